@@ -1,0 +1,34 @@
+"""The types of our own code and the schemas for callers promise the same."""
+
+from typing import is_typeddict
+
+import pytest
+
+from webdata import records
+from webdata.resources import schema
+
+ELEMENTS = {
+    "result": records.Result,
+    "ad": records.Ad,
+    "answer": records.Answer,
+    "shopping_ad": records.ShoppingAd,
+    "place": records.Place,
+    "related_search": records.RelatedSearch,
+    "related_question": records.RelatedQuestion,
+    "carousel_item": records.CarouselItem,
+    "carousel": records.Carousel,
+    "named_link": records.NamedLink,
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_an_element_has_the_keys_of_its_schema(name):
+    """A type's keys are its schema's properties."""
+    assert is_typeddict(ELEMENTS[name])
+    assert set(ELEMENTS[name].__annotations__) == set(schema("envelope")["$defs"][name]["properties"])
+
+
+def test_a_web_page_and_its_envelope_make_a_record():
+    """The envelope and what a page tells are together exactly the schema's properties."""
+    keys = set(records.Envelope.__annotations__) | set(records.WebPage.__annotations__)
+    assert keys == set(schema("web_search")["properties"])

@@ -1,0 +1,107 @@
+"""Every error that webdata raises on purpose.
+
+WebdataError
+├── ConfigError              a setting that cannot be used
+├── QueryError               parameters that cannot be run; lists every one of them
+├── FetchError               the page was not won; carries its outcome
+│   ├── NotFoundError        not_found   the upstream says that the thing does not exist
+│   ├── BlockedError         blocked     captcha, consent, login or denial page
+│   ├── LayoutError          layout      a page of a shape that the parser does not know
+│   └── UpstreamError        upstream    reset, 5xx, broken body
+│       └── UpstreamTimeoutError         no answer in time
+├── RecordError              a record that its own schema refuses: a fault of ours
+├── OverloadedError          no room for another call now
+└── AccessError
+    └── UnauthorizedError    no key, or one that does not open
+"""
+
+from typing import ClassVar, TypedDict
+
+from webdata.outcome import Outcome
+
+
+class Problem(TypedDict):
+    """One thing that is wrong with a query.
+
+    `loc` leads to it (`["query", "num"]`), `msg` says what was wrong and what would be right,
+    `type` is the machine's word for it (`missing`, `int_parsing`, …).
+    """
+
+    loc: list[str | int]
+    msg: str
+    type: str
+
+
+class WebdataError(Exception):
+    """The root of the tree."""
+
+
+class ConfigError(WebdataError):
+    """A setting that cannot be used; the message names it and what would be right."""
+
+
+class QueryError(WebdataError):
+    """Parameters that cannot be run."""
+
+    def __init__(self, problems: list[Problem]):
+        super().__init__("; ".join(problem["msg"] for problem in problems))
+        self.problems = problems
+
+
+class FetchError(WebdataError):
+    """The page was not won. `outcome` tells how the fetch ended, `kind` narrows it down."""
+
+    outcome: ClassVar[Outcome]
+
+    def __init__(self, reason: str, kind: str | None = None):
+        super().__init__(reason)
+        self.reason = reason
+        self.kind = kind
+
+
+class NotFoundError(FetchError):
+    """The upstream says that the thing does not exist."""
+
+    outcome = Outcome.NOT_FOUND
+
+
+class BlockedError(FetchError):
+    """A captcha, consent, login or denial page; `kind` says which."""
+
+    outcome = Outcome.BLOCKED
+
+
+class LayoutError(FetchError):
+    """A page of a shape that the parser does not know; the reason names what is missing."""
+
+    outcome = Outcome.LAYOUT
+
+
+class UpstreamError(FetchError):
+    """The upstream failed: reset, 5xx, broken body."""
+
+    outcome = Outcome.UPSTREAM
+
+
+class UpstreamTimeoutError(UpstreamError):
+    """The upstream did not answer in time."""
+
+
+class RecordError(WebdataError):
+    """A record that its own schema refuses: a fault of ours, never of the caller."""
+
+
+class OverloadedError(WebdataError):
+    """No room for another call now; worth another try in `retry_after` seconds."""
+
+    def __init__(self, reason: str, retry_after: int):
+        super().__init__(reason)
+        self.retry_after = retry_after
+
+
+class AccessError(WebdataError):
+    """The caller may not do this."""
+
+
+class UnauthorizedError(AccessError):
+    """No key, or one that does not open."""

@@ -1,0 +1,276 @@
+"""What callers may ask: the packed query string and the validated parameters of each resource.
+
+A query is one pydantic model. The same model validates the packed segment of a URL, the `-a` arguments
+of `scrapy crawl`, the rows of a file of queries, and describes itself (descriptions, examples, bounds).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import unquote_to_bytes
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+
+from webdata.errors import Problem, QueryError
+
+
+class Region(StrEnum):
+    """Where a search is performed from (spec.md, X-Proxy-Location)."""
+
+    EU = "EU"
+    CA = "CA"
+    US = "US"
+    IE = "IE"
+    GB = "GB"
+    FR = "FR"
+    DE = "DE"
+    SE = "SE"
+    IN = "IN"
+    JP = "JP"
+    KR = "KR"
+    SG = "SG"
+    AU = "AU"
+    BR = "BR"
+
+
+class Device(StrEnum):
+    """What kind of browser a search is performed as (spec.md, X-User-Agent)."""
+
+    DESKTOP = "desktop"
+    MOBILE = "mobile"
+
+
+@dataclass(frozen=True)
+class Header:
+    """Marks a field that HTTP callers send as a header of this name, not as a query key."""
+
+    name: str
+
+
+def unpack(segment: str) -> list[tuple[str, str]]:
+    """Split a raw packed segment (`q=coffee+shops&num=5`) into its decoded pairs, in order.
+
+    `+` and `%20` are spaces, `%26` is an `&` inside a value, a lone `%` stands for itself, and bytes that
+    are not UTF-8 become U+FFFD. A part without `=` is a key with an empty value (contract.md 1).
+    """
+    pairs = (part.partition("=") for part in segment.split("&") if part)
+    return [(decode(key), decode(value)) for key, _, value in pairs]
+
+
+def decode(text: str) -> str:
+    """Undo percent-encoding and `+` in one component of a query string."""
+    return unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "replace")
+
+
+def _upper(value: object) -> object:
+    return value.strip().upper() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _blank_is_absent(value: object) -> object:
+    return None if isinstance(value, str) and not value.strip() else value
+
+
+def _language(value: object) -> object:
+    return value.strip().removeprefix("lang_") if isinstance(value, str) else value
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("is blank")
+    return value
+
+
+MAX_LENGTH = 2048
+"""Characters of the longest value."""
+MAX_SHOWN = 60
+"""Characters of a wrong value that a message repeats."""
+
+
+class Query(BaseModel):
+    """The validated parameters of one request. Subclasses add the fields of one resource."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=MAX_LENGTH)
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The fields that callers give as query keys."""
+        return [name for name in cls.model_fields if name not in cls.headers()]
+
+    @classmethod
+    def headers(cls) -> dict[str, str]:
+        """The fields that HTTP callers give as headers: field name to header name."""
+        return dict(_headers(cls))
+
+    @classmethod
+    def read(
+        cls, pairs: Iterable[tuple[str, str]], headers: Mapping[str, str | None] | None = None
+    ) -> tuple[Self, list[str]]:
+        """Validate what an HTTP caller sent: decoded pairs, and header values by field name.
+
+        Returns the query and the names of the keys that mean nothing here.
+        Raises QueryError that lists every wrong parameter.
+        """
+        known = frozenset(cls.model_fields).difference(_headers(cls))
+        values: dict[str, str] = {}
+        ignored: dict[str, None] = {}
+        twice: list[Problem] = []
+        for key, value in pairs:
+            if key not in known:
+                ignored[key] = None
+            elif values.setdefault(key, value) != value:
+                twice.append(_given_twice(key, values[key], value))
+        given = {name: value for name, value in (headers or {}).items() if value is not None}
+        query = cls._validate({**values, **given}, _headers(cls), twice)
+        return query, list(ignored)
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any]) -> Self:
+        """Validate values by field name; raises QueryError that says what would be right."""
+        return cls._validate(values, {}, [])
+
+    @classmethod
+    def _validate(cls, values: Mapping[str, Any], headers: Mapping[str, str], problems: list[Problem]) -> Self:
+        try:
+            query = cls.model_validate(dict(values))
+        except ValidationError as error:
+            rows = error.errors(include_url=False, include_context=False)
+            raise QueryError([*problems, *(cls._explain(dict(row), headers) for row in rows)]) from None
+        if problems:
+            raise QueryError(problems)
+        return query
+
+    @classmethod
+    def _explain(cls, row: dict[str, Any], headers: Mapping[str, str]) -> Problem:
+        key = str(row["loc"][0])
+        field = cls.model_fields.get(key)
+        if field is None:
+            known = ", ".join(cls.model_fields)
+            return _problem("query", key, f"{key} is not a parameter here: the parameters are {known}", "unknown")
+        name = headers.get(key, key)
+        message = f"{name} {_wrong(row)}: give {field.description}"
+        return _problem("header" if key in headers else "query", name, message, row["type"])
+
+
+def _wrong(row: dict[str, Any]) -> str:
+    text = str(row["input"])
+    if row["type"] == "missing":
+        return "is missing"
+    if not text.strip():
+        return "is blank"
+    if row["type"] == "string_too_long":
+        return f"is too long, {len(text)} characters where {MAX_LENGTH} are allowed"
+    return f"cannot be {_shown(text)}"
+
+
+def _given_twice(key: str, first: str, second: str) -> Problem:
+    message = f"{key} is given twice, as {_shown(first)} and as {_shown(second)}: give it once"
+    return _problem("query", key, message, "duplicate")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…")
+
+
+def _problem(place: str, name: str, message: str, kind: str) -> Problem:
+    return {"loc": [place, name], "msg": message, "type": kind}
+
+
+def header_of(field: FieldInfo) -> str | None:
+    """The name of the header that HTTP callers send this field as; None for a query key."""
+    return next((mark.name for mark in field.metadata if isinstance(mark, Header)), None)
+
+
+@cache
+def _headers(query: type[Query]) -> dict[str, str]:
+    named = {name: header_of(field) for name, field in query.model_fields.items()}
+    return {name: header for name, header in named.items() if header is not None}
+
+
+REGIONS = ", ".join(Region)
+DEVICES = ", ".join(Device)
+
+
+class SearchQuery(Query):
+    """Search terms, from a region, as a device."""
+
+    q: Annotated[
+        str,
+        AfterValidator(_not_blank),
+        Field(description="the search terms, such as q=coffee+shops", examples=["coffee shops"]),
+    ]
+    region: Annotated[
+        Region | None,
+        BeforeValidator(_upper),
+        BeforeValidator(_blank_is_absent),
+        Header("X-Proxy-Location"),
+        Field(description=f"one of {REGIONS}", examples=["DE"]),
+    ] = None
+    device: Annotated[
+        Device | None,
+        BeforeValidator(_lower),
+        BeforeValidator(_blank_is_absent),
+        Header("X-User-Agent"),
+        Field(description=f"one of {DEVICES}", examples=["mobile"]),
+    ] = None
+
+
+COUNTRY = r"^[a-z]{2}$"
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$"
+LANGUAGES = r"^lang_[A-Za-z-]{2,10}(\|lang_[A-Za-z-]{2,10})*$"
+COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
+GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
+
+Count = Annotated[int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10")]
+Offset = Annotated[int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10")]
+Country = Annotated[
+    str | None, BeforeValidator(_lower), Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de")
+]
+Language = Annotated[
+    str | None,
+    BeforeValidator(_language),
+    Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR"),
+]
+
+
+class WebQuery(SearchQuery):
+    """A web search (spec.md, packed query parameters; contract.md 1)."""
+
+    num: Count = None
+    start: Offset = None
+    gl: Country = None
+    hl: Language = None
+    lr: Annotated[
+        str | None,
+        Field(pattern=LANGUAGES, description="languages to search in, such as lr=lang_de or lr=lang_de|lang_fr"),
+    ] = None
+    cr: Annotated[
+        str | None,
+        Field(pattern=COUNTRIES, description="countries to search in, such as cr=countryDE or cr=countryDE|countryAT"),
+    ] = None
+    safe: Annotated[
+        Literal["active", "off", "medium", "high"] | None,
+        BeforeValidator(_lower),
+        Field(description="one of active, off, medium, high"),
+    ] = None
+    tbs: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[\w:,.=/ -]{1,200}$",
+            description="the engine's own filters, such as tbs=qdr:w for the last week",
+        ),
+    ] = None
+    filter: Annotated[Literal["0", "1"] | None, Field(description="1 to leave similar results out, 0 to keep them")] = (
+        None
+    )
+    domain: Annotated[
+        str | None,
+        BeforeValidator(_lower),
+        Field(pattern=GOOGLE_DOMAIN, description="a domain of the engine, such as domain=google.de"),
+    ] = None

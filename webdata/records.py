@@ -1,0 +1,245 @@
+"""The shapes of the records: the JSON bodies of the answers, one per query (spec.md, contract.md 5).
+
+`schemas/` holds the same promises as JSON Schemas, for callers; these types are for our own code.
+"""
+
+from typing import Any, TypedDict
+
+Record = dict[str, Any]
+"""A whole record of any resource, as it goes out."""
+
+
+class Envelope(TypedDict):
+    """What every search-style record carries besides what its page told."""
+
+    query: str
+    ts: float
+    """Seconds that the request took."""
+    device_region: str
+    """The region asked for; "" when none was."""
+    device_type: str | None
+
+
+class Sitelink(TypedDict):
+    """A link below a result, into the same site."""
+
+    title: str
+    link: str
+    description: str | None
+
+
+class ResultMetadata(TypedDict, total=False):
+    """What a result shows besides title and text."""
+
+    display_url: str
+    attributes: list[str]
+    date: str
+    source: str
+    thumbnail: str
+    rating: float
+    reviews: int
+    sitelinks: list[Sitelink]
+
+
+class Result(TypedDict):
+    """An organic result of a web search."""
+
+    title: str
+    description: str
+    position: int
+    """Rank among the organic results, from 1."""
+    realPosition: int
+    """Rank among everything shown in the main column, from 1."""
+    result_type: str
+    metadata: ResultMetadata
+    link: str
+
+
+class AdSitelink(TypedDict):
+    """A link below an advertisement."""
+
+    title: str
+    link: str
+
+
+class AdMetadata(TypedDict, total=False):
+    """What an advertisement shows besides title and text."""
+
+    attributes: list[str]
+    rating: float
+    reviews: int
+    price: str
+    phone: str
+
+
+class Ad(TypedDict):
+    """A text advertisement."""
+
+    position: int
+    realPosition: int
+    area: str
+    """Where on the page: `top` or `bottom`."""
+    title: str
+    description: str
+    link: str
+    display_url: str
+    sitelinks: list[AdSitelink]
+    metadata: AdMetadata
+
+
+class Reference(TypedDict):
+    """A source that an answer names."""
+
+    position: int
+    title: str
+    link: str
+    source: str | None
+
+
+class Answer(TypedDict):
+    """An answer box: featured snippet, calculator, dictionary, AI overview, …"""
+
+    type: str
+    answer: str
+    """The text a person would read."""
+    title: str | None
+    link: str | None
+    display_url: str | None
+    date: str | None
+    list: list[str]
+    table: list[list[str]]
+    references: list[Reference]
+
+
+class ShoppingAd(TypedDict):
+    """A product advertisement."""
+
+    position: int
+    title: str
+    price: str | None
+    """As shown."""
+    extracted_price: float | None
+    currency: str | None
+    original_price: str | None
+    advertiser: str | None
+    link: str
+    image: str | None
+    rating: float | None
+    reviews: int | None
+    attributes: list[str]
+
+
+class Place(TypedDict):
+    """A place of the map pack, or another business card."""
+
+    position: int
+    realPosition: int
+    name: str
+    data_id: str | None
+    place_id: str | None
+    rating: float | None
+    review_count: int | None
+    price_level: str | None
+    categories: list[str]
+    address: str | None
+    phone: str | None
+    website: str | None
+    link: str | None
+    description: list[str]
+    opening_status: str | None
+    thumbnail: str | None
+    is_ad: bool
+
+
+class RelatedSearch(TypedDict):
+    """Another search that the page proposes."""
+
+    position: int
+    text: str
+    link: str
+    result_type: str
+    """Either `related_search` or `people_also_search`."""
+
+
+class RelatedQuestion(TypedDict):
+    """A question that people also ask."""
+
+    position: int
+    question: str
+    answer: str | None
+    """None when the page does not hold it without a click."""
+    title: str | None
+    link: str | None
+    list: list[str]
+    table: list[list[str]]
+
+
+class CarouselItem(TypedDict):
+    """One tile of a carousel."""
+
+    position: int
+    title: str
+    link: str | None
+    source: str | None
+    date: str | None
+    image: str | None
+    price: str | None
+    rating: float | None
+    duration: str | None
+
+
+class Carousel(TypedDict):
+    """A row of tiles under one heading."""
+
+    position: int
+    realPosition: int
+    title: str | None
+    type: str
+    items: list[CarouselItem]
+
+
+class NamedLink(TypedDict):
+    """A name and where it leads."""
+
+    name: str
+    link: str
+
+
+class Company(TypedDict, total=False):
+    """The knowledge panel; every key is there, or none."""
+
+    name: str
+    type: str | None
+    description: str | None
+    description_source: NamedLink | None
+    website: str | None
+    image: str | None
+    kgmid: str | None
+    phone: str | None
+    address: str | None
+    rating: float | None
+    reviews: int | None
+    attributes: dict[str, str]
+    profiles: list[NamedLink]
+    people_also_search: list[NamedLink]
+
+
+class WebPage(TypedDict):
+    """What a page of web results tells; the envelope is added to it."""
+
+    results: list[Result]
+    ads: list[Ad]
+    ads_count: int
+    answers: list[Answer]
+    shopping_ads: list[ShoppingAd]
+    places: list[Place]
+    local_businesses: list[Place]
+    related_searches: list[RelatedSearch]
+    related_questions: list[RelatedQuestion]
+    carousel: list[Carousel]
+    carousel_count: int
+    image_results: list[CarouselItem]
+    company: Company
+    knowledge_graph: str
+    """The panel's description; "" when absent."""
+    total: int | None
