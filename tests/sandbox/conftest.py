@@ -1,0 +1,95 @@
+"""A sandbox on a real port, and a plain client of the standard library that talks to it from a thread."""
+
+import http.client
+import socket
+import ssl
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest_twisted
+from twisted.internet.threads import deferToThread
+
+from webdata.sandbox.server import Sandbox
+
+
+@dataclass(frozen=True)
+class Got:
+    """What the client received."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+
+@dataclass
+class Client:
+    """Asks one sandbox for pages; trusts its certificates and no others."""
+
+    sandbox: Sandbox
+    url: str
+    tls: ssl.SSLContext = field(init=False)
+
+    def __post_init__(self):
+        self.tls = ssl.create_default_context(cadata=self.sandbox.ca_pem.decode())
+
+    @property
+    def address(self):
+        parts = urlsplit(self.url)
+        return parts.hostname, parts.port
+
+    def get(self, url, **headers):
+        return deferToThread(self.fetch, "GET", url, headers)
+
+    def request(self, method, url, body=None, **headers):
+        return deferToThread(self.fetch, method, url, headers, body)
+
+    def raw(self, data):
+        """Send bytes, and return all that comes back until the sandbox closes."""
+        return deferToThread(self._raw, data)
+
+    def fetch(self, method, url, headers=(), body=None):
+        parts = urlsplit(url)
+        if parts.scheme == "https":
+            connection = http.client.HTTPSConnection(*self.address, context=self.tls, timeout=10)
+            connection.set_tunnel(parts.hostname, parts.port or 443)
+            target = url.split(parts.netloc, 1)[1] or "/"
+        else:
+            connection = http.client.HTTPConnection(*self.address, timeout=10)
+            target = url
+        try:
+            connection.request(
+                method, target, body=body, headers={name.replace("_", "-"): v for name, v in headers.items()}
+            )
+            response = connection.getresponse()
+            return Got(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+        finally:
+            connection.close()
+
+    def _raw(self, data):
+        with socket.create_connection(self.address, timeout=10) as sock:
+            sock.sendall(data)
+            received = b""
+            while chunk := sock.recv(65536):
+                received += chunk
+            return received
+
+
+@pytest_twisted.async_yield_fixture
+async def client():
+    sandbox = Sandbox()
+    yield Client(sandbox, await sandbox.start())
+    await sandbox.stop()
+
+
+@pytest_twisted.async_yield_fixture
+async def replaying(tmp_path):
+    """A client of a sandbox that replays one saved page, `page.html`."""
+    (tmp_path / "page.html").write_text("saved")
+    (tmp_path / "INDEX.jsonl").write_text('{"file": "page.html", "status": 429}')
+    sandbox = Sandbox(replay=tmp_path)
+    yield Client(sandbox, await sandbox.start())
+    await sandbox.stop()

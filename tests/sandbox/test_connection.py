@@ -1,0 +1,186 @@
+"""One client of the proxy, and what it may do to it."""
+
+import http.client
+import ssl
+import time
+
+import pytest
+from pytest_twisted import ensureDeferred
+from twisted.internet.threads import deferToThread
+
+PAGE = "http://www.google.com/search?q=coffee"
+
+
+@ensureDeferred
+async def test_one_tunnel_serves_many_requests(client):
+    """A connection is kept inside the tunnel, for as many requests as come."""
+
+    def many():
+        connection = http.client.HTTPSConnection(*client.address, context=client.tls, timeout=10)
+        connection.set_tunnel("www.google.com", 443)
+        statuses = []
+        for number in range(200):
+            connection.request("GET", f"/search?q={number % 7}")
+            response = connection.getresponse()
+            response.read()
+            statuses.append(response.status)
+        sockets = {connection.sock}
+        connection.close()
+        return statuses, sockets
+
+    statuses, sockets = await deferToThread(many)
+    assert statuses == [200] * 200
+    assert None not in sockets
+
+
+@ensureDeferred
+async def test_requests_at_once_are_answered_in_order(client):
+    """Requests that come together are answered one after the other, a slow one first if it came first."""
+    line = "GET http://www.google.com/search?q={} HTTP/1.1\r\n\r\n"
+    sent = line.format("first+sandbox:slow=0.2") + line.format("second")
+    answer = await client.raw(sent.encode() + b"GET http://www.google.com/ HTTP/1.0\r\n\r\n")
+    titles = [part.partition("</title>")[0] for part in answer.decode().split("<title>")[1:]]
+    assert titles == ["first sandbox:slow=0.2 - Google Search", "second - Google Search", "Google"]
+
+
+@ensureDeferred
+async def test_head_has_no_body(client):
+    """HEAD gets the headers of GET, length included, and no body."""
+    got, full = await client.request("HEAD", PAGE), await client.get(PAGE)
+    assert (got.status, got.body) == (200, b"")
+    assert int(got.headers["content-length"]) == len(full.body)
+
+
+@ensureDeferred
+async def test_slow_pages_wait_and_others_do_not(client):
+    """A slow page keeps nobody waiting but its own connection."""
+    start = time.monotonic()
+    slow = client.get(f"{PAGE}+sandbox:slow=0.6")
+    await client.get(PAGE)
+    assert time.monotonic() - start < 0.5
+    assert (await slow).status == 200
+    assert time.monotonic() - start >= 0.6
+
+
+@ensureDeferred
+async def test_a_client_may_leave_while_it_waits(client):
+    """A slow answer to a client that left is dropped, and nothing is left of it."""
+
+    def leave():
+        connection = http.client.HTTPConnection(*client.address, timeout=0.2)
+        connection.request("GET", f"{PAGE}+sandbox:slow=30")
+        with pytest.raises(TimeoutError):
+            connection.getresponse()
+        connection.close()
+
+    await deferToThread(leave)
+    await deferToThread(time.sleep, 0.1)
+    assert not client.sandbox.connections
+
+
+@ensureDeferred
+async def test_a_reset_breaks_the_connection(client):
+    """A reset ends the connection before the first byte, in a tunnel and outside."""
+    for url in (PAGE, PAGE.replace("http:", "https:")):
+        with pytest.raises(ConnectionResetError):
+            await client.get(f"{url}+sandbox:reset")
+
+
+@ensureDeferred
+async def test_a_truncated_page_is_cut(client):
+    """A truncated page is shorter than its head says, in a tunnel and outside."""
+    for url in (PAGE, PAGE.replace("http:", "https:")):
+        with pytest.raises(http.client.IncompleteRead) as caught:
+            await client.get(f"{url}+sandbox:truncated")
+        assert abs(len(caught.value.partial) - caught.value.expected) <= 1
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40,
+        b"\x00" * 1000,
+        b"hello\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /search?q=coffee HTTP/1.1\r\nHost: www.google.com\r\n\r\n",
+        b"GET ftp://www.google.com/ HTTP/1.1\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\n\r\n",
+        b"GET http://[::1/ HTTP/1.1\r\n\r\n",
+        b"GET http://user:pass@www.google.com/ HTTP/1.1\r\n\r\n",
+        b"GET http://\xff\xfe/ HTTP/1.1\r\n\r\n",
+        b"CONNECT www.google.com HTTP/1.1 extra\r\n\r\n",
+        b"CONNECT / HTTP/1.1\r\n\r\n",
+        b"CONNECT www.google.com:443/path HTTP/1.1\r\n\r\n",
+        b"CONNECT www.google.com:port HTTP/1.1\r\n\r\n",
+        b"CONNECT -a-.google.com:443 HTTP/1.1\r\n\r\n",
+        b"POST http://www.google.com/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+    ],
+)
+@ensureDeferred
+async def test_nonsense_is_refused(client, data, caplog):
+    """Bytes that are no proxy request get a 4xx, and the sandbox goes on without a word."""
+    answer = await client.raw(data + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 4")
+    assert (await client.get(PAGE)).status == 200
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "target", [b"www.google.com:443", b"www.google.com:80", b"WWW.Google.COM.:443", b"www.google.com"]
+)
+@ensureDeferred
+async def test_garbage_in_a_tunnel_ends_it(client, target, caplog):
+    """Bytes that are no TLS end the tunnel, and the sandbox goes on without a word."""
+    answer = await client.raw(b"CONNECT " + target + b" HTTP/1.1\r\n\r\n" + b"no TLS at all " * 100)
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\n")
+    assert (await client.get(PAGE)).status == 200
+    assert not caplog.records
+
+
+@ensureDeferred
+async def test_there_is_no_tunnel_in_a_tunnel(client):
+    """CONNECT inside a tunnel is refused."""
+    got = await client.request("CONNECT", "https://www.google.com/")
+    assert got.status == 400
+
+
+@ensureDeferred
+async def test_the_usage_is_told(client):
+    """Whoever takes the proxy for a web server is told how to use it."""
+    answer = await client.raw(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert b"This is a forward proxy" in answer
+
+
+@ensureDeferred
+async def test_a_tunnel_takes_absolute_addresses_too(client):
+    """Inside a tunnel a request may name the whole address."""
+
+    def fetch():
+        connection = http.client.HTTPSConnection(*client.address, context=client.tls, timeout=10)
+        connection.set_tunnel("www.google.com", 443)
+        connection.request("GET", "https://www.google.com?q=1")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    assert await deferToThread(fetch) == 200
+
+
+@ensureDeferred
+async def test_early_bytes_belong_to_the_handshake(client):
+    """A client that begins TLS without waiting for the tunnel gets its handshake."""
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = client.tls.wrap_bio(incoming, outgoing, server_hostname="www.google.com")
+    with pytest.raises(ssl.SSLWantReadError):
+        tls.do_handshake()
+    answer = await client.raw(b"CONNECT www.google.com:443 HTTP/1.1\r\n\r\n" + outgoing.read() + b"no TLS" * 100)
+    head, _, hello = answer.partition(b"\r\n\r\n")
+    assert head == b"HTTP/1.1 200 Connection established"
+    assert hello[:2] == b"\x16\x03"
+
+
+@ensureDeferred
+async def test_many_clients_at_once(client):
+    """Fifty clients at once all get their pages."""
+    got = [client.get(f"https://www.google.com/search?q={number}") for number in range(50)]
+    assert [(await one).status for one in got] == [200] * 50

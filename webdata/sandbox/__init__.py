@@ -1,0 +1,1 @@
+"""The offline internet: a forward proxy on loopback that answers for every host that the spiders know."""

@@ -1,0 +1,109 @@
+"""Invented things, the same ones for the same key for ever: names, sentences, prices, dates.
+
+No clock and no `random` (its choices may change with Python's version). Every link leads to a domain that is
+reserved for examples (RFC 2606).
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TypeVar
+from urllib.parse import quote
+
+T = TypeVar("T")
+
+SITES = (
+    ("Example Guide", "www.example.com"),
+    ("Northwind Journal", "journal.northwind.example"),
+    ("The Open Notebook", "notes.example.org"),
+    ("Harbour & Sons", "www.harbour.example"),
+    ("Example Forum", "forum.example.net"),
+    ("Blue Lantern", "blue-lantern.example"),
+    ("City Almanac", "almanac.example.org"),
+    ("Fieldbook", "www.fieldbook.example"),
+    ("Example Learning", "learn.example.com"),
+    ("Quiet Mornings", "blog.quiet-mornings.example"),
+    ("Public Archive", "archive.example.net"),
+    ("Tinker's Shed", "shed.tinkers.example"),
+)
+"""Invented publishers and their hosts."""
+
+TITLES = (
+    "{topic}: a short guide",
+    "What to know about {topic}",
+    "{topic} for beginners",
+    "The history of {topic}",
+    "{topic}: questions & answers",
+    "Ten notes on {topic}",
+    "{topic} compared",
+    "How we think about {topic}",
+    "{topic} in everyday life",
+    "A year with {topic}",
+)
+SENTENCES = (
+    "An invented page about {topic}, written for trials.",
+    "Everything here is made up, down to the last comma.",
+    "We compared twelve ways and kept the three that held.",
+    "Readers asked, and we went to look for ourselves.",
+    "A plain introduction with examples, figures and a table.",
+    "Find opening hours, prices and the way there.",
+    "Updated by people who like to be corrected.",
+    "The second half is about what went wrong at first.",
+    "No expert agrees on all of it, and that is the point.",
+    "Start here if {topic} is new to you.",
+)
+QUESTIONS = (
+    "What is {topic}?",
+    "How does {topic} work?",
+    "Is {topic} worth it?",
+    "Where can I find {topic}?",
+    "Who invented {topic}?",
+    "How much does {topic} cost?",
+)
+REFINEMENTS = ("near me", "online", "for kids", "prices", "meaning", "history", "at home", "open now", "jobs")
+STREETS = ("Mill Lane", "Station Road", "Orchard Street", "Bridge Row", "Market Square", "Lantern Alley")
+PLACES = ("House of", "Corner", "Royal", "Little", "Old Town", "Riverside")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+class Dice:
+    """A row of numbers that its key decides."""
+
+    def __init__(self, *key: object):
+        text = "\x1f".join(map(str, key)).encode("utf-8", "surrogatepass")
+        self._state = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
+
+    def number(self, low: int, high: int) -> int:
+        """A whole number from `low` to `high`, both included."""
+        # Knuth's MMIX generator; its upper bits are the good ones.
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
+        return low + (self._state >> 33) % (high - low + 1)
+
+    def one(self, things: Sequence[T]) -> T:
+        return things[self.number(0, len(things) - 1)]
+
+    def some(self, things: Sequence[T], count: int) -> list[T]:
+        """Different things, in an order of their own; all of them where there are not enough."""
+        left = list(things)
+        return [left.pop(self.number(0, len(left) - 1)) for _ in range(min(count, len(things)))]
+
+    def chance(self, one_in: int) -> bool:
+        return self.number(1, one_in) == 1
+
+    def sentences(self, topic: str, count: int) -> str:
+        return " ".join(text.format(topic=topic) for text in self.some(SENTENCES, count))
+
+    def price(self) -> str:
+        """In dollars, as shown."""
+        return f"${self.number(2, 1400):,}.{self.number(0, 99):02}"
+
+    def rating(self) -> str:
+        """Stars out of five, as shown."""
+        return f"{self.number(31, 50) / 10}"
+
+    def date(self) -> str:
+        return f"{self.one(MONTHS)} {self.number(1, 28)}, {self.number(2019, 2026)}"
+
+
+def slug(text: str) -> str:
+    """Words as they stand in an address: `coffee shops` gives `coffee-shops`."""
+    return quote("-".join(text.lower().split())[:60], safe="-")

@@ -1,0 +1,104 @@
+"""Answers from a folder of saved pages."""
+
+from collections.abc import Iterator, Mapping
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from webdata.errors import ConfigError
+from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
+
+INDEX = "INDEX.jsonl"
+EXPECTED = f'a replay folder has an {INDEX} with a JSON object a line, such as {{"file": "page.html", "status": 200}}'
+
+OF_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc"}
+"""Headers that were true of the saved transfer and would be false of ours."""
+
+
+class Capture:
+    """One saved page: a row of the index, and its file, read when first asked for and kept."""
+
+    def __init__(self, path: Path, status: int, headers: Headers):
+        self._path = path
+        self._status = status
+        self._headers = headers
+        self._reply: Reply | None = None
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its last extension."""
+        return self._path.stem
+
+    def reply(self) -> Reply:
+        if self._reply is None:
+            self._reply = Reply(self._status, self._headers, self._path.read_bytes())
+        return self._reply
+
+
+class Replay:
+    """Any host and any path: the capture whose stem stands in the query, else the next one in turn.
+
+    Raises ConfigError for a folder without an index that can be used.
+    """
+
+    def __init__(self, folder: Path):
+        captures = [_capture(folder, number, line) for number, line in _rows(folder)]
+        if not captures:
+            raise ConfigError(f"{folder / INDEX} is empty: {EXPECTED}")
+        self._by_stem = {capture.stem: capture for capture in captures}
+        self._turn = cycle(captures)
+
+    def answer(self, request: SandboxRequest) -> Reply:
+        named = (self._by_stem.get(value) for value in _values(request))
+        return (next(filter(None, named), None) or next(self._turn)).reply()
+
+
+def _values(request: SandboxRequest) -> Iterator[str]:
+    """What the query says, `q` first."""
+    yield from request.query.get("q", [])
+    for values in request.query.values():
+        yield from values
+
+
+def _rows(folder: Path) -> list[tuple[int, str]]:
+    try:
+        lines = (folder / INDEX).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{folder / INDEX} cannot be read ({error}): {EXPECTED}") from error
+    return [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _capture(folder: Path, number: int, line: str) -> Capture:
+    where = f"{folder / INDEX}, line {number}"
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise ConfigError(f"{where} is no JSON: {EXPECTED}") from error
+    if not isinstance(row, dict):
+        raise ConfigError(f"{where} is no JSON object: {EXPECTED}")
+    return Capture(_file(folder, row, where), _status(row, where), _headers(row, where))
+
+
+def _file(folder: Path, row: Mapping[str, Any], where: str) -> Path:
+    name = row.get("file")
+    path = folder / name if isinstance(name, str) else None
+    if path is None or not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
+        raise ConfigError(f"{where}: `file` is {name!r}, which is no file of that folder: {EXPECTED}")
+    return path
+
+
+def _status(row: Mapping[str, Any], where: str) -> int:
+    status = row.get("status") or 200
+    if type(status) is not int or not 200 <= status <= 599:
+        raise ConfigError(f"{where}: `status` is {status!r}, it should be a number from 200 to 599, or left out")
+    return status
+
+
+def _headers(row: Mapping[str, Any], where: str) -> Headers:
+    headers = row.get("headers") or {}
+    if not isinstance(headers, dict):
+        raise ConfigError(f"{where}: `headers` should be an object of names and values, or left out")
+    kept = tuple((name, str(value)) for name, value in headers.items() if name.lower() not in OF_THE_WIRE)
+    return kept if any(name.lower() == "content-type" for name, _ in kept) else kept + HTML

@@ -1,0 +1,101 @@
+"""What can go wrong, on demand: a word among the search terms, such as `coffee sandbox:slow`.
+
+| word | what happens |
+|---|---|
+| `sandbox:captcha` | the site's captcha page, which a real browser passes and nothing else |
+| `sandbox:enablejs` | the shell that wants JavaScript; a real browser passes it |
+| `sandbox:consent` | the site's consent page; posting its form passes it |
+| `sandbox:denied` | 403 |
+| `sandbox:limited` | 429, and nothing passes it |
+| `sandbox:error` | 500 |
+| `sandbox:empty` | the page that says that nothing was found |
+| `sandbox:layout` | a result page of a shape that no parser knows |
+| `sandbox:slow` | the right page, after 5 seconds; `sandbox:slow=SECONDS`, up to 60 |
+| `sandbox:reset` | the connection breaks before the first byte |
+| `sandbox:truncated` | the connection ends in the middle of the body |
+| `sandbox:huge` | the right page, 16 MB long |
+| `sandbox:encoding` | the right page, with bytes in it that are not UTF-8 |
+
+Several words may stand together (`sandbox:captcha sandbox:slow=1`): the first that is a page of the site's own is
+shown, the others are done to it. A word that means nothing is a 400 that lists them all.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from webdata.sandbox.exchange import Reply, SandboxRequest, plain
+
+WORD = re.compile(r"\bsandbox:(\w+)(?:=([\d.]+))?", re.IGNORECASE)
+
+SLOW_SECONDS = 5.0
+SLOWEST_SECONDS = 60.0
+HUGE_BYTES = 16 * 1024 * 1024
+NOT_UTF8 = b"\xff\xfe\xe9\x80"
+
+Page = Callable[[SandboxRequest], Reply]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One word: its name and the number behind `=`."""
+
+    name: str
+    number: float | None = None
+
+
+def scenarios(terms: str) -> list[Scenario]:
+    """The scenarios that search terms ask for, in their order."""
+    return [Scenario(name.lower(), _number(text)) for name, text in WORD.findall(terms)]
+
+
+def play(request: SandboxRequest, terms: str, page: Page, own: Mapping[str, Page]) -> Reply:
+    """Answer with the site's page, or with what the terms ask for. `own` are the site's own pages by scenario."""
+    asked = scenarios(terms)
+    wrong = [scenario.name for scenario in asked if scenario.name not in own and scenario.name not in DEEDS]
+    if wrong:
+        return plain(400, f"No scenario is called {wrong[0]}: there are {', '.join(sorted({*own, *DEEDS}))}.")
+    reply = next((own[scenario.name] for scenario in asked if scenario.name in own), page)(request)
+    for scenario in asked:
+        if scenario.name in DEEDS:
+            reply = DEEDS[scenario.name](reply, scenario)
+    return reply
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _slow(reply: Reply, scenario: Scenario) -> Reply:
+    seconds = SLOW_SECONDS if scenario.number is None else scenario.number
+    return replace(reply, delay=min(seconds, SLOWEST_SECONDS))
+
+
+def _reset(reply: Reply, _scenario: Scenario) -> Reply:
+    return replace(reply, reset=True)
+
+
+def _truncated(reply: Reply, _scenario: Scenario) -> Reply:
+    return replace(reply, cut=len(reply.body) // 2)
+
+
+def _huge(reply: Reply, _scenario: Scenario) -> Reply:
+    padding = b"<!--" + b" " * (HUGE_BYTES - len(reply.body)) + b"-->"
+    return replace(reply, body=reply.body + padding)
+
+
+def _encoding(reply: Reply, _scenario: Scenario) -> Reply:
+    return replace(reply, body=reply.body.replace(b"</span>", NOT_UTF8 + b"</span>"))
+
+
+DEEDS: Mapping[str, Callable[[Reply, Scenario], Reply]] = {
+    "slow": _slow,
+    "reset": _reset,
+    "truncated": _truncated,
+    "huge": _huge,
+    "encoding": _encoding,
+}
+"""What can be done to any page of any site."""

@@ -1,0 +1,113 @@
+"""The sandbox's proxy: one loopback port that answers for every site it knows, over http and https."""
+
+import asyncio
+import ipaddress
+import logging
+from pathlib import Path
+from typing import cast
+
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import Deferred, gatherResults
+from twisted.internet.error import CannotListenError
+from twisted.internet.interfaces import IAddress, IListeningPort
+from twisted.internet.protocol import ServerFactory
+
+from webdata.errors import ConfigError
+from webdata.sandbox.certificates import Authority
+from webdata.sandbox.connection import Connection
+from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown
+from webdata.sandbox.replay import Replay
+from webdata.sandbox.sites import Answer, site_for
+
+LAST_PORT = 65535
+
+logger = logging.getLogger(__name__)
+
+
+class Sandbox:
+    """A forward proxy on loopback. It answers by itself, and never opens a connection to anywhere.
+
+    With `replay`, a folder of saved pages answers for any host (see `webdata.sandbox.replay`); raises ConfigError
+    where that folder cannot be used.
+    """
+
+    def __init__(self, replay: Path | None = None) -> None:
+        self.authority = Authority()
+        self.connections: set[Connection] = set()
+        self._replay = Replay(replay) if replay else None
+        self._listener: IListeningPort | None = None
+
+    @property
+    def ca_pem(self) -> bytes:
+        """The certificate that signs those of the sites, for clients that would rather trust than not verify."""
+        return self.authority.pem
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen, and return the proxy's URL: `http://127.0.0.1:PORT`. Port 0 takes any free one.
+
+        Raises ConfigError for an address that is not of this machine's loopback, or is taken.
+        """
+        return self.listen(host, port)
+
+    async def stop(self) -> None:
+        """Close the port and every connection, whatever it is doing."""
+        if self._listener is None:
+            return
+        port_closed = cast(Deferred[None], self._listener.stopListening())
+        self._listener = None
+        all_closed = gatherResults([port_closed, *(connection.gone for connection in self.connections)])
+        for connection in self.connections:
+            connection.abort()
+        # An asyncio task can await futures only, a coroutine of Twisted's Deferreds only.
+        await (all_closed.asFuture(asyncio.get_running_loop()) if asyncio.current_task() else all_closed)
+
+    def listen(self, host: str, port: int) -> str:
+        """As `start`, for a reactor that does not run yet."""
+        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
+
+        if self._listener is not None:
+            raise ConfigError("this sandbox listens already: stop it first")
+        if not 0 <= port <= LAST_PORT:
+            raise ConfigError(f"the sandbox cannot listen on port {port}: a port is a number from 0 to {LAST_PORT}")
+        address = _loopback(host)
+        try:
+            self._listener = reactor.listenTCP(port, _Door(self), interface=address)
+        except CannotListenError as error:
+            raise ConfigError(f"the sandbox cannot listen on {host}:{port}: {error}") from error
+        name = f"[{address}]" if ":" in address else address
+        return f"http://{name}:{cast(IPv4Address | IPv6Address, self._listener.getHost()).port}"
+
+    def site(self, host: str) -> Answer | None:
+        """What answers for a host; None when nothing does."""
+        return self._replay.answer if self._replay else site_for(host)
+
+    def answer(self, request: SandboxRequest) -> Reply:
+        """What the site that was asked replies; 502 when nobody knows its host."""
+        site = self.site(request.host)
+        if site is None:
+            return unknown(request.host)
+        try:
+            return site(request)
+        except Exception:
+            logger.exception("The sandbox's site for %s failed on %s", request.host, request.target)
+            return plain(500, "The sandbox's own site failed; its log says why.")
+
+
+class _Door(ServerFactory):
+    noisy = False
+
+    def __init__(self, sandbox: Sandbox):
+        self._sandbox = sandbox
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection:
+        return Connection(self._sandbox)
+
+
+def _loopback(host: str) -> str:
+    address = "127.0.0.1" if host == "localhost" else host
+    try:
+        if ipaddress.ip_address(address).is_loopback:
+            return address
+    except ValueError:
+        pass
+    raise ConfigError(f"the sandbox cannot listen on {host!r}: it listens on loopback only, such as 127.0.0.1 or ::1")
