@@ -230,12 +230,12 @@ GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
 Count = Annotated[int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10")]
 Offset = Annotated[int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10")]
 Country = Annotated[
-    str | None, BeforeValidator(_lower), Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de")
+    str | None, Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de"), BeforeValidator(_lower)
 ]
 Language = Annotated[
     str | None,
-    BeforeValidator(_language),
     Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR"),
+    BeforeValidator(_language),
 ]
 
 
@@ -271,6 +271,6 @@ class WebQuery(SearchQuery):
     )
     domain: Annotated[
         str | None,
-        BeforeValidator(_lower),
         Field(pattern=GOOGLE_DOMAIN, description="a domain of the engine, such as domain=google.de"),
+        BeforeValidator(_lower),
     ] = None

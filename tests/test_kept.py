@@ -1,0 +1,32 @@
+"""Pages that no parser knew are kept for study."""
+
+import json
+
+from webdata.kept import KeptPages
+
+
+def index(folder):
+    return [json.loads(line) for line in (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_page_is_kept_with_what_is_known_of_it(tmp_path):
+    """The body is kept as it came, and the index tells where it came from."""
+    path = KeptPages(tmp_path / "kept").keep("google_web", b"<p>new</p>", url="https://www.google.com/", reason="shape")
+    assert path.read_bytes() == b"<p>new</p>"
+    row = {"file": path.name, "engine": "google_web", "url": "https://www.google.com/", "reason": "shape"}
+    assert index(path.parent) == [row]
+
+
+def test_the_same_page_is_kept_once(tmp_path):
+    """A page that comes a thousand times takes the room of one."""
+    pages = KeptPages(tmp_path)
+    assert pages.keep("google_web", b"<p>new</p>") == pages.keep("google_web", b"<p>new</p>")
+    assert len(index(tmp_path)) == 1
+
+
+def test_the_oldest_go_first(tmp_path):
+    """No more than so many pages are kept, and the index lists just those."""
+    pages = KeptPages(tmp_path, most=2)
+    kept = [pages.keep("google_web", body) for body in (b"1", b"2", b"3")]
+    assert [path.exists() for path in kept] == [False, True, True]
+    assert [row["file"] for row in index(tmp_path)] == [path.name for path in kept[1:]]

@@ -1,0 +1,55 @@
+"""Holds every record against its schema before it goes out."""
+
+from functools import cache
+from typing import Any, Self
+
+import jsonschema
+import jsonschema_rs
+from referencing import Registry
+from referencing import Resource as SchemaResource
+from scrapy.crawler import Crawler
+
+from webdata.errors import RecordError
+from webdata.records import Record
+from webdata.resources import Resource, schema
+
+SCHEMA_HOST = "webdata:/"
+
+
+@cache
+def _validator(name: str) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(schema(name), retriever=_retrieve)
+
+
+def _retrieve(uri: str) -> dict[str, Any]:
+    return schema(uri.rpartition("/")[2].removesuffix(".json"))
+
+
+def validate(resource: Resource, record: Record) -> None:
+    """Raise RecordError, naming the first wrong field, if the resource's schema refuses the record."""
+    if not _validator(resource.name).is_valid(record):
+        raise RecordError(f"{resource.name}: {explain(resource, record)}")
+
+
+def explain(resource: Resource, record: Record) -> str:
+    """Why the resource's schema refuses the record, in jsonschema's words."""
+    registry = Registry[Any](retrieve=lambda uri: SchemaResource.from_contents(_retrieve(uri)))  # type: ignore[call-arg]  # attrs hides it from mypy
+    slow = jsonschema.Draft202012Validator(resource.schema, registry=registry)
+    error = jsonschema.exceptions.best_match(slow.iter_errors(record))
+    return f"{error.json_path}: {error.message[:200]}" if error else "refused"
+
+
+class ValidatePipeline:
+    """Refuses records that break their schema: better no line than a wrong one."""
+
+    def __init__(self, resource: Resource):
+        self.resource = resource
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler.spidercls.resource)  # type: ignore[attr-defined]  # every spider of ours has one
+
+    def process_item(self, item: Any) -> Any:
+        if isinstance(item, dict):
+            validate(self.resource, item)
+        return item
