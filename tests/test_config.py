@@ -24,6 +24,7 @@ def test_every_variable_is_read():
         "WEBDATA_SANDBOX": "always",
         "WEBDATA_SANDBOX_URL": "http://127.0.0.1:8081",
         "WEBDATA_SANDBOX_REPLAY": "pages",
+        "WEBDATA_KEPT_PAGES": "",
         "WEBDATA_CHROMIUM": "/opt/chromium",
     }
     assert Config.from_environ(environ) == Config(
@@ -35,6 +36,7 @@ def test_every_variable_is_read():
         sandbox="always",
         sandbox_url="http://127.0.0.1:8081",
         sandbox_replay=Path("pages"),
+        kept_pages=None,
         chromium="/opt/chromium",
     )
 

@@ -29,6 +29,8 @@ class Config:
     """A sandbox that runs elsewhere; without it the service starts its own."""
     sandbox_replay: Path | None = None
     """A folder of saved pages that the service's own sandbox answers from."""
+    kept_pages: Path | None = Path(".webdata/kept")
+    """Where pages of a shape that no parser knows are kept for study; None keeps none."""
     chromium: str | None = None
     """The browser's executable; None turns the browser transport off."""
 
@@ -37,6 +39,7 @@ class Config:
         """Read `WEBDATA_…` variables; raises ConfigError that names the variable and what would be right."""
         default = cls()
         replay = environ.get("WEBDATA_SANDBOX_REPLAY")
+        kept = environ.get("WEBDATA_KEPT_PAGES", str(default.kept_pages))
         return cls(
             host=environ.get("WEBDATA_HOST", default.host),
             port=_number(environ, "WEBDATA_PORT", default.port, 0, 65535),
@@ -46,6 +49,7 @@ class Config:
             sandbox=_sandbox_use(environ),
             sandbox_url=environ.get("WEBDATA_SANDBOX_URL") or None,
             sandbox_replay=Path(replay) if replay else None,
+            kept_pages=Path(kept) if kept else None,
             chromium=environ.get("WEBDATA_CHROMIUM") or find_chromium(),
         )
 

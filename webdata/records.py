@@ -97,7 +97,7 @@ class Reference(TypedDict):
 
 
 class Answer(TypedDict):
-    """An answer box: featured snippet, calculator, dictionary, AI overview, …"""
+    """An answer box, such as a featured snippet, a calculator or an AI overview."""
 
     type: str
     answer: str

@@ -8,6 +8,7 @@ import jsonschema_rs
 from referencing import Registry
 from referencing import Resource as SchemaResource
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 
 from webdata.errors import RecordError
 from webdata.records import Record
@@ -47,7 +48,10 @@ class ValidatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler.spidercls.resource)  # type: ignore[attr-defined]  # every spider of ours has one
+        resource = getattr(crawler.spidercls, "resource", None)
+        if resource is None:
+            raise NotConfigured("the spider has no resource")  # as in `scrapy shell`
+        return cls(resource)
 
     def process_item(self, item: Any) -> Any:
         if isinstance(item, dict):

@@ -1,0 +1,85 @@
+"""What every engine, resource and schema keeps, walked from the spider loader: nothing is listed here."""
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from scrapy import Request
+
+from webdata.crawl import load_spiders
+from webdata.query import Query
+from webdata.resources import schema
+
+ROOT = Path(__file__).parents[2]
+SPIDERS = load_spiders()
+RESOURCES = list({spider.resource.name: spider.resource for spider in SPIDERS}.values())
+
+
+def by_name(thing):
+    return thing.name
+
+
+@pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
+def test_an_engine_is_one_name(spider):
+    """An engine's spider file, page module, sandbox site and fixture folder share its name."""
+    assert spider.__module__ == f"webdata.spiders.{spider.name}"
+    assert importlib.import_module(f"webdata.pages.{spider.name}").record
+    assert importlib.import_module(f"webdata.sandbox.sites.{spider.name}").answer
+    assert any((ROOT / "fixtures" / spider.name).iterdir())
+
+
+@pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
+def test_a_page_module_takes_bytes_and_a_query(spider):
+    """`record(body, query)` is the same for every page module."""
+    page = importlib.import_module(f"webdata.pages.{spider.name}")
+    assert list(inspect.signature(page.record).parameters) == ["body", "query"]
+
+
+@pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
+def test_an_engine_makes_a_request_of_the_smallest_query(spider):
+    """A query with nothing but its required fields becomes an https request."""
+    fields = spider.resource.query.model_fields
+    query = spider.resource.query.check({name: "coffee" for name, field in fields.items() if field.is_required()})
+    request = spider().request(query)
+    assert isinstance(request, Request)
+    assert request.url.startswith("https://")
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
+def test_a_resource_describes_its_query(resource):
+    """Every parameter says in its description what would be right."""
+    assert issubclass(resource.query, Query)
+    for name, field in resource.query.model_fields.items():
+        assert field.description, name
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
+def test_a_resource_counts_arrays_that_its_schema_promises(resource):
+    """The arrays that make a record more than empty are arrays of the schema."""
+    for key in (*resource.content, resource.rows):
+        assert resource.schema["properties"][key]["type"] == "array"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.stem)
+def test_a_schema_is_a_schema(path):
+    """Every schema is valid draft 2020-12, and is read by its name."""
+    found = schema(path.stem)
+    assert found == json.loads(path.read_text(encoding="utf-8"))
+    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    jsonschema.Draft202012Validator.check_schema(found)
+
+
+@pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
+def test_an_envelope_is_closed(resource):
+    """Records grow in their elements, never in their envelope (contract.md 5)."""
+    assert resource.schema["additionalProperties"] is False
+    assert set(resource.schema["required"]) == set(resource.schema["properties"])
+
+
+def test_paths_are_unique():
+    """No two resources answer on one path."""
+    paths = [resource.path for resource in RESOURCES]
+    assert len(paths) == len(set(paths))

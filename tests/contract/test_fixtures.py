@@ -1,0 +1,69 @@
+"""Every fixture gives what was reviewed for it."""
+
+import asyncio
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from scrapy.http import Headers, Response
+
+from webdata.crawl import load_spiders
+from webdata.errors import FetchError
+from webdata.pipelines.envelope import envelope
+from webdata.pipelines.validate import validate
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SPIDERS = {spider.name: spider for spider in load_spiders()}
+CASES = sorted(path.parent for path in FIXTURES.glob("*/*/request.json"))
+
+
+def case_name(case: Path) -> str:
+    return f"{case.parent.name}-{case.name}"
+
+
+def read(path: Path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def found(case: Path):
+    spider = SPIDERS[case.parent.name]()
+    query = spider.resource.query.check(read(case / "request.json"))
+    saved = read(case / "response.json")
+    request = spider.prepared(query)
+    request.meta["started_at"] = monotonic()
+    (body,) = case.glob("body.*")
+    response = Response(
+        saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body.read_bytes(), request=request
+    )
+    with ThreadPoolExecutor() as thread:  # which has no event loop running
+        return spider.resource, thread.submit(asyncio.run, first(spider.found(response, query))).result()
+
+
+async def first(things):
+    return await anext(things)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if (case / "expected.json").exists()], ids=case_name)
+def test_a_page_gives_its_record(case):
+    """A fixture's page gives the record that was reviewed, and the whole record keeps its schema."""
+    resource, result = found(case)
+    assert result.page == read(case / "expected.json")
+    validate(resource, envelope(result))
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if (case / "error.json").exists()], ids=case_name)
+def test_a_page_that_is_none_gives_its_error(case):
+    """A fixture that is no result page ends in the outcome that was reviewed."""
+    with pytest.raises(FetchError) as caught:
+        found(case)
+    error = caught.value
+    assert {"outcome": error.outcome, "kind": error.kind, "reason": error.reason} == read(case / "error.json")
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_a_fixture_is_ours(case):
+    """Every fixture says that it was composed, and has either a record or an error."""
+    assert read(case / "response.json")["origin"] == "composed"
+    assert (case / "expected.json").exists() != (case / "error.json").exists()

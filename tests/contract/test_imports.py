@@ -1,0 +1,116 @@
+"""Who may import whom."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "webdata"
+
+FLOORS = [
+    {"outcome"},
+    {"errors"},
+    {"query", "records", "config", "kept"},
+    {"resources"},
+    {"pages", "stores.interfaces", "egress", "batch"},
+    {"access", "stores", "settings", "sandbox", "pipelines"},
+    {"spiders", "downloadermiddlewares", "extensions", "transports"},
+    {"crawl", "saved"},
+    {"api", "gateway", "dashboard"},
+    {"service", "commands"},
+    {"main"},
+]
+"""From the ground up: a module imports from lower floors, or from its own part of its floor."""
+
+FORBIDDEN = {
+    "pages": {"scrapy", "twisted", "klein", "playwright", "time", "datetime", "socket", "os", "requests"},
+    "outcome": {"scrapy", "twisted", "klein"},
+    "errors": {"scrapy", "twisted", "klein"},
+    "query": {"scrapy", "twisted", "klein"},
+    "records": {"scrapy", "twisted", "klein"},
+    "resources": {"scrapy", "twisted", "klein"},
+    "batch": {"scrapy", "twisted", "klein"},
+}
+"""Libraries that a part must not touch: pages read no clock and no network, the domain knows no Scrapy."""
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def part_of(module: str) -> tuple[int, str]:
+    """The floor of a module and the part of it that it belongs to; the longest matching name counts."""
+    found = [
+        (len(part), floor, part)
+        for floor, parts in enumerate(FLOORS)
+        for part in parts
+        if module == part or module.startswith(f"{part}.")
+    ]
+    assert found, f"webdata.{module} is on no floor: give it one in FLOORS"
+    _, floor, part = max(found)
+    return floor, part
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def own(name: str) -> str | None:
+    """`webdata.errors.QueryError` gives `errors.QueryError`; None for what is not ours."""
+    return name.removeprefix("webdata.") if name.startswith("webdata.") else None
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_go_down(path):
+    """A module imports only from the floors below it and from its own part of its floor."""
+    floor, part = part_of(name_of(path))
+    for name in imports(path):
+        target = own(name)
+        if target is None:
+            continue
+        its_floor, its_part = part_of(target)
+        assert its_floor < floor or its_part == part, f"{name_of(path)} imports {name}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_parts_keep_from_what_is_not_theirs(path):
+    """Pages touch no framework, clock or network, and the domain knows no Scrapy."""
+    forbidden = FORBIDDEN.get(part_of(name_of(path))[1], set())
+    used = {name.split(".")[0] for name in imports(path)}
+    assert not used & forbidden
+
+
+@pytest.mark.parametrize("part", ["api", "gateway", "dashboard"])
+def test_the_faces_know_only_resources_access_and_crawl(part):
+    """The service's faces never import pages or spiders, nor each other."""
+    for path in MODULES:
+        if part_of(name_of(path))[1] == part:
+            targets = {part_of(target)[1] for name in imports(path) if (target := own(name))}
+            assert not targets & ({"pages", "spiders", "api", "gateway", "dashboard"} - {part})
+
+
+def test_only_the_top_names_a_concrete_store():
+    """Everything but main and service knows stores by their interfaces."""
+    for path in MODULES:
+        module = name_of(path)
+        if part_of(module)[1] in ("main", "service", "stores"):
+            continue
+        for name in imports(path):
+            target = own(name)
+            assert target is None or part_of(target)[1] != "stores", f"{module} imports {name}"
+
+
+def test_only_config_settings_and_main_read_the_environment():
+    """The environment is read in one place, and handed to it by the two that start programs."""
+    readers = {
+        name_of(path) for path in MODULES if "environ" in path.read_text(encoding="utf-8").replace("from_environ", "")
+    }
+    assert readers <= {"config", "settings", "main"}

@@ -1,0 +1,89 @@
+"""The whole service, as a process of its own."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPConnection
+from pathlib import Path
+
+import orjson
+import pytest
+
+WEBDATA = Path(sys.executable).with_name("webdata")
+
+
+@dataclass
+class Running:
+    """A service that runs: its process, its port, what it printed at the start."""
+
+    process: subprocess.Popen
+    port: int
+    greeting: str
+
+    @property
+    def test_key(self):
+        return re.search(r"wd_test_\w+", self.greeting)[0]
+
+    @property
+    def live_key(self):
+        return re.search(r"wd_live_\w+", self.greeting)[0]
+
+    def get(self, path, key=None, **headers):
+        """The status, headers and JSON body of one GET."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request("GET", path, headers={"X-Api-Key": key or self.test_key, **headers})
+            response = connection.getresponse()
+            return response.status, response.headers, orjson.loads(response.read())
+        finally:
+            connection.close()
+
+    def stop(self):
+        """Ask it to stop; gives its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(30)
+
+
+@contextmanager
+def service(folder, *arguments, **environ):
+    """`webdata serve` with a database in the folder, until the end of the block."""
+    settings = {"WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3", "PYTHONUNBUFFERED": "1", **environ}
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(
+            [WEBDATA, "serve", "--port", "0", *arguments],
+            env={**os.environ, **settings},
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+    try:
+        greeting = ""
+        for line in process.stdout:
+            greeting += line
+            if line.startswith("try: "):
+                break
+        port = re.search(r"http://127\.0\.0\.1:(\d+)", greeting)
+        assert port, (folder / "log").read_text()
+        yield Running(process, int(port[1]), greeting)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """A service that the tests of one module share."""
+    with service(tmp_path_factory.mktemp("service")) as one:
+        yield one
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts a service with a database of its own, for a block: `with start(WEBDATA_…="…") as one:`."""
+    return partial(service, tmp_path)

@@ -1,0 +1,167 @@
+"""What every engine shares."""
+
+import pytest
+from pytest_twisted import ensureDeferred
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadTimeoutError, UnsupportedURLSchemeError
+from scrapy.http import HtmlResponse, Response
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.test import get_crawler
+from twisted.internet.error import ConnectionLost
+
+from webdata.crawl import scrapy_settings
+from webdata.errors import BlockedError, ConfigError, LayoutError, NotFoundError, UpstreamError, UpstreamTimeoutError
+from webdata.outcome import Outcome
+from webdata.query import WebQuery
+from webdata.resources import WEB_SEARCH
+from webdata.spiders.base import EngineSpider, fetch_error, utf8
+from webdata.spiders.google_web import GoogleWebSpider
+
+URL = "https://www.google.com/search?q=coffee"
+
+
+def response(body=b"<html></html>", status=200, **headers):
+    return HtmlResponse(URL, status=status, body=body, headers=headers, request=Request(URL))
+
+
+def spider(settings=None, **arguments):
+    return GoogleWebSpider.from_crawler(get_crawler(GoogleWebSpider, settings), **arguments)
+
+
+def test_a_run_without_arguments_is_a_mistake():
+    """A batch needs queries."""
+    with pytest.raises(ConfigError, match="no query was given"):
+        spider()
+
+
+def test_on_demand_there_is_no_batch():
+    """A spider on demand waits for calls."""
+    assert spider({"ON_DEMAND": True}).batch is None
+
+
+def test_arguments_do_not_become_attributes():
+    """An argument that is called like a method of the spider, such as start, is a field of the query."""
+    running = spider(q="coffee", start="10")
+    assert callable(running.start)
+    assert running.batch.query(next(running.batch.rows())).start == 10
+
+
+def test_a_row_becomes_a_request_with_what_its_answer_needs():
+    """The request of a row carries the query and the row, and is never taken for a duplicate."""
+    running = spider(q="coffee", region="DE")
+    (row,) = running.batch.rows()
+    request = running.asked(row)
+    assert request.cb_kwargs == {"query": WebQuery(q="coffee", region="DE"), "row": row}
+    assert request.dont_filter
+    assert request.meta["cookiejar"] == "DE/None"
+
+
+def test_the_sandbox_signs_its_own_certificates():
+    """Certificates are verified, except those of the sandbox."""
+    assert get_crawler(GoogleWebSpider, {"SANDBOX": True}).settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") is False
+    settings = {"SANDBOX": False, "DOWNLOAD_VERIFY_CERTIFICATES": True}
+    assert get_crawler(GoogleWebSpider, settings).settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") is True
+
+
+def test_a_batch_has_settings_of_its_own():
+    """What differs in batches is not so on demand, and -s stands above it."""
+    settings = {"CONCURRENT_REQUESTS": 64, "BATCH_SETTINGS": {"CONCURRENT_REQUESTS": 16}}
+    assert get_crawler(GoogleWebSpider, settings).settings.getint("CONCURRENT_REQUESTS") == 16
+    on_demand = get_crawler(GoogleWebSpider, {**settings, "ON_DEMAND": True})
+    assert on_demand.settings.getint("CONCURRENT_REQUESTS") == 64
+    own = Settings(settings)
+    own.set("CONCURRENT_REQUESTS", 3, priority="cmdline")
+    assert Crawler(GoogleWebSpider, own).settings.getint("CONCURRENT_REQUESTS") == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "kind"),
+    [
+        (response(status=404), NotFoundError, None),
+        (response(status=410), NotFoundError, None),
+        (response(status=500), UpstreamError, "http_500"),
+        (response(status=429, body=b'<form id="captcha-form">'), BlockedError, "captcha"),
+        (response(body=b""), UpstreamError, "empty_body"),
+    ],
+)
+def test_what_is_no_page_is_told(answer, error, kind):
+    """Statuses and empty bodies are errors with their own outcomes."""
+    with pytest.raises(error) as caught:
+        spider({"ON_DEMAND": True}).check(answer)
+    assert kind is None or caught.value.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("error", "type_", "kind"),
+    [
+        (DownloadTimeoutError("30 s"), UpstreamTimeoutError, "timeout"),
+        (ConnectionLost(), UpstreamError, "reset"),
+        (UnsupportedURLSchemeError("nowhere"), UpstreamError, "failed"),
+        (LayoutError("results"), LayoutError, None),
+    ],
+)
+def test_a_failed_download_is_a_fetch_error(error, type_, kind):
+    """Whatever a download raises is an error of ours, without addresses."""
+    found = fetch_error(error)
+    assert type(found) is type_
+    assert found.kind == kind
+    assert found.outcome in Outcome
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("café".encode(), "text/html; charset=UTF-8"),
+        ("café".encode("latin-1"), "text/html; charset=ISO-8859-1"),
+        ('<meta charset="windows-1252">café'.encode("latin-1"), "text/html"),
+        ("café".encode(), ""),
+    ],
+)
+def test_bodies_become_utf8(body, content_type):
+    """A body is read as it is declared: by its header, by itself, or not at all."""
+    assert utf8(Response(URL, body=body, headers={"Content-Type": content_type})).endswith("café".encode())
+
+
+class TwoPagesSpider(EngineSpider):
+    """Needs a second page, which `q` is the address of."""
+
+    name = "two_pages"
+    resource = WEB_SEARCH
+
+    def request(self, query):
+        return Request("data:,first")
+
+    async def parse(self, response, query):
+        second = await self.fetch(Request(query.q), after=response)
+        shared = ("cookiejar", "region", "started_at")
+        yield {"text": second.text, "same": [second.meta[key] == response.meta[key] for key in shared]}
+
+
+async def items_of(**arguments):
+    settings = scrapy_settings()
+    settings.setdict({"ITEM_PIPELINES": {}, "ADDONS": {}, "SANDBOX": False}, priority="cmdline")
+    crawler, items = Crawler(TwoPagesSpider, settings), []
+
+    def item_scraped(item):
+        items.append(item)
+
+    crawler.signals.connect(item_scraped, signals.item_scraped)
+    await deferred_from_coro(crawler.crawl_async(**arguments))
+    return items
+
+
+@ensureDeferred
+async def test_a_second_page_is_fetched_for_the_same_query():
+    """A page that is fetched inside parse shares the region, the cookies and the clock of the first."""
+    (found,) = await items_of(q="data:,second", region="DE")
+    assert found.page == {"text": "second", "same": [True, True, True]}
+
+
+@pytest.mark.parametrize(("address", "kind"), [("nowhere://here", "failed"), ("data:,", "empty_body")])
+@ensureDeferred
+async def test_a_second_page_that_fails_is_a_failure_of_the_query(address, kind):
+    """Where a later page is not won, neither is the query."""
+    (failure,) = await items_of(q=address)
+    assert (failure.outcome, failure.kind, failure.query) == ("upstream", kind, {"q": address})

@@ -1,0 +1,72 @@
+"""Saved pages are judged without a network."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from scrapy.http import Response
+
+from webdata import saved
+from webdata.errors import QueryError
+from webdata.saved import SavedPage
+from webdata.spiders.base import utf8
+from webdata.spiders.google_web import GoogleWebSpider
+
+
+def judge(*arguments):
+    """The verdict, from a thread without a running event loop, as on the command line."""
+    with ThreadPoolExecutor() as thread:
+        return thread.submit(lambda: asyncio.run(saved.judge(*arguments))).result()
+
+
+@pytest.fixture
+def page(tmp_path):
+    def save(text, **known):
+        path = tmp_path / "page.html"
+        path.write_text(text, encoding="utf-8")
+        return SavedPage(path, **known)
+
+    return save
+
+
+def test_a_page_of_unknown_shape_is_layout(page):
+    """What no parser knows is told as `layout`, with a reason and without a record."""
+    verdict = judge(GoogleWebSpider(), page("<p>hello</p>"), {})
+    assert verdict["outcome"] == "layout"
+    assert verdict["reason"]
+    assert verdict["record"] is None
+
+
+def test_a_status_counts(page):
+    """A page that came with an error status is judged by it."""
+    assert judge(GoogleWebSpider(), page("<p>hello</p>", status=503), {})["outcome"] == "upstream"
+    assert judge(GoogleWebSpider(), page("<p>hello</p>", status=404), {})["outcome"] == "not_found"
+
+
+def test_a_url_counts(page):
+    """A page that came from the consent host is a block, whatever it shows."""
+    page = page("<p>hello</p>", url="https://consent.google.com/m?continue=https://www.google.com/search")
+    verdict = judge(GoogleWebSpider(), page, {})
+    assert (verdict["outcome"], verdict["kind"]) == ("blocked", "consent")
+
+
+def test_an_empty_file_is_upstream(page):
+    """A body without a byte is no page."""
+    assert judge(GoogleWebSpider(), page(""), {})["outcome"] == "upstream"
+
+
+def test_given_fields_are_checked(page):
+    """A field that cannot be run is told, not ignored."""
+    with pytest.raises(QueryError, match="num cannot be 'many'"):
+        judge(GoogleWebSpider(), page("<p>hello</p>"), {"q": "coffee", "num": "many"})
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252"])
+def test_a_page_in_another_encoding_is_read(tmp_path, charset):
+    """A page that declares another encoding than UTF-8 is decoded by it."""
+    response = Response(
+        "https://www.google.com/search",
+        headers={"Content-Type": f"text/html; charset={charset}"},
+        body="Café".encode(charset),
+    )
+    assert utf8(response) == "Café".encode()

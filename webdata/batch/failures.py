@@ -1,0 +1,33 @@
+"""Queries that ended without a record."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from webdata.errors import FetchError
+
+FIELDS = ["query", "outcome", "kind", "reason"]
+"""The keys of a line of the failures feed."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A query that ended without a record, and why."""
+
+    query: dict[str, Any]
+    """Its fields as they were given."""
+    outcome: str
+    """One of `webdata.outcome`; or `invalid`, a query that cannot be run; `dropped`, a record that a pipeline
+    left out; `internal`, a fault of ours."""
+    kind: str | None
+    """Narrows the outcome down."""
+    reason: str
+    line: int
+    """The row that it came from; not told."""
+
+    @classmethod
+    def of(cls, error: BaseException, query: dict[str, Any], line: int) -> Self:
+        """The failure that an error is: a FetchError has its own outcome, anything else is a fault of ours."""
+        if isinstance(error, FetchError):
+            return cls(query, error.outcome.value, error.kind, error.reason, line)
+        kind = type(error).__name__
+        return cls(query, "internal", kind, f"a fault in webdata, told in the log: {error}"[:500], line)

@@ -1,0 +1,134 @@
+"""What a job has done so far, so that it can go on after it was killed at any moment.
+
+A journal is a file of JSON lines that only grows. The first line is the job and its feeds; each further line is one
+query that has ended: `[row, outcome, length, …]`, with the lengths in bytes that the feeds had then. It is written
+after the feeds were: the last whole line is the truth, and what stands in a feed beyond its length is cut off.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from webdata.errors import ConfigError
+
+if sys.platform != "win32":
+    import fcntl
+
+NAME = "webdata.journal"
+MARKS = 4096
+
+
+class Lines:
+    """A set of line numbers, one byte each."""
+
+    def __init__(self) -> None:
+        self._marks = bytearray()
+
+    def __contains__(self, line: int) -> bool:
+        return line < len(self._marks) and self._marks[line] == 1
+
+    def add(self, line: int) -> None:
+        """Put a line number, 0 or more, into the set."""
+        if line >= len(self._marks):
+            self._marks.extend(bytes(line + MARKS - len(self._marks)))
+        self._marks[line] = 1
+
+
+class Journal:
+    """The journal of the job in a folder; begun by the job's first run, continued by those after it.
+
+    `job` tells one job from another, in plain data. Raises ConfigError if the folder holds another job, or another
+    run is at work on it.
+    """
+
+    def __init__(self, folder: Path, job: Mapping[str, Any]):
+        self.folder = folder
+        self.job = dict(job)
+        self.begun = False
+        """Whether its first line is written, by this run or an earlier one."""
+        self.paths: list[str] = []
+        """The files that the feeds go to."""
+        self.lengths: list[int] = []
+        """How many bytes of each of them are whole."""
+        self.done = Lines()
+        self.ended: Counter[str] = Counter()
+        """How many queries ended with which outcome."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = (folder / NAME).open("a+b", buffering=0)
+        try:
+            self._lock()
+            self._load()
+            self._check_files()
+        except ConfigError:
+            self.close()
+            raise
+
+    def begin(self, paths: list[str], lengths: list[int]) -> None:
+        """Begin the journal of a job whose feeds are these files, which have these lengths now."""
+        self.begun, self.paths, self.lengths = True, paths, lengths
+        self._write({"job": self.job, "paths": paths, "lengths": lengths})
+
+    def commit(self, row: int, outcome: str, lengths: list[int]) -> None:
+        """The row has ended, and all that it gave is in the feeds, which are as long as this now."""
+        self._write([row, outcome, *lengths])
+
+    def close(self) -> None:
+        """Let another run have it."""
+        self._file.close()
+
+    def _write(self, entry: Any) -> None:
+        data = orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
+        if self._file.write(data) != len(data):
+            raise OSError(f"{self.folder / NAME} could not be written whole")
+
+    def _lock(self) -> None:
+        if sys.platform == "win32":
+            return
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(f"another run is at work on the job in {self.folder}: let it end first") from None
+
+    def _load(self) -> None:
+        whole = 0
+        with (self.folder / NAME).open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):  # torn when the run was killed
+                    break
+                self._read(file, line)
+                whole += len(line)
+        self._file.truncate(whole)
+
+    def _read(self, file: BinaryIO, line: bytes) -> None:
+        try:
+            entry = orjson.loads(line)
+            if not self.begun:
+                self._check_job(entry["job"])
+                self.begun, self.paths, self.lengths = True, entry["paths"], entry["lengths"]
+            else:
+                row, outcome, *self.lengths = entry
+                self.done.add(row)
+                self.ended[outcome] += 1
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{file.name} is damaged: give another JOBDIR, and begin again") from error
+
+    def _check_job(self, job: Mapping[str, Any]) -> None:
+        for what, now in self.job.items():
+            if job[what] != now:
+                raise ConfigError(
+                    f"{self.folder} holds another job, with other {what}: {job[what]!r} then, {now!r} now; "
+                    "resume with the very same command, or give another JOBDIR"
+                )
+
+    def _check_files(self) -> None:
+        for path, length in zip(self.paths, self.lengths, strict=True):
+            found = Path(path).stat().st_size if Path(path).exists() else 0
+            if found < length:
+                raise ConfigError(
+                    f"{path} holds {found} bytes, but the job in {self.folder} has written {length}: "
+                    "put the file back, or give another JOBDIR to begin again"
+                )

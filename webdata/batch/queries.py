@@ -1,0 +1,136 @@
+"""The queries of one batch: a single one, or a file of them."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from webdata.batch import files
+from webdata.batch.failures import Failure
+from webdata.batch.files import Row
+from webdata.batch.journal import Journal, Lines
+from webdata.errors import ConfigError, QueryError
+from webdata.query import Query
+from webdata.resources import Resource
+
+logger = logging.getLogger(__name__)
+
+FILE = "queries"
+"""The argument that names a file of queries."""
+
+
+class Batch:
+    """What one run was asked for, and how far it has come.
+
+    The arguments are the fields of the resource's query. With the argument `queries=FILE` they are defaults for
+    every row of the file, and a row's own values win; `-` as FILE is standard input, one query a line.
+    Raises ConfigError or QueryError, which say what would be right.
+    """
+
+    def __init__(self, resource: Resource, arguments: Mapping[str, str]):
+        self.resource = resource
+        self.defaults = {name: value for name, value in arguments.items() if name != FILE}
+        self.path: Path | None = None
+        self.digest: str | None = None
+        self.total = 1
+        self.done = Lines()
+        """The rows that an earlier run of the same job has finished."""
+        self.ended: Counter[str] = Counter()
+        """How many queries ended with which outcome, those of earlier runs included."""
+        self._ignored: set[str] = set()
+        self._check_names()
+        if FILE in arguments:
+            self._take_file(arguments[FILE])
+        else:
+            self._check_single()
+
+    @property
+    def arguments(self) -> list[str]:
+        """The names of all arguments."""
+        return [FILE, *self.resource.query.model_fields]
+
+    @property
+    def required(self) -> list[str]:
+        """The fields that every query needs; the first of them is what a line of plain text is."""
+        return [name for name, field in self.resource.query.model_fields.items() if field.is_required()]
+
+    def rows(self) -> Iterator[Row]:
+        """The rows to be run, without those that are done."""
+        found = files.rows(self.path, self.required[0]) if self.path else iter([Row(1, {})])
+        return (row for row in found if row.line not in self.done)
+
+    def query(self, row: Row) -> Query:
+        """The validated query of a row; raises QueryError that names the line."""
+        if row.problem:
+            raise _wrong_line(row, row.problem)
+        known = self.resource.query.model_fields.keys()
+        self._warn_of(row.values.keys() - known - self._ignored)
+        try:
+            return self.resource.query.check({name: value for name, value in self.given(row).items() if name in known})
+        except QueryError as error:
+            raise _wrong_line(row, str(error)) from None
+
+    def given(self, row: Row) -> dict[str, Any]:
+        """The fields of a row, with the defaults that it does not override."""
+        return {**self.defaults, **row.values}
+
+    def outcome(self, item: Any) -> str:
+        """How the query of an item ended: a record or a failure."""
+        return item.outcome if isinstance(item, Failure) else self.resource.outcome(item).value
+
+    def resume(self, journal: Journal) -> None:
+        """Go on where an earlier run of the same job was."""
+        self.done, self.ended = journal.done, Counter(journal.ended)
+
+    def _check_names(self) -> None:
+        unknown = [name for name in self.defaults if name not in self.arguments]
+        if unknown:
+            raise ConfigError(f"{unknown[0]} is no argument here: the arguments are {', '.join(self.arguments)}")
+
+    def _check_single(self) -> None:
+        if not self.defaults.keys() & set(self.required):
+            name = self.required[0]
+            raise ConfigError(f"no query was given: give -a {name}=… for one, or -a {FILE}=FILE for many")
+        self.resource.query.check(self.defaults)
+
+    def _check_defaults(self) -> None:
+        try:
+            self.resource.query.check(self.defaults)
+        except QueryError as error:
+            wrong = [problem for problem in error.problems if problem["type"] != "missing"]  # the rows have those
+            if wrong:
+                raise QueryError(wrong) from None
+
+    def _take_file(self, name: str) -> None:
+        alone = self.required[0]
+        if alone in self.defaults:
+            raise ConfigError(f"{alone} and {FILE} are both given: give {alone} for one query, or {FILE} for many")
+        self._check_defaults()
+        try:
+            self.path = files.standard_input() if name == "-" else Path(name)
+            self.digest = files.digest(self.path)
+            self._check_columns(self.path)
+            self.total = sum(1 for _ in self.rows())
+        except OSError as error:
+            raise ConfigError(f"{FILE}={name} cannot be read: {error.strerror}") from error
+
+    def _check_columns(self, path: Path) -> None:
+        columns = files.columns(path)
+        if columns is None:
+            return
+        missing = [name for name in self.required if name not in columns and name not in self.defaults]
+        if missing:
+            raise ConfigError(
+                f"{path} has no column {missing[0]}: its first line names {', '.join(columns) or 'nothing'}; "
+                f"it must name the columns, with commas between: {', '.join(self.resource.query.model_fields)}"
+            )
+
+    def _warn_of(self, names: set[str]) -> None:
+        if names:
+            self._ignored |= names
+            logger.warning("Ignored, since they are no fields of a query: %s", ", ".join(sorted(names)))
+
+
+def _wrong_line(row: Row, what: str) -> QueryError:
+    return QueryError([{"loc": ["line", row.line], "msg": f"line {row.line}: {what}", "type": "row"}])

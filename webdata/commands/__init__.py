@@ -1,0 +1,1 @@
+"""What is ours of the `scrapy` command."""

@@ -1,0 +1,26 @@
+"""`scrapy crawl`, which tells a mistake of its user in one line."""
+
+import argparse
+import asyncio
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.exceptions import UsageError
+
+from webdata.errors import ConfigError, QueryError
+
+
+class Command(CrawlCommand):
+    """Scrapy's own, except that arguments which cannot be run give a message and exit status 2, no traceback."""
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("give one spider, such as: scrapy crawl google_web -a q=coffee -O out.jsonl")
+        assert self.crawler_process
+        crawl = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        self.crawler_process.start()
+        if self.crawler_process.bootstrap_failed:
+            self.exitcode = 1
+        if isinstance(crawl, asyncio.Future) and crawl.done() and not crawl.cancelled():
+            error = crawl.exception()
+            if isinstance(error, (ConfigError, QueryError)):
+                raise UsageError(str(error), print_help=False)

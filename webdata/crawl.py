@@ -1,0 +1,202 @@
+"""The only place where the service meets Scrapy: warm crawlers, one per engine, that answer calls."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.settings import Settings
+from scrapy.spiderloader import SpiderLoader
+
+from webdata.errors import OverloadedError, UpstreamTimeoutError
+from webdata.outcome import Outcome
+from webdata.pipelines.envelope import envelope
+from webdata.pipelines.validate import validate
+from webdata.query import Query
+from webdata.records import Record
+from webdata.resources import Resource
+from webdata.spiders.base import EngineSpider
+
+
+@dataclass(frozen=True)
+class Call:
+    """One on-demand run of a query."""
+
+    resource: Resource
+    query: Query
+    sandbox: bool
+    deadline: float
+    """Seconds until the caller is answered, with a page or without."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A record and how it was won. `timings` are seconds by phase: `queue`, `fetch`, `parse`, `validate`."""
+
+    record: Record
+    outcome: Outcome
+    transport: str
+    timings: dict[str, float]
+
+
+class Calls(Protocol):
+    """Whoever answers calls."""
+
+    async def answer(self, call: Call) -> Answer:
+        """Run the call; raises FetchError when no page was won, OverloadedError when there is no room."""
+        ...
+
+
+def scrapy_settings() -> Settings:
+    """The project's Scrapy settings."""
+    settings = Settings()
+    settings.setmodule("webdata.settings", priority="project")
+    return settings
+
+
+def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
+    """Every engine that the spider loader finds, in the order of their names."""
+    loader = SpiderLoader.from_settings(settings or scrapy_settings())
+    spiders = [loader.load(name) for name in sorted(loader.list())]
+    return [spider for spider in spiders if issubclass(spider, EngineSpider)]
+
+
+class WarmCrawlers:
+    """Answers calls with crawlers that are opened on first use and stay open.
+
+    So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to
+    the sandbox have crawlers of their own: nothing of theirs mixes with what goes out to the internet.
+    """
+
+    def __init__(self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int):
+        by_name = sorted(spiders, key=lambda spider: spider.name, reverse=True)
+        self._spiders = {spider.resource.name: spider for spider in by_name}
+        self._settings = settings
+        self._max_calls = max_calls
+        self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
+        self._running: set[asyncio.Task[Answer]] = set()
+
+    @property
+    def resources(self) -> list[Resource]:
+        """The resources that have an engine."""
+        return [spider.resource for spider in self._spiders.values()]
+
+    @property
+    def in_flight(self) -> int:
+        """How many calls run now, those included whose caller has been answered already."""
+        return len(self._running)
+
+    async def answer(self, call: Call) -> Answer:
+        """Run the call. Raises FetchError, OverloadedError, and RecordError for a fault of ours.
+
+        A call that is over its deadline is answered, but never cancelled: its download ends by itself.
+        """
+        if self.in_flight >= self._max_calls:
+            raise OverloadedError(
+                f"{self._max_calls} calls are in flight, which is all there is room for", retry_after=1
+            )
+        task = asyncio.create_task(self._run(call))
+        self._running.add(task)
+        task.add_done_callback(self._forget)
+        done, _ = await asyncio.wait({task}, timeout=call.deadline)
+        if not done:
+            raise UpstreamTimeoutError(f"no answer within {call.deadline:g} seconds", "timeout")
+        return task.result()
+
+    async def close(self, seconds: float) -> None:
+        """Let running calls finish for up to so many seconds, then close every crawler."""
+        if self._running:
+            await asyncio.wait(self._running, timeout=seconds)
+        for opened in self._opened.values():
+            with contextlib.suppress(Exception):  # one that never opened has nothing to close
+                await (await opened).close()
+        self._opened.clear()
+
+    def _forget(self, task: "asyncio.Task[Answer]") -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # read, or asyncio complains about those whose caller is gone
+
+    async def _run(self, call: Call) -> Answer:
+        begun = perf_counter()
+        crawler = await self._warm(self._spiders[call.resource.name], call.sandbox)
+        return await crawler.run(call, begun)
+
+    async def _warm(self, spider: type[EngineSpider], sandbox: bool) -> "WarmCrawler":
+        key = (spider.name, sandbox)
+        if key not in self._opened:
+            self._opened[key] = asyncio.create_task(WarmCrawler.open(spider, self._settings, sandbox))
+        try:
+            return await self._opened[key]
+        except Exception:
+            self._opened.pop(key, None)  # the next call tries anew
+            raise
+
+
+class WarmCrawler:
+    """A crawler that is held open while it is idle."""
+
+    def __init__(self, crawler: Crawler):
+        self._crawler = crawler
+        self._ended: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, spider: type[EngineSpider], settings: Settings, sandbox: bool) -> "WarmCrawler":
+        """Start a crawler and wait until it takes requests."""
+        own = settings.copy()
+        own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox}, priority="cmdline")
+        warm = cls(Crawler(spider, own))
+        await warm._start()
+        return warm
+
+    async def _start(self) -> None:
+        opened = asyncio.Event()
+
+        def spider_opened() -> None:
+            opened.set()
+
+        self._crawler.signals.connect(spider_opened, signals.spider_opened)
+        self._crawler.signals.connect(self._hold, signals.spider_idle)
+        self._ended = asyncio.create_task(self._crawler.crawl_async())
+        waiting = asyncio.create_task(opened.wait())
+        await asyncio.wait({self._ended, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not opened.is_set():
+            waiting.cancel()
+            self._ended.result()  # raises what kept it from opening
+            raise RuntimeError(f"{self._crawler.spidercls.name} closed before it opened")
+
+    def _hold(self) -> None:
+        raise DontCloseSpider
+
+    async def close(self) -> None:
+        """Stop the crawler and wait until everything of it is closed."""
+        await self._crawler.stop_async()
+        if self._ended:
+            await self._ended
+
+    async def run(self, call: Call, begun: float) -> Answer:
+        """Fetch, parse and validate. `begun` is when the call set out, by the performance counter."""
+        spider = self._crawler.spider
+        assert isinstance(spider, EngineSpider)
+        request = spider.prepared(call.query)
+        request.meta["deadline"] = call.deadline
+        ready = perf_counter()
+        response = await spider.download(request)
+        fetched = perf_counter()
+        found = await anext(spider.found(response, call.query))
+        parsed = perf_counter()
+        record = envelope(found)
+        validate(call.resource, record)
+        validated = perf_counter()
+        timings = {
+            "queue": ready - begun,
+            "fetch": fetched - ready,
+            "parse": parsed - fetched,
+            "validate": validated - parsed,
+        }
+        return Answer(record, call.resource.outcome(record), transport="http", timings=timings)

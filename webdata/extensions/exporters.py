@@ -1,0 +1,45 @@
+"""How records become lines of a feed."""
+
+import json
+from typing import Any, BinaryIO, Self
+
+import orjson
+from scrapy.crawler import Crawler
+from scrapy.exporters import BaseItemExporter
+
+
+class JsonLinesExporter(BaseItemExporter):
+    """Format `jsonl`: one record a line, in the bytes that the API answers with."""
+
+    def __init__(self, file: BinaryIO, **options: Any):
+        super().__init__(dont_fail=True, **options)
+        self.file = file
+
+    def export_item(self, item: Any) -> None:
+        self.file.write(_line(dict(self.get_serialized_fields(item))))
+
+
+class RowsExporter(JsonLinesExporter):
+    """Format `rows`: one result a line, with the record's `query` and the result's `position` first.
+
+    `rows` is the array of a record that holds its results.
+    """
+
+    def __init__(self, file: BinaryIO, rows: str, **options: Any):
+        super().__init__(file, **options)
+        self.rows = rows
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, file: BinaryIO, **options: Any) -> Self:
+        return cls(file, crawler.spidercls.resource.rows, **options)  # type: ignore[attr-defined]  # all of ours have one
+
+    def export_item(self, item: Any) -> None:
+        for position, result in enumerate(item[self.rows], 1):
+            super().export_item({"query": item.get("query"), "position": position, **result})
+
+
+def _line(values: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # half a surrogate pair, which only ASCII can tell
+        return json.dumps(values).encode() + b"\n"

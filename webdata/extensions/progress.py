@@ -1,0 +1,123 @@
+"""How far a batch has come: a line on a terminal, else a line of the log now and then; a summary at the end."""
+
+import logging
+import sys
+from typing import Any, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.log import get_scrapy_root_handler
+from tqdm import tqdm
+
+from webdata.batch.queries import Batch
+from webdata.extensions.feeds import JobFeedExporter
+from webdata.outcome import Outcome
+
+logger = logging.getLogger(__name__)
+
+ANSWERED = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
+"""The outcomes that come with a record."""
+
+
+class Progress:
+    """Counts how the queries of a batch end.
+
+    `interval` is the seconds between two lines of the log (`LOGSTATS_INTERVAL`); a terminal gets a bar instead.
+    """
+
+    def __init__(self, crawler: Crawler, batch: Batch, interval: float):
+        self.crawler = crawler
+        self.batch = batch
+        self.interval = interval
+        self.bar: Bar | None = None
+        self.timer: Any = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        batch: Batch | None = getattr(crawler.spider, "batch", None)
+        if batch is None:
+            raise NotConfigured("no batch is run")
+        progress = cls(crawler, batch, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
+        crawler.signals.connect(progress.spider_opened, signals.spider_opened)
+        crawler.signals.connect(progress.item_scraped, signals.item_scraped)
+        crawler.signals.connect(progress.spider_closed, signals.spider_closed)
+        return progress
+
+    def spider_opened(self) -> None:
+        if ended := self.batch.ended.total():
+            logger.info("The job goes on: %d of %d queries have ended", ended, self.batch.total)
+        if sys.stderr.isatty():
+            self.bar = Bar(self.batch)
+        elif self.interval:
+            self.timer = create_looping_call(self.log)
+            self.timer.start(self.interval, now=False)
+
+    def item_scraped(self, item: Any) -> None:
+        self.batch.ended[self.batch.outcome(item)] += 1
+        if self.bar:
+            self.bar.update(self.batch)
+
+    def spider_closed(self, reason: str) -> None:
+        if self.bar:
+            self.bar.close()
+        if self.timer:
+            self.timer.stop()
+        self._summarise(reason)
+
+    def log(self) -> None:
+        ok, failed = counts(self.batch)
+        ended, total = ok + failed, self.batch.total
+        logger.info("%d of %d queries have ended: %d with a record, %d failed", ended, total, ok, failed)
+
+    def _summarise(self, reason: str) -> None:
+        ended, total = self.batch.ended.total(), self.batch.total
+        outcomes = ", ".join(f"{number} {outcome}" for outcome, number in self.batch.ended.most_common()) or "none"
+        feeds = self.crawler.get_extension(JobFeedExporter)
+        told = f"; failures are in {feeds.failures}" if feeds and counts(self.batch)[1] else ""
+        logger.info("%d of %d queries have ended: %s%s", ended, total, outcomes, told)
+        if ended < total and reason == "finished":
+            logger.error("%d queries have neither a record nor a failure: a fault in webdata", total - ended)
+        elif ended < total and feeds and feeds.journal:
+            logger.info("The same command goes on from here")
+
+
+class Bar:
+    """The progress line on a terminal. While it is there, the log is written above it."""
+
+    def __init__(self, batch: Batch):
+        ended = batch.ended.total()
+        self.bar = tqdm(total=batch.total, initial=ended, unit=" queries", file=sys.stderr, dynamic_ncols=True)
+        self.handler = get_scrapy_root_handler()
+        if isinstance(self.handler, logging.StreamHandler) and self.handler.stream is sys.stderr:
+            self.handler.setStream(_Above())
+        self.update(batch, 0)
+
+    def update(self, batch: Batch, by: int = 1) -> None:
+        """Show that `by` more queries have ended."""
+        ok, failed = counts(batch)
+        self.bar.set_postfix_str(f"{ok} ok, {failed} failed", refresh=False)
+        self.bar.update(by)
+
+    def close(self) -> None:
+        """Leave the line as it is and give the terminal back to the log."""
+        self.bar.close()
+        if isinstance(self.handler, logging.StreamHandler) and isinstance(self.handler.stream, _Above):
+            self.handler.setStream(sys.stderr)
+
+
+class _Above:
+    """The terminal above the bar, as a stream."""
+
+    def write(self, text: str) -> None:
+        tqdm.write(text, file=sys.stderr, end="")
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
+def counts(batch: Batch) -> tuple[int, int]:
+    """How many queries ended with a record, and how many without."""
+    ok = sum(number for outcome, number in batch.ended.items() if outcome in ANSWERED)
+    return ok, batch.ended.total() - ok

@@ -1,0 +1,62 @@
+"""What saved pages hold: the parsers of an engine run over files, without a network."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from scrapy.http import Headers, Response
+
+from webdata.errors import FetchError
+from webdata.pipelines.envelope import Found, envelope
+from webdata.pipelines.validate import validate
+from webdata.query import Query
+from webdata.records import Record
+from webdata.spiders.base import EngineSpider
+
+
+@dataclass(frozen=True)
+class SavedPage:
+    """A file and what is known of the response that it was."""
+
+    path: Path
+    url: str | None = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> dict[str, Any]:
+    """How the page is judged: `{"outcome", "kind", "reason", "record"}`, for a query of the `given` fields.
+
+    Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
+    """
+    body = page.path.read_bytes()
+    query = _query(spider, body, given)
+    try:
+        found = await anext(spider.found(_response(spider, page, body, query), query))
+    except FetchError as error:
+        return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
+    record = _record(spider, found)
+    return {"outcome": spider.resource.outcome(record), "kind": None, "reason": None, "record": record}
+
+
+def _record(spider: EngineSpider, found: Found) -> Record:
+    record = envelope(found)
+    validate(spider.resource, record)
+    return record
+
+
+def _query(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> Query:
+    """The query that the page answers: the given fields, before those that the page itself shows."""
+    fields = {**spider.shown_query(body), **given}
+    if not given and "q" in spider.resource.query.model_fields and not fields.get("q"):
+        return spider.resource.query.model_construct(q="")  # a page that doesn't tell is still judged
+    return spider.resource.query.check(fields)
+
+
+def _response(spider: EngineSpider, page: SavedPage, body: bytes, query: Query) -> Response:
+    request = spider.prepared(query)
+    request.meta["started_at"] = monotonic()
+    url = page.url or request.url
+    return Response(url, status=page.status, headers=Headers(page.headers), body=body, request=request)

@@ -1,0 +1,1 @@
+"""One spider per engine."""

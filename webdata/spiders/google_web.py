@@ -1,0 +1,75 @@
+"""Google's web results."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import google_web
+from webdata.query import Region, WebQuery
+from webdata.records import Record
+from webdata.resources import WEB_SEARCH
+from webdata.spiders.base import EngineSpider, utf8
+
+LOCALES = {
+    Region.EU: ("ie", "en"),
+    Region.CA: ("ca", "en"),
+    Region.US: ("us", "en"),
+    Region.IE: ("ie", "en"),
+    Region.GB: ("uk", "en"),
+    Region.FR: ("fr", "fr"),
+    Region.DE: ("de", "de"),
+    Region.SE: ("se", "sv"),
+    Region.IN: ("in", "en"),
+    Region.JP: ("jp", "ja"),
+    Region.KR: ("kr", "ko"),
+    Region.SG: ("sg", "en"),
+    Region.AU: ("au", "en"),
+    Region.BR: ("br", "pt-BR"),
+}
+"""Country and interface language of each region; Google's code for the United Kingdom is `uk`."""
+
+
+class GoogleWebSpider(EngineSpider):
+    """Google's web results, from the HTML results page."""
+
+    name = "google_web"
+    resource = WEB_SEARCH
+
+    def request(self, query: WebQuery) -> Request:
+        country, language = LOCALES[query.region] if query.region else (None, "en")
+        language = query.hl or language
+        asked = {
+            "q": query.q,
+            "num": query.num,
+            "start": query.start or None,
+            "hl": language,
+            "gl": query.gl or country,
+        }
+        passed_on = {"lr": query.lr, "cr": query.cr, "safe": query.safe, "tbs": query.tbs, "filter": query.filter}
+        pairs = {
+            key: value for key, value in {**asked, **passed_on, "ie": "utf8", "oe": "utf8"}.items() if value is not None
+        }
+        host = "www." + (query.domain or "google.com").removeprefix("www.")
+        return Request(
+            f"https://{host}/search?{urlencode(pairs)}",
+            headers={"Accept-Language": accept_language(language)},
+            cookies={"CONSENT": "YES+"},
+        )
+
+    async def parse(self, response: Response, query: WebQuery) -> AsyncIterator[Record]:
+        yield cast(Record, google_web.record(utf8(response), query))
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = google_web.shown_query(body)
+        return {"q": q} if q else {}
+
+
+def accept_language(language: str) -> str:
+    """The header of a browser set to this language: `de` gives `de,en;q=0.8`."""
+    if language == "en":
+        return "en-US,en;q=0.9"
+    base = language.partition("-")[0]
+    return ",".join(dict.fromkeys([language, base])) + ",en;q=0.8"
