@@ -1,0 +1,1 @@
+"""What webdata costs, beside a peer and beside the floor, in one run: `make bench`."""

@@ -1,0 +1,75 @@
+"""Measures everything, prints a table, and writes `benchmarks/last.json`: `python -m benchmarks [serve|parse]`."""
+
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import parse, serving
+
+HERE = Path(__file__).parent
+CAPTURES = HERE.parents[1] / "shared" / "captures"
+REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
+"""The real page of the loads: a desktop page of 2025, 671 KB."""
+
+
+def main(parts: list[str]) -> None:
+    """Run the named parts, or all."""
+    figures: dict[str, float] = {}
+    if not parts or "parse" in parts:
+        figures |= _parse()
+    if not parts or "serve" in parts:
+        figures |= _serve("small", small_page(), calls=2000)
+        if REAL.exists():
+            figures |= _serve("real", REAL.read_bytes())
+        else:
+            print(f"the loads with a real page are left out: there are no captures in {CAPTURES.parent.name}/")
+    (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+def _parse() -> dict[str, float]:
+    print(f"{'engine':18}{'pages':>6}{'ms/MB':>8}{'slowest ms':>12}")
+    figures = {}
+    for name, per_mb, slowest, pages in parse.measure(CAPTURES):
+        print(f"{name:18}{pages:6}{per_mb:8.2f}{slowest:12.2f}")
+        figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
+    return figures
+
+
+def _serve(title: str, page: bytes, calls: int = 0) -> dict[str, float]:
+    loads, rss = serving.measure(page, calls)
+    print(
+        f"\n{title} page, {len(page) / 1000:.0f} KB{'':11}{'rps@16':>8}{'p50':>8}{'p95':>8}{'rps@1':>8}{'p50':>8}   ms"
+    )
+    for name, by in loads.items():
+        at16, at1 = by[16], by[1]
+        print(f"{name:28}{at16.rps:8.0f}{at16.p50:8.1f}{at16.p95:8.1f}{at1.rps:8.0f}{at1.p50:8.1f}")
+    rps = {name: by[16].rps for name, by in loads.items()}
+    figures = {
+        f"serve.{title}.rps": rps["webdata"],
+        f"serve.{title}.vs_scrapyrt": rps["webdata"] / rps["scrapyrt"],
+        f"serve.{title}.vs_floor": rps["webdata"] / rps["floor"],
+    }
+    if calls:
+        figures["serve.rss_mb"] = rss
+    print("   ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+    return {name: round(value, 3) for name, value in figures.items()}
+
+
+def small_page() -> bytes:
+    """A page of results of 4 KB, in today's desktop layout, composed for this."""
+    result = (
+        '<div class="MjjYud"><div class="tF2Cxc" data-snc="{n}"><div class="yuRUbf" data-snhf="0"><a href="'
+        'https://shop{n}.example/coffee"><h3 class="LC20lb">Coffee shop number {n}</h3><cite>https://shop{n}.example'
+        '</cite></a></div><div class="VwiC3b" data-sncf="1"><span>Shop {n} roasts, grinds and brews.{pad}</span></div>'
+        "</div></div>"
+    )
+    pad = " Open every day of the week." * 4
+    results = "".join(result.format(n=n, pad=pad) for n in range(1, 9))
+    return (
+        "<!doctype html><html lang=en><head><title>coffee - Google Search</title></head><body>"
+        '<form role="search" action="/search"><textarea name="q">coffee</textarea></form>'
+        f'<div id="search"><div id="rso">{results}</div></div><div id="botstuff"></div></body></html>'
+    ).encode()
+
+
+main(sys.argv[1:])

@@ -1,0 +1,45 @@
+"""Milliseconds a megabyte of each page module, on real captures."""
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from webdata.crawl import load_spiders
+from webdata.spiders.base import EngineSpider
+
+RUNS = 7
+
+
+def measure(captures: Path) -> Iterator[tuple[str, float, float, int]]:
+    """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and how many pages."""
+    for spider in load_spiders():
+        pages = list(pages_of(spider, captures))
+        if pages:
+            times = [_time(spider(), page) for page in pages]
+            size = sum(page.stat().st_size for page in pages) / 1e6
+            yield spider.name, sum(times) / size, max(times), len(pages)
+
+
+def pages_of(spider: type[EngineSpider], captures: Path) -> Iterator[Path]:
+    """The real result pages of an engine: in the folder of its name or of one word of it."""
+    names = [spider.name.replace("_", "-"), *spider.name.split("_")]
+    folder = next((captures / name for name in names if (captures / name).is_dir()), None)
+    if folder:
+        rows = map(json.loads, (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines())
+        yield from (folder / row["file"] for row in rows if row.get("expect") in ("ok", "empty"))
+
+
+def _time(spider: EngineSpider, path: Path) -> float:
+    """The middle of several runs over one page, in milliseconds."""
+    page = import_module(f"webdata.pages.{spider.name}")
+    body = path.read_bytes()
+    query = spider.resource.query.check({"q": "coffee"})
+    times = []
+    for _ in range(RUNS):
+        begun = perf_counter()
+        page.record(body, query)
+        times.append((perf_counter() - begun) * 1000)
+    return median(times)

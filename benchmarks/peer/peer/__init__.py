@@ -1,0 +1,1 @@
+"""A Scrapy project as one would write it for ScrapyRT."""

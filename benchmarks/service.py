@@ -1,0 +1,19 @@
+"""The service with the loopback engine: `service PORT`, with BENCHMARK_UPSTREAM and WEBDATA_DATABASE set."""
+
+import os
+import sys
+
+from scrapy.settings.default_settings import TWISTED_REACTOR
+from scrapy.utils.reactor import install_reactor
+
+from webdata.config import Config
+from webdata.crawl import scrapy_settings
+
+install_reactor(TWISTED_REACTOR)
+
+from webdata import service  # noqa: E402  # klein takes whatever reactor is there when it is imported
+
+if __name__ == "__main__":
+    settings = scrapy_settings()
+    settings.set("SPIDER_MODULES", ["benchmarks.loopback"], priority="cmdline")
+    service.run(Config.from_environ(os.environ).with_options(port=int(sys.argv[1])), settings)

@@ -1,0 +1,160 @@
+"""Requests a second of uncached calls: the service, ScrapyRT and the floor, side by side on one page."""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import monotonic, sleep
+
+from benchmarks.load import Load, run
+from webdata.access import new_key
+from webdata.stores.sql import SqlKeys
+
+HERE = Path(__file__).parent
+SECONDS = 4
+"""How long one load lasts, about: the number of its requests is chosen by a first short one."""
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Server:
+    """Something that answers calls: where, with what request, and in which process."""
+
+    port: int
+    target: str
+    key: str
+    process: "subprocess.Popen[str]"
+
+    def load(self, connections: int, requests: int) -> Load:
+        """Load it."""
+        return run(self.port, self.target, requests, connections, self.key)
+
+    def rss_mb(self) -> float:
+        """Resident memory of its process."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def measure(page: bytes, calls: int = 0) -> tuple[dict[str, dict[int, Load]], float]:
+    """Load the service, the peer and the floor in turn, at 1 and at 16 connections.
+
+    Returns the middle of the rounds by name and number of connections, and the service's resident memory in MB at
+    the end, after at least so many calls.
+    """
+    with servers(page) as running:
+        found: dict[str, dict[int, list[Load]]] = {name: {1: [], 16: []} for name in running}
+        counts = {name: int(SECONDS * server.load(16, 60).rps) for name, server in running.items()}
+        for _ in range(ROUNDS):
+            for connections in (16, 1):
+                for name, server in running.items():
+                    share = counts[name] if connections == 16 else counts[name] // 4
+                    found[name][connections].append(server.load(connections, max(60, share)))
+        running["webdata"].load(16, max(60, calls))
+        rss = running["webdata"].rss_mb()
+    middle = {name: {at: _middle(loads) for at, loads in by.items()} for name, by in found.items()}
+    return middle, rss
+
+
+def _middle(loads: list[Load]) -> Load:
+    return Load(*(median(getattr(load, name) for load in loads) for name in ("rps", "p50", "p95")))
+
+
+@contextmanager
+def servers(page: bytes) -> Iterator[dict[str, Server]]:
+    """An upstream with this page, and the three that fetch it."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        body = folder / "page.html"
+        body.write_bytes(page)
+        port, _ = stack.enter_context(_program("benchmarks.upstream", str(body)))
+        upstream = f"http://127.0.0.1:{port}"
+        yield {
+            "webdata": stack.enter_context(_webdata(upstream, folder)),
+            "floor": stack.enter_context(_floor(upstream)),
+            "scrapyrt": stack.enter_context(_scrapyrt(upstream)),
+        }
+
+
+@contextmanager
+def _webdata(upstream: str, folder: Path) -> Iterator[Server]:
+    database = f"sqlite:///{folder}/webdata.sqlite3"
+    key, secret = new_key("benchmark", test=False)
+    SqlKeys(database).add(key)
+    port = _free_port()
+    environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database}
+    with _process([sys.executable, "-m", "benchmarks.service", str(port)], environ) as process:
+        _wait_for(port)
+        yield Server(port, "/v1/search?q=coffee", secret, process)
+
+
+@contextmanager
+def _floor(upstream: str) -> Iterator[Server]:
+    with _program("benchmarks.floor", f"{upstream}/search?q=coffee") as (port, process):
+        yield Server(port, "/", "", process)
+
+
+@contextmanager
+def _scrapyrt(upstream: str) -> Iterator[Server]:
+    port = _free_port()
+    command = [str(Path(sys.executable).with_name("scrapyrt")), "-p", str(port), "-s", "TIMEOUT_LIMIT=60"]
+    with _process(command, {}, HERE / "peer") as process:
+        _wait_for(port)
+        yield Server(port, f"/crawl.json?spider_name=plain&url={upstream}/search?q=coffee", "", process)
+
+
+@contextmanager
+def _program(module: str, *arguments: str) -> Iterator["tuple[int, subprocess.Popen[str]]"]:
+    """A module that prints its port first."""
+    with _process([sys.executable, "-m", module, *arguments], {}) as process:
+        assert process.stdout
+        yield int(process.stdout.readline()), process
+
+
+@contextmanager
+def _process(
+    command: list[str], environ: dict[str, str], folder: Path = HERE.parent
+) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        assert process.stdout
+        process.stdout.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def _wait_for(port: int) -> None:
+    """Return when something answers there; raises TimeoutError after half a minute."""
+    until = monotonic() + 30
+    while monotonic() < until:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            sleep(0.1)
+        else:
+            return
+    raise TimeoutError(f"nothing listens on port {port}")

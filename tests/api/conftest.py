@@ -1,0 +1,222 @@
+"""The service in memory: real routes, real parsing of HTTP, and calls that are answered without a crawl.
+
+Klein and agents are imported late: they take whatever reactor is there, and this file is read before one is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+from jsonschema import Draft202012Validator
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.testing import StringTransport
+from twisted.web.http_headers import Headers
+
+from webdata.access import Access, new_key
+from webdata.crawl import Answer, Call
+from webdata.outcome import Outcome
+from webdata.resources import WEB_SEARCH
+from webdata.stores.memory import MemoryKeys
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from treq.testing import RequestTraversalAgent
+    from twisted.internet.defer import Deferred
+
+    from webdata.api.app import Api
+
+RECORD = {"results": [{"title": "Café – 東京"}], "query": "coffee"}
+ANSWER = Answer(RECORD, Outcome.OK, "http", {"queue": 0.0005, "fetch": 0.25, "parse": 0.0012, "validate": 0.0001})
+
+PROBLEM = Draft202012Validator(
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["error", "type", "title", "status", "detail", "instance"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["code", "message", "request_id"],
+                "properties": {
+                    "code": {"type": "string"},
+                    "message": {"type": "string", "minLength": 20},
+                    "request_id": {"type": "string", "pattern": "^req_[0-9A-HJKMNP-TV-Z]{26}$"},
+                    "retry_after": {"type": "integer", "minimum": 1},
+                },
+            },
+            "type": {"type": "string", "pattern": "^about:blank#[a-z_]+$"},
+            "title": {"type": "string", "minLength": 5},
+            "status": {"type": "integer", "minimum": 400},
+            "detail": {
+                "oneOf": [
+                    {"type": "string"},
+                    {
+                        "type": "array",
+                        "minItems": 1,
+                        "items": {
+                            "type": "object",
+                            "additionalProperties": False,
+                            "required": ["loc", "msg", "type"],
+                            "properties": {
+                                "loc": {"type": "array", "items": {"type": ["string", "integer"]}},
+                                "msg": {"type": "string"},
+                                "type": {"type": "string"},
+                            },
+                        },
+                    },
+                ]
+            },
+            "instance": {"type": "string"},
+        },
+    }
+)
+"""The error body of contract.md 4."""
+
+
+class ScriptedCalls:
+    """Answers every call with `end`, or raises it; waits for `gate` before, if there is one."""
+
+    def __init__(self) -> None:
+        self.end: Answer | Exception = ANSWER
+        self.gate: asyncio.Event | None = None
+        self.calls: list[Call] = []
+        self.begun = asyncio.Event()
+        self.answered = 0
+
+    async def answer(self, call: Call) -> Answer:
+        self.calls.append(call)
+        self.begun.set()
+        if self.gate:
+            await self.gate.wait()
+        self.answered += 1
+        if isinstance(self.end, Exception):
+            raise self.end
+        return self.end
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a caller heard. Header names are in lower case."""
+
+    status: int
+    phrase: str
+    headers: dict[str, str]
+    length: int
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return orjson.loads(self.body)
+
+    @property
+    def problem(self) -> Any:
+        """The error body, after a look at its shape."""
+        PROBLEM.validate(self.json)
+        assert self.json["error"]["request_id"] == self.headers["x-request-id"] == self.json["instance"]
+        assert self.json["status"] == self.status
+        assert self.json["type"] == f"about:blank#{self.json['error']['code']}"
+        return self.json["error"]
+
+
+@pytest.fixture
+def calls() -> ScriptedCalls:
+    return ScriptedCalls()
+
+
+@pytest.fixture
+def keys() -> MemoryKeys:
+    return MemoryKeys()
+
+
+@pytest.fixture
+def test_secret(keys) -> str:
+    key, secret = new_key("for tests", test=True)
+    keys.add(key)
+    return secret
+
+
+@pytest.fixture
+def live_secret(keys) -> str:
+    key, secret = new_key("for customers", test=False)
+    keys.add(key)
+    return secret
+
+
+@pytest.fixture
+def make_api(calls, keys) -> Callable[..., Api]:
+    from webdata.api.app import Api
+
+    def make(resources=(WEB_SEARCH,), sandbox_always=False) -> Api:
+        return Api(resources, calls, Access(keys), 30.0, sandbox_always)
+
+    return make
+
+
+@pytest.fixture
+def api(make_api) -> Api:
+    return make_api()
+
+
+@pytest.fixture
+def make_ask(test_secret) -> Callable[[Api], Callable[..., Deferred[Heard]]]:
+    """Makes a function that asks an API in memory, with a target that reaches it exactly as it is given."""
+    from treq.testing import RequestTraversalAgent
+
+    def make(api: Api) -> Callable[..., Deferred[Heard]]:
+        agent = RequestTraversalAgent(api.resource())
+
+        def ask(target: str, method: str = "GET", headers: dict[str, str] | None = None) -> Deferred[Heard]:
+            sent = {"X-Api-Key": test_secret} if headers is None else headers
+            return deferred_from_coro(_ask(agent, method, target, Headers({name: [sent[name]] for name in sent})))
+
+        return ask
+
+    return make
+
+
+@pytest.fixture
+def ask(make_ask, api) -> Callable[..., Deferred[Heard]]:
+    return make_ask(api)
+
+
+async def _ask(agent: RequestTraversalAgent, method: str, target: str, headers: Headers) -> Heard:
+    import treq
+
+    # StubTreq would normalise the URL, so this is what it is made of.
+    pending = agent.request(method.encode(), b"http://service.test" + target.encode(), headers)
+    response = await _flushed(agent, pending)
+    body = await _flushed(agent, treq.content(response))
+    seen = {name.decode().lower(): b", ".join(values).decode() for name, values in response.headers.getAllRawHeaders()}
+    return Heard(response.code, response.phrase.decode(), seen, response.length, body)
+
+
+async def _flushed(agent: RequestTraversalAgent, pending: Deferred[Any]) -> Any:
+    result = pending.asFuture(asyncio.get_running_loop())
+    async with asyncio.timeout(10):
+        while not result.done():
+            agent.flush()
+            await asyncio.sleep(0)
+    return await result
+
+
+@pytest.fixture
+def raw(api) -> Callable[[bytes], Awaitable[bytes]]:
+    """Sends bytes to the site as one connection would, and gives what it wrote back."""
+
+    async def talk(data: bytes) -> bytes:
+        channel, transport = api.site().buildProtocol(None), StringTransport()
+        channel.makeConnection(transport)
+        channel.dataReceived(data)
+        async with asyncio.timeout(5):
+            while b"\r\n\r\n" not in transport.value():  # noqa: ASYNC110  # a test transport signals nothing
+                await asyncio.sleep(0)
+        channel.connectionLost()
+        return transport.value()
+
+    return talk

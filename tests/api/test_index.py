@@ -1,0 +1,17 @@
+"""What the service says of itself."""
+
+from webdata.api.index import describe
+from webdata.query import WebQuery
+from webdata.resources import WEB_SEARCH
+
+
+def test_describe():
+    """Every endpoint shows its path, an example, and every parameter with where it goes."""
+    [endpoint] = describe([WEB_SEARCH])["endpoints"]
+    places = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
+
+    assert endpoint["example"] == "/v1/search/q=coffee+shops"
+    assert len(places) == len(WebQuery.model_fields)
+    assert (places["q"], places["X-Proxy-Location"]) == ("query", "header")
+    assert [parameter["name"] for parameter in endpoint["parameters"] if parameter["required"]] == ["q"]
+    assert all(parameter["description"] for parameter in endpoint["parameters"])

@@ -1,0 +1,52 @@
+"""Replies and their headers."""
+
+import pytest
+
+from webdata.api.replies import Reply, ignored_params, new_request_id, server_timing
+
+
+@pytest.mark.parametrize(
+    ("timings", "value"),
+    [
+        ({}, ""),
+        ({"fetch": 0.2}, "fetch;dur=200.0"),
+        ({"validate": 0.00004, "render": 1, "queue": 0.01}, "queue;dur=10.0, render;dur=1000.0, validate;dur=0.0"),
+        ({"secret": 1, "parse": 0.0015}, "parse;dur=1.5"),
+    ],
+)
+def test_server_timing(timings, value):
+    """Known phases stand in their order, in milliseconds; unknown ones are left out."""
+    assert value == server_timing(timings)
+
+
+@pytest.mark.parametrize(
+    ("names", "value"),
+    [
+        ([], ""),
+        ([""], ""),
+        (["a", "X-Proxy-Location"], "a, X-Proxy-Location"),
+        (["a,b", "é", "\r\nx: y"], "a%2Cb, %C3%A9, %0D%0Ax:%20y"),
+        (["x" * 61], "x" * 60),
+        ([str(number) for number in range(30)], ", ".join(map(str, range(20)))),
+    ],
+)
+def test_ignored_params(names, value):
+    """Names cannot break out of the header, nor make it long."""
+    assert value == ignored_params(names)
+
+
+def test_request_ids_sort():
+    """Later ids sort after earlier ones."""
+    ids = [new_request_id() for _ in range(100)]
+
+    assert sorted(set(ids)) == ids
+
+
+def test_last_words():
+    """A whole response is a status line, headers with the length in bytes, and the body."""
+    words = Reply(400, "é".encode(), {"content-type": "text/plain"}).last_words()
+
+    assert words == (
+        b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nserver: webdata\r\n"
+        b"content-length: 2\r\nconnection: close\r\n\r\n\xc3\xa9"
+    )

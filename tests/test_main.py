@@ -1,0 +1,74 @@
+"""The command line, as a user types it."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from click.testing import CliRunner
+
+from webdata.main import main
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run_in(*arguments):
+        environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3"}
+        with ThreadPoolExecutor() as thread:  # which has no event loop running, as on the command line
+            return thread.submit(CliRunner().invoke, main, arguments, env=environ).result()
+
+    return run_in
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("<p>hello</p>", encoding="utf-8")
+    return str(path)
+
+
+def test_parse_prints_one_line_of_json_a_file(run, page):
+    """Every file gives one line with its name, outcome, kind, reason and record."""
+    result = run("parse", "google_web", page, page)
+    lines = [json.loads(line) for line in result.output.splitlines()]
+    assert result.exit_code == 0
+    assert [line["file"] for line in lines] == [page, page]
+    assert set(lines[0]) == {"file", "outcome", "kind", "reason", "record"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["parse", "gogle_web", "{page}"], "'gogle_web' is not an engine: the engines are"),
+        (["parse", "google_web", "missing.html"], "'missing.html' does not exist"),
+        (["parse", "google_web"], "Missing argument 'FILES...'"),
+        (["parse", "google_web", "{page}", "-a", "num"], "'num' is not of the form NAME=VALUE"),
+        (["parse", "google_web", "{page}", "-a", "num=many", "-a", "q=x"], "num cannot be 'many': give a whole number"),
+        (["parse", "google_web", "{page}", "-a", "nmu=5"], "nmu is not a parameter here: the parameters are q,"),
+        (["parse", "google_web", "{page}", "--status", "9000"], "not in the range 100<=x<=599"),
+        (["parse", "google_web", "{page}", "--header", "gws"], "'gws' is not of the form NAME:VALUE"),
+        (["search"], "No such command 'search'"),
+    ],
+)
+def test_bad_usage_is_status_2_and_says_what_would_be_right(run, page, arguments, message):
+    """A user's mistake ends with status 2 and a message, never with a traceback."""
+    result = run(*(argument.format(page=page) for argument in arguments))
+    assert result.exit_code == 2
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_key_is_shown_once_and_listed_without_its_secret(run):
+    """A new key is printed whole; the list shows what it is for, and nothing that opens."""
+    secret = run("keys", "create", "--live", "--name", "crawler").output.strip()
+    listed = run("keys", "list").output
+    assert secret.startswith("wd_live_")
+    assert "crawler" in listed
+    assert "live" in listed
+    assert secret not in listed
+
+
+def test_a_wrong_setting_is_bad_usage(run):
+    """A variable that cannot be used is named before anything starts."""
+    result = CliRunner().invoke(main, ["keys", "list"], env={"WEBDATA_PORT": "http"})
+    assert result.exit_code == 2
+    assert "WEBDATA_PORT cannot be 'http'" in result.output

@@ -1,0 +1,45 @@
+"""From a request's URL and headers to a query (contract.md 1)."""
+
+from collections.abc import Callable
+from urllib.parse import quote_plus
+
+from webdata.errors import QueryError
+from webdata.query import Query, SearchQuery, decode, unpack
+from webdata.resources import Resource
+
+SHARED_HEADERS = tuple(SearchQuery.headers().values())
+"""The headers that most endpoints take: where one has no effect, it is named as ignored."""
+
+Header = Callable[[str], str | None]
+"""The value of a request header; None if it was not sent."""
+
+
+def packed_query(resource: Resource, segment: str, query: str, header: Header) -> tuple[Query, list[str]]:
+    """Read a packed segment and an ordinary query string, both still percent-encoded, as one.
+
+    Returns the query and the names of parameters and headers that mean nothing here.
+    Raises QueryError that lists everything that is wrong.
+    """
+    fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
+    found, ignored = resource.query.read(packed_pairs(resource, segment, query), fields)
+    return found, ignored + ignored_headers(resource.query, header)
+
+
+def packed_pairs(resource: Resource, segment: str, query: str) -> list[tuple[str, str]]:
+    """The decoded pairs of both; a bare segment is the search term where the resource allows it."""
+    segment = segment.removesuffix("/")
+    pairs = unpack(segment) + unpack(query)
+    if not segment or "=" in segment.partition("&")[0] or any(key == "q" for key, _ in pairs):
+        return pairs
+    if resource.bare_term:
+        return [("q", decode(segment)), *unpack(query)]
+    term = decode(segment.partition("&")[0])[:60]
+    right = f"{resource.path}/q={quote_plus(term)}"
+    message = f"q is missing: the path holds only {term!r}; to search for it write {right}"
+    raise QueryError([{"loc": ["query", "q"], "msg": message, "type": "missing"}])
+
+
+def ignored_headers(query: type[Query], header: Header) -> list[str]:
+    """The shared headers that were sent although this query knows nothing of them."""
+    known = query.headers().values()
+    return [name for name in SHARED_HEADERS if name not in known and header(name) is not None]

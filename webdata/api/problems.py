@@ -1,0 +1,135 @@
+"""Errors as callers see them: one body for all of `/v1` (contract.md 4, RFC 9457).
+
+No body tells what only the operator may know: reasons that come from outside, tracebacks and paths are logged.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webdata.api.replies import Reply
+from webdata.errors import (
+    BlockedError,
+    FetchError,
+    LayoutError,
+    NotFoundError,
+    OverloadedError,
+    Problem,
+    QueryError,
+    UnauthorizedError,
+    UpstreamTimeoutError,
+)
+from webdata.outcome import Outcome
+
+JSON = "application/json"
+PROBLEM_JSON = "application/problem+json"
+
+KINDS = {
+    "bad_request": (400, "Bad request"),
+    "unauthorized": (401, "Unauthorized"),
+    "not_found": (404, "Not found"),
+    "method_not_allowed": (405, "Method not allowed"),
+    "payload_too_large": (413, "Payload too large"),
+    "validation_error": (422, "Parameters that cannot be run"),
+    "internal": (500, "Internal error"),
+    "blocked": (502, "Blocked by the upstream"),
+    "layout_changed": (502, "Upstream layout changed"),
+    "upstream_failed": (502, "Upstream failed"),
+    "upstream_timeout": (502, "Upstream timed out"),
+    "overloaded": (503, "Overloaded"),
+}
+"""Status and title of each code."""
+
+INTERNAL = (
+    "Something went wrong here, not in your request. Try again; if it stays, "
+    "tell whoever runs this service, with the request_id."
+)
+NOT_FOUND = "The upstream says that this does not exist: check the query."
+LAYOUT = (
+    "The upstream's page has a shape that is not known here, so nothing was read from it. Trying again rarely "
+    "helps: tell whoever runs this service, with the request_id."
+)
+FAILED = "The upstream failed: it broke the connection or sent an error or a broken page. Try again in a few seconds."
+TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
+
+
+@dataclass(frozen=True)
+class ProblemDetails:
+    """What went wrong with a request, and what would be right."""
+
+    code: str
+    """A key of KINDS."""
+    message: str
+    rows: list[Problem] | None = None
+    """Every wrong parameter of a `validation_error`."""
+    retry_after: int | None = None
+    """Seconds after which the same request may succeed."""
+    outcome: Outcome | None = None
+    """How the fetch ended, if there was one."""
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def reply(self, request_id: str, media_type: str = JSON) -> Reply:
+        """The reply that tells it, as JSON or PROBLEM_JSON."""
+        status, _ = KINDS[self.code]
+        headers = {"content-type": media_type, "x-request-id": request_id, **self.headers}
+        if self.retry_after is not None:
+            headers["retry-after"] = str(self.retry_after)
+        if self.outcome is not None:
+            headers["x-outcome"] = self.outcome
+        return Reply(status, orjson.dumps(self._body(request_id)), headers)
+
+    def _body(self, request_id: str) -> dict[str, Any]:
+        status, title = KINDS[self.code]
+        error = {"code": self.code, "message": self.message, "request_id": request_id}
+        return {
+            "error": error if self.retry_after is None else {**error, "retry_after": self.retry_after},
+            "type": f"about:blank#{self.code}",
+            "title": title,
+            "status": status,
+            "detail": self.message if self.rows is None else self.rows,
+            "instance": request_id,
+        }
+
+
+def problem_of(error: BaseException) -> ProblemDetails:
+    """How an error is told to callers; whatever is not known here is `internal`."""
+    match error:
+        case QueryError():
+            return ProblemDetails("validation_error", str(error), rows=error.problems)
+        case UnauthorizedError():
+            return ProblemDetails("unauthorized", str(error))
+        case OverloadedError():
+            return overloaded("There is no room for another call now", error.retry_after)
+        case FetchError():
+            return _lost(error)
+        case _:
+            return ProblemDetails("internal", INTERNAL)
+
+
+def overloaded(reason: str, retry_after: int) -> ProblemDetails:
+    """No room now."""
+    wait = "1 second" if retry_after == 1 else f"{retry_after} seconds"
+    return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
+
+
+def _lost(error: FetchError) -> ProblemDetails:
+    match error:
+        case NotFoundError():
+            code, message = "not_found", NOT_FOUND
+        case BlockedError():
+            code, message = "blocked", _blocked(error.kind)
+        case LayoutError():
+            code, message = "layout_changed", LAYOUT
+        case UpstreamTimeoutError():
+            code, message = "upstream_timeout", TIMED_OUT
+        case _:
+            code, message = "upstream_failed", FAILED
+    return ProblemDetails(code, message, outcome=error.outcome)
+
+
+def _blocked(kind: str | None) -> str:
+    page = f"a blocking page ({kind})" if kind else "a blocking page"
+    return (
+        f"The upstream showed {page} instead of results. Try again later, or from another region if there is a choice."
+    )

@@ -1,0 +1,142 @@
+"""The command line. With `webdata.service` the only module that knows all classes."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+from scrapy.settings.default_settings import TWISTED_REACTOR
+from scrapy.utils.reactor import install_reactor
+
+from webdata.access import new_key
+from webdata.config import Config
+from webdata.crawl import load_spiders
+from webdata.errors import ConfigError, QueryError, RecordError
+from webdata.sandbox.run import run as run_sandbox
+from webdata.saved import SavedPage, judge
+from webdata.spiders.base import EngineSpider
+from webdata.stores.sql import SqlKeys
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Pair(click.ParamType[tuple[str, str]]):
+    """A name and a value with a separator between them: `q=coffee`, `Content-Type: text/html`."""
+
+    def __init__(self, separator: str):
+        self.separator = separator
+        self.name = f"name{separator}value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        name, found, text = value.partition(self.separator)
+        if not found or not name.strip():
+            self.fail(f"{value!r} is not of the form NAME{self.separator}VALUE", param, ctx)
+        return name.strip(), text.strip()
+
+
+class Commands(click.Group):
+    """Turns the errors that a user can mend into one line and exit status 2."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (ConfigError, QueryError) as error:
+            raise click.UsageError(str(error)) from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="webdata")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Public web data as clean JSON."""
+    ctx.obj = Config.from_environ(os.environ)
+
+
+@main.command()
+@click.option("--host", help="Where to listen (default: WEBDATA_HOST or 127.0.0.1).")
+@click.option("--port", type=click.IntRange(0, 65535), help="Which port (default: WEBDATA_PORT or 8080).")
+@click.pass_obj
+def serve(config: Config, host: str | None, port: int | None) -> None:
+    """Answer /v1 over HTTP until SIGINT or SIGTERM; calls in flight are finished first."""
+    install_reactor(TWISTED_REACTOR)
+    from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
+
+    service.run(config.with_options(host=host, port=port))
+
+
+@main.command()
+@click.argument("spider")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
+)
+@click.option("--url", help="The URL that the page came from.")
+@click.option(
+    "--status", type=click.IntRange(100, 599), default=200, show_default=True, help="The status it came with."
+)
+@click.option(
+    "--header", "headers", type=Pair(":"), multiple=True, help="A header it came with, such as 'Server: gws'."
+)
+def parse(spider: str, files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs) -> None:
+    """Read saved pages of an engine, without a network: one line of JSON a file."""
+    engine = _spider(spider)()
+    judged_all = True
+    for file in files:
+        try:
+            verdict = asyncio.run(judge(engine, SavedPage(file, url, status, dict(headers)), dict(given)))
+        except RecordError as error:
+            judged_all = False
+            click.echo(f"{file}: {error}", err=True)
+        else:
+            click.echo(orjson.dumps({"file": str(file), **verdict}))
+    if not judged_all:
+        sys.exit(1)
+
+
+@main.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; a loopback address.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="Which port.")
+@click.option("--replay", type=click.Path(path_type=Path), help="A folder of saved pages to answer from.")
+@click.pass_obj
+def sandbox(config: Config, host: str, port: int, replay: Path | None) -> None:
+    """Run the offline internet alone: a forward proxy."""
+    run_sandbox(host, port, replay or config.sandbox_replay)
+
+
+@main.group()
+def keys() -> None:
+    """Make and list keys."""
+
+
+@keys.command()
+@click.option("--live", "test", flag_value=False, help="A key that goes out to the internet.")
+@click.option("--test", "test", flag_value=True, default=True, help="A key that talks to the sandbox (default).")
+@click.option("--name", default="", help="What the key is for.")
+@click.pass_obj
+def create(config: Config, test: bool, name: str) -> None:
+    """Make a key and show it: this once, only a hash of it is kept."""
+    key, secret = new_key(name, test=test)
+    SqlKeys(config.database).add(key)
+    click.echo(secret)
+
+
+@keys.command("list")
+@click.pass_obj
+def list_keys(config: Config) -> None:
+    """List the keys that there are, without their secrets."""
+    for key in SqlKeys(config.database).all():
+        click.echo(f"{key.id}  {'test' if key.test else 'live'}  {key.created:%Y-%m-%d %H:%M}  {key.name}")
+
+
+def _spider(name: str) -> type[EngineSpider]:
+    spiders = {spider.name: spider for spider in load_spiders()}
+    if name not in spiders:
+        raise click.UsageError(f"{name!r} is not an engine: the engines are {', '.join(sorted(spiders))}")
+    return spiders[name]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""The service put together: the composition root of what runs.
+
+Klein takes whatever reactor is installed when it is imported: install the asyncio reactor before this module.
+"""
+
+import asyncio
+import logging
+import signal
+from typing import Any
+
+import click
+from scrapy.settings import Settings
+from twisted.internet import endpoints
+from twisted.internet import reactor as installed_reactor
+from twisted.internet.error import CannotListenError
+
+from webdata.access import Access, new_key
+from webdata.api.app import Api
+from webdata.config import Config
+from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import ConfigError
+from webdata.sandbox.server import Sandbox
+from webdata.stores.interfaces import KeyStore
+from webdata.stores.sql import SqlKeys
+
+logger = logging.getLogger(__name__)
+reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
+
+
+def run(config: Config, settings: Settings | None = None) -> None:
+    """Serve until SIGINT or SIGTERM; raises ConfigError when the service cannot start.
+
+    `settings` are Scrapy's, by default the project's own.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("scrapy").setLevel(logging.WARNING)
+    main = _Main(Service(config, settings or scrapy_settings()))
+    reactor.callWhenRunning(main.start)
+    reactor.run(installSignalHandlers=False)
+    if main.failure:
+        raise main.failure
+
+
+class _Main:
+    """The life of the process: start, wait for a signal, stop once."""
+
+    def __init__(self, service: "Service"):
+        self.service = service
+        self.failure: Exception | None = None
+        self.stopping: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self.starting = asyncio.ensure_future(self._start())
+
+    async def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self.stop)
+        try:
+            await self.service.start()
+        except Exception as error:  # noqa: BLE001  # run() raises it, once the reactor has stopped
+            self.failure = error
+            self.stop()
+
+    def stop(self) -> None:
+        """Stop gracefully; asked a second time, at once."""
+        if self.stopping:
+            reactor.stop()
+        else:
+            self.stopping = asyncio.ensure_future(self._stop())
+
+    async def _stop(self) -> None:
+        try:
+            await self.service.stop()
+        finally:
+            reactor.stop()
+
+
+class Service:
+    """Sandbox, warm crawlers, keys and API, started and stopped together."""
+
+    def __init__(self, config: Config, settings: Settings):
+        self.config = config
+        self.settings = settings
+        self.sandbox = Sandbox(config.sandbox_replay)
+        self.port: Any = None
+
+    async def start(self) -> None:
+        """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
+        keys = SqlKeys(self.config.database)
+        self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
+        self.crawlers = WarmCrawlers(load_spiders(self.settings), self.settings, self.config.max_calls)
+        self.api = Api(
+            resources=self.crawlers.resources,
+            calls=self.crawlers,
+            access=Access(keys),
+            deadline=self.config.deadline,
+            sandbox_always=self.config.sandbox == "always",
+        )
+        self.port = await self._listen()
+        _greet(self.url, keys, self.config)
+
+    async def _listen(self) -> Any:
+        endpoint = endpoints.TCP4ServerEndpoint(reactor, self.config.port, interface=self.config.host)
+        try:
+            return await endpoint.listen(self.api.site()).asFuture(asyncio.get_running_loop())
+        except CannotListenError as error:
+            where = f"{self.config.host}:{self.config.port}"
+            raise ConfigError(
+                f"cannot listen on {where}: {error.socketError}; choose another with --host and --port"
+            ) from error
+
+    @property
+    def url(self) -> str:
+        """Where the service listens."""
+        host = self.port.getHost()
+        return f"http://{host.host}:{host.port}"
+
+    async def stop(self) -> None:
+        """Take no new calls, let those in flight finish, close everything."""
+        if self.port:
+            logger.info("stopping: no new calls are taken, those in flight are finished")
+            await self.port.stopListening().asFuture(asyncio.get_running_loop())
+            await self.api.drain(self.config.deadline)
+            await self.crawlers.close(self.config.deadline)
+        await self.sandbox.stop()
+
+
+def _greet(url: str, keys: KeyStore, config: Config) -> None:
+    """Tell the operator where the service is and how to call it; make the first keys and show them, this once."""
+    no_browser = "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
+    click.echo(f"webdata answers on {url}")
+    click.echo(f"browser transport: {config.chromium or no_browser}")
+    key = "$WEBDATA_KEY"
+    if keys.all():
+        click.echo("keys: as made before; only hashes are kept, make another with: webdata keys create")
+    else:
+        key = _first_key(keys, test=True)
+        live = _first_key(keys, test=False)
+        click.echo(f"test key (answered by the built-in sandbox): {key}")
+        click.echo(f"live key (goes out to the internet):         {live}")
+        click.echo("Keep them: only their hashes are stored, they are not shown again.")
+    click.echo(f"try: curl -H 'X-Api-Key: {key}' '{url}/v1/search?q=coffee+shops&num=3'")
+
+
+def _first_key(keys: KeyStore, *, test: bool) -> str:
+    key, secret = new_key(f"first {'test' if test else 'live'} key", test=test)
+    keys.add(key)
+    return secret
