@@ -199,4 +199,4 @@ class WarmCrawler:
             "parse": parsed - fetched,
             "validate": validated - parsed,
         }
-        return Answer(record, call.resource.outcome(record), transport="http", timings=timings)
+        return Answer(record, found.outcome, transport="http", timings=timings)

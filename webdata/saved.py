@@ -9,10 +9,9 @@ from typing import Any
 from scrapy.http import Headers, Response
 
 from webdata.errors import FetchError
-from webdata.pipelines.envelope import Found, envelope
+from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.query import Query
-from webdata.records import Record
 from webdata.spiders.base import EngineSpider
 
 
@@ -37,14 +36,9 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
         found = await anext(spider.found(_response(spider, page, body, query), query))
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
-    record = _record(spider, found)
-    return {"outcome": spider.resource.outcome(record), "kind": None, "reason": None, "record": record}
-
-
-def _record(spider: EngineSpider, found: Found) -> Record:
     record = envelope(found)
     validate(spider.resource, record)
-    return record
+    return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}
 
 
 def _query(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> Query:

@@ -136,7 +136,7 @@ class TwoPagesSpider(EngineSpider):
     async def parse(self, response, query):
         second = await self.fetch(Request(query.q), after=response)
         shared = ("cookiejar", "region", "started_at")
-        yield {"text": second.text, "same": [second.meta[key] == response.meta[key] for key in shared]}
+        yield {"results": [second.text], "same": [second.meta[key] == response.meta[key] for key in shared]}
 
 
 async def items_of(**arguments):
@@ -156,7 +156,7 @@ async def items_of(**arguments):
 async def test_a_second_page_is_fetched_for_the_same_query():
     """A page that is fetched inside parse shares the region, the cookies and the clock of the first."""
     (found,) = await items_of(q="data:,second", region="DE")
-    assert found.page == {"text": "second", "same": [True, True, True]}
+    assert found.page == {"results": ["second"], "same": [True, True, True]}
 
 
 @pytest.mark.parametrize(("address", "kind"), [("nowhere://here", "failed"), ("data:,", "empty_body")])

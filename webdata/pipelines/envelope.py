@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from webdata.outcome import Outcome
 from webdata.query import Query
 from webdata.records import Envelope, Record
 
@@ -15,6 +16,8 @@ class Found:
     query: Query
     seconds: float
     """How long the request took."""
+    outcome: Outcome = Outcome.OK
+    """One that comes with a record: `ok`, `empty` or `degraded`."""
 
 
 def envelope(found: Found) -> Record:

@@ -26,6 +26,7 @@ from webdata.errors import (
     UpstreamTimeoutError,
 )
 from webdata.kept import KeptPages
+from webdata.outcome import Outcome
 from webdata.pages import blocked
 from webdata.pipelines.envelope import Found
 from webdata.query import Query
@@ -75,6 +76,10 @@ class EngineSpider(Spider):
         """Yield the record of the page; raises FetchError when it is not one."""
         raise NotImplementedError
 
+    def outcome(self, page: Record, query: Any) -> Outcome:
+        """How a fetch that gave this page's record ended: `ok` or `empty`, or what an engine sees besides."""
+        return self.resource.outcome(page)
+
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         """The query's fields as a saved page itself shows them; empty where it does not."""
         return {}
@@ -121,7 +126,8 @@ class EngineSpider(Spider):
         self.check(response)
         try:
             async for page in self.parse(response, query):
-                yield Found(page, query, monotonic() - response.meta["started_at"])
+                seconds = monotonic() - response.meta["started_at"]
+                yield Found(page, query, seconds, self.outcome(page, query))
         except LayoutError as error:
             self.keep(response, error.reason)
             raise
@@ -146,7 +152,7 @@ class EngineSpider(Spider):
             query = self.batch.query(row)
             request = self.prepared(query)
         except QueryError as error:
-            return Failure(self.batch.given(row), "invalid", None, str(error), row.line)
+            return Failure(self.given(row), "invalid", None, str(error), row.line)
         except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
             return self.failure(error, row)
         return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
@@ -156,6 +162,8 @@ class EngineSpider(Spider):
         end: Found | Failure
         try:
             (end,) = [found async for found in self.found(response, query)]
+            if end.outcome is Outcome.DEGRADED:
+                end = Failure(self.given(row), end.outcome.value, None, "the results do not answer the query", row.line)
         except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
             end = self.failure(error, row)
         yield end
@@ -165,12 +173,16 @@ class EngineSpider(Spider):
         assert isinstance(caught.value, Exception)
         yield self.failure(fetch_error(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
 
+    def given(self, row: Row) -> dict[str, Any]:
+        """The fields of a row of the batch."""
+        assert self.batch
+        return self.batch.given(row)
+
     def failure(self, error: Exception, row: Row) -> Failure:
         """What becomes of a row of the batch that ended with an error; one that is a fault of ours is logged."""
-        assert self.batch
         if not isinstance(error, FetchError):
             self.logger.error("Line %d of the batch: %r", row.line, error, exc_info=error)
-        return Failure.of(error, self.batch.given(row), row.line)
+        return Failure.of(error, self.given(row), row.line)
 
 
 def utf8(response: Response) -> bytes:
