@@ -1,0 +1,94 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.pages.blocked import Block, block
+
+SEARCH = "https://www.google.com/search?q=pottery"
+RESULTS = b'<div id="rso"><a href="https://kilnlane.example/"><h3>Kiln Lane</h3></a></div>'
+CONSENT_DIALOG = b'<form action="https://consent.google.com/save"><button>Reject all</button></form>'
+SHELL = b'<noscript><meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs?sei=x"></noscript>'
+
+
+def kind(body: bytes = b"", url: str = SEARCH, status: int = 200, **headers: str) -> str | None:
+    found = block(status, headers, body, url)
+    return found.kind if found else None
+
+
+@pytest.mark.captures
+def test_every_saved_obstacle_is_recognised_and_no_results_page_is(captures):
+    """All saved blocks are blocked, and no page of results, not even under a consent dialog."""
+    blocked = [
+        json.loads(line)["file"] for line in (captures / "google-block" / "INDEX.jsonl").read_text().splitlines()
+    ]
+    open_pages = sorted((captures / "google-web").glob("*.html"))
+
+    assert [file for file in blocked if kind((captures / "google-block" / file).read_bytes()) is None] == []
+    assert [page.name for page in open_pages if kind(page.read_bytes()) is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://www.google.com/sorry/index?continue=x", "captcha"),
+        ("https://sorry.google.com/?q=x", "captcha"),
+        ("https://www.google.de/sorry/index", "captcha"),
+        ("https://consent.google.com/m?continue=x", "consent"),
+        ("https://example.com/sorry/letter", None),
+        (SEARCH, None),
+    ],
+)
+def test_the_address_alone_can_tell(url, expected):
+    """The captcha and the consent page have addresses of their own."""
+    assert expected == kind(url=url)
+
+
+def test_a_redirect_to_the_captcha_is_one():
+    """The address that a redirect names counts like the page's own."""
+    assert kind(status=302, Location="https://www.google.com/sorry/index?continue=x") == "captcha"
+
+
+def test_a_consent_dialog_over_results_is_no_obstacle():
+    """Only a consent form without results is in the way."""
+    assert (kind(RESULTS + CONSENT_DIALOG), kind(CONSENT_DIALOG)) == (None, "consent")
+
+
+def test_the_shell_that_asks_for_scripts_is_told_from_results_that_name_the_same_address():
+    """Result pages carry the refresh for browsers without JavaScript too."""
+    assert (kind(SHELL), kind(SHELL + RESULTS)) == ("javascript", None)
+
+
+def test_a_captcha_script_on_a_long_page_is_no_obstacle():
+    """Marks and words count on short pages only."""
+    captcha = b'<div class="g-recaptcha"></div>'
+    assert (kind(captcha), kind(captcha + b"<p>pottery</p>" * 3000)) == ("captcha", None)
+
+
+@pytest.mark.parametrize(
+    "words", ["Our systems have detected unusual traffic", "通常と異なるトラフィックが検出されました"]
+)
+def test_the_words_of_the_captcha_page_are_known_in_several_languages(words):
+    """A captcha page without its form is known by what it says."""
+    assert kind(words.encode()) == "captcha"
+
+
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_refusal_without_a_page_is_a_denial(status):
+    """A forbidden or rate-limited answer that shows no results is an obstacle, whatever it says."""
+    assert (kind(b"no", status=status), kind(RESULTS, status=status)) == ("denied", None)
+
+
+def test_an_obstacle_says_what_gave_it_away():
+    """The reason names the evidence."""
+    assert Block("consent", "the address is Google's consent page") == block(
+        200, {}, b"", "https://consent.google.com/m"
+    )
+
+
+@given(st.binary(max_size=300), st.text(max_size=60), st.integers(100, 599))
+def test_no_response_makes_the_checks_stumble(body, url, status):
+    """Any bytes, address and status are judged, never an error."""
+    found = block(status, {"location": url}, body, url)
+    assert found is None or found.kind in {"captcha", "consent", "javascript", "denied"}

@@ -1,0 +1,282 @@
+import json
+import random
+import re
+from collections import Counter
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import LayoutError
+from webdata.pages import google_web
+from webdata.pages._text import folded
+from webdata.query import WebQuery
+
+ANY = WebQuery(q="pottery")
+CUTS = 20
+SEED = 20
+TAG = re.compile(rb"<[^>]+>")
+
+
+def bare(link: str) -> str:
+    return link.split("#", maxsplit=1)[0].removesuffix("/").replace("://www.", "://")
+
+
+def titles(things: list) -> list[str]:
+    return [thing["title"] for thing in things]
+
+
+def stories(page) -> list[str]:
+    return [item["title"] for one in page["carousel"] if one["type"] == "top_stories" for item in one["items"]]
+
+
+PARTS = {
+    "organic": (
+        0.99,
+        lambda truth: [bare(one["link"]) for one in truth["organic"]],
+        lambda page: [bare(one["link"]) for one in page["results"]],
+    ),
+    "titles": (0.98, lambda truth: titles(truth["organic"]), lambda page: titles(page["results"])),
+    "ads": (0.96, lambda truth: titles(truth["ads"]), lambda page: titles(page["ads"])),
+    "shopping ads": (0.96, lambda truth: titles(truth["shopping_ads"]), lambda page: titles(page["shopping_ads"])),
+    "related searches": (
+        0.95,
+        lambda truth: truth["related_searches"],
+        lambda page: [one["text"] for one in page["related_searches"]],
+    ),
+    "questions": (
+        0.95,
+        lambda truth: truth["related_questions"],
+        lambda page: [one["question"] for one in page["related_questions"]],
+    ),
+    "places": (
+        0.95,
+        lambda truth: truth["places"],
+        lambda page: [one["name"] for one in page["places"] + page["local_businesses"]],
+    ),
+    "top stories": (0.95, lambda truth: truth["top_stories"], stories),
+}
+
+
+def judged(body: bytes):
+    """The record of a page, or None where its layout is refused."""
+    try:
+        return google_web.record(body, ANY)
+    except LayoutError:
+        return None
+
+
+def results_page(*blocks: str, query: str = "pottery", foot: str = "") -> bytes:
+    main = "".join(f"<div>{block}</div>" for block in blocks)
+    box = f'<form><textarea name="q">{query}</textarea></form>'
+    return (
+        f'<title>x</title>{box}<div id="main"><div id="rso">{main}</div><div id="botstuff">{foot}</div></div>'.encode()
+    )
+
+
+def result(title: str, link: str = "https://kilnlane.example/", below: str = "") -> str:
+    return f'<a href="{link}"><h3>{title}</h3><cite>kilnlane.example</cite></a>{below}'
+
+
+def news(links) -> str:
+    heads = (f'<a class="WlydOe" href="{link}"><div role="heading" aria-level="3">Story' for link in links)
+    return "".join(f'<div data-news-doc-id="{n}">{head} {n}</div></a></div>' for n, head in enumerate(heads))
+
+
+@pytest.fixture(scope="module")
+def truths(captures):
+    """Each hand-checked answer beside the record of its page."""
+    folder = captures / "google-web"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    return [(truth, google_web.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("part", PARTS)
+def test_real_pages_are_read_as_a_person_reads_them(truths, part):
+    """Of every part of the saved pages nearly all is found, and nearly nothing else."""
+    enough, expected_of, found_of = PARTS[part]
+    expected = Counter((truth["file"], folded(text)) for truth, _ in truths for text in expected_of(truth))
+    found = Counter((truth["file"], folded(text)) for truth, page in truths for text in found_of(page))
+    both = (expected & found).total()
+
+    assert both >= enough * expected.total(), expected - found
+    assert both >= enough * found.total(), found - expected
+
+
+@pytest.mark.captures
+def test_real_pages_have_a_knowledge_panel_or_none(truths):
+    """A panel is there exactly where a person sees one; a box of other meanings is none."""
+    assert [truth["file"] for truth, page in truths if truth["has_knowledge_panel"] != bool(page["company"])] == []
+
+
+@pytest.mark.captures
+def test_real_answers_are_found(truths):
+    """Every page with an answer gives its text."""
+    expected = [
+        (truth["file"], folded(truth["answer_text"])[:30], page["answers"])
+        for truth, page in truths
+        if truth["answer_text"]
+    ]
+    assert [
+        file for file, start, answers in expected if not any(start in folded(one["answer"]) for one in answers)
+    ] == []
+
+
+@pytest.mark.captures
+def test_real_pages_show_what_was_searched(captures):
+    """The search terms are read from every saved page of results."""
+    folder = captures / "google-web"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    shown = {truth["file"]: google_web.shown_query((folder / truth["file"]).read_bytes()) for truth in answers}
+    assert {truth["file"]: truth["query"] for truth in answers} == shown
+
+
+@pytest.mark.captures
+def test_cut_off_and_torn_pages_are_read_or_refused(captures):
+    """Whatever is missing from a page, it gives a record or a LayoutError, and never an empty record by guess."""
+    chance = random.Random(SEED)
+    for path in chance.sample(sorted((captures / "google-web").glob("*.html")), 12):
+        body = path.read_bytes()
+        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 5))
+        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(judged, chain(cuts, torn)) if page]
+        says_empty = "no-results" in path.name or "noresults" in path.name
+        assert says_empty or all(
+            page["results"] or page["answers"] or page["places"] or page["carousel"] for page in pages
+        )
+
+
+@given(st.binary(max_size=2000))
+def test_no_bytes_make_the_parser_stumble(body):
+    """Any bytes give a LayoutError or a record."""
+    judged(body)
+    google_web.shown_query(body)
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "<div id=rso>",
+        "<div id=rhs>",
+        "<div id=botstuff>",
+        "<div id=topstuff>",
+        "<a href='https://a.example/'>",
+        "<a href='/url?q=http://['>",
+        "<a href='/search?q=a'>",
+        "<h3>t</h3>",
+        "<h3 role=heading aria-level=2>Videos</h3>",
+        "<div data-text-ad=1>",
+        "<div class=pla-unit>",
+        "<div class=related-question-pair data-q=a>",
+        "<div data-attrid=title>t</div>",
+        "<div data-attrid='kc:/a'>",
+        "<div data-rl=en>",
+        "<div data-dobid=dfn>d</div>",
+        "<div class=xpdopen>",
+        "<div class=dbg0pd>p</div>",
+        "<div class=Gx5Zad>",
+        "<span class=yi40Hd>4.5</span>(1K)",
+        "<table><tr><td>",
+        "</a>",
+        "</div>",
+        "</table>",
+        "text",
+        "<img src='https://a.example/i'>",
+        "<p><em>pottery</em></p>",
+    ],
+)
+
+
+@given(st.lists(FRAGMENTS, max_size=40))
+def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments):
+    """The parts of a results page in any order and nesting give a LayoutError or a record."""
+    judged("".join(fragments).encode())
+
+
+def test_deep_nesting_is_no_danger():
+    """A page nested deeper than any real one is read or refused."""
+    judged(b"<div id=rso><a href='https://a.example/'><h3>" + b"<div>" * 20_000 + b"x")
+
+
+def test_num_cuts_the_results_and_nothing_else():
+    """`num` is honoured exactly, up to what the page holds; ranks stay those of the page."""
+    body = results_page(result("one"), result("two"), result("three"))
+    found = google_web.record(body, WebQuery(q="pottery", num=2))
+    assert [(one["title"], one["realPosition"]) for one in found["results"]] == [("one", 1), ("two", 2)]
+    assert len(google_web.record(body, WebQuery(q="pottery", num=50))["results"]) == 3
+
+
+def test_everything_in_the_main_column_has_a_rank():
+    """Ads and packs count in `realPosition`, organic results alone in `position`."""
+    title = '<div role="heading" aria-level="3">Depot</div>'
+    ad = f'<div data-text-ad="1"><a href="https://depot.example/">{title}</a></div>'
+    found = google_web.record(results_page(ad, result("one"), ad, result("two")), ANY)
+    assert [(one["position"], one["realPosition"]) for one in found["results"]] == [(1, 2), (2, 4)]
+    assert [(one["position"], one["realPosition"], one["area"]) for one in found["ads"]] == [
+        (1, 1, "top"),
+        (2, 3, "bottom"),
+    ]
+
+
+def test_a_hidden_result_is_none():
+    """What the page's own style hides is not shown to readers."""
+    found = google_web.record(results_page(result("seen"), f'<div style="display:none">{result("hidden")}</div>'), ANY)
+    assert titles(found["results"]) == ["seen"]
+
+
+def test_a_panel_that_waits_for_its_script_is_seen():
+    """Blocks that start invisible are shown by scripts, and are read."""
+    found = google_web.record(results_page(f'<div style="visibility:hidden;opacity:0">{result("seen")}</div>'), ANY)
+    assert titles(found["results"]) == ["seen"]
+
+
+def test_the_answer_of_a_question_is_no_result():
+    """A source inside a folded question is part of that question."""
+    question = f'<div class="related-question-pair" data-q="Why?"><div>{result("source")}</div></div>'
+    found = google_web.record(results_page(question, result("one")), ANY)
+    assert (titles(found["results"]), titles(found["related_questions"])) == (["one"], ["source"])
+
+
+def test_a_link_to_more_results_is_no_result():
+    """Headings that lead to Google's own pages are left out."""
+    more = '<a href="https://www.google.com/search?q=pottery&start=10"><h3>More results</h3></a>'
+    assert titles(google_web.record(results_page(result("one"), more), ANY)["results"]) == ["one"]
+
+
+def test_posts_are_no_top_stories():
+    """A group that leads to social sites is a carousel of its own kind."""
+    posts = news(f"https://www.instagram.com/p/{number}" for number in range(4))
+    found = google_web.record(
+        results_page(result("one"), f'<div role="heading" aria-level="2">Aktuelles</div>{posts}'), ANY
+    )
+    assert [one["type"] for one in found["carousel"]] == ["generic"]
+
+
+def test_a_heading_in_another_language_still_heads_top_stories():
+    """News articles make a group of top stories whatever its heading says."""
+    cards = news(f"https://paper{number}.example/" for number in range(3))
+    found = google_web.record(
+        results_page(result("one"), f'<div role="heading" aria-level="2">Mga Balita</div>{cards}'), ANY
+    )
+    assert stories(found) == ["Story 0", "Story 1", "Story 2"]
+
+
+def test_an_unknown_layout_is_refused_and_not_taken_for_empty():
+    """A page without results that does not say so is a LayoutError."""
+    with pytest.raises(LayoutError, match="neither results nor a message"):
+        google_web.record(results_page("<article>Kiln Lane</article>"), ANY)
+
+
+def test_a_page_that_repeats_the_terms_with_advice_is_empty():
+    """The message is known by its build, in any language, even when it cuts the terms."""
+    terms = "a very long search for pottery that nobody ever wrote about"
+    message = f'<div><p role="heading">¿? <em>{terms[:40]}...</em></p><ul><li>a</li><li>b</li></ul></div>'
+    found = google_web.record(results_page(query=terms, foot=message), WebQuery(q="x"))
+    assert (found["results"], found["related_searches"]) == ([], [])
+
+
+def test_the_terms_are_read_from_the_title_where_there_is_no_box():
+    """The title ends with the engine's name in the page's language."""
+    assert google_web.shown_query(b"<title>clay - wheels - Recherche Google</title>") == "clay - wheels"
+    assert google_web.shown_query(b"<title>Google Search</title>") is None

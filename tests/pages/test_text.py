@@ -1,0 +1,163 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.pages import _text
+
+NUMBERS = [
+    ("1,234.5", 1234.5),
+    ("1.234,5", 1234.5),
+    ("1 234", 1234.0),
+    ("1\u202f234,5", 1234.5),
+    ("1'234.50", 1234.5),
+    ("1.234", 1234.0),
+    ("0.125", 0.125),
+    ("0,5", 0.5),
+    ("12.345.678", 12345678.0),
+    ("(110)", 110.0),
+    ("8.3K", 8300.0),
+    ("(8,3 Tsd.)", 8300.0),
+    ("1,2 mil", 1200.0),
+    ("1.2万", 12000.0),
+    ("4.5 ล้าน", 4500000.0),
+    ("2 Mio.", 2e6),
+    ("3 rb", 3000.0),
+    ("6,791 reviews", 6791.0),
+    ("no number", None),
+    ("", None),
+]
+PRICES = [
+    ("$1,034.98", "$1,034.98", 1034.98, "USD"),
+    ("1.299,00 €", "1.299,00 €", 1299.0, "EUR"),
+    ("EUR 9,99", "EUR 9,99", 9.99, "EUR"),
+    ("12,50 zł", "12,50 zł", 12.5, "PLN"),
+    ("₹1,29,900", "₹1,29,900", 129900.0, "INR"),
+    ("12,800円", "12,800円", 12800.0, "JPY"),
+    ("Rp 1.500.000", "Rp 1.500.000", 1500000.0, "IDR"),
+    ("1 299 kr", "1 299 kr", 1299.0, None),
+    ("CHF 12.50", "CHF 12.50", 12.5, "CHF"),
+    ("R$ 1.234,56", "R$ 1.234,56", 1234.56, "BRL"),
+    ("฿1,2992,400", "฿1,299", 1299.0, "THB"),
+    ("$19.9929.99", "$19.99", 19.99, "USD"),
+    ("Now $32.95, was $40.00", "$32.95", 32.95, "USD"),
+]
+DATES = [
+    "Dec 16, 2022",
+    "16 déc. 2022",
+    "15 février 2024",
+    "3. Juni 2021",
+    "12 de mayo de 2020",
+    "2022/12/16",
+    "12.03.2024",
+    "2023年4月3日",
+    "3 ก.ค. 2566",
+    "3 days ago",
+    "vor 3 Tagen",
+    "il y a 3 jours",
+    "hace 2 días",
+    "há 3 horas",
+    "1 dia atrás",
+    "3 дня назад",
+    "2 日前",
+    "4시간 전",
+    "2 วันที่ผ่านมา",
+    "Yesterday",
+    "gestern",
+    "昨日",
+]
+NO_DATES = [
+    "5 reviews",
+    "30-day returns",
+    "12 products",
+    "5 marathons",
+    "NBC News",
+    "Top 10 in May",
+    "before",
+    "",
+    "In stock",
+]
+RATINGS = [
+    ("4.7", 4.7),
+    ("Rated 4,7 out of 5", 4.7),
+    ("4.5/5", 4.5),
+    ("Rating: 4.1", 4.1),
+    ("5", 5.0),
+    ("4.6 out of 5 stars from 2,993 reviews", 4.6),
+    ("83%", None),
+    ("10 reviews", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), NUMBERS)
+def test_a_number_is_read_with_the_separators_and_words_of_its_locale(text, expected):
+    """Thousands, decimals and words such as K or 万 are told apart in every locale's own way."""
+    assert expected == _text.number(text)
+
+
+@pytest.mark.parametrize(("text", "shown", "amount", "currency"), PRICES)
+def test_the_first_price_is_the_current_one(text, shown, amount, currency):
+    """A price keeps its text as shown, and an old price glued to it or behind it is left off."""
+    assert _text.Price(shown, amount, currency) == _text.price(text)
+
+
+@pytest.mark.parametrize("text", DATES)
+def test_dates_and_ages_are_recognised_over_locales(text):
+    """A date or an age in the words of its language is given back as shown."""
+    assert text == _text.date(f"{text} — ")
+
+
+@pytest.mark.parametrize("text", NO_DATES)
+def test_what_only_looks_like_a_date_is_none(text):
+    """Words that begin like a month, and numbers of other things, make no date."""
+    assert _text.date(text) is None
+
+
+@pytest.mark.parametrize(("text", "expected"), RATINGS)
+def test_a_rating_is_a_number_of_stars_out_of_five(text, expected):
+    """Only a number from 0 to 5 with at most two decimals is a rating."""
+    assert expected == _text.rating(text)
+
+
+def test_a_count_is_whole():
+    """A short form of a count gives the number that it stands for."""
+    assert (_text.count("(8.3K)"), _text.count("(110)"), _text.count("none")) == (8300, 110, None)
+
+
+def test_a_duration_is_nothing_but_a_running_time():
+    """Minutes and seconds, with hours or without, and no other words."""
+    assert (_text.duration("4:05"), _text.duration(" 1:02:33 "), _text.duration("at 4:05")) == ("4:05", "1:02:33", None)
+
+
+def test_cleaning_folds_spaces_and_drops_invisible_marks():
+    """Direction marks, soft hyphens and runs of spaces do not reach the reader."""
+    assert _text.clean("\u200epot\u00a0\n tery\u202c ") == "pot tery"
+
+
+def test_folding_keeps_letters_and_digits_only():
+    """Case, punctuation and the width of characters do not count when texts are compared."""
+    assert _text.folded("Pottery, wheel!") == _text.folded("ＰＯＴＴＥＲＹ  wheel")
+
+
+@given(st.text())
+def test_no_text_makes_a_reader_stumble(text):
+    """Every function gives a value or None for any text at all."""
+    for read in (
+        _text.clean,
+        _text.folded,
+        _text.number,
+        _text.count,
+        _text.prices,
+        _text.rating,
+        _text.duration,
+        _text.date,
+    ):
+        read(text)
+
+
+@given(st.from_regex(r"[$€£¥฿]?[0-9.,' ]{1,12}(K|万| Tsd\.|zł| €)?", fullmatch=True))
+def test_no_amount_makes_a_reader_stumble(text):
+    """Amounts of any separators and marks are read or refused, never an error."""
+    value = _text.number(text)
+    assert value is None or value >= 0
+    assert all(price.amount >= 0 for price in _text.prices(text))

@@ -1,0 +1,1 @@
+"""Pure functions from the bytes of one kind of page to a record."""

@@ -1,0 +1,122 @@
+"""Text ads: a heading inside a link, in one of the areas for ads."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import advertised, host, is_paid
+from webdata.pages._google.tree import Found, Mark, Page, attribute, enclosing, lines, shown
+from webdata.pages._text import clean, count, price, rating
+from webdata.records import Ad, AdMetadata, AdSitelink
+
+AREAS = ("text_ad", "ad_area")
+TOP = ("tads", "tvcap", "taw", "atvcap")
+BOTTOM = ("tadsb", "bottomads")
+NOT_TEXT = ("carousel", "popup", "product_ad", "question")
+DESCRIPTION = ".Va3FIb.r025kc, .MUxGbd.yDYNvb, .ads-creative, .yDYNvb"
+ADDRESS = "[data-dtld], cite, .qzEoUe, .ob9lvb, .Zu0yb"
+STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc"
+VOICES = re.compile(r"\(([\d.,KkM]+)\)")
+
+
+class Head(NamedTuple):
+    """The heading of an ad, and the link it stands in."""
+
+    mark: Mark
+    anchor: Mark
+
+
+def heads(page: Page) -> list[Head]:
+    """The headings of the text ads of the page, in order."""
+    return [Head(mark, anchor) for mark in page.of("heading") if (anchor := _anchor(mark)) is not None]
+
+
+def text_ads(page: Page, found: list[Head], first_result: int) -> Found[Ad]:
+    """The text ads; one outside the named areas is at the top if it stands before `first_result`."""
+    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in found]
+
+
+def _anchor(heading: Mark) -> Mark | None:
+    """The link of an ad whose heading this is."""
+    anchor = heading.within("link", "heading")
+    if anchor is None or "link" not in anchor.kinds or not anchor.attribute("href") or heading.stands_in(NOT_TEXT):
+        return None
+    return anchor if not heading.inside.isdisjoint(AREAS) or is_paid(anchor.node) else None
+
+
+def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
+    box = _box(page, heading, anchor)
+    link = advertised(anchor.node) or ""
+    return {
+        "position": 0,
+        "realPosition": 0,
+        "area": _area(heading, first_result),
+        "title": shown(heading.node),
+        "description": _description(box, heading),
+        "link": link,
+        "display_url": _address(anchor.node, box) or host(link),
+        "sitelinks": list(_sitelinks(box, anchor)),
+        "metadata": _metadata(box),
+    }
+
+
+def _area(heading: Mark, first_result: int) -> str:
+    area = attribute(enclosing(heading.node, "id", *TOP, *BOTTOM), "id")
+    if area:
+        return "bottom" if area in BOTTOM else "top"
+    return "top" if heading.order < first_result else "bottom"
+
+
+def _box(page: Page, heading: Mark, anchor: Mark) -> LexborNode:
+    """The box of an ad: the one that says so, else the largest that holds nothing else."""
+    area = heading.within("text_ad")
+    return area.node if area is not None else page.box(anchor.node)
+
+
+def _description(box: LexborNode, heading: Mark) -> str:
+    for node in box.css(DESCRIPTION):
+        text = shown(node)
+        if text and text != shown(heading.node) and node.css_first("a") is None:
+            return text
+    below = False
+    for line in lines(box):
+        if below and len(line) > 40:
+            return line
+        below = below or line == shown(heading.node)
+    return ""
+
+
+def _address(anchor: LexborNode, box: LexborNode) -> str:
+    return shown(anchor.css_first(ADDRESS)) or shown(box.css_first(ADDRESS))
+
+
+def _sitelinks(box: LexborNode, title: Mark) -> Iterator[AdSitelink]:
+    own = shown(title.node)
+    for anchor in box.css("a[href]"):
+        text = shown(anchor)
+        link = advertised(anchor)
+        if text and link and text != own and anchor != title.node and _is_ad_link(anchor):
+            yield {"title": text, "link": link}
+
+
+def _is_ad_link(anchor: LexborNode) -> bool:
+    marked = not anchor.attributes.keys().isdisjoint(("data-al", "data-ae"))
+    return (marked or is_paid(anchor)) and anchor.css_first("[role=heading], h3, img") is None
+
+
+def _metadata(box: LexborNode) -> AdMetadata:
+    metadata: AdMetadata = {}
+    stars = box.css_first(STARS)
+    value = rating(attribute(stars, "aria-label")) if stars is not None else None
+    if stars is not None and value is not None:
+        metadata["rating"] = value
+        voices = VOICES.search(shown(stars.parent.parent if stars.parent is not None else stars))
+        if voices and (number := count(voices.group(1))) is not None:
+            metadata["reviews"] = number
+    if phone := attribute(box.css_first('a[href^="tel:"]'), "href").removeprefix("tel:"):
+        metadata["phone"] = clean(phone)
+    if (shown_price := price(shown(box.css_first(".T4OwTb, .e10twf")))) is not None:
+        metadata["price"] = shown_price.text
+    return metadata

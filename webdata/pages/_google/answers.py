@@ -1,0 +1,200 @@
+"""Answer boxes: the featured snippet, the AI overview, the dictionary, and the small tools."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import outside
+from webdata.pages._google.organic import Title
+from webdata.pages._google.tree import Found, Page, ancestry, attribute, enclosing, lines, shown, texts
+from webdata.pages._text import clean, date
+from webdata.records import Answer, Reference
+
+ELSEWHERE = ("question", "questions", "aside", "popup", "text_ad")
+FEATURED = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, .di3YZe, .RqBzHd"
+FEATURED_TABLE = "table"
+FEATURED_HEAD = "[role=heading]"
+ADDRESS = "cite"
+AI_MAIN = "[data-container-id=main-col]"
+AI_SENTENCE = "[data-huuid]"
+AI_SOURCE = "li, [data-src-id]"
+AI_TITLE = ".mNme1d, .Nn35F, [role=heading]"
+AI_SITE = ".R8BTeb, .R0r5R, .jEYmO"
+FIRST_BLOCKS = 4
+SHORT_ANSWER = ".Z0LcW, .IZ6rdc, .vk_ans"
+CONVERTED_FROM = "#HG5Seb"
+OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
+
+
+def blank(kind: str, answer: str) -> Answer:
+    """An answer of a kind with nothing but its text."""
+    return {
+        "type": kind, "answer": answer, "title": None, "link": None, "display_url": None, "date": None,
+        "list": [], "table": [], "references": [],
+    }  # fmt: skip
+
+
+def answers(page: Page, titles: list[Title]) -> Found[Answer]:
+    """The answers of the page, each with its place."""
+    found = [*_ai_overviews(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
+    for title in titles:
+        open_box = title.mark.within("open_box")
+        box = open_box.node if open_box else page.box(title.anchor)
+        body = box.css_first(FEATURED)
+        if body is not None or (open_box and box.css_first(FEATURED_TABLE) is not None):
+            yield title.mark.order, _snippet(body if body is not None else box, box, title)
+
+
+def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
+    items = texts(body.css("li"))
+    rows = [[shown(cell) for cell in row.css("td, th")] for row in box.css("table tr")]
+    head = shown(body.css_first(FEATURED_HEAD))
+    text = " ".join([*([head] if head else []), *items]) if items else shown(body)
+    answer = blank("list" if items else "table" if rows else "featured_snippet", text)
+    answer["title"] = title.text
+    answer["link"] = title.link
+    answer["display_url"] = shown(title.anchor.css_first(ADDRESS)) or None
+    answer["list"] = items
+    answer["table"] = rows
+    answer["date"] = next((day for node in box.css(".kX21rb, .ZYHQ7e") if (day := date(shown(node)))), None)
+    return answer
+
+
+def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
+    """The AI overview; one that is still to come has no text and is none."""
+    bodies = [mark for mark in page.of("ai_text") if mark.inside.isdisjoint((*ELSEWHERE, "ai_text", "open_box"))]
+    box = _overview_around(bodies[0].node) if bodies else None
+    if box is None:
+        return
+    main = box.css_first(AI_MAIN)
+    text = shown(main) if main is not None else clean(" ".join(ai_text(mark.node) for mark in bodies))
+    if text:
+        answer = blank("ai_overview", text)
+        answer["references"] = list(_references(box))
+        yield bodies[0].order, answer
+
+
+def _overview_around(body: LexborNode) -> LexborNode | None:
+    """The box of an overview, which tells its text from generated text elsewhere."""
+    return enclosing(body, "data-mcpr") or enclosing(body, "data-subtree")
+
+
+def ai_text(body: LexborNode) -> str:
+    """The text of an overview: its sentences where they are marked, without the videos and cards between them."""
+    sentences = body.css(AI_SENTENCE)
+    inner = {
+        node.mem_id for sentence in sentences for node in sentence.css(AI_SENTENCE) if node.mem_id != sentence.mem_id
+    }
+    return " ".join(texts(node for node in sentences if node.mem_id not in inner)) or shown(body)
+
+
+def _references(box: LexborNode) -> Iterator[Reference]:
+    seen: set[str] = set()
+    for node in box.css(AI_SOURCE):
+        anchor = next((a for a in node.css("a[href]") if outside(attribute(a, "href"))), None)
+        link = outside(attribute(anchor, "href"))
+        title = shown(node.css_first(AI_TITLE)) or OPENS.sub("", attribute(anchor, "aria-label"))
+        if link and title and link not in seen:
+            seen.add(link)
+            yield {
+                "position": len(seen),
+                "title": title,
+                "link": link,
+                "source": shown(node.css_first(AI_SITE)) or None,
+            }
+
+
+def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
+    words = [mark for mark in page.of("dictionary") if not mark.stands_in(ELSEWHERE)]
+    meanings = [mark for mark in words if mark.attribute("data-dobid") == "dfn"]
+    if not meanings:
+        return
+    definitions = [text for mark in meanings if not page.is_hidden(mark.node) and (text := shown(mark.node))]
+    head = next((mark for mark in words if mark.attribute("data-dobid") == "hdw"), None)
+    if definitions:
+        answer = blank("dictionary", definitions[0])
+        answer["title"] = shown(head.node) if head else None
+        answer["list"] = definitions
+        yield meanings[0].order, answer
+
+
+def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
+    """The small tools: each is a block of its own, among the first of the column."""
+    for column in page.of("column"):
+        blocks = islice((node for node in column.node.iter() if page.count(node) < 2), FIRST_BLOCKS)
+        for node in (block.css_first(ANY_TOOL) for block in blocks):
+            answer = _tool(node) if node is not None and not page.is_hidden(node) else None
+            if answer is not None:
+                yield column.order, answer
+                return
+
+
+def _tool(node: LexborNode) -> Answer | None:
+    attributes = node.attributes
+    read = TOOLS.get(f"#{attributes.get('id')}", _short)
+    return read(node)
+
+
+def _calculator(node: LexborNode) -> Answer | None:
+    text = shown(node)
+    return blank("calculator", text) if text else None
+
+
+def _currency(node: LexborNode) -> Answer | None:
+    rows = lines(node)
+    return blank("currency", " ".join(rows[:3])) if rows else None
+
+
+def _unit_converter(node: LexborNode) -> Answer | None:
+    """The result of a conversion, with its unit and what it comes from where they are written."""
+    sides = [_measure(side) for side in (_nearest(node, CONVERTED_FROM), node)]
+    return blank("unit_converter", " = ".join(filter(None, sides))) if sides[1] else None
+
+
+def _nearest(node: LexborNode, selector: str) -> LexborNode | None:
+    """The first match in the nearest element around one that holds any."""
+    return next((found for around in ancestry(node) if (found := around.css_first(selector)) is not None), None)
+
+
+def _measure(side: LexborNode | None) -> str:
+    value = attribute(side.css_first("input"), "value") if side is not None else ""
+    unit = shown(side.css_first("option[selected]")) if side is not None else ""
+    return clean(f"{value} {unit}") if value else ""
+
+
+def _weather(node: LexborNode) -> Answer | None:
+    degrees, sky = shown(node.css_first("#wob_tm")), shown(node.css_first("#wob_dc"))
+    if not degrees:
+        return None
+    answer = blank("weather", " ".join(part for part in (f"{degrees}°", sky) if part))
+    answer["title"] = shown(node.css_first("#wob_loc")) or None
+    answer["list"] = texts(node.css("#wob_dts, #wob_pp, #wob_hm, #wob_ws"))
+    return answer
+
+
+def _translation(node: LexborNode) -> Answer | None:
+    text = shown(node.css_first("#tw-target-text"))
+    answer = blank("translation", text)
+    answer["title"] = shown(node.css_first("#tw-source-text")) or None
+    return answer if text else None
+
+
+def _short(node: LexborNode) -> Answer | None:
+    text = shown(node)
+    return blank("other", text) if text else None
+
+
+TOOLS: dict[str, Callable[[LexborNode], Answer | None]] = {
+    "#cwos": _calculator,
+    "#knowledge-currency__updatable-data-column": _currency,
+    "#NotFQb": _unit_converter,
+    "#wob_wc": _weather,
+    "#tw-container": _translation,
+}
+ANY_TOOL = ", ".join((*TOOLS, SHORT_ANSWER))

@@ -1,0 +1,212 @@
+"""Headed groups of items in the main column: top stories, videos, images, products, and the like.
+
+A group is a second-level heading and the links below it, up to the next block of the page. What it holds is told by
+its items (a news article's id, a running time, a price), then by the words of its heading.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import ENTITY, host, outside, target
+from webdata.pages._google.related import suggestions
+from webdata.pages._google.tree import Found, Mark, Page, ancestry, apart, attribute, hidden, image, lines, shown
+from webdata.pages._google.words import FACTS, SOCIAL, WORDS
+from webdata.pages._text import clean, date, duration, price, rating
+from webdata.records import Carousel, CarouselItem
+
+ELSEWHERE = (
+    "link", "question", "questions", "text_ad", "ad_area", "product_ad",
+    "aside", "popup", "ai_text", "dictionary", "foot", "result_box",
+)  # fmt: skip
+SECTION = "g-section-with-header"
+TILE = "BVG0Nb"
+
+ARTICLE = "WlydOe"
+SOURCE = ".MgUUmf span, .NUnG9d span, .CEMjEf, .R8BTeb, .XTjFC"
+MOMENT = re.compile(r"[?&]t=\d+")
+"""What a link to a moment of a video adds to the video's own."""
+
+PICTURES = "[data-docid], [data-preview-id]"
+
+
+def headings(page: Page) -> list[Mark]:
+    """The second-level headings that start a block; the title of the knowledge panel is none."""
+    return [mark for mark in page.of("heading") if _starts_block(mark) and not page.is_hidden(mark.node)]
+
+
+def _starts_block(mark: Mark) -> bool:
+    if "fact" in mark.kinds or not mark.inside.isdisjoint(("link", "popup")):
+        return False
+    level = mark.attribute("aria-level")
+    return level == "2" or (
+        not level and mark.node.tag == "h3" and any(node.tag == SECTION for node in ancestry(mark.node))
+    )
+
+
+def carousels(page: Page) -> Found[Carousel]:
+    """The headed groups of the page, each with its place."""
+    found: Found[Carousel] = []
+    for heading in headings(page):
+        if not heading.stands_in(ELSEWHERE) and (carousel := _carousel(page, heading)):
+            found.append((heading.order, carousel))
+    found += _plain_stories(page)
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _carousel(page: Page, heading: Mark) -> Carousel | None:
+    root = page.box(heading.node)
+    marks = _marks_in(page, heading, root)
+    if any("dictionary" in mark.kinds for mark in marks) or suggestions(marks):
+        return None
+    items = list(_items(page, marks, root))
+    title = shown(heading.node)
+    kind = _type(marks, title, items)
+    is_row = kind != "generic" or any("carousel" in mark.kinds for mark in marks)
+    return _numbered(title, kind, items) if len(items) >= (2 if is_row else 3) else None
+
+
+def _numbered(title: str | None, kind: str, items: list[CarouselItem]) -> Carousel:
+    for position, item in enumerate(items, 1):
+        item["position"] = position
+    return {"position": 0, "realPosition": 0, "title": title or None, "type": kind, "items": items}
+
+
+def _marks_in(page: Page, heading: Mark, root: LexborNode) -> list[Mark]:
+    """The marks after a heading, inside its box; they follow each other, so the last is found by halving."""
+    key = root.mem_id
+    first = heading.order + 1
+    end = bisect_left(
+        page.marks, True, lo=first, key=lambda mark: all(node.mem_id != key for node in ancestry(mark.node))
+    )
+    return page.marks[first:end]
+
+
+def _items(page: Page, marks: list[Mark], root: LexborNode) -> Iterator[CarouselItem]:
+    links: dict[str, list[Mark]] = {}
+    for mark in marks:
+        if "link" in mark.kinds and "popup" not in mark.inside and (link := _item_link(mark)):
+            links.setdefault(MOMENT.split(link)[0], []).append(mark)
+    if not links:
+        yield from _pictures(page, root)
+    groups = [[mark.node for mark in group] for group in links.values()]
+    for group, box in zip(links.values(), apart(groups, root, hidden), strict=True):
+        title = _title(group) or next((row for row in lines(box) if duration(row) is None), "")
+        if title and not page.is_hidden(box):
+            yield _fields(box, title, _item_link(group[0]))
+
+
+def _item_link(mark: Mark) -> str | None:
+    """Where an item leads: away from Google, or to the search for the thing that it shows."""
+    href = mark.attribute("href")
+    return outside(href) or (target(href) if ENTITY.search(href) else None)
+
+
+def _title(marks: list[Mark]) -> str:
+    """The heading in any of the links to an item, else the first line of the longest."""
+    for mark in marks:
+        heading = mark.node.css_first("[role=heading], h3, h4")
+        if written := lines(heading):
+            return written[0]
+    written = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
+    plain = next((row for row in written if duration(row) is None), None)
+    return plain or next((clean(mark.attribute("title") or mark.attribute("aria-label")) for mark in marks), "")
+
+
+def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
+    rows = [row for row in lines(box) if row != title and any(map(str.isalnum, row))]
+    found_price = next((found for row in rows if (found := price(row))), None)
+    return {
+        "position": 0,
+        "title": title,
+        "link": link,
+        "source": _source(box, rows),
+        "date": next(
+            (day for row in rows for part in row.split("·") if (day := date(part)) and duration(part) is None), None
+        ),
+        "image": image(box),
+        "price": found_price.text if found_price else None,
+        "rating": _rating(box),
+        "duration": next((time for row in rows if (time := duration(row))), None),
+    }
+
+
+def _source(box: LexborNode, rows: list[str]) -> str | None:
+    known = box.css_first(SOURCE)
+    name = shown(known) or attribute(known.css_first("img") if known is not None else None, "alt")
+    if name:
+        return name
+    plain = (
+        row for row in rows if len(row) < 50 and not (date(row) or duration(row) or price(row)) and not row[0].isdigit()
+    )
+    return next(plain, None)
+
+
+def _rating(box: LexborNode) -> float | None:
+    stars = box.css_first("[role=img][aria-label], .z3HNkc, .yi40Hd")
+    return rating(attribute(stars, "aria-label") or shown(stars)) if stars is not None else None
+
+
+def _pictures(page: Page, root: LexborNode) -> Iterator[CarouselItem]:
+    """The pictures of an image group, whose links come with scripts."""
+    for node in root.css(PICTURES):
+        title = next((name for img in node.css("img[alt]") if (name := clean(attribute(img, "alt")))), "")
+        if title and not page.is_hidden(node):
+            yield _fields(node, title, outside(attribute(node, "data-lpage")))
+
+
+def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> str:
+    for attrid in (mark.attribute("data-attrid") for mark in marks if "fact" in mark.kinds):
+        for ending, kind in FACTS.items():
+            if attrid.endswith(ending):
+                return kind
+    return _worded(title) or _type_by_items(marks, items)
+
+
+def _worded(title: str) -> str | None:
+    low = title.casefold()
+    return next((kind for kind, words in WORDS.items() if any(word in low for word in words)), None)
+
+
+def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
+    half = len(items) / 2
+    social = sum(_is_social(host(item["link"])) for item in items)
+    articles = sum("story" in mark.kinds or ARTICLE in mark.classes for mark in marks)
+    if articles >= half and social < half:
+        return "top_stories"
+    if sum(item["price"] is not None for item in items) > half:
+        return "products"
+    if not articles and sum(item["duration"] is not None for item in items) > half:
+        return "videos"
+    return "generic"
+
+
+def _is_social(name: str) -> bool:
+    return any(name == site or name.endswith(f".{site}") for site in SOCIAL)
+
+
+def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
+    """Top stories without JavaScript: tiles in a box, each with its source and age below the title."""
+    boxes: dict[int, list[Mark]] = {}
+    for mark in page.of("link") if page.of("plain_box") else ():
+        box = mark.within("plain_box") if TILE in mark.classes and outside(mark.attribute("href")) else None
+        if box is not None:
+            boxes.setdefault(box.order, []).append(mark)
+    for order, group in boxes.items():
+        items = [item for mark in group if (item := _plain_story(mark))]
+        if items:
+            head = lines(page.marks[order].node)
+            yield group[0].order, _numbered(head[0] if head else None, "top_stories", items)
+
+
+def _plain_story(mark: Mark) -> CarouselItem | None:
+    rows = lines(mark.node)
+    day = next((found for row in mark.node.text().split("\n") if (found := date(row))), None)
+    if not rows or day is None:
+        return None
+    item = _fields(mark.node, rows[0], outside(mark.attribute("href")))
+    item["date"] = day
+    item["source"] = clean(rows[-1].removesuffix(day)) or None
+    return item

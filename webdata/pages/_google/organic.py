@@ -1,0 +1,242 @@
+"""Organic results: a heading inside a link that leads away from Google, in the main column.
+
+That relation has held since 2019 on every layout; classes only help to find what belongs to a result. Pages for
+mobiles have no `h3`: there the heading is a `[role=heading]`, and the link shows the address it leads to.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
+from webdata.pages._google.tree import Mark, Page, ancestry, attribute, image, lines, shown
+from webdata.pages._text import clean, count, date, price, rating
+from webdata.records import Result, ResultMetadata, Sitelink
+
+ELSEWHERE = (
+    "question", "questions", "text_ad", "ad_area", "product_ad", "aside",
+    "carousel", "popup", "ai_text", "dictionary", "place",
+)  # fmt: skip
+"""What a heading may stand in that makes it something else than a result."""
+
+SNIPPET = ".VwiC3b, .st, .aCOpRe, .lEBKkf, .FrIlee"
+SNIPPET_BOX = "[data-sncf]"
+PLAIN_TEXT = ".s3v9rd"
+ADDRESS = "cite, .ob9lvb, .UPmit, .qzEoUe"
+SOURCE = ".VuuXrf, .BTu2cd"
+ATTRIBUTES = ".fG8Fp, .uo4vr, .ZRUqAf"
+STARS = "g-review-stars [aria-label], .z3HNkc, [role=img][aria-label]"
+PLAIN_LINK = "fuLhoc"
+SECTION = "g-section-with-header"
+PICTURES = "[data-snf=Vjbam], g-img, .uhHOwf, .LicuJb"
+SITELINKS = "h3 > a, .HiHjCd a, .osl a, .GqbEwc, .usJj9c a"
+BRACKETS = re.compile(r"\((\d[^()]*)\)")
+VOICES = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
+DASH = re.compile(r"\s[—–·-]\s|\s\.\.\.\s")
+
+
+@dataclass(slots=True)
+class Title:
+    """The title of a result, and the link it stands in."""
+
+    mark: Mark
+    text: str
+    anchor: LexborNode
+    link: str
+
+
+def titles(page: Page) -> list[Title]:
+    """The titles of the organic results, in the order of the page."""
+    headings = [mark for mark in page.of("heading") if not mark.stands_in(ELSEWHERE)]
+    found = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
+    marked = [title for mark in headings if mark.node.tag != "h3" and (title := _title(mark))]
+    boxed = any("result_box" in mark.inside for mark in headings)
+    mobile = [title for title in marked if _is_shown_address(title, boxed)]
+    found = mobile if len(mobile) > len(found) else found or list(_plain_titles(page))
+    return [title for title in found if not page.is_hidden(title.anchor)]
+
+
+def _title(mark: Mark) -> Title | None:
+    anchor = mark.within("link", "heading")
+    if anchor is None or "link" not in anchor.kinds:
+        return _old_title(mark)
+    if is_paid(anchor.node):
+        return None
+    link = outside(destination(anchor.attributes))
+    text = shown(mark.node)
+    return Title(mark, text, anchor.node, link) if link and text else None
+
+
+def _old_title(mark: Mark) -> Title | None:
+    """Until 2018, and on pages without JavaScript, the link stood inside the heading: `h3.r > a`."""
+    anchor = mark.node.css_first("a[href]") if "r" in mark.classes else None
+    link = outside(attribute(anchor, "href"))
+    in_table = any(around.tag == "table" for around in ancestry(mark.node))
+    return (
+        Title(mark, shown(anchor), anchor, link)
+        if anchor is not None and link and shown(anchor) and not in_table
+        else None
+    )
+
+
+def _plain_titles(page: Page) -> Iterator[Title]:
+    """Titles without a heading, on the oldest pages without JavaScript: the first line of a box's first link."""
+    taken: set[int] = set()
+    for mark in page.of("link"):
+        box = mark.within("plain_box")
+        link = outside(mark.attribute("href")) if box is not None and not box.stands_in(("plain_box",)) else None
+        if box is None or link is None or box.order in taken:
+            continue
+        written = lines(mark.node)
+        if written and ("›" in shown(mark.node) or host(link) in shown(mark.node) or PLAIN_LINK in mark.classes):
+            taken.add(box.order)
+            yield Title(mark, written[0], mark.node, link)
+
+
+def _is_shown_address(title: Title, boxed: bool) -> bool:
+    """Whether a mobile link is a result: in a result box, or it shows the site that it leads to."""
+    if boxed or any(around.tag == SECTION for around in ancestry(title.anchor)):
+        return "result_box" in title.mark.inside
+    around = shown(title.anchor).replace(title.text, "", 1)
+    return "›" in around or host(title.link) in around
+
+
+def result(page: Page, title: Title) -> Result:
+    """One organic result; its ranks are left to the caller."""
+    outer = page.box(title.anchor)
+    inner = _inner(title, outer)
+    description, day = _description(inner, title)
+    return {
+        "title": title.text,
+        "description": description,
+        "position": 0,
+        "realPosition": 0,
+        "result_type": "organic",
+        "metadata": _metadata(inner, outer, title, day),
+        "link": title.link,
+    }
+
+
+def _inner(title: Title, outer: LexborNode) -> LexborNode:
+    """The innermost known box of a result, else its outer box."""
+    for mark in title.mark.outer():
+        if not mark.kinds.isdisjoint(("result_box", "plain_box")):
+            return mark.node
+    return outer
+
+
+def _description(box: LexborNode, title: Title) -> tuple[str, str | None]:
+    """The snippet and the date before it."""
+    text = next(filter(None, map(_without_more, _snippets(box))), None) or _text_after(box, title)
+    return _dated(text)
+
+
+def _snippets(box: LexborNode) -> Iterator[LexborNode | None]:
+    """Where the snippet may stand, the surest place first."""
+    yield box.css_first(SNIPPET)
+    yield from box.css(SNIPPET_BOX)
+    yield from (node for node in box.css(PLAIN_TEXT) if len(node.css(PLAIN_TEXT)) == 1)
+
+
+def _without_more(node: LexborNode | None) -> str:
+    """The text of a snippet without its link to read on."""
+    text = shown(node)
+    more = node.css_first(f'a[href*="{HIGHLIGHT}"]') if node is not None else None
+    return clean(text.removesuffix(shown(more))) if more is not None else text
+
+
+def _dated(text: str) -> tuple[str, str | None]:
+    lead, dash, rest = _partition(text)
+    day = date(lead) if dash else None
+    return (rest, day) if day else (text, None)
+
+
+def _partition(text: str) -> tuple[str, str, str]:
+    found = DASH.search(text, 0, 60)
+    return (text[: found.start()], found.group(), text[found.end() :]) if found else (text, "", "")
+
+
+def _text_after(box: LexborNode, title: Title) -> str:
+    """The first longer line below the title: the snippet of a box without known classes."""
+    below = False
+    for line in lines(box):
+        if below and len(line) > 40 and "›" not in line:
+            return line
+        below = below or title.text.endswith(line) or line.startswith(title.text)
+    return ""
+
+
+def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | None) -> ResultMetadata:
+    address, notes = _address(inner, title)
+    attributes = [*notes, *_attributes(inner)]
+    day = day or next(filter(None, map(date, notes)), None)
+    stars = inner.css_first(STARS)
+    picture = next(filter(None, map(image, inner.css(PICTURES))), None)
+    metadata: ResultMetadata = {"display_url": address}
+    if listed := list(dict.fromkeys([*([day] if day else []), *attributes])):
+        metadata["attributes"] = listed
+    if day:
+        metadata["date"] = day
+    if source := shown(inner.css_first(SOURCE)):
+        metadata["source"] = source
+    if picture:
+        metadata["thumbnail"] = picture
+    if stars is not None:
+        metadata |= _rating(stars, attributes)
+    if sitelinks := _sitelinks(outer, title):
+        metadata["sitelinks"] = sitelinks
+    return metadata
+
+
+def _address(box: LexborNode, title: Title) -> tuple[str, list[str]]:
+    """The address as shown; for posts the page shows notes in its stead ("160+ comments · 2 years ago")."""
+    text = shown(box.css_first(ADDRESS))
+    site = host(title.link)
+    if "›" in text or "://" in text or site in text:
+        return text, []
+    return site, [part for raw in text.split("·") if (part := clean(raw))]
+
+
+def _attributes(box: LexborNode) -> list[str]:
+    node = box.css_first(ATTRIBUTES)
+    return [part for raw in shown(node).split("·") if (part := clean(raw))] if node is not None else []
+
+
+def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
+    """The stars of a result as written beside them, and the number of voices; the drawn stars are rounded."""
+    beside = next((i for i, part in enumerate(attributes[:2]) if rating(part) is not None and not price(part)), None)
+    value = rating(attributes[beside]) if beside is not None else rating(attribute(stars, "aria-label") or shown(stars))
+    if value is None:
+        return {}
+    found: ResultMetadata = {"rating": value}
+    near = attributes[beside : beside + 2] if beside is not None else []
+    said = attribute(stars, "aria-label")
+    voices = next((number for part in (*near, said) if (number := _voices(part)) is not None), None)
+    if voices is not None:
+        found["reviews"] = voices
+    return found
+
+
+def _voices(part: str) -> int | None:
+    """The number in `store rating (1.8K)` or `6,791 reviews`."""
+    found = BRACKETS.search(part) or (VOICES.match(part) if part[:1].isdigit() and rating(part) is None else None)
+    return count(found.group(1)) if found else None
+
+
+def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
+    """The links to parts of the site below a result."""
+    found: dict[str, Sitelink] = {}
+    for anchor in box.css(SITELINKS):
+        link, text = outside(attribute(anchor, "href")), shown(anchor)
+        if link and text and link != title.link and host(link):
+            found.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
+    return list(found.values())
+
+
+def _beside(anchor: LexborNode, text: str) -> str | None:
+    """What stands in the same cell of the table as a sitelink."""
+    heading = anchor.parent
+    cell = heading.parent if heading is not None and heading.tag == "h3" else None
+    return clean(shown(cell).removeprefix(text)) or None if cell is not None else None

@@ -1,0 +1,196 @@
+"""The knowledge panel: one thing (a person, a company, a film, a product) and the facts about it."""
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import ENTITY, outside, target
+from webdata.pages._google.tree import Mark, Page, attribute, image, shown
+from webdata.pages._text import clean, count, rating
+from webdata.records import Company, NamedLink
+
+TITLE = "title"
+SUBTITLE = "subtitle"
+DESCRIPTION = "description"
+PROFILES = "kc:/common/topic:social media presence"
+WEBSITE = (
+    "visit_official_site",
+    "kc:/organization/organization:official_site",
+    "kc:/local:website",
+    "kc:/local:unified_actions",
+)
+ABOUT = ("kc:", "ss:", "hw:", "okra", "lab/", SUBTITLE, DESCRIPTION, "image", "secondary image", "visit_")
+PHONE = ("phone",)
+ADDRESS = ("kc:/location/location:address",)
+KG_ID = re.compile(r"/[mg]/[0-9a-z_]+")
+LABEL = ".w8qArf, .kno-fb-ctx .fl:first-child"
+VALUE = ".LrzXr, .kno-fv"
+STARS = ".Aq14fc, .yi40Hd, .z3HNkc, g-review-stars [aria-label]"
+OLD_TITLE = ".kno-ecr-pt"
+RATED = re.compile(r"^[0-5][.,]\d|^\(")
+ELSEWHERE = ("question", "popup", "text_ad", "product_ad", "dictionary")
+
+
+def company(page: Page) -> Company:
+    """The panel; empty where the page has none."""
+    title = _title(page)
+    if title is None:
+        return {}
+    facts = [mark for mark in page.of("fact") if not mark.stands_in(ELSEWHERE)]
+    by_name: dict[str, Mark] = {}
+    for mark in facts:
+        by_name.setdefault(mark.attribute("data-attrid"), mark)
+    box = _box(page, title)
+    described = _description(by_name, box)
+    subtitle = by_name.get(SUBTITLE)
+    return {
+        "name": shown(title.node),
+        "type": _type(subtitle, title),
+        "description": described[0],
+        "description_source": described[1],
+        "website": _website(by_name),
+        "image": image(box),
+        "kgmid": _kg_id(page, shown(title.node)),
+        "phone": _value(_first(by_name, PHONE)),
+        "address": _value(_first(by_name, ADDRESS)),
+        "rating": _rating(subtitle.node if subtitle else title.node.parent),
+        "reviews": _reviews(subtitle),
+        "attributes": dict(_attributes(facts)),
+        "profiles": list(_named_links(by_name.get(PROFILES))),
+        "people_also_search": list(_others(page)),
+    }
+
+
+def _title(page: Page) -> Mark | None:
+    for mark in page.of("fact"):
+        titled = mark.attribute("data-attrid") == TITLE and not mark.stands_in(ELSEWHERE) and shown(mark.node)
+        if titled and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in page.of("fact")):
+            return mark
+    return _old_title(page)
+
+
+def _old_title(page: Page) -> Mark | None:
+    """Until 2020 the title had a class only, and stood in the right column."""
+    for aside in page.of("aside"):
+        node = aside.node.css_first(OLD_TITLE)
+        if node is not None and any(aside in fact.outer() for fact in page.of("fact")):
+            return Mark(node, aside.order, aside)
+    return None
+
+
+def _is_about(fact: Mark, title: Mark) -> bool:
+    """Whether a fact belongs to the titled thing: the box "See results about" has a title, but no facts."""
+    around = title.within("aside", "open_box")
+    return (
+        fact.attribute("data-attrid").startswith(ABOUT)
+        and not fact.stands_in(ELSEWHERE)
+        and (around is None or around in fact.outer())
+    )
+
+
+def _box(page: Page, title: Mark) -> LexborNode:
+    aside = title.within("aside") or next(iter(page.of("aside")), None)
+    return aside.node if aside is not None else title.node
+
+
+def _type(subtitle: Mark | None, title: Mark) -> str | None:
+    """What kind of thing it is: the last words of the subtitle, behind the stars."""
+    if subtitle:
+        plain = [
+            text
+            for node in subtitle.node.css("span")
+            if node.css_first("a, [role=button]") is None and (text := shown(node))
+        ]
+        words = [text for text in plain if rating(text) is None and not text.startswith("(")]
+        rated = RATED.search(shown(subtitle.node))
+        return (words[-1] if words else None) if rated else shown(subtitle.node) or None
+    below = title.node.css_first(f"{OLD_TITLE} + *") or title.node.next
+    return shown(below) or None if OLD_TITLE[1:] in title.classes and below is not None and below.tag == "div" else None
+
+
+def _description(by_name: dict[str, Mark], box: LexborNode) -> tuple[str | None, NamedLink | None]:
+    mark = by_name.get(DESCRIPTION)
+    node = (mark.node if mark else box).css_first(".kno-rdesc") or (mark.node if mark else None)
+    if node is None:
+        return None, None
+    anchor = next((a for a in node.css("a[href]") if outside(attribute(a, "href"))), None)
+    text = clean(_unbuttoned(node).removeprefix(shown(node.css_first("h2, h3"))))
+    if anchor is None:
+        return text or None, None
+    name, link = shown(anchor), outside(attribute(anchor, "href")) or ""
+    return clean(text.removesuffix(name)) or None, {"name": name, "link": link}
+
+
+def _unbuttoned(node: LexborNode) -> str:
+    """The text of an element without the button at its end that shows more."""
+    text = shown(node)
+    for button in node.css("[role=button], a.fl"):
+        if (label := shown(button)) and label.isupper():
+            text = clean(text.removesuffix(label)).rstrip(",… ")
+    return text
+
+
+def _website(by_name: dict[str, Mark]) -> str | None:
+    mark = _first(by_name, WEBSITE)
+    anchors = [mark.node, *mark.node.css("a[href]")] if mark else []
+    return next((link for anchor in anchors if (link := outside(attribute(anchor, "href")))), None)
+
+
+def _first(by_name: dict[str, Mark], endings: tuple[str, ...]) -> Mark | None:
+    return next((mark for name, mark in by_name.items() if name.endswith(endings)), None)
+
+
+def _value(mark: Mark | None) -> str | None:
+    return shown(mark.node.css_first(VALUE)) or None if mark else None
+
+
+def _attributes(facts: list[Mark]) -> Iterator[tuple[str, str]]:
+    """The labelled facts: "Born" and what stands beside it."""
+    for mark in facts:
+        label = mark.node.css_first(LABEL)
+        value = mark.node.css_first(VALUE)
+        if label is not None and value is not None:
+            yield shown(label).rstrip(": "), _unbuttoned(value)
+
+
+def _named_links(mark: Mark | None) -> Iterator[NamedLink]:
+    for anchor in mark.node.css("a[href]") if mark else ():
+        link = target(attribute(anchor, "href"))
+        if link and shown(anchor):
+            yield {"name": shown(anchor), "link": link}
+
+
+def _rating(box: LexborNode | None) -> float | None:
+    if box is None:
+        return None
+    said = [attribute(node, "aria-label") or shown(node) for node in box.css(STARS)]
+    return next((value for text in said if (value := rating(text)) is not None), None)
+
+
+def _reviews(subtitle: Mark | None) -> int | None:
+    """How many have rated: the number on the button that shows the reviews, or in parentheses."""
+    said = (shown(node) for node in subtitle.node.css("a, .RDApEe")) if subtitle else ()
+    return next((number for text in said if (number := count(text)) is not None), None)
+
+
+def _kg_id(page: Page, name: str) -> str | None:
+    """The thing's id in the knowledge graph, from an element that names it, else from the panel's own data."""
+    nodes = page.root.css("[data-maindata], [data-kpid]")
+    named = [node for node in nodes if f'"{name}"' in attribute(node, "data-maindata")]
+    for node in [*named, *(node for node in nodes if "data-kpid" in node.attributes)]:
+        if found := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
+            return found.group()
+    return None
+
+
+def _others(page: Page) -> Iterator[NamedLink]:
+    """The things that people also look for: tiles with a picture that lead to a search for another thing."""
+    for mark in page.of("link"):
+        href = mark.attribute("href")
+        if "aside" not in mark.inside or not ENTITY.search(href) or mark.stands_in(ELSEWHERE):
+            continue
+        tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
+        name = mark.attribute("title") or shown(tile)
+        if tile is not None and name and tile.css_first("img") is not None and len(name) < 80:
+            yield {"name": name, "link": target(href) or ""}

@@ -1,0 +1,157 @@
+"""Places: the map pack, the hotel pack, and the places on the page without JavaScript."""
+
+import re
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import GOOGLE, outside, query, split, target
+from webdata.pages._google.tree import Found, Mark, Page, apart, attribute, image, lines, shown
+from webdata.pages._text import clean, count, price, rating
+from webdata.records import Place
+
+ELSEWHERE = ("aside", "popup", "question", "questions", "carousel", "ad_area")
+SPONSORED = ".rllt__details [data-dtld], .uEierd, .U3A9Ac, .jpu5Q"
+IDS = "[data-cid], [data-fid], [data-pid], [data-lrd]"
+WEBSITE = "a.L48Cpd"
+FEATURE = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
+VOICES = re.compile(r"\(([^()]*\d[^()]*)\)")
+PRICE_LEVEL = re.compile(r"[$€£¥₩฿₹₺]{1,4}|[$€£¥₩฿₹]\s?\d[\d.,]*\s?[–-]\s?\d[\d.,]*")
+PHONE = re.compile(r"\+?[(\d][\d\s().\u2011/-]{6,18}\d")
+STARS = ".yi40Hd, .oqSTJd, .BTtC6e"
+OUT_OF_FIVE = re.compile(r"\b[0-5][.,]\d\b.*\b5\b")
+YEARS = re.compile(r"\d\+ |^\d+ ?(?:km|mi|m)\b")
+OPENING = re.compile(
+    r"⋅|^(?:open|closed|closes|opens|geöffnet|geschlossen|ouvert|fermé|abierto|cerrado|aperto|chiuso|aberto|fechado|営業|開店|閉店)\b",
+    re.IGNORECASE,
+)
+QUOTE = re.compile(r"^[\"“”„«「].*[\"”“»」]$")
+
+
+def places(page: Page) -> Found[Place]:
+    """The places of the packs, each with its pack's place in the page's order."""
+    named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
+    boxes = apart([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
+    packs: dict[int, int] = {}
+    found: Found[Place] = []
+    for (mark, name), box in zip(named, boxes, strict=True):
+        order = packs.setdefault(_pack(mark), mark.order)
+        found.append((order, _place(name, box)))
+    return found
+
+
+def _place_marks(page: Page) -> list[Mark]:
+    """What names the places: their own marks, else the details' first lines, else headings without JavaScript."""
+    for kind in ("place_name", "place"):
+        if named := [mark for mark in page.of(kind) if mark.inside.isdisjoint(ELSEWHERE)]:
+            return named
+    return [mark for mark in page.of("heading") if _is_plain_place(mark)]
+
+
+def _is_plain_place(mark: Mark) -> bool:
+    """Without JavaScript a place is an `a > h3` that leads to a search for it."""
+    anchor = mark.within("link", "heading")
+    if anchor is None or "link" not in anchor.kinds or not mark.within("plain_box") or mark.node.tag != "h3":
+        return False
+    return (target(anchor.attribute("href")) or "").startswith(f"{GOOGLE}search?")
+
+
+def _name(mark: Mark) -> str:
+    return next(iter(lines(mark.node)), "") if "place" in mark.kinds else shown(mark.node)
+
+
+def _pack(mark: Mark) -> int:
+    """What tells the packs of a page apart: the marked element around all places of one."""
+    around = next((outer for outer in mark.outer() if outer.kinds.isdisjoint(("link", "place"))), None)
+    return around.order if around is not None else -1
+
+
+def _place(name: str, box: LexborNode) -> Place:
+    rows = [row for row in lines(box) if row != name]
+    stars = _stars(box)
+    first = next((i for i, row in enumerate(rows) if VOICES.search(row)), -1) if stars is not None else -1
+    facts, below = (rows[first], rows[first + 1 :]) if first >= 0 else ("", rows)
+    cells = _cells(below)
+    return {
+        "position": 0,
+        "realPosition": 0,
+        "name": name,
+        "data_id": _feature(box),
+        "place_id": None,
+        "rating": stars,
+        "review_count": _voices(facts),
+        "price_level": next((cell for cell in _cells([facts]) if PRICE_LEVEL.fullmatch(cell)), None),
+        "categories": _categories(facts),
+        "address": next((cell for cell in cells if _is_address(cell)), None),
+        "phone": next((cell for cell in cells if _is_phone(cell)), None),
+        "website": _website(box),
+        "link": _link(box),
+        "description": [row for row in rows if QUOTE.match(row)],
+        "opening_status": next((cell for row in below for cell in _cells([row]) if OPENING.search(cell)), None),
+        "thumbnail": image(box),
+        "is_ad": box.css_first(SPONSORED) is not None,
+    }
+
+
+def _cells(rows: list[str]) -> list[str]:
+    return [cell for row in rows for raw in row.split("·") if (cell := clean(raw))]
+
+
+def _is_phone(cell: str) -> bool:
+    return PHONE.fullmatch(cell) is not None and sum(map(str.isdigit, cell)) >= 7
+
+
+def _is_address(cell: str) -> bool:
+    """A number and words, and nothing that a number stands in for other reasons."""
+    other = QUOTE.match(cell) or OPENING.search(cell) or _is_phone(cell) or price(cell) or YEARS.search(cell)
+    return not other and any(map(str.isdigit, cell)) and any(map(str.isalpha, cell)) and len(cell) < 120
+
+
+def _stars(box: LexborNode) -> float | None:
+    written = box.css_first(STARS)
+    if written is not None:
+        return rating(shown(written))
+    labels = (attribute(node, "aria-label") for node in box.css("[aria-label]"))
+    return next((rating(label) for label in labels if OUT_OF_FIVE.search(label)), None)
+
+
+def _voices(row: str) -> int | None:
+    found = VOICES.search(row)
+    return count(found.group(1)) if found else None
+
+
+def _categories(row: str) -> list[str]:
+    """What kind of place it is: the words behind the stars, on their row."""
+    words = (clean(cell) for cell in _cells([row.partition(")")[2]]))
+    return [
+        word
+        for word in words
+        if not PRICE_LEVEL.fullmatch(word) and not any(map(str.isdigit, word)) and "," not in word
+    ][:1]
+
+
+def _feature(box: LexborNode) -> str | None:
+    """The place's own id: the pair of hexadecimal numbers where it is written, else the decimal one."""
+    for node in [box, *box.css(IDS)]:
+        for name in ("data-fid", "data-lrd", "data-pid"):
+            if found := FEATURE.search(attribute(node, name)):
+                return found.group()
+    return next((cid for node in [box, *box.css(IDS)] if (cid := attribute(node, "data-cid"))), None)
+
+
+def _website(box: LexborNode) -> str | None:
+    anchors = [*box.css(WEBSITE), *box.css("a[href]")]
+    return next((link for anchor in anchors if (link := outside(attribute(anchor, "href")))), None)
+
+
+def _link(box: LexborNode) -> str | None:
+    for node in box.css("a[href], [data-url]"):
+        link = target(attribute(node, "href") or attribute(node, "data-url"))
+        parts = split(link or "")
+        if (
+            link
+            and parts
+            and parts.netloc.endswith("google.com")
+            and (parts.path.startswith(("/travel", "/maps")) or query(parts).get("q"))
+        ):
+            return link
+    return None

@@ -1,0 +1,104 @@
+"""Related questions ("People also ask"), with the answers that the page already holds."""
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.answers import ai_text
+from webdata.pages._google.links import outside
+from webdata.pages._google.tree import Found, Page, ancestry, attribute, lines, shown
+from webdata.pages._text import clean
+from webdata.records import RelatedQuestion
+
+QUESTION = "[data-q]"
+ASKED = "[role=button], [role=tab], [aria-expanded]"
+ANSWER = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, [data-rl]"
+LIST = "li"
+ROWS = "table tr"
+SOURCE = "a h3"
+
+
+def related_questions(page: Page) -> Found[RelatedQuestion]:
+    """The questions of the page, each with its place."""
+    marks = [mark for mark in page.of("question") if not mark.within("question")]
+    if not marks and (plain := _plain_questions(page)):
+        return plain
+    found: dict[str, tuple[int, RelatedQuestion]] = {}
+    pairs = [(mark.order, mark.node) for mark in marks] or _asked(page)
+    for order, node in pairs:
+        if text := _text(node):
+            found.setdefault(text, (order, question(len(found) + 1, text, node)))
+    return list(found.values())
+
+
+def _asked(page: Page) -> list[tuple[int, LexborNode]]:
+    """The questions by their attribute alone, in the block that was made for the query."""
+    return [(mark.order, node) for mark in page.of("questions") for node in mark.node.css(QUESTION)]
+
+
+def _text(node: LexborNode) -> str:
+    if asked := attribute(node, "data-q"):
+        return clean(asked)
+    written = lines(node.css_first(ASKED) or node)
+    return written[0] if written else ""
+
+
+def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
+    """One question with what its box holds as an answer."""
+    answer = box.css_first(ANSWER)
+    heading = box.css_first(SOURCE)
+    anchor = heading.parent if heading is not None else None
+    while anchor is not None and anchor.tag != "a":
+        anchor = anchor.parent
+    link = outside(attribute(anchor, "href"))
+    return {
+        "position": position,
+        "question": text,
+        "answer": (ai_text(answer) if answer is not None else "") or None,
+        "title": shown(heading) or None if link else None,
+        "link": link,
+        "list": [item for node in answer.css(LIST) if (item := shown(node))] if answer is not None else [],
+        "table": [[shown(cell) for cell in row.css("td, th")] for row in box.css(ROWS)],
+    }
+
+
+def _plain_questions(page: Page) -> Found[RelatedQuestion]:
+    """Questions without JavaScript: each answer is a box in the box of all, with its question before it."""
+    answers = [mark for mark in page.of("plain_box") if mark.within("plain_box")]
+    found = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
+    if len(found) < 2:
+        return []
+    return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(found, 1)]
+
+
+def _text_before(box: LexborNode) -> str:
+    """What stands before a box, in the nearest element around it where anything does."""
+    for node in ancestry(box):
+        before = node.prev
+        while before is not None and not shown(before):
+            before = before.prev
+        if before is not None:
+            return shown(before)
+    return ""
+
+
+def _plain_question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
+    source = _source(box)
+    link = outside(attribute(source, "href"))
+    sources = {
+        row for anchor in box.css("a[href]") if outside(attribute(anchor, "href")) == link for row in lines(anchor)
+    }
+    written = lines(source)
+    title = written[0] if written else None
+    return {
+        "position": position,
+        "question": text,
+        "answer": " ".join(row for row in lines(box) if row not in sources) or None,
+        "title": title,
+        "link": link,
+        "list": [],
+        "table": [],
+    }
+
+
+def _source(box: LexborNode) -> LexborNode | None:
+    """The first link in an answer that leads away from Google."""
+    return next((anchor for anchor in box.css("a[href]") if outside(attribute(anchor, "href"))), None)

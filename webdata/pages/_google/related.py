@@ -1,0 +1,57 @@
+"""Related searches: links to a search for exactly what the link says."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from webdata.pages._google.links import search_terms, target
+from webdata.pages._google.tree import Found, Mark, Page, shown
+from webdata.pages._text import folded
+from webdata.records import RelatedSearch
+
+KNOWN = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
+ELSEWHERE = (
+    "question", "questions", "text_ad", "product_ad", "aside", "carousel",
+    "popup", "ai_text", "dictionary", "fact", "result_box", "place",
+)  # fmt: skip
+RUN = 3
+"""How many such links must follow each other where their class is not a known one."""
+
+
+def related_searches(page: Page) -> Found[RelatedSearch]:
+    """The related searches of the page, each with its place."""
+    found: dict[str, tuple[int, RelatedSearch]] = {}
+    for mark in suggestions(page.of("link")):
+        if page.is_hidden(mark.node):
+            continue
+        text = shown(mark.node)
+        item: RelatedSearch = {
+            "position": len(found) + 1,
+            "text": text,
+            "link": target(mark.attribute("href")) or "",
+            "result_type": "related_search",
+        }
+        found.setdefault(text, (mark.order, item))
+    return list(found.values())
+
+
+def suggestions(links: Iterable[Mark]) -> list[Mark]:
+    """Links that suggest a search: known ones, and runs of alike ones."""
+    kept: list[Mark] = []
+    for (suggested, _), group in groupby(
+        links, key=lambda mark: (_is_suggestion(mark), mark.attribute("class").split(" ")[0])
+    ):
+        run = list(group)
+        if suggested and (len(run) >= RUN or any(map(_is_known, run))):
+            kept += run
+    return kept
+
+
+def _is_known(mark: Mark) -> bool:
+    return not KNOWN.isdisjoint(mark.classes)
+
+
+def _is_suggestion(mark: Mark) -> bool:
+    terms = search_terms(mark.attribute("href"))
+    if not terms or mark.stands_in(ELSEWHERE):
+        return False
+    return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(shown(mark.node)))

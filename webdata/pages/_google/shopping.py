@@ -1,0 +1,89 @@
+"""Shopping ads: the products that shops pay for, in a row above or beside the results."""
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.links import TRACKERS, advertised
+from webdata.pages._google.tree import Found, Mark, Page, attribute, image, lines, shown
+from webdata.pages._text import Price, clean, count, prices, rating
+from webdata.records import ShoppingAd
+
+UNIT = ".pla-unit-container"
+TITLE = ".pla-unit-title, .pymv4e, [role=heading], h4"
+CARD = "a.clickable-card[aria-label]"
+OLD_TITLE = ".pla-unit-title"
+TITLE_LINK = "a.pla-unit-title-link, .pla-unit-title a"
+PRICE = ".e10twf, .T4OwTb, .dOp6Sc, .qptdjc, [aria-label^=Price]"
+SHOP = ".zPEcBd, .LbUacb, .hBvPxd, [data-merchant-name]"
+STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc, .CiWEAb"
+VOICES = ".pbAs0b, .GhQXkc, .QhqGkb [aria-label]"
+EXTRAS = ".pla-extensions-container"
+
+
+def shopping_ads(page: Page) -> Found[ShoppingAd]:
+    """The shopping ads of the page, each with its place; containers without a title are empty and left out."""
+    units = [mark for mark in page.of("product_ad") if not mark.within("product_ad")]
+    found = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
+    for position, (_, ad) in enumerate(found, 1):
+        ad["position"] = position
+    return found
+
+
+def _ad(mark: Mark) -> ShoppingAd | None:
+    unit = mark.node.css_first(UNIT) or mark.node
+    title = _title(unit)
+    link = _link(mark, unit)
+    if not title or not link:
+        return None
+    current, old = _prices(unit)
+    return {
+        "position": 0,
+        "title": title,
+        "price": current.text if current else None,
+        "extracted_price": current.amount if current else None,
+        "currency": current.currency if current else None,
+        "original_price": old.text if old else None,
+        "advertiser": shown(unit.css_first(SHOP)) or None,
+        "link": link,
+        "image": image(unit),
+        "rating": _rating(unit),
+        "reviews": _voices(unit),
+        "attributes": _extras(unit),
+    }
+
+
+def _title(unit: LexborNode) -> str:
+    """The full title: newer cards show a cut one, and say the whole to those who listen."""
+    whole = attribute(unit.css_first(CARD), "aria-label") if unit.css_first(OLD_TITLE) is None else ""
+    return clean(whole) or shown(unit.css_first(TITLE))
+
+
+def _link(mark: Mark, unit: LexborNode) -> str | None:
+    """The clean link of a unit where it has one beside those over the tracker."""
+    anchors = [mark.node] if "link" in mark.kinds else [*unit.css(TITLE_LINK), *unit.css("a[href]")]
+    links = [link for anchor in anchors if (link := advertised(anchor))]
+    return next((link for link in links if not TRACKERS.match(link)), None) or next(iter(links), None)
+
+
+def _voices(unit: LexborNode) -> int | None:
+    """How many have rated: the number in parentheses, as shown or as read out."""
+    said = (attribute(node, "aria-label") or shown(node) for node in unit.css(VOICES))
+    return next((count(text) for text in said if "(" in text), None)
+
+
+def _prices(unit: LexborNode) -> tuple[Price | None, Price | None]:
+    """The current price and the one it replaces."""
+    shown_prices = prices(shown(unit.css_first(PRICE))) or prices(shown(unit))
+    current = shown_prices[0] if shown_prices else None
+    struck = unit.css_first("s, del, strike, .DoCHT, .QGpFif")
+    old = prices(shown(struck))
+    return current, (old[0] if old and current and old[0].amount > current.amount else None)
+
+
+def _rating(unit: LexborNode) -> float | None:
+    stars = unit.css_first(STARS)
+    return rating(attribute(stars, "aria-label") or shown(stars)) if stars is not None else None
+
+
+def _extras(unit: LexborNode) -> list[str]:
+    """What the shop adds below the price: delivery, offers."""
+    return [clean(line) for line in lines(unit.css_first(EXTRAS)) if not line.startswith("(") and rating(line) is None]

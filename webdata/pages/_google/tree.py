@@ -1,0 +1,377 @@
+"""A results page as a small tree of marked elements, and what a reader sees of its text.
+
+A page has thousands of elements, and only some hundred matter. One query finds those (`SIGNS`), in document
+order; each knows the marked element around it. The parts of the page are then told apart within this small tree.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import TypeVar
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webdata.pages._text import clean
+
+SIGNS = {
+    "h3": "heading",
+    "[role=heading]": "heading",
+    "a": "link",
+    "[data-text-ad]": "text_ad",
+    "#tads": "ad_area",
+    "#tadsb": "ad_area",
+    "#bottomads": "ad_area",
+    ".pla-unit": "product_ad",
+    "[data-pla-slot-pos]": "product_ad",
+    ".related-question-pair": "question",
+    "[data-initq]": "questions",
+    "#rhs": "aside",
+    "#botstuff": "foot",
+    "#rso": "column",
+    "#main": "column",
+    "g-scrolling-carousel": "carousel",
+    "[role=dialog]": "popup",
+    "[data-news-doc-id]": "story",
+    "[data-attrid]": "fact",
+    "[data-rl]": "ai_text",
+    "[data-dobid]": "dictionary",
+    ".xpdopen": "open_box",
+    ".dbg0pd": "place_name",
+    ".rllt__details": "place",
+    ".BTPx6e": "place_name",
+    "[data-snc]": "result_box",
+    ".tF2Cxc": "result_box",
+    ".Gx5Zad": "plain_box",
+    ".ZINbbc": "plain_box",
+    ".zMzFAb": "plain_box",
+}
+"""Which elements matter, as simple selectors (a tag, `#id`, `.class`, `[attribute]`), and what each is a sign of."""
+
+Item = TypeVar("Item")
+Found = list[tuple[int, Item]]
+"""What a part found: each thing with its place in the page's order (the `order` of a mark)."""
+
+UNSEEN = frozenset(
+    {
+        "-comment",
+        "script",
+        "style",
+        "noscript",
+        "template",
+        "svg",
+        "button",
+        "select",
+        "textarea",
+        "g-dialog",
+        "g-popup",
+        "g-snackbar",
+    }
+)
+BLOCKS = frozenset(
+    [
+        "div",
+        "p",
+        "li",
+        "ul",
+        "ol",
+        "tr",
+        "td",
+        "th",
+        "table",
+        "br",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "section",
+        "article",
+        "header",
+        "footer",
+        "dl",
+        "dt",
+        "dd",
+        "block-component",
+    ]
+)
+DECORATION = re.compile(r"favicon|//fonts\.gstatic|//www\.gstatic|/images/branding/|\.svg$")
+"""Pictures that only decorate: icons of sites, marks of vendors."""
+
+DEPTH = 200
+"""How deep the text of a part may nest; deeper than any page, shallower than the interpreter's stack."""
+
+_TAGS = {sign: kind for sign, kind in SIGNS.items() if sign[0] not in "#.["}
+_IDS = {sign[1:]: kind for sign, kind in SIGNS.items() if sign[0] == "#"}
+_CLASSES = {sign[1:]: kind for sign, kind in SIGNS.items() if sign[0] == "."}
+_ATTRIBUTES = {sign[1:-1]: kind for sign, kind in SIGNS.items() if sign[0] == "[" and "=" not in sign}
+_ROLES = {sign[6:-1]: kind for sign, kind in SIGNS.items() if sign.startswith("[role=")}
+_UNION = ", ".join(SIGNS)
+
+
+class Mark:
+    """A marked element: what it is a sign of, and the marked element around it."""
+
+    __slots__ = ("around", "attributes", "contents", "inside", "kinds", "node", "order")
+
+    def __init__(self, node: LexborNode, order: int, around: "Mark | None"):
+        self.node = node
+        self.order = order
+        """Its place among the marks of the page, from 0."""
+        self.attributes = node.attributes
+        self.kinds = kinds_of(node.tag, self.attributes)
+        self.around = around
+        self.inside: frozenset[str] = around.contents if around else frozenset()
+        """The kinds of all marks around it."""
+        self.contents: frozenset[str] = self.inside | self.kinds
+        """What stands in it stands in all of these."""
+
+    def outer(self) -> Iterator["Mark"]:
+        """The marks around this one, from the inside out."""
+        mark = self.around
+        while mark is not None:
+            yield mark
+            mark = mark.around
+
+    def within(self, *kinds: str) -> "Mark | None":
+        """The nearest mark around this one that is a sign of any of `kinds`."""
+        if self.inside.isdisjoint(kinds):
+            return None
+        return next((mark for mark in self.outer() if not mark.kinds.isdisjoint(kinds)), None)
+
+    def stands_in(self, kinds: Iterable[str]) -> bool:
+        """Whether any mark around this one is a sign of any of `kinds`."""
+        return not self.inside.isdisjoint(kinds)
+
+    def attribute(self, name: str) -> str:
+        """The value of an attribute, "" where there is none."""
+        return self.attributes.get(name) or ""
+
+    @property
+    def classes(self) -> frozenset[str]:
+        return frozenset(self.attribute("class").split())
+
+
+class Page:
+    """A parsed page: its marks in document order, and the boxes that hold exactly one block each."""
+
+    def __init__(self, root: LexborNode):
+        self.root = root
+        self.marks = marked(root)
+        self._by_kind: dict[str, list[Mark]] = {}
+        for mark in self.marks:
+            for kind in mark.kinds:
+                self._by_kind.setdefault(kind, []).append(mark)
+        self._columns = frozenset(mark.node.mem_id for mark in self.of("column", "foot"))
+        self._blocks: dict[int, int] = {}
+        self._hidden: dict[int, bool] = {}
+
+    def of(self, *kinds: str) -> list[Mark]:
+        """The marks of any of `kinds`, in document order."""
+        if len(kinds) == 1:
+            return self._by_kind.get(kinds[0], [])
+        found = {mark.order: mark for kind in kinds for mark in self._by_kind.get(kind, ())}
+        return [found[order] for order in sorted(found)]
+
+    def count_blocks(self, starts: Iterable[LexborNode]) -> None:
+        """Tell the page where its blocks (a result, an ad, a headed section) start, for `box`."""
+        for start in starts:
+            for node in ancestry(start):
+                key = node.mem_id
+                self._blocks[key] = self._blocks.get(key, 0) + 1
+
+    def count(self, node: LexborNode) -> int:
+        """How many blocks an element holds."""
+        return self._blocks.get(node.mem_id, 0)
+
+    def box(self, start: LexborNode) -> LexborNode:
+        """The largest element around the start of a block that holds no other block, and is no column."""
+        box = start
+        for node in ancestry(start):
+            key = node.mem_id
+            if self._blocks.get(key, 0) > 1 or key in self._columns:
+                break
+            box = node
+        return box
+
+    def is_hidden(self, node: LexborNode) -> bool:
+        """Whether an element, or one around it, is taken off the page by its own style."""
+        passed = []
+        answer = False
+        for around in ancestry(node):
+            key = around.mem_id
+            if (known := self._hidden.get(key)) is not None:
+                answer = known
+                break
+            passed.append(key)
+            if hidden(around):
+                answer = True
+                break
+        self._hidden.update(dict.fromkeys(passed, answer))
+        return answer
+
+
+def page(body: bytes) -> Page:
+    """Parse a page and mark it."""
+    root = LexborHTMLParser(body).root
+    return Page(root if root is not None else LexborHTMLParser(b"<html>").css("html")[0])
+
+
+def marked(root: LexborNode) -> list[Mark]:
+    """The marks under an element, in document order."""
+    marks: list[Mark] = []
+    nearest: dict[int, Mark | None] = {root.mem_id: None}
+    own: set[int] = set()
+    for node in root.css(_UNION):
+        key = node.mem_id
+        if key not in own:
+            own.add(key)
+            nearest[key] = mark = Mark(node, len(marks), _around(node, nearest))
+            marks.append(mark)
+    return marks
+
+
+def _around(node: LexborNode, nearest: dict[int, Mark | None]) -> Mark | None:
+    """The nearest mark above an element; remembers it for every element passed on the way."""
+    passed: list[int] = []
+    parent = node.parent
+    while parent is not None:
+        key = parent.mem_id
+        if key in nearest:
+            mark = nearest[key]
+            for one in passed:
+                nearest[one] = mark
+            return mark
+        passed.append(key)
+        parent = parent.parent
+    return None
+
+
+def kinds_of(tag: str | None, attributes: dict[str, str | None]) -> frozenset[str]:
+    """What an element is a sign of."""
+    names = attributes.get("class")
+    classes = names.split() if names else ()
+    plain = _ATTRIBUTES.keys().isdisjoint(attributes) and _CLASSES.keys().isdisjoint(classes)
+    signs = (
+        () if plain else [*filter(None, map(_ATTRIBUTES.get, attributes)), *filter(None, map(_CLASSES.get, classes))]
+    )
+    identity, role = attributes.get("id") or "", attributes.get("role") or ""
+    return _kinds(_TAGS.get(tag or ""), _IDS.get(identity), _ROLES.get(role), *signs)
+
+
+@cache
+def _kinds(*kinds: str | None) -> frozenset[str]:
+    return frozenset(kind for kind in kinds if kind)
+
+
+def ancestry(node: LexborNode) -> Iterator[LexborNode]:
+    """An element and all elements around it, from the inside out."""
+    here: LexborNode | None = node
+    while here is not None:
+        yield here
+        here = here.parent
+
+
+def apart(
+    groups: Sequence[Sequence[LexborNode]], root: LexborNode, taken: Callable[[LexborNode], bool]
+) -> list[LexborNode]:
+    """The largest element for each group, under `root`, that holds none of the other groups and is not `taken`."""
+    owners: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        for node in group:
+            for around in below(root, node):
+                key = around.mem_id
+                owners[key] = number if owners.get(key, number) == number else -1
+    return [_largest(group[0], root, owners, taken) for group in groups]
+
+
+def _largest(
+    node: LexborNode, root: LexborNode, owners: dict[int, int], taken: Callable[[LexborNode], bool]
+) -> LexborNode:
+    box = node
+    own = owners.get(node.mem_id)
+    for around in below(root, node):
+        if owners[around.mem_id] != own or taken(around):
+            break
+        box = around
+    return box
+
+
+def below(root: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
+    """An element and the elements around it, up to `root` and without it."""
+    end = root.mem_id
+    here: LexborNode | None = node
+    while here is not None and here.mem_id != end:
+        yield here
+        here = here.parent
+
+
+def enclosing(node: LexborNode, name: str, *values: str) -> LexborNode | None:
+    """The nearest element around one that has an attribute, with one of `values` if any are given."""
+    for around in ancestry(node):
+        attributes = around.attributes
+        if name in attributes and (not values or attributes[name] in values):
+            return around
+    return None
+
+
+def hidden(node: LexborNode) -> bool:
+    """Whether an element's own style takes it off the page.
+
+    `visibility:hidden` does not count: tabbed panels start with it, and scripts show them.
+    """
+    style = node.attributes.get("style")
+    return style is not None and "none" in style and "display:none" in style.replace(" ", "")
+
+
+def shown(node: LexborNode | None) -> str:
+    """The text of an element as a reader sees it, on one line."""
+    return clean("".join(_pieces(node))) if node is not None else ""
+
+
+def lines(node: LexborNode | None) -> list[str]:
+    """The text of an element as a reader sees it, a line for each block."""
+    if node is None:
+        return []
+    return [line for raw in "".join(_pieces(node)).split("\n") if (line := clean(raw))]
+
+
+def _pieces(node: LexborNode) -> list[str]:
+    """The pieces of text in an element, each block between line ends."""
+    pieces: list[str] = []
+    _collect(node, pieces, DEPTH)
+    return pieces
+
+
+def _collect(node: LexborNode, pieces: list[str], depth: int) -> None:
+    for child in node.iter(include_text=True):
+        tag = child.tag
+        if tag == "-text":
+            pieces.append((child.text_content or "").replace("\n", " "))
+        elif tag not in UNSEEN and depth and not hidden(child):
+            if tag in BLOCKS:
+                pieces.append("\n")
+                _collect(child, pieces, depth - 1)
+                pieces.append("\n")
+            else:
+                _collect(child, pieces, depth - 1)
+
+
+def attribute(node: LexborNode | None, name: str) -> str:
+    """The value of an attribute, "" where there is none."""
+    return (node.attributes.get(name) or "") if node is not None else ""
+
+
+def texts(nodes: Iterable[LexborNode]) -> list[str]:
+    """What a reader sees of each element, the empty ones left out."""
+    return [text for node in nodes if (text := shown(node))]
+
+
+def image(node: LexborNode | None) -> str | None:
+    """The address of the first picture in an element; pictures that scripts put in later have none."""
+    for picture in node.css("img") if node is not None else ():
+        for name in ("src", "data-src"):
+            address = attribute(picture, name)
+            if address.startswith("//"):
+                address = f"https:{address}"
+            if address.startswith("http") and not DECORATION.search(address):
+                return address
+    return None

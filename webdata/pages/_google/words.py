@@ -1,0 +1,49 @@
+"""The words by which Google heads its groups of results, over languages, and what else tells them apart."""
+
+WORDS = {
+    "generic": (
+        "saying", "posts from", "forum", "discussion", "perspective", "meinungen", "was andere", "beiträge von",
+        "disent", "dice la gente", "opiniones", "cosa dicono", "dizem", "debates", "フォーラム", "意見", "포럼",
+        "论坛", "論壇", "ฟอรัม", "форум", "diskus",
+    ),
+    "top_stories": (
+        "top stories", "in the news", "latest news", "schlagzeilen", "a la une", "à la une", "noticias destacadas",
+        "noticias principales", "notizie principali", "in primo piano", "principais noticias",
+        "principais notícias", "destaques", "hoofdnieuws", "belangrijkste nieuws", "トップニュース", "주요 뉴스",
+        "焦点新闻", "焦點新聞", "頭條新聞", "ข่าวเด่น", "เรื่องเด่น", "главные новости", "najwazniejsze artykuly",
+        "najważniejsze artykuły", "en çok okunan haberler", "toppnyheter", "topphistorier", "tophistorier",
+        "tin bài hàng đầu", "tin hàng đầu", "berita utama", "artikel berita teratas", "أهم الأخبار",
+        "मुख्य समाचार", "головні новини", "hlavní zprávy", "vezető hírek", "știri de top",
+    ),
+    "videos": (
+        "video", "vidéo", "vídeo", "動画", "동영상", "视频", "影片", "วิดีโอ", "видео", "відео", "wideo", "filmy",
+        "فيديو", "वीडियो",
+    ),
+    "images": (
+        "image", "imágenes", "imagens", "immagini", "bilder", "afbeeldingen", "画像", "이미지", "图片", "圖片",
+        "รูปภาพ", "картинки", "grafika", "görseller", "hình ảnh", "gambar",
+    ),
+    "products": (
+        "product", "produkt", "produit", "producto", "prodotti", "produto", "商品", "상품", "สินค้า", "товары",
+        "shop",
+    ),
+    "recipes": (
+        "recipe", "rezept", "recette", "receta", "ricette", "receita", "レシピ", "레시피", "สูตรอาหาร", "рецепты",
+        "przepisy",
+    ),
+    "events": (
+        "event", "veranstaltung", "événement", "evento", "eventi", "イベント", "행사", "กิจกรรม", "мероприятия",
+    ),
+}  # fmt: skip
+"""Parts of headings, lower case; `generic` comes first, since its headings may hold words of the others."""
+
+FACTS = {
+    ":cast": "people", "sideways": "people", "movies": "movies", "films": "movies", "events": "events",
+}  # fmt: skip
+"""How the `data-attrid` of a group about a thing ends, and what the group holds."""
+
+SOCIAL = (
+    "youtube.com", "instagram.com", "facebook.com", "tiktok.com", "twitter.com", "x.com", "reddit.com",
+    "quora.com", "threads.net", "linkedin.com", "threads.com", "pinterest.com",
+)  # fmt: skip
+"""Sites of posts: a group that mostly leads to them is no news."""

@@ -1,0 +1,208 @@
+"""Text, numbers, prices, ratings and dates as pages write them, over locales.
+
+Everything here takes the text a person sees and gives a plain value, or None where the text does not say it.
+Nothing raises, whatever comes in.
+"""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+INVISIBLE = dict.fromkeys([0x00AD, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF])
+SPACES = " \u00a0\u202f\u2009"
+
+MULTIPLIERS = {
+    "k": 1e3, "tsd": 1e3, "mil": 1e3, "tis": 1e3, "tys": 1e3, "тыс": 1e3, "тис": 1e3, "bin": 1e3, "rb": 1e3,
+    "nghìn": 1e3, "m": 1e6, "mio": 1e6, "mln": 1e6, "mn": 1e6, "млн": 1e6, "jt": 1e6, "lakh": 1e5, "लाख": 1e5,
+    "हज़ार": 1e3, "b": 1e9, "bn": 1e9, "mrd": 1e9, "млрд": 1e9, "千": 1e3, "천": 1e3, "พัน": 1e3, "万": 1e4,
+    "萬": 1e4, "만": 1e4, "หมื่น": 1e4, "แสน": 1e5, "ล้าน": 1e6, "億": 1e8, "亿": 1e8, "억": 1e8,
+}  # fmt: skip
+"""Words behind a short number (`8.3K`, `1,2 mil`, `1.2万`), and what they multiply it by."""
+
+CURRENCIES = {
+    "$": "USD", "US$": "USD", "CA$": "CAD", "C$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD",
+    "NT$": "TWD", "S$": "SGD", "SG$": "SGD", "MX$": "MXN", "R$": "BRL", "€": "EUR", "£": "GBP", "¥": "JPY", "￥": "JPY",
+    "円": "JPY", "JP¥": "JPY", "CN¥": "CNY", "元": "CNY", "₹": "INR", "₩": "KRW", "원": "KRW", "฿": "THB", "บาท": "THB",
+    "₫": "VND", "đ": "VND", "₱": "PHP", "₽": "RUB", "руб.": "RUB", "₴": "UAH", "грн": "UAH", "zł": "PLN", "Kč": "CZK",
+    "Ft": "HUF", "lei": "RON", "₺": "TRY", "TL": "TRY", "₪": "ILS", "Rp": "IDR", "RM": "MYR", "₦": "NGN", "₸": "KZT",
+    "Rs.": None, "Rs": None, "kr.": None, "kr": None, "Fr.": "CHF",
+}  # fmt: skip
+"""What a page writes beside an amount, and the ISO 4217 code it stands for, where it stands for one."""
+
+CODES = (
+    "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
+    "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KES", "KRW", "KWD", "KZT", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD",
+    "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD",
+    "VND", "ZAR",
+)  # fmt: skip
+
+MONTHS = (
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "janv", "fév",
+    "févr", "mars", "avr", "mai", "juin", "juil", "août", "déc", "mär", "märz", "okt", "dez", "ene", "abr", "ago",
+    "dic", "gen", "mag", "giu", "lug", "set", "ott", "fev", "out", "mei", "mrt", "maj", "sty", "lut", "kwi", "cze",
+    "lip", "sie", "wrz", "paź", "lis", "gru", "янв", "февр", "мар", "апр", "мая", "июн", "июл", "авг", "сент",
+    "окт", "нояб", "дек", "січ", "лют", "бер", "квіт", "трав", "черв", "лип", "серп", "вер", "жовт", "лист",
+    "груд", "oca", "şub", "nis", "haz", "tem", "ağu", "eyl", "eki", "kas", "ara", "led", "úno", "bře", "dub",
+    "kvě", "čvn", "čvc", "srp", "zář", "říj", "thg", "ม.ค", "ก.พ", "มี.ค", "เม.ย", "พ.ค", "มิ.ย", "ก.ค", "ส.ค",
+    "ก.ย", "ต.ค", "พ.ย", "ธ.ค", "january", "february", "march", "april", "june", "july", "august", "september",
+    "october", "november", "december", "januar", "februar", "juni", "juli", "oktober", "dezember", "janvier",
+    "février", "avril", "juillet", "septembre", "octobre", "novembre", "décembre", "enero", "febrero", "marzo",
+    "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre", "gennaio",
+    "febbraio", "aprile", "maggio", "giugno", "luglio", "settembre", "ottobre", "dicembre", "janeiro", "fevereiro",
+    "março", "maio", "junho", "julho", "setembro", "outubro", "novembro", "dezembro", "januari", "februari",
+    "maart", "augustus", "stycznia", "lutego", "marca", "kwietnia", "czerwca", "lipca", "sierpnia", "września",
+    "października", "listopada", "grudnia", "января", "февраля", "марта", "апреля", "июня", "июля", "августа",
+    "сентября", "октября", "ноября", "декабря", "tháng", "ocak", "şubat", "nisan", "haziran", "temmuz", "ağustos",
+    "eylül", "ekim", "kasım", "aralık", "มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน",
+    "กรกฎาคม", "สิงหาคม", "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม", "يناير", "فبراير", "مارس", "أبريل", "مايو",
+    "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
+)  # fmt: skip
+"""Names of months and their short forms, whole words only: "12 products" is no date."""
+
+AGO = (
+    "ago", "geleden", "sedan", "siden", "temu", "назад", "тому", "önce", "lalu", "trước", "atrás", "fa", "पहले",
+    "ezelőtt", "ที่ผ่านมา", "ที่แล้ว", "前", "전", "il y a", "vor", "hace", "há", "před", "acum", "منذ",
+)  # fmt: skip
+DAYS = (
+    "yesterday", "today", "hier", "gestern", "heute", "ayer", "ieri", "ontem", "gisteren", "igår", "i går",
+    "wczoraj", "вчера", "вчора", "dün", "kemarin", "hôm qua", "เมื่อวาน", "昨日", "昨天", "어제", "أمس",
+)  # fmt: skip
+
+_AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(_AMOUNT)
+_WORD = re.compile(rf"[{SPACES}]?([^\W\d_]+)")
+_CHARACTERS = re.compile(
+    rf"[{SPACES}]?({'|'.join(word for word in MULTIPLIERS if not word.isascii() and ord(word[0]) > 0xE00)})"
+)
+_MARK = "|".join(re.escape(mark) for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True))
+_PRICE = re.compile(
+    rf"(?<![^\W\d_])(?P<before>{_MARK})[{SPACES}]?(?P<left>{_AMOUNT})"
+    rf"|(?P<right>{_AMOUNT})[{SPACES}]?(?P<after>{_MARK})(?![^\W\d_])"
+)
+_GLUED = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?:\.\d{2})?(?=\d)"
+    r"|\d+\.\d{2}(?=\d+\.\d{2}(?!\d))"
+    r"|\d{1,3}(?:\.\d{3})+(?:,\d{2})?(?=\d)"
+)
+_STARS = re.compile(r"(?<![\d.,])\d(?:[.,٫]\d{1,2})?(?![\d.,]\d|\d)")
+_DURATION = re.compile(r"(?:\d{1,2}:)?\d{1,3}:\d{2}")
+_MONTH, _AGO, _DAY = ("|".join(map(re.escape, words)) for words in (MONTHS, AGO, DAYS))
+_DAYS = re.compile(rf"(?:{_DAY})\b", re.IGNORECASE)
+_DATE = re.compile(
+    r"\d{4}[-/.年] ?\d{1,2}[-/.月] ?\d{1,2}|\d{1,2}[-/.] ?\d{1,2}[-/.] ?\d{2,4}|\d{4}년 ?\d{1,2}월"
+    rf"|\d\W{{0,3}}(?:de |d[’'])?(?:{_MONTH})(?!\w)|(?<!\w)(?:{_MONTH})\.?,? (?:de )?\d"
+    rf"|\d ?[^\d·|]{{0,18}}(?:{_AGO})(?![^\W\d_ก-๛\u3040-\u9fff가-힣])|\b(?:{_AGO}) ?\S{{0,6}}\d|^(?:{_DAY})\b",
+    re.IGNORECASE,
+)
+
+
+class Price(NamedTuple):
+    """A price as shown, its amount, and its ISO 4217 currency where the text settles it."""
+
+    text: str
+    amount: float
+    currency: str | None
+
+
+def clean(text: str | None) -> str:
+    """The text as one line: spaces folded, invisible and direction marks dropped."""
+    text = text or ""
+    return " ".join((text if text.isascii() else text.translate(INVISIBLE)).split())
+
+
+def folded(text: str | None) -> str:
+    """The text for comparing: only its letters and digits count, not their case or form."""
+    return "".join(char for char in unicodedata.normalize("NFKC", text or "").casefold() if char.isalnum())
+
+
+def number(text: str | None) -> float | None:
+    """The first number of the text: `1,234.5`, `1.234,5`, `1 234`, `8.3K`, `1,2 mil`, `1.2万`."""
+    found = _NUMBER.search(text or "")
+    if not found:
+        return None
+    times = multiplier(text or "", found.end())
+    value = decimal(found.group(), short=times is not None)
+    return None if value is None else value * (times or 1)
+
+
+def count(text: str | None) -> int | None:
+    """The first number of the text as a count of things: `(110)`, `6,791 reviews`, `8.3K`."""
+    value = number(text)
+    return None if value is None or value > 1e15 else round(value)
+
+
+def multiplier(text: str, end: int) -> float | None:
+    """What the word that follows a number multiplies it by; None where none does."""
+    word = _CHARACTERS.match(text, end) or _WORD.match(text, end)
+    return MULTIPLIERS.get(word.group(1).casefold()) if word else None
+
+
+def decimal(digits: str, short: bool = False) -> float | None:
+    """Read digits with separators: the last one is the decimal mark, unless exactly three digits follow it.
+
+    `short` tells that a word such as K follows, before which a separator always is the decimal mark.
+    """
+    plain = re.sub(rf"['’٬{SPACES}]", "", digits).replace("٫", ".")
+    whole, mark, rest = plain.rpartition(max(".,", key=plain.rfind))
+    if not mark or (len(rest) == 3 and not short and whole != "0") or mark in whole:
+        return _float(plain.replace(".", "").replace(",", ""))
+    return _float(f"{re.sub('[.,]', '', whole)}.{rest}")
+
+
+def _float(digits: str) -> float | None:
+    try:
+        return float(digits)
+    except ValueError:
+        return None
+
+
+def prices(text: str | None) -> list[Price]:
+    """Every price in the text, in order; amounts glued together (`฿1,2992,400`) are told apart."""
+    if not _DIGIT.search(text or ""):
+        return []
+    return [price for found in _PRICE.finditer(text or "") if (price := _price(found)) is not None]
+
+
+def price(text: str | None) -> Price | None:
+    """The first price in the text: the current one, where an old one follows it."""
+    return next(iter(prices(text)), None)
+
+
+def _price(found: re.Match[str]) -> Price | None:
+    mark = found["before"] or found["after"]
+    digits = found["left"] or found["right"]
+    first = _first_amount(digits)
+    amount = decimal(first)
+    if amount is None:
+        return None
+    shown = found.group().replace(digits, first, 1)
+    return Price(shown, amount, mark if mark in CODES else CURRENCIES[mark])
+
+
+def _first_amount(digits: str) -> str:
+    """Cut what is glued on: after a group of three that is followed by more digits, or a second decimal part."""
+    glued = _GLUED.match(digits)
+    return glued.group() if glued else digits
+
+
+def rating(text: str | None) -> float | None:
+    """A number of stars out of five: `4.7`, `Rated 4,7 out of 5`, `4.5/5`."""
+    for found in _STARS.finditer(text or ""):
+        value = decimal(found.group(), short=True)
+        if value is not None and 0 <= value <= 5:
+            return value
+    return None
+
+
+def duration(text: str | None) -> str | None:
+    """The text, if it is a running time such as `4:05` or `1:02:33`."""
+    shown = clean(text)
+    return shown if _DURATION.fullmatch(shown) else None
+
+
+def date(text: str | None) -> str | None:
+    """The text, if it is a date or an age (`Dec 16, 2022`, `vor 3 Tagen`, `2 日前`) and nothing else."""
+    shown = clean(text).strip("—–-·, ")
+    may_be = 0 < len(shown) <= 40 and (_DIGIT.search(shown) or _DAYS.match(shown))
+    return shown if may_be and _DATE.search(shown) else None
