@@ -1,0 +1,37 @@
+"""The docs tell of everything that there is, and of nothing else."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from webdata.crawl import load_spiders
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)")
+
+
+def test_every_setting_is_documented():
+    """docs/settings.md lists exactly the variables that the settings read."""
+    documented = set(
+        re.findall(r"^\| `(WEBDATA_\w+)`", (ROOT / "docs/settings.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    read = set(re.findall(r'"(WEBDATA_\w+)"', (ROOT / "webdata/config.py").read_text(encoding="utf-8")))
+    assert documented == read
+
+
+@pytest.mark.parametrize("spider", load_spiders(), ids=lambda spider: spider.name)
+def test_every_endpoint_is_in_the_readme(spider):
+    """The README's table has a row for each engine, and docs/api.md a chapter for its endpoint."""
+    assert f"`GET {spider.resource.path}/{{query}}`" in README
+    assert f"`scrapy crawl {spider.name}`" in README
+    assert f"`{spider.resource.path}`" in (ROOT / "docs/api.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    """A link from one page of the docs to a file finds it."""
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert not target or (page.parent / target).exists(), target

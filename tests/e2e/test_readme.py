@@ -1,0 +1,64 @@
+"""What the README shows is what happens."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ANSWER = re.compile(r"<!-- answer of (\S+), in part -->\n```json\n(.*?)```", re.DOTALL)
+SCRAPY = Path(sys.executable).with_name("scrapy")
+WEBDATA = Path(sys.executable).with_name("webdata")
+
+
+def is_part(shown, real):
+    """Whether what is shown is in the real answer: keys may be left out, and the ends of lists."""
+    if isinstance(shown, dict):
+        return isinstance(real, dict) and all(key in real and is_part(shown[key], real[key]) for key in shown)
+    if isinstance(shown, list):
+        return isinstance(real, list) and len(shown) <= len(real) and all(map(is_part, shown, real))
+    return shown == real
+
+
+@pytest.mark.parametrize(("path", "text"), ANSWER.findall(README), ids=lambda value: value[:30])
+def test_the_answers_are_real(running, path, text):
+    """Every answer that the README shows is, in part, what the service answers."""
+    shown = orjson.loads(text)
+    _, _, real = running.get(path)
+    assert is_part(shown, real)
+    assert shown
+
+
+def test_there_are_answers():
+    """The README shows an answer and a failure."""
+    assert len(ANSWER.findall(README)) >= 2
+
+
+def test_the_batch_is_real(tmp_path):
+    """The batch of the README ends as it says: in its last line of the log, its output and its failures."""
+    (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:captcha\n", encoding="utf-8")
+    command = [SCRAPY, "crawl", "google_web", "-a", "queries=queries.txt", "-a", "num=3", "-O", "out.jsonl"]
+    environ = {**os.environ, "WEBDATA_SANDBOX": "always", "SCRAPY_SETTINGS_MODULE": "webdata.settings"}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
+    shown = re.search(r"^…\n(\[webdata\.extensions\.progress\].*)$", README, re.MULTILINE)[1]
+    assert shown in done.stderr
+    lines = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert sorted(line["query"] for line in lines) == ["coffee", "tea"]
+    (failure,) = (tmp_path / "out.failures.jsonl").read_text(encoding="utf-8").splitlines()
+    assert failure in README
+
+
+def test_the_saved_pages_are_real():
+    """`webdata parse` prints the lines that the README shows for it, which may be cut."""
+    command = re.search(r"^\$ (\.venv/bin/webdata parse .*)$", README, re.MULTILINE)[1].replace(
+        ".venv/bin/webdata", str(WEBDATA)
+    )
+    done = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    shown = re.findall(r'^(\{"file":.*)$', README, re.MULTILINE)
+    for line, real in zip(shown, done.stdout.splitlines(), strict=True):
+        assert real.startswith(line.removesuffix("…"))
