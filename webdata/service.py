@@ -4,6 +4,7 @@ Klein takes whatever reactor is installed when it is imported: install the async
 """
 
 import asyncio
+import gc
 import logging
 import signal
 from typing import Any
@@ -35,10 +36,21 @@ def run(config: Config, settings: Settings | None = None) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("scrapy").setLevel(logging.WARNING)
     main = _Main(Service(config, settings or scrapy_settings()))
+    _collect_less()
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure
+
+
+def _collect_less() -> None:
+    """Let the garbage collector look less often, and never at what was there from the start.
+
+    Nearly all of a call's objects die with their last reference, yet each page makes enough of them for the default
+    thresholds to search the whole heap: measured, a tenth of the throughput on a page of 670 KB.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 class _Main:
