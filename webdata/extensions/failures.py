@@ -71,7 +71,7 @@ class Refusals:
     def from_crawler(cls, crawler: Crawler) -> Self:
         batch: Batch | None = getattr(crawler.spider, "batch", None)
         if batch is None:
-            raise NotConfigured("no batch is run")
+            raise NotConfigured  # without a word: this is no fault
         refusals = cls(crawler, batch)
         crawler.signals.connect(refusals.item_error, signals.item_error)
         crawler.signals.connect(refusals.item_dropped, signals.item_dropped)

@@ -38,7 +38,7 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         batch: Batch | None = getattr(crawler.spider, "batch", None)
         if batch is None:
-            raise NotConfigured("no batch is run")
+            raise NotConfigured  # without a word: this is no fault
         progress = cls(crawler, batch, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(progress.spider_opened, signals.spider_opened)
         crawler.signals.connect(progress.item_scraped, signals.item_scraped)

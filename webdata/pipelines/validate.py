@@ -50,7 +50,7 @@ class ValidatePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         resource = getattr(crawler.spidercls, "resource", None)
         if resource is None:
-            raise NotConfigured("the spider has no resource")  # as in `scrapy shell`
+            raise NotConfigured  # as in `scrapy shell`
         return cls(resource)
 
     def process_item(self, item: Any) -> Any:
