@@ -53,6 +53,8 @@ LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
 BATCH_SETTINGS = {"CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
 DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,  # ours fetches no list of domains
+    "webdata.downloadermiddlewares.cookies.ShippedSuffixesCookiesMiddleware": 700,
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it
 }
