@@ -26,6 +26,8 @@ def test_every_variable_is_read():
         "WEBDATA_SANDBOX_REPLAY": "pages",
         "WEBDATA_KEPT_PAGES": "",
         "WEBDATA_CHROMIUM": "/opt/chromium",
+        "WEBDATA_OPENALEX_KEY": "key",
+        "WEBDATA_CONTACT": "data@example.org",
     }
     assert Config.from_environ(environ) == Config(
         host="0.0.0.0",
@@ -38,7 +40,20 @@ def test_every_variable_is_read():
         sandbox_replay=Path("pages"),
         kept_pages=None,
         chromium="/opt/chromium",
+        openalex_key="key",
+        contact="data@example.org",
     )
+
+
+def test_a_blank_key_is_none():
+    """A key or an address of nothing but spaces is never sent: OpenAlex refuses a blank key."""
+    config = Config.from_environ({"WEBDATA_OPENALEX_KEY": " \n", "WEBDATA_CONTACT": " "})
+    assert (config.openalex_key, config.contact) == (None, None)
+
+
+def test_a_key_is_not_shown():
+    """A configuration that is printed keeps its key to itself."""
+    assert "secret" not in repr(Config(openalex_key="secret"))
 
 
 @pytest.mark.parametrize(
@@ -61,3 +76,19 @@ def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, r
 def test_options_take_the_place_of_settings():
     """Options that were given win; those that are None change nothing."""
     assert Config(port=1).with_options(port=2, host=None) == Config(port=2)
+
+
+@pytest.mark.parametrize(
+    ("database", "links"),
+    [
+        ("sqlite:///.webdata/webdata.sqlite3", "sqlite:///.webdata/links.sqlite3"),
+        ("sqlite:////var/lib/webdata/keys.db", "sqlite:////var/lib/webdata/links.sqlite3"),
+        ("sqlite:///keys.db", "sqlite:///links.sqlite3"),
+        ("sqlite://", "sqlite://"),
+        ("sqlite:///:memory:", "sqlite:///:memory:"),
+        ("postgresql://db/webdata", "postgresql://db/webdata"),
+    ],
+)
+def test_links_are_kept_beside_the_keys(database, links):
+    """Beside an SQLite file is the file of links; any other database holds both."""
+    assert Config(database=database).links_database == links

@@ -11,7 +11,7 @@ from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
 from webdata.outcome import Outcome
 from webdata.query import WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
 
 MAX_CALLS = 4

@@ -1,7 +1,7 @@
 """The packed-query parser, and queries that explain themselves."""
 
 import string
-from urllib.parse import quote, quote_plus, urlencode
+from urllib.parse import quote, quote_plus, unquote, urlencode
 
 import pytest
 from hypothesis import given
@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from webdata.errors import QueryError
 from webdata.query import MAX_LENGTH, Device, Region, SearchQuery, WebQuery, decode, unpack
+from webdata.resources.image_search import ImageQuery
+from webdata.resources.news_search import NewsQuery
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PAIRS = st.lists(st.tuples(TEXT.filter(bool), TEXT))
@@ -197,3 +199,51 @@ def test_keys_and_headers():
 def test_described(name):
     """Every field describes itself, since that is what callers read when they got it wrong."""
     assert WebQuery.model_fields[name].description
+
+
+def test_the_packed_query_is_kept_where_a_record_repeats_it():
+    """An image search keeps what its caller wrote, under no name that callers could use."""
+    query, ignored = ImageQuery.read([("q", "a b"), ("packed", "x")], {}, "q=a+b&packed=x")
+    assert (query.q, query.packed, query.shown, ignored) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x", ["packed"])
+    assert "packed" not in ImageQuery.fields()
+    assert ImageQuery.keys() == ["q"]
+
+
+def test_a_query_is_shown_as_its_terms():
+    """Other searches, and an image search that no URL asked for, repeat the terms."""
+    assert WebQuery.read([("q", "a b")], {}, "q=a+b")[0].shown == "a b"
+    assert ImageQuery.check({"q": "a b"}).shown == "a b"
+
+
+def test_a_packed_query_may_be_longer_than_a_value():
+    """Terms of the greatest length are still allowed when every character of theirs is percent-encoded."""
+    q = "\N{AMPHORA}" * MAX_LENGTH
+    query, _ = ImageQuery.read([("q", q)], {}, f"q={quote(q)}")
+    assert unquote(query.shown) == f"q={q}"
+
+
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("ceid", "xx"), "ceid cannot be 'xx': give a country and a language with a colon between, such as ceid=US:en"),
+        (("ceid", ""), "ceid is blank: give a country and a language with a colon between, such as ceid=US:en"),
+        (("ceid", "USA:en"), "ceid cannot be 'USA:en': give a country and a language with a colon between"),
+        (("ceid", "US:en-4190"), "ceid cannot be 'US:en-4190': give a country and a language with a colon between"),
+        (("resolve_links", "maybe"), "resolve_links cannot be 'maybe': give one of true, false"),
+        (("resolve_links", "1"), "resolve_links cannot be '1': give one of true, false"),
+        (("resolve_links", ""), "resolve_links is blank: give one of true, false"),
+    ],
+)
+def test_wrong_news(pair, message):
+    """A news search says which editions and which words of truth there are."""
+    with pytest.raises(QueryError) as caught:
+        NewsQuery.read([("q", "coffee"), pair])
+    (problem,) = caught.value.problems
+    assert problem["loc"] == ["query", pair[0]]
+    assert problem["msg"].startswith(message)
+
+
+@pytest.mark.parametrize(("given", "meant"), [("true", True), ("False", False), (" TRUE ", True), (True, True)])
+def test_words_of_truth(given, meant):
+    """True and false are understood in any letter case, and as a row of a file has them."""
+    assert NewsQuery.check({"q": "coffee", "resolve_links": given}).resolve_links is meant

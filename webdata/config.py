@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
@@ -33,6 +33,10 @@ class Config:
     """Where pages of a shape that no parser knows are kept for study; None keeps none."""
     chromium: str | None = None
     """The browser's executable; None turns the browser transport off."""
+    openalex_key: str | None = field(default=None, repr=False)
+    """The key for OpenAlex; without one its budget is a tenth."""
+    contact: str | None = None
+    """A mail address that is told to those who ask for one."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Config":
@@ -51,7 +55,16 @@ class Config:
             sandbox_replay=Path(replay) if replay else None,
             kept_pages=Path(kept) if kept else None,
             chromium=environ.get("WEBDATA_CHROMIUM") or find_chromium(),
+            openalex_key=environ.get("WEBDATA_OPENALEX_KEY", "").strip() or None,
+            contact=environ.get("WEBDATA_CONTACT", "").strip() or None,
         )
+
+    @property
+    def links_database(self) -> str:
+        """Where the publishers' addresses behind news links are kept: a file beside that of an SQLite database."""
+        folder, slash, file = self.database.rpartition("/")
+        is_file = self.database.startswith("sqlite") and file not in ("", ":memory:")
+        return f"{folder}{slash}links.sqlite3" if is_file else self.database
 
     def with_options(self, **options: object) -> "Config":
         """The same settings, with the options that are not None put in their place."""

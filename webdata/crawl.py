@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from time import perf_counter
+from time import monotonic
 from typing import Protocol
 
 from scrapy import signals
@@ -13,7 +14,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
-from webdata.errors import OverloadedError, UpstreamTimeoutError
+from webdata.errors import BlockedError, FetchError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
 from webdata.outcome import Outcome
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
@@ -21,6 +22,10 @@ from webdata.query import Query
 from webdata.records import Record
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
+
+PASSED_ON = (BlockedError, LayoutError, UpstreamError)
+"""Ends of a fetch after which the resource's next engine is asked. That a thing does not exist, or that nothing was
+found, is an answer."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +41,27 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """A record and how it was won. `timings` are seconds by phase: `queue`, `fetch`, `parse`, `validate`."""
+    """A record and how it was won.
+
+    `timings` are seconds by phase: `queue`, `fetch` (what engines asked in vain took is in it), `parse`, `validate`.
+    """
 
     record: Record
     outcome: Outcome
     transport: str
     timings: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """An engine's part of a call, in seconds of the monotonic clock."""
+
+    begun: float
+    """When the call set out."""
+    set_out: float
+    """When this engine did."""
+    deadline: float
+    """How long after the call this engine may take: its equal share of what was left, so that the next has a turn."""
 
 
 class Calls(Protocol):
@@ -71,11 +91,16 @@ class WarmCrawlers:
 
     So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to
     the sandbox have crawlers of their own: nothing of theirs mixes with what goes out to the internet.
+
+    A resource's engines are asked in the order of their rank, each when those before it won no page. One whose
+    upstream asks to be left alone is passed over for so long.
     """
 
     def __init__(self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int):
-        by_name = sorted(spiders, key=lambda spider: spider.name, reverse=True)
-        self._spiders = {spider.resource.name: spider for spider in by_name}
+        self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
+        for spider in sorted(spiders, key=lambda spider: (spider.rank, spider.name)):
+            self._engines[spider.resource.name].append(spider)
+        self._rested: dict[tuple[str, bool], float] = {}
         self._settings = settings
         self._max_calls = max_calls
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
@@ -84,7 +109,7 @@ class WarmCrawlers:
     @property
     def resources(self) -> list[Resource]:
         """The resources that have an engine."""
-        return [spider.resource for spider in self._spiders.values()]
+        return [spiders[0].resource for spiders in self._engines.values()]
 
     @property
     def in_flight(self) -> int:
@@ -123,9 +148,29 @@ class WarmCrawlers:
             task.exception()  # read, or asyncio complains about those whose caller is gone
 
     async def _run(self, call: Call) -> Answer:
-        begun = perf_counter()
-        crawler = await self._warm(self._spiders[call.resource.name], call.sandbox)
-        return await crawler.run(call, begun)
+        begun = monotonic()
+        engines = self._awake(call, begun)
+        lost: list[FetchError] = []
+        for left, spider in zip(range(len(engines), 0, -1), engines, strict=True):
+            try:
+                return await self._asked(spider, call, begun, left)
+            except PASSED_ON as error:
+                self._rested[spider.name, call.sandbox] = monotonic() + error.retry_after
+                lost.append(error)
+        raise lost[0]
+
+    def _awake(self, call: Call, now: float) -> list[type[EngineSpider]]:
+        """The engines to ask, in their order; where all are to be left alone, all the same."""
+        engines = self._engines[call.resource.name]
+        return [spider for spider in engines if self._rested.get((spider.name, call.sandbox), 0) <= now] or engines
+
+    async def _asked(self, spider: type[EngineSpider], call: Call, begun: float, left: int) -> Answer:
+        """What one engine answers, of so many that are left."""
+        set_out = monotonic()
+        taken = set_out - begun
+        turn = Turn(begun, set_out, taken + (call.deadline - taken) / left)
+        crawler = await self._warm(spider, call.sandbox)
+        return await crawler.run(call, turn)
 
     async def _warm(self, spider: type[EngineSpider], sandbox: bool) -> "WarmCrawler":
         key = (spider.name, sandbox)
@@ -179,23 +224,23 @@ class WarmCrawler:
         if self._ended:
             await self._ended
 
-    async def run(self, call: Call, begun: float) -> Answer:
-        """Fetch, parse and validate. `begun` is when the call set out, by the performance counter."""
+    async def run(self, call: Call, turn: Turn) -> Answer:
+        """Fetch, parse and validate; raises FetchError, and RecordError for a fault of ours."""
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
         request = spider.prepared(call.query)
-        request.meta["deadline"] = call.deadline
-        ready = perf_counter()
+        request.meta.update(started_at=turn.begun, deadline=turn.deadline)
+        ready = monotonic()
         response = await spider.download(request)
-        fetched = perf_counter()
+        fetched = monotonic()
         found = await anext(spider.found(response, call.query))
-        parsed = perf_counter()
+        parsed = monotonic()
         record = envelope(found)
         validate(call.resource, record)
-        validated = perf_counter()
+        validated = monotonic()
         timings = {
-            "queue": ready - begun,
-            "fetch": fetched - ready,
+            "queue": ready - turn.set_out,
+            "fetch": fetched - ready + turn.set_out - turn.begun,
             "parse": parsed - fetched,
             "validate": validated - parsed,
         }

@@ -52,6 +52,8 @@ class FetchError(WebdataError):
     """The page was not won. `outcome` tells how the fetch ended, `kind` narrows it down."""
 
     outcome: ClassVar[Outcome]
+    retry_after: float = 0
+    """Seconds that the upstream wants to be left alone for; 0 when it does not say."""
 
     def __init__(self, reason: str, kind: str | None = None):
         super().__init__(reason)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from urllib.parse import unquote_to_bytes
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -50,6 +50,11 @@ class Header:
     name: str
 
 
+@dataclass(frozen=True)
+class Verbatim:
+    """Marks a field that holds the packed query as the caller wrote it; no caller names it."""
+
+
 def unpack(segment: str) -> list[tuple[str, str]]:
     """Split a raw packed segment (`q=coffee+shops&num=5`) into its decoded pairs, in order.
 
@@ -65,11 +70,13 @@ def decode(text: str) -> str:
     return unquote_to_bytes(text.replace("+", " ")).decode("utf-8", "replace")
 
 
-def _upper(value: object) -> object:
+def upper(value: object) -> object:
+    """For validators: text in upper case."""
     return value.strip().upper() if isinstance(value, str) else value
 
 
-def _lower(value: object) -> object:
+def lower(value: object) -> object:
+    """For validators: text in lower case."""
     return value.strip().lower() if isinstance(value, str) else value
 
 
@@ -98,10 +105,23 @@ class Query(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=MAX_LENGTH)
 
+    without_effect: ClassVar[tuple[str, ...]] = ()
+    """Headers that are accepted and repeated in the record, but change nothing of the answer."""
+
+    @property
+    def shown(self) -> str:
+        """The query as its record repeats it."""
+        return str(getattr(self, "q", ""))
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """The fields that callers give."""
+        return [name for name in cls.model_fields if name != _verbatim(cls)]
+
     @classmethod
     def keys(cls) -> list[str]:
         """The fields that callers give as query keys."""
-        return [name for name in cls.model_fields if name not in cls.headers()]
+        return [name for name in cls.fields() if name not in cls.headers()]
 
     @classmethod
     def headers(cls) -> dict[str, str]:
@@ -110,14 +130,14 @@ class Query(BaseModel):
 
     @classmethod
     def read(
-        cls, pairs: Iterable[tuple[str, str]], headers: Mapping[str, str | None] | None = None
+        cls, pairs: Iterable[tuple[str, str]], headers: Mapping[str, str | None] | None = None, packed: str = ""
     ) -> tuple[Self, list[str]]:
-        """Validate what an HTTP caller sent: decoded pairs, and header values by field name.
+        """Validate what an HTTP caller sent: decoded pairs, header values by field name, and the raw packed query.
 
         Returns the query and the names of the keys that mean nothing here.
         Raises QueryError that lists every wrong parameter.
         """
-        known = frozenset(cls.model_fields).difference(_headers(cls))
+        known = frozenset(cls.fields()).difference(_headers(cls))
         values: dict[str, str] = {}
         ignored: dict[str, None] = {}
         twice: list[Problem] = []
@@ -127,6 +147,8 @@ class Query(BaseModel):
             elif values.setdefault(key, value) != value:
                 twice.append(_given_twice(key, values[key], value))
         given = {name: value for name, value in (headers or {}).items() if value is not None}
+        if name := _verbatim(cls):
+            given[name] = packed
         query = cls._validate({**values, **given}, _headers(cls), twice)
         return query, list(ignored)
 
@@ -151,7 +173,7 @@ class Query(BaseModel):
         key = str(row["loc"][0])
         field = cls.model_fields.get(key)
         if field is None:
-            known = ", ".join(cls.model_fields)
+            known = ", ".join(cls.fields())
             return _problem("query", key, f"{key} is not a parameter here: the parameters are {known}", "unknown")
         name = headers.get(key, key)
         message = f"{name} {_wrong(row)}: give {field.description}"
@@ -193,6 +215,12 @@ def _headers(query: type[Query]) -> dict[str, str]:
     return {name: header for name, header in named.items() if header is not None}
 
 
+@cache
+def _verbatim(query: type[Query]) -> str | None:
+    """The field that holds the packed query as it was written, where there is one."""
+    return next((name for name, field in query.model_fields.items() if Verbatim() in field.metadata), None)
+
+
 REGIONS = ", ".join(Region)
 DEVICES = ", ".join(Device)
 
@@ -207,14 +235,14 @@ class SearchQuery(Query):
     ]
     region: Annotated[
         Region | None,
-        BeforeValidator(_upper),
+        BeforeValidator(upper),
         BeforeValidator(_blank_is_absent),
         Header("X-Proxy-Location"),
         Field(description=f"one of {REGIONS}", examples=["DE"]),
     ] = None
     device: Annotated[
         Device | None,
-        BeforeValidator(_lower),
+        BeforeValidator(lower),
         BeforeValidator(_blank_is_absent),
         Header("X-User-Agent"),
         Field(description=f"one of {DEVICES}", examples=["mobile"]),
@@ -230,7 +258,7 @@ GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
 Count = Annotated[int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10")]
 Offset = Annotated[int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10")]
 Country = Annotated[
-    str | None, Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de"), BeforeValidator(_lower)
+    str | None, Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de"), BeforeValidator(lower)
 ]
 Language = Annotated[
     str | None,
@@ -256,7 +284,7 @@ class WebQuery(SearchQuery):
     ] = None
     safe: Annotated[
         Literal["active", "off", "medium", "high"] | None,
-        BeforeValidator(_lower),
+        BeforeValidator(lower),
         Field(description="one of active, off, medium, high"),
     ] = None
     tbs: Annotated[
@@ -272,5 +300,5 @@ class WebQuery(SearchQuery):
     domain: Annotated[
         str | None,
         Field(pattern=GOOGLE_DOMAIN, description="a domain of the engine, such as domain=google.de"),
-        BeforeValidator(_lower),
+        BeforeValidator(lower),
     ] = None

@@ -39,6 +39,10 @@ class ResultMetadata(TypedDict, total=False):
     rating: float
     reviews: int
     sitelinks: list[Sitelink]
+    duration: str
+    """A video's running time as shown, such as `4:05`."""
+    channel: str
+    """Whose video it is, on the site that `source` names."""
 
 
 class Result(TypedDict):

@@ -18,6 +18,13 @@ SANDBOX_REPLAY = _config.sandbox_replay
 DEADLINE = _config.deadline
 # Ours: where pages of a shape that no parser knows are kept; None keeps none.
 KEPT_PAGES = _config.kept_pages
+# Ours: what keeps the publishers' addresses behind news links (a LinkStore): a class, and what it is made with.
+RESOLVED_LINKS = ("webdata.stores.sql.SqlLinks", _config.links_database)
+# Ours: the same in the sandbox, whose links are invented.
+SANDBOX_RESOLVED_LINKS = ("webdata.stores.memory.MemoryLinks",)
+# Ours: the key for OpenAlex (None: without one), and a mail address for those who ask for one, as Crossref does.
+OPENALEX_KEY = _config.openalex_key
+CONTACT = _config.contact
 # Ours: where a batch tells of queries without a record; %(output)s is its first output file without the suffix.
 FAILURES_FEED = "%(output)s.failures.jsonl"
 

@@ -19,7 +19,7 @@ from twisted.web.http_headers import Headers
 from webdata.access import Access, new_key
 from webdata.crawl import Answer, Call
 from webdata.outcome import Outcome
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.memory import MemoryKeys
 
 if TYPE_CHECKING:

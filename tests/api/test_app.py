@@ -15,7 +15,6 @@ from twisted.internet import reactor
 from webdata.access import new_key
 from webdata.errors import (
     BlockedError,
-    ConfigError,
     LayoutError,
     NotFoundError,
     OverloadedError,
@@ -25,13 +24,26 @@ from webdata.errors import (
 )
 from webdata.outcome import Outcome
 from webdata.query import Device, Query, Region, WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
+from webdata.resources.web_search import WEB_SEARCH
 
 
 class TermQuery(Query):
     """Search terms and nothing else."""
 
     q: Annotated[str, Field(description="the search terms", examples=["coffee shops"])]
+
+
+class BoxQuery(Query):
+    """A box."""
+
+    box: Annotated[str, Field(description="which box", examples=["7"])]
+
+
+class ShelfQuery(BoxQuery):
+    """A shelf of a box."""
+
+    shelf: Annotated[int, Field(description="which shelf", examples=[9])]
 
 
 IMAGES = dataclasses.replace(WEB_SEARCH, name="images", path="/v1/image", query=TermQuery, bare_term=True)
@@ -440,10 +452,87 @@ async def test_index(ask):
     assert (await ask(endpoint["example"])).status == 200
 
 
-def test_unpacked(make_api):
-    """A resource that no route can be made for is refused at the start."""
-    with pytest.raises(ConfigError, match="forum is not packed"):
-        make_api([dataclasses.replace(WEB_SEARCH, name="forum", packed=False)])
+@pytest.mark.parametrize(
+    ("target", "query"),
+    [
+        ("/v1/maps/search/cafes+in+Porto", MapsQuery(q="cafes in Porto")),
+        ("/v1/maps/search/cafes%20in%20Porto/", MapsQuery(q="cafes in Porto")),
+        ("/v1/maps/search/q=cafes+in+Porto", MapsQuery(q="cafes in Porto")),
+        ("/v1/maps/search/?q=cafes", MapsQuery(q="cafes")),
+        ("/v1/maps/search/AC/DC", MapsQuery(q="AC/DC")),
+        ("/v1/maps/search/AC%2FDC%3F%26", MapsQuery(q="AC/DC?&")),
+        ("/v1/maps/search/cafes?num=40&hl=lang_pt-PT&gl=PT", MapsQuery(q="cafes", num=40, hl="pt-PT", gl="pt")),
+    ],
+)
+@ensureDeferred
+async def test_path_segments(make_api, make_ask, calls, target, query):
+    """Where parameters are not packed, the path holds one and an ordinary query string the others."""
+    heard = await make_ask(make_api([MAPS_SEARCH]))(target)
+
+    assert heard.status == 200
+    assert query == calls.calls[0].query
+
+
+@ensureDeferred
+async def test_ignored_in_a_path(make_api, make_ask, calls, test_secret):
+    """What stands in a path segment behind an ampersand is ignored, and named, as are headers without effect."""
+    headers = {"x-api-key": test_secret, "X-Proxy-Location": "Mars", "X-User-Agent": "mobile"}
+    heard = await make_ask(make_api([MAPS_SEARCH]))("/v1/maps/search/cafes&num=5?ll=1", headers=headers)
+
+    assert calls.calls[0].query == MapsQuery(q="cafes")
+    assert heard.headers["x-ignored-params"] == "num, ll, X-Proxy-Location, X-User-Agent"
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("/v1/maps/search", "q is missing: give what to look for, such as cafes+in+Porto"),
+        ("/v1/maps/search/", "q is missing: give what to look for, such as cafes+in+Porto"),
+        ("/v1/maps/search/q=?num=5", "q is blank: give what to look for, such as cafes+in+Porto"),
+        ("/v1/maps/search/%20+", "q is blank: give what to look for, such as cafes+in+Porto"),
+        ("/v1/maps/search/&num=5", "q is blank: give what to look for, such as cafes+in+Porto"),
+        ("/v1/maps/search/a?num=0", "num cannot be '0': give a whole number from 1 to 200, such as num=40"),
+        ("/v1/maps/search/a?num=201", "num cannot be '201': give a whole number from 1 to 200, such as num=40"),
+        ("/v1/maps/search/a?num=ten", "num cannot be 'ten': give a whole number from 1 to 200, such as num=40"),
+        ("/v1/maps/search/a?hl=english", "hl cannot be 'english': give a language code, such as hl=de or hl=pt-BR"),
+        ("/v1/maps/search/a?hl=", "hl is blank: give a language code, such as hl=de or hl=pt-BR"),
+        ("/v1/maps/search/a?gl=usa", "gl cannot be 'usa': give a two-letter country code, such as gl=de"),
+        ("/v1/maps/search/a?q=b", "q is given twice, as 'a' and as 'b': give it once"),
+    ],
+)
+@ensureDeferred
+async def test_bad_requests(make_api, make_ask, calls, target, message):
+    """Where a resource says so, a wrong parameter is a 400 that says what would be right; nothing is fetched."""
+    heard = await make_ask(make_api([MAPS_SEARCH]))(target)
+
+    assert (heard.status, heard.problem["code"]) == (400, "bad_request")
+    assert heard.json["detail"] == heard.problem["message"] == message
+    assert not calls.calls
+
+
+@pytest.mark.parametrize(
+    ("target", "number"),
+    [
+        ("/v1/boxes/7", 0),
+        ("/v1/boxes/a%2Fb", 0),
+        ("/v1/boxes/r/7", 0),
+        ("/v1/boxes/7/lid", 1),
+        ("/v1/boxes/r/7/lid/", 1),
+        ("/v1/boxes/7/shelf/9", 2),
+    ],
+)
+@ensureDeferred
+async def test_paths_of_several_segments(make_api, make_ask, calls, target, number):
+    """Resources whose paths begin alike are told apart, however many named segments they have."""
+    paths = ("/v1/boxes/{box}", "/v1/boxes/{box}/lid", "/v1/boxes/{box}/shelf/{shelf}")
+    boxes = [
+        dataclasses.replace(WEB_SEARCH, name=path, path=path, query=query, packed=False)
+        for path, query in zip(paths, (BoxQuery, BoxQuery, ShelfQuery), strict=True)
+    ]
+    heard = await make_ask(make_api(boxes))(target)
+
+    assert heard.status == 200
+    assert calls.calls[0].resource is boxes[number]
 
 
 @ensureDeferred

@@ -2,7 +2,8 @@
 
 from webdata.api.index import describe
 from webdata.query import WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.maps_search import MAPS_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 
 
 def test_describe():
@@ -15,3 +16,13 @@ def test_describe():
     assert (places["q"], places["X-Proxy-Location"]) == ("query", "header")
     assert [parameter["name"] for parameter in endpoint["parameters"] if parameter["required"]] == ["q"]
     assert all(parameter["description"] for parameter in endpoint["parameters"])
+
+
+def test_describe_paths():
+    """An endpoint that is not packed shows which parameter stands in its path, by the name that it has there."""
+    [endpoint] = describe([MAPS_SEARCH])["endpoints"]
+    places = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
+
+    assert endpoint["path"] == "/v1/maps/search/{query}"
+    assert endpoint["example"] == "/v1/maps/search/cafes+in+Porto"
+    assert places == {"query": "path", "num": "query", "hl": "query", "gl": "query"}

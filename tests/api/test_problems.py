@@ -39,6 +39,13 @@ def test_rows():
     assert body["error"]["message"] == "q is missing; num is blank"
 
 
+def test_bad_query_status():
+    """Where a resource has 400 for wrong parameters, they are told in the message alone."""
+    rows = [{"loc": ["query", "num"], "msg": "num is wrong", "type": "x"}]
+    problem = problem_of(errors.QueryError(rows), 400)
+    assert (problem.code, problem.message, problem.rows) == ("bad_request", "num is wrong", None)
+
+
 def every_error() -> list[type[errors.WebdataError]]:
     found, new = [], [errors.WebdataError]
     while new:

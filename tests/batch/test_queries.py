@@ -12,7 +12,7 @@ from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.errors import ConfigError, QueryError
 from webdata.query import Device, Region, WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ def test_every_setting_is_documented():
 @pytest.mark.parametrize("spider", load_spiders(), ids=lambda spider: spider.name)
 def test_every_endpoint_is_in_the_readme(spider):
     """The README's table has a row for each engine, and docs/api.md a chapter for its endpoint."""
-    assert f"`GET {spider.resource.path}/{{query}}`" in README
+    assert f"`GET {spider.resource.route}`" in README
     assert f"`scrapy crawl {spider.name}`" in README
     assert f"`{spider.resource.path}`" in (ROOT / "docs/api.md").read_text(encoding="utf-8")
 

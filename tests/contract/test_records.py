@@ -28,7 +28,8 @@ def test_an_element_has_the_keys_of_its_schema(name):
     assert set(ELEMENTS[name].__annotations__) == set(schema("envelope")["$defs"][name]["properties"])
 
 
-def test_a_web_page_and_its_envelope_make_a_record():
+@pytest.mark.parametrize("name", ["web_search", "video_search"])
+def test_a_page_and_its_envelope_make_a_record(name):
     """The envelope and what a page tells are together exactly the schema's properties."""
     keys = set(records.Envelope.__annotations__) | set(records.WebPage.__annotations__)
-    assert keys == set(schema("web_search")["properties"])
+    assert keys == set(schema(name)["properties"])

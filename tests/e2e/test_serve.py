@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from webdata.pipelines.validate import validate
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")

@@ -11,7 +11,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webdata.crawl import scrapy_settings
 from webdata.errors import LayoutError
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider
 
 LISTS = ["results", "ads", "answers", "shopping_ads", "places", "local_businesses"]

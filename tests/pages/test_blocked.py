@@ -87,6 +87,22 @@ def test_an_obstacle_says_what_gave_it_away():
     )
 
 
+BING_CHALLENGE = b'<div class="captcha_header"></div><div id="turnstile-widget"></div>'
+
+
+@pytest.mark.captures
+def test_bings_challenge_is_recognised_and_no_results_page_of_its_is(captures):
+    """All saved challenges are blocked, in any language, and no page of results that names the same widget."""
+    rows = [json.loads(line) for line in (captures / "bing" / "INDEX.jsonl").read_text().splitlines()]
+    kinds = {row["file"]: kind((captures / "bing" / row["file"]).read_bytes()) for row in rows}
+    assert kinds == {row["file"]: "captcha" if row.get("expect") == "blocked" else None for row in rows}
+
+
+def test_bings_challenge_takes_the_place_of_results():
+    """The widget counts where there is no column of results."""
+    assert (kind(BING_CHALLENGE), kind(BING_CHALLENGE + b'<ol id="b_results">')) == ("captcha", None)
+
+
 @given(st.binary(max_size=300), st.text(max_size=60), st.integers(100, 599))
 def test_no_response_makes_the_checks_stumble(body, url, status):
     """Any bytes, address and status are judged, never an error."""

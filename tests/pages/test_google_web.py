@@ -268,6 +268,122 @@ def test_an_unknown_layout_is_refused_and_not_taken_for_empty():
         google_web.record(results_page("<article>Kiln Lane</article>"), ANY)
 
 
+NOTHING = (
+    "<p role='heading'>Your search - <em>pottery</em> - did not match any documents.</p><ul><li>a</li><li>b</li></ul>"
+)
+
+
+@pytest.mark.parametrize(
+    "missed",
+    [
+        '<section><a href="https://kilnlane.example/">Kiln Lane</a></section>',
+        '<section><a href="/url?q=https://kilnlane.example/&amp;sa=U">Kiln Lane</a></section>',
+        "".join(f'<section><a href="/goto?url=CAES{n}">Kiln {n}</a></section>' for n in range(3)),
+    ],
+)
+def test_a_page_that_leads_somewhere_is_never_empty(missed):
+    """Whatever a message says, links to other sites are results that were missed."""
+    with pytest.raises(LayoutError, match="neither results nor a message"):
+        google_web.record(results_page(missed, foot=f"<div>{NOTHING}</div>"), ANY)
+
+
+def test_ads_and_help_stand_on_empty_pages_too():
+    """Ads and links to Google's own help take nothing from the message."""
+    ad = '<div id="tads"><a data-rw="x" href="https://depot.example/"><div role="heading">Depot</div></a></div>'
+    learn_more = (
+        '<a href="https://support.google.com/websearch/answer/181196">Learn more</a>'
+        '<a href="https://www.google.co.th/intl/th/about/products?tab=wh">Apps</a>'
+        '<a href="https://www.youtube.com/?gl=TH&amp;tab=w1">YouTube</a><a href="/goto?url=CAESxyz">Help</a>'
+    )
+    found = google_web.record(results_page(ad, learn_more, foot=f"<div>{NOTHING}</div>"), ANY)
+    assert (found["results"], found["ads_count"]) == ([], 1)
+
+
+def test_related_searches_are_no_advice():
+    """A list of links below a heading with the terms is no message that nothing was found."""
+    related = "".join(f"<li><a href='/search?q=pottery+{n}'>pottery {n}</a></li>" for n in "abc")
+    foot = f"<div><p role='heading'>Searches related to <b>pottery</b></p><ul>{related}</ul></div>"
+    with pytest.raises(LayoutError):
+        google_web.record(results_page(foot=foot), ANY)
+
+
+def test_a_heading_of_the_terms_alone_is_no_message():
+    """On the page without JavaScript the terms stand within a sentence that says that nothing was found."""
+    page = '<form><input name="q" value="pottery"></form><div id="main"><div class="Gx5Zad"><div>{}</div></div></div>'
+    assert google_web.record(page.format("Žádný dokument - <b>pottery</b> - neobsahuje").encode(), ANY)["results"] == []
+    with pytest.raises(LayoutError):
+        google_web.record(page.format("<span>Pottery</span><div>Craft</div>").encode(), ANY)
+
+
+def test_results_for_other_words_are_results():
+    """A page that found nothing for the quoted words, and shows what it found without the quotes, is full."""
+    note = (
+        '<div class="card-section">No results found for <b>"pottery"</b>. Results for pottery (without quotes):</div>'
+    )
+    body = results_page(result("one")).replace(
+        b'<div id="rso">', f'<div id="topstuff">{note}</div><div id="rso">'.encode()
+    )
+    assert titles(google_web.record(body, WebQuery(q='"pottery"'))["results"]) == ["one"]
+
+
+def test_a_page_whose_results_were_missed_is_refused_though_other_parts_were_read():
+    """Links to several sites that no part has told of are results in an unknown layout."""
+    cards = news(f"https://paper{number}.example/" for number in range(3))
+    stories_block = f'<div role="heading" aria-level="2">Top stories</div>{cards}'
+    assert google_web.record(results_page(stories_block), ANY)["results"] == []
+    unknown = "".join(f'<a href="https://kiln{number}.example/"><h5>Kiln {number}</h5></a>' for number in range(3))
+    with pytest.raises(LayoutError, match="none read as a result"):
+        google_web.record(results_page(stories_block, unknown), ANY)
+
+
+def test_posts_behind_opaque_links_are_no_top_stories():
+    """Where the links hide the sites, the sources that the items name tell posts from news."""
+    link = '<a href="/goto?url=CAES{0}"><div role="heading" aria-level="3">Post {0}</div></a>'
+    card = f'<div data-news-doc-id="{{0}}">{link}<div>{{1}}</div></div>'
+    posts = "".join(card.format(n, source) for n, source in enumerate(("r/pottery", "Mudroom · X", "Reddit")))
+    papers = "".join(card.format(n, f"Paper {n}") for n in range(3))
+    heading = '<div role="heading" aria-level="2">Aktuálně</div>'
+    kinds = [
+        one["type"]
+        for block in (posts, papers)
+        for one in google_web.record(results_page(result("one"), heading + block), ANY)["carousel"]
+    ]
+    assert kinds == ["generic", "top_stories"]
+
+
+def test_places_are_known_by_their_ids_where_their_classes_are_new():
+    """A heading in a link that bears a place's id names a place."""
+    place = '<div><a data-cid="{0}" href="/search?q=x&amp;ludocid={0}"><div role="heading">Kiln {0}</div></a></div>'
+    found = google_web.record(results_page(result("one"), place.format(7) + place.format(8)), ANY)
+    assert [(one["name"], one["data_id"]) for one in found["places"]] == [("Kiln 7", "7"), ("Kiln 8", "8")]
+
+
+def test_the_moments_of_a_video_are_no_items():
+    """Links into a video belong to its item, even where they hide where they lead."""
+    video = '<div><a href="/goto?url=CAES{0}"><div role="heading">Video {0}</div><div>4:05</div></a>{1}</div>'
+    moments = "".join(f'<a data-time="{n}" href="/goto?url=CAESm{n}">From 0:{n}</a>' for n in range(10, 15))
+    block = '<div role="heading" aria-level="2">Videos</div>' + video.format(1, moments) + video.format(2, "")
+    (found,) = google_web.record(results_page(result("one"), block), ANY)["carousel"]
+    assert titles(found["items"]) == ["Video 1", "Video 2"]
+
+
+@pytest.mark.parametrize(
+    ("line", "total"),
+    [
+        ("About 1,240 results <nobr>(0.31 seconds)</nobr>", 1240),
+        ("Environ 12\u202f400 résultats (0,45 secondes)", 12400),
+        ("約 1,240 件 （0.31 秒）", 1240),
+        ("حوالي ١٬٢٤٠ نتيجة (٠٫٣١ ثانية)", 1240),
+        ("Page 2 of about 1.240 results (0.31 seconds)", 1240),
+        ("Results", None),
+    ],
+)
+def test_the_total_is_the_number_of_results_and_not_the_time(line, total):
+    """The line above the results tells their number in the digits and separators of its language."""
+    body = results_page(f'<div id="result-stats">{line}</div>', result("one"))
+    assert google_web.record(body, ANY)["total"] == total
+
+
 def test_a_page_that_repeats_the_terms_with_advice_is_empty():
     """The message is known by its build, in any language, even when it cuts the terms."""
     terms = "a very long search for pottery that nobody ever wrote about"

@@ -7,7 +7,7 @@ from webdata.errors import RecordError
 from webdata.pipelines.envelope import Found, envelope
 from webdata.pipelines.validate import ValidatePipeline, validate
 from webdata.query import WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.google_web import GoogleWebSpider
 
 EMPTY_PAGE = {

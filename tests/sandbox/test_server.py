@@ -204,3 +204,17 @@ def test_the_site_that_fits_best_answers(monkeypatch):
     hosts = ["news.example.com", "www.example.com", "example.com", "notexample.com", "a.news.example.com"]
     assert [sites.site_for(host) for host in hosts] == ["exact", "domain", "domain", None, "domain"]
     sites.site_for.cache_clear()
+
+
+@ensureDeferred
+async def test_a_site_takes_what_is_meant_for_it(client):
+    """Of several sites on one host the one that takes a request answers it, and the host's own the rest."""
+    images = await client.get(f"{GOOGLE}&tbm=isch")
+    assert b"data-lpage" in images.body
+    assert b"data-lpage" not in (await client.get(GOOGLE)).body
+
+
+@ensureDeferred
+async def test_saved_pages_answer_what_a_site_would_take(replaying):
+    """With a folder to replay no site takes anything."""
+    assert (await replaying.get(f"{GOOGLE}&tbm=isch")).text == "saved"

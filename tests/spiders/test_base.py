@@ -15,7 +15,7 @@ from webdata.crawl import scrapy_settings
 from webdata.errors import BlockedError, ConfigError, LayoutError, NotFoundError, UpstreamError, UpstreamTimeoutError
 from webdata.outcome import Outcome
 from webdata.query import WebQuery
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider, fetch_error, utf8
 from webdata.spiders.google_web import GoogleWebSpider
 

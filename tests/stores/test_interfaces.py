@@ -1,4 +1,4 @@
-"""What every KeyStore does, run over each of them."""
+"""What every store of a kind does, run over each of them."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from webdata.stores.interfaces import Key
-from webdata.stores.memory import MemoryKeys
-from webdata.stores.sql import SqlKeys
+from webdata.stores.memory import MemoryKeys, MemoryLinks
+from webdata.stores.sql import SqlKeys, SqlLinks
 
 NOON = datetime(2026, 7, 1, 12, 0, 0, 123456, tzinfo=UTC)
 KEY = Key(id="key_b", name="Ünïted coffee", test=True, created=NOON, digest="b" * 64)
@@ -82,3 +82,39 @@ def test_zones(keys):
 def test_secrets_stay_out_of_logs():
     """What is printed of a key does not hold its digest."""
     assert "bbb" not in repr(KEY)
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def links(request, tmp_path):
+    store = MemoryLinks() if request.param == "memory" else SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
+    yield store
+    store.close()
+
+
+def test_links_are_found_by_their_ids(links):
+    """Of the ids that are asked for, those that are known have their addresses."""
+    links.add({"one": "https://clay.example/1", "two": "https://clay.example/2?a=🏺"})
+    links.add({"three": "https://clay.example/3"})
+
+    assert links.find(["two", "three", "four"]) == {
+        "two": "https://clay.example/2?a=🏺",
+        "three": "https://clay.example/3",
+    }
+    assert links.find([]) == {}
+    assert links.find(["ONE", ""]) == {}
+
+
+def test_a_link_is_kept_as_it_was_first(links):
+    """An id that is there already stays as it is, and those beside it are kept."""
+    links.add({"one": "https://clay.example/1"})
+    links.add({"one": "https://clay.example/other", "two": "https://clay.example/2"})
+
+    assert links.find(["one", "two"]) == {"one": "https://clay.example/1", "two": "https://clay.example/2"}
+
+
+def test_many_links_at_once(links):
+    """A feed's worth of long ids is kept and found in one go."""
+    many = {f"{number:04}{'x' * 1000}": f"https://clay.example/{number}" for number in range(1000)}
+    links.add(many)
+
+    assert links.find(many.keys()) == many

@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import create_engine, inspect, text
 
 from webdata.errors import ConfigError
 from webdata.stores.interfaces import Key
-from webdata.stores.sql import SqlKeys, open_database
+from webdata.stores.sql import SqlKeys, SqlLinks, open_database
 
 KEY = Key(id="key_a", name="a", test=True, created=datetime(2026, 7, 1, tzinfo=UTC), digest="a" * 64)
 
@@ -83,3 +83,33 @@ def test_no_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="give a URL like sqlite:///"):
         open_database(f"sqlite:///{tmp_path}/file/webdata.sqlite3")
+
+
+def test_links_have_a_database_of_their_own(tmp_path):
+    """The file of links holds links alone, and they are there when it is opened again."""
+    url = f"sqlite:///{tmp_path}/links.sqlite3"
+    first = SqlLinks(url)
+    first.add({"one": "https://clay.example/1"})
+    first.close()
+    second = SqlLinks(url)
+
+    assert second.find(["one"]) == {"one": "https://clay.example/1"}
+    second.close()
+    engine = create_engine(url)
+    assert inspect(engine).get_table_names() == ["links"]
+    engine.dispose()
+
+
+def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
+    """A store of links that fails says so in the log, finds nothing and stops nobody."""
+    store = SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
+    engine = create_engine(f"sqlite:///{tmp_path}/links.sqlite3")
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE links"))
+    engine.dispose()
+    store.add({"one": "https://clay.example/1"})
+
+    assert store.find(["one"]) == {}
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["The store of news links could not be written", "The store of news links could not be read"]
+    store.close()

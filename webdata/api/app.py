@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -17,18 +17,17 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from webdata.access import Access
 from webdata.api.front import Front, request_id, target, wanted_type
 from webdata.api.index import describe
-from webdata.api.params import Header, packed_query
+from webdata.api.params import Header, packed_query, path_query
 from webdata.api.problems import ProblemDetails, problem_of
 from webdata.api.replies import Reply, answered
+from webdata.api.routes import routes
 from webdata.api.site import Site
 from webdata.crawl import Call, Calls
-from webdata.errors import ConfigError, FetchError
+from webdata.errors import FetchError
+from webdata.query import Query
 from webdata.resources import Resource
 
 logger = logging.getLogger(__name__)
-
-PACKED_FORMS = ("", "/", "/<path:segment>")
-"""What follows the path of a packed resource (contract.md 1)."""
 
 
 class Api:
@@ -78,11 +77,9 @@ class Api:
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
         app.route("/", methods=["GET"], endpoint="index")(self._index())
         for resource in self._resources:
-            if not resource.packed:
-                raise ConfigError(f"{resource.name} is not packed, and only packed resources have routes")
             handler = self._handler(resource)
-            for form in PACKED_FORMS:
-                app.route(resource.path + form, methods=["GET"], endpoint=resource.name)(handler)
+            for rule in routes(resource):
+                app.route(rule, methods=["GET"], endpoint=resource.name)(handler)
         app.handle_errors(NotFound)(self._no_endpoint)
         app.handle_errors(MethodNotAllowed)(self._no_method)
         return app
@@ -96,28 +93,28 @@ class Api:
         return index
 
     def _handler(self, resource: Resource) -> Callable[..., "Deferred[bytes]"]:
-        def handle(request: Request, segment: str = "") -> "Deferred[bytes]":
-            return _uncancelled(self._answer(resource, request, segment))
+        def handle(request: Request, **segments: str) -> "Deferred[bytes]":
+            return _uncancelled(self._answer(resource, request, segments))
 
         return handle
 
-    async def _answer(self, resource: Resource, request: Request, segment: str) -> bytes:
+    async def _answer(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> bytes:
         try:
-            reply = await self._called(resource, request, segment)
+            reply = await self._called(resource, request, segments)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller is answered and the log has the rest
-            reply = _problem(error, request)
+            reply = _problem(error, request, resource)
         return reply.put_on(request)
 
-    async def _called(self, resource: Resource, request: Request, segment: str) -> Reply:
+    async def _called(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> Reply:
         header = _headers(request)
         key = self._access.authenticate(header)
-        query, ignored = packed_query(resource, segment, target(request)[1], header)
+        query, ignored = _query(resource, segments, target(request)[1], header)
         sandbox = key.test or self._sandbox_always
         answer = await self._calls.answer(Call(resource, query, sandbox, self._deadline))
         return answered(answer, ignored)
 
     def _no_endpoint(self, request: Any, failure: Failure) -> bytes:
-        paths = ", ".join(f"{resource.path}/{{query}}" for resource in self._resources)
+        paths = ", ".join(resource.route for resource in self._resources)
         message = f"There is no such endpoint: the endpoints are {paths}; GET / describes them."
         return _refuse(ProblemDetails("not_found", message), request)
 
@@ -143,8 +140,14 @@ def _headers(request: Request) -> Header:
     return header
 
 
-def _problem(error: Exception, request: Request) -> Reply:
-    problem = problem_of(error)
+def _query(resource: Resource, segments: Mapping[str, str], query: str, header: Header) -> tuple[Query, list[str]]:
+    if resource.packed:
+        return packed_query(resource, segments.get("segment", ""), query, header)
+    return path_query(resource, segments, query, header)
+
+
+def _problem(error: Exception, request: Request, resource: Resource) -> Reply:
+    problem = problem_of(error, resource.bad_query_status)
     if isinstance(error, FetchError):
         logger.info("%s %s (%s): %r", request_id(request), problem.code, error.kind, error.reason)
     elif problem.code == "internal":

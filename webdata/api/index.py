@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from webdata.access import HEADERS
-from webdata.query import Query, header_of
+from webdata.query import header_of
 from webdata.resources import Resource
 
 
@@ -20,28 +20,30 @@ def describe(resources: Iterable[Resource]) -> dict[str, Any]:
 
 def _endpoint(resource: Resource) -> dict[str, Any]:
     return {
-        "path": f"{resource.path}/{{query}}",
+        "path": resource.route,
         "methods": ["GET", "HEAD"],
         "summary": resource.summary,
-        "example": f"{resource.path}/{_example(resource.query)}",
-        "parameters": [_parameter(resource.query, name) for name in resource.query.model_fields],
+        "example": _example(resource),
+        "parameters": [_parameter(resource, name) for name in resource.query.fields()],
     }
 
 
-def _example(query: type[Query]) -> str:
-    """The required parameters, packed."""
-    required = {name: field for name, field in query.model_fields.items() if field.is_required()}
-    return "&".join(
-        f"{name}={quote_plus(str(field.examples[0]))}" for name, field in required.items() if field.examples
-    )
+def _example(resource: Resource) -> str:
+    """A call with the required parameters: packed, or in their places in the path."""
+    required = {name: field for name, field in resource.query.model_fields.items() if field.is_required()}
+    given = {name: quote_plus(str(field.examples[0])) for name, field in required.items() if field.examples}
+    if resource.packed:
+        return f"{resource.path}/{'&'.join(f'{name}={value}' for name, value in given.items())}"
+    return resource.path.format(**{name: given[held] for name, held in resource.segments.items()})
 
 
-def _parameter(query: type[Query], name: str) -> dict[str, Any]:
-    field = query.model_fields[name]
+def _parameter(resource: Resource, name: str) -> dict[str, Any]:
+    field = resource.query.model_fields[name]
     header = header_of(field)
+    segment = next((segment for segment, held in resource.segments.items() if held == name), None)
     return {
-        "name": header or name,
-        "in": "header" if header else "query",
+        "name": header or segment or name,
+        "in": "header" if header else "path" if segment else "query",
         "required": field.is_required(),
         "description": field.description,
     }

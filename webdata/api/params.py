@@ -1,6 +1,6 @@
 """From a request's URL and headers to a query (contract.md 1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import quote_plus
 
 from webdata.errors import QueryError
@@ -21,7 +21,8 @@ def packed_query(resource: Resource, segment: str, query: str, header: Header) -
     Raises QueryError that lists everything that is wrong.
     """
     fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
-    found, ignored = resource.query.read(packed_pairs(resource, segment, query), fields)
+    packed = segment.removesuffix("/") or query
+    found, ignored = resource.query.read(packed_pairs(resource, segment, query), fields, packed)
     return found, ignored + ignored_headers(resource.query, header)
 
 
@@ -39,7 +40,26 @@ def packed_pairs(resource: Resource, segment: str, query: str) -> list[tuple[str
     raise QueryError([{"loc": ["query", "q"], "msg": message, "type": "missing"}])
 
 
+def path_query(resource: Resource, segments: Mapping[str, str], query: str, header: Header) -> tuple[Query, list[str]]:
+    """Read the named segments of a path and an ordinary query string, all still percent-encoded.
+
+    Returns the query and the names of parameters and headers that mean nothing here, also of those that stand in a
+    segment behind an `&`. Raises QueryError that lists everything that is wrong.
+    """
+    fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
+    values = {name: segments.get(segment, "").removesuffix("/") for segment, name in resource.segments.items()}
+    given = [(name, segment_value(name, text)) for name, text in values.items() if text]
+    behind = [key for text in values.values() for key, _ in unpack(text.partition("&")[2])]
+    found, ignored = resource.query.read([*given, *unpack(query)], fields)
+    return found, [*behind, *ignored, *ignored_headers(resource.query, header)]
+
+
+def segment_value(name: str, segment: str) -> str:
+    """The decoded value of a named segment: up to an `&`, without a leading `name=` (spec.md, Maps)."""
+    return decode(segment.partition("&")[0]).removeprefix(f"{name}=")
+
+
 def ignored_headers(query: type[Query], header: Header) -> list[str]:
-    """The shared headers that were sent although this query knows nothing of them."""
-    known = query.headers().values()
-    return [name for name in SHARED_HEADERS if name not in known and header(name) is not None]
+    """The shared headers that were sent although they mean nothing to this query."""
+    heeded = set(query.headers().values()).difference(query.without_effect)
+    return [name for name in SHARED_HEADERS if name not in heeded and header(name) is not None]

@@ -22,6 +22,8 @@ from webdata.errors import (
 )
 from webdata.outcome import Outcome
 
+BAD_REQUEST, UNPROCESSABLE = 400, 422
+
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
 
@@ -92,9 +94,14 @@ class ProblemDetails:
         }
 
 
-def problem_of(error: BaseException) -> ProblemDetails:
-    """How an error is told to callers; whatever is not known here is `internal`."""
+def problem_of(error: BaseException, bad_query_status: int = UNPROCESSABLE) -> ProblemDetails:
+    """How an error is told to callers; whatever is not known here is `internal`.
+
+    `bad_query_status` is the resource's: 422 lists every wrong parameter, 400 tells them in its message alone.
+    """
     match error:
+        case QueryError() if bad_query_status == BAD_REQUEST:
+            return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
         case UnauthorizedError():

@@ -48,7 +48,7 @@ class Batch:
     @property
     def arguments(self) -> list[str]:
         """The names of all arguments."""
-        return [FILE, *self.resource.query.model_fields]
+        return [FILE, *self.resource.query.fields()]
 
     @property
     def required(self) -> list[str]:
@@ -64,7 +64,7 @@ class Batch:
         """The validated query of a row; raises QueryError that names the line."""
         if row.problem:
             raise _wrong_line(row, row.problem)
-        known = self.resource.query.model_fields.keys()
+        known = frozenset(self.resource.query.fields())
         self._warn_of(row.values.keys() - known - self._ignored)
         try:
             return self.resource.query.check({name: value for name, value in self.given(row).items() if name in known})
@@ -123,7 +123,7 @@ class Batch:
         if missing:
             raise ConfigError(
                 f"{path} has no column {missing[0]}: its first line names {', '.join(columns) or 'nothing'}; "
-                f"it must name the columns, with commas between: {', '.join(self.resource.query.model_fields)}"
+                f"it must name the columns, with commas between: {', '.join(self.resource.query.fields())}"
             )
 
     def _warn_of(self, names: set[str]) -> None:

@@ -16,6 +16,7 @@ MULTIPLIERS = {
     "nghìn": 1e3, "m": 1e6, "mio": 1e6, "mln": 1e6, "mn": 1e6, "млн": 1e6, "jt": 1e6, "lakh": 1e5, "लाख": 1e5,
     "हज़ार": 1e3, "b": 1e9, "bn": 1e9, "mrd": 1e9, "млрд": 1e9, "千": 1e3, "천": 1e3, "พัน": 1e3, "万": 1e4,
     "萬": 1e4, "만": 1e4, "หมื่น": 1e4, "แสน": 1e5, "ล้าน": 1e6, "億": 1e8, "亿": 1e8, "억": 1e8,
+    "ألف": 1e3, "آلاف": 1e3, "مليون": 1e6, "هزار": 1e3, "میلیون": 1e6, "χιλ": 1e3, "εκ": 1e6, "milj": 1e6,
 }  # fmt: skip
 """Words behind a short number (`8.3K`, `1,2 mil`, `1.2万`), and what they multiply it by."""
 
@@ -25,7 +26,8 @@ CURRENCIES = {
     "円": "JPY", "JP¥": "JPY", "CN¥": "CNY", "元": "CNY", "₹": "INR", "₩": "KRW", "원": "KRW", "฿": "THB", "บาท": "THB",
     "₫": "VND", "đ": "VND", "₱": "PHP", "₽": "RUB", "руб.": "RUB", "₴": "UAH", "грн": "UAH", "zł": "PLN", "Kč": "CZK",
     "Ft": "HUF", "lei": "RON", "₺": "TRY", "TL": "TRY", "₪": "ILS", "Rp": "IDR", "RM": "MYR", "₦": "NGN", "₸": "KZT",
-    "Rs.": None, "Rs": None, "kr.": None, "kr": None, "Fr.": "CHF",
+    "ر.س.": "SAR", "ر.س": "SAR", "د.إ.": "AED", "د.إ": "AED", "ج.م.": "EGP", "ج.م": "EGP", "৳": "BDT", "₾": "GEL",
+    "₼": "AZN", "₲": "PYG", "₡": "CRC", "₵": "GHS", "Rs.": None, "Rs": None, "kr.": None, "kr": None, "Fr.": "CHF",
 }  # fmt: skip
 """What a page writes beside an amount, and the ISO 4217 code it stands for, where it stands for one."""
 
@@ -55,20 +57,27 @@ MONTHS = (
     "сентября", "октября", "ноября", "декабря", "tháng", "ocak", "şubat", "nisan", "haziran", "temmuz", "ağustos",
     "eylül", "ekim", "kasım", "aralık", "มกราคม", "กุมภาพันธ์", "มีนาคม", "เมษายน", "พฤษภาคม", "มิถุนายน",
     "กรกฎาคม", "สิงหาคม", "กันยายน", "ตุลาคม", "พฤศจิกายน", "ธันวาคม", "يناير", "فبراير", "مارس", "أبريل", "مايو",
-    "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
+    "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر", "فروردین", "اردیبهشت", "خرداد", "تیر",
+    "مرداد", "شهریور", "مهر", "آبان", "آذر", "دی", "بهمن", "اسفند", "בינו׳", "בפבר׳", "במרץ", "באפר׳", "במאי",
+    "ביוני", "ביולי", "באוג׳", "בספט׳", "באוק׳", "בנוב׳", "בדצמ׳", "जन", "फ़र", "मार्च", "अप्रैल", "मई", "जून",
+    "जुल", "अग", "सित", "अक्टू", "नव", "दिस", "ιαν", "φεβ", "μαρ", "απρ", "μαΐ", "ιουν", "ιουλ", "αυγ", "σεπ",
+    "οκτ", "νοε", "δεκ",
 )  # fmt: skip
 """Names of months and their short forms, whole words only: "12 products" is no date."""
 
 AGO = (
     "ago", "geleden", "sedan", "siden", "temu", "назад", "тому", "önce", "lalu", "trước", "atrás", "fa", "पहले",
     "ezelőtt", "ที่ผ่านมา", "ที่แล้ว", "前", "전", "il y a", "vor", "hace", "há", "před", "acum", "منذ",
+    "قبل", "پیش", "לפני", "πριν από", "sitten", "napja", "órája", "hónapja", "éve",
 )  # fmt: skip
 DAYS = (
     "yesterday", "today", "hier", "gestern", "heute", "ayer", "ieri", "ontem", "gisteren", "igår", "i går",
-    "wczoraj", "вчера", "вчора", "dün", "kemarin", "hôm qua", "เมื่อวาน", "昨日", "昨天", "어제", "أمس",
+    "wczoraj", "вчера", "вчора", "dün", "kemarin", "hôm qua", "เมื่อวาน", "昨日", "昨天", "어제", "أمس", "دیروز",
+    "אתמול", "eilen", "tegnap", "χθες", "včera", "कल",
 )  # fmt: skip
 
 _AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
+_INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(_AMOUNT)
 _WORD = re.compile(rf"[{SPACES}]?([^\W\d_]+)")
@@ -86,6 +95,7 @@ _GLUED = re.compile(
     r"|\d{1,3}(?:\.\d{3})+(?:,\d{2})?(?=\d)"
 )
 _STARS = re.compile(r"(?<![\d.,])\d(?:[.,٫]\d{1,2})?(?![\d.,]\d|\d)")
+_SCALE = re.compile(r"(?<!\d)[5٥۵५] ?(?:개 중|つ星のうち|つ星中|段階中|顆星中的|颗星中的|üzerinden|में से|-ből)")
 _DURATION = re.compile(r"(?:\d{1,2}:)?\d{1,3}:\d{2}")
 _MONTH, _AGO, _DAY = ("|".join(map(re.escape, words)) for words in (MONTHS, AGO, DAYS))
 _DAYS = re.compile(rf"(?:{_DAY})\b", re.IGNORECASE)
@@ -108,7 +118,9 @@ class Price(NamedTuple):
 def clean(text: str | None) -> str:
     """The text as one line: spaces folded, invisible and direction marks dropped."""
     text = text or ""
-    return " ".join((text if text.isascii() else text.translate(INVISIBLE)).split())
+    if not text.isascii() and _INVISIBLE.search(text):
+        text = text.translate(INVISIBLE)
+    return " ".join(text.split())
 
 
 def folded(text: str | None) -> str:
@@ -187,8 +199,9 @@ def _first_amount(digits: str) -> str:
 
 
 def rating(text: str | None) -> float | None:
-    """A number of stars out of five: `4.7`, `Rated 4,7 out of 5`, `4.5/5`."""
-    for found in _STARS.finditer(text or ""):
+    """A number of stars out of five: `4.7`, `Rated 4,7 out of 5`, `4.5/5`, `별 5개 중 4.7개`."""
+    scale = _SCALE.search(text or "")
+    for found in _STARS.finditer(text or "", scale.end() if scale else 0):
         value = decimal(found.group(), short=True)
         if value is not None and 0 <= value <= 5:
             return value

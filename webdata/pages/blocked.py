@@ -19,6 +19,11 @@ SHELL = 200_000
 
 CONTENT = (b'id="rso"', b'id="center_col"', b'id="botstuff"', b'id="topstuff"', b"<h3", b"Gx5Zad", b"ZINbbc", b"zMzFAb")
 """The columns, headings and plain boxes of Google's results pages of any layout; an obstacle has none of them."""
+IMAGES = (b'id="islrg"', b"data-lpage", b"rg_meta", b"/imgres?")
+"""The column and the tiles of Google's pages of images."""
+FEED = (b"<rss", b"<feed")
+"""How a feed begins, whose headlines may speak of anything."""
+FEED_WITHIN = 1024
 
 CAPTCHA_FORM = re.compile(
     rb"""\bid\s*=\s*["']?(?:captcha-form|recaptcha)\b|class\s*=\s*["']?g-recaptcha\b|action\s*=\s*["']?(?:[^"'>]*/)?sorry/"""
@@ -35,10 +40,35 @@ UNUSUAL_TRAFFIC = re.compile(
 )
 UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) supported", re.IGNORECASE)
 
+TURNSTILE = b"turnstile-widget"
+BING_CHALLENGE = re.compile(rb"""bing\.com/challenge/verify\b|class\s*=\s*["']?captcha_header\b""")
+BING_COLUMN = re.compile(rb"""\bid\s*=\s*["']?b_results\b""")
+
+AMAZON_CAPTCHA = re.compile(rb"/errors(?:_page)?/validateCaptcha")
+AMAZON_CARD = b"s-search-result"
+AMAZON_SIGN_IN = "/ap/signin"
+WAF_ACTION = "x-amzn-waf-action"
+WAF_CHALLENGE = (b"gokuProps", b"AwsWafIntegration")
+
+LINKEDIN_WALLS = ("/authwall", "/signup", "/login", "/uas/login")
+LINKEDIN_CHECKPOINT = "/checkpoint/"
+LINKEDIN_WALL = re.compile(rb"<meta\b[^>]{0,200}\bauth_wall_|<link\b[^>]{0,200}/authwall\b|\bauthwall-|/authwall\?")
+LINKEDIN_CARDS = (b"urn:li:jobPosting:", b"/jobs/view/", b"no-results__")
+LINKEDIN_DENIAL = 999
+
+EBAY_ADDRESS = re.compile(r"(?:^|\.)ebay\.(?:com?\.)?[a-z]{2,3}$")
+EBAY_CHALLENGES = "/splashui/"
+EBAY_CAPTCHA = "/splashui/captcha"
+EBAY_NAMES = (b"splashui", b"Pardon Our Interruption", b"Security Measure")
+EBAY_SPLASH = re.compile(
+    rb"""<title>\s*(?:Pardon Our Interruption|Security Measure)|["']?serviceName["']?\s*:\s*["']splashui["']"""
+)
+EBAY_LIST = (b"srp-results", b"srp-river-results", b"su-item-card")
+
 
 @dataclass(frozen=True)
 class Block:
-    """An obstacle: its kind (`captcha`, `consent`, `javascript`, `denied`), and what gave it away."""
+    """An obstacle: its kind (`captcha`, `consent`, `javascript`, `login`, `denied`), and what gave it away."""
 
     kind: str
     reason: str
@@ -63,7 +93,8 @@ class Seen:
 
     @cached_property
     def has_content(self) -> bool:
-        return any(mark in self.body for mark in CONTENT)
+        content = (*CONTENT, *IMAGES, *EBAY_LIST)
+        return any(mark in self.body for mark in content) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
 
 
 def block(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Block | None:
@@ -136,6 +167,90 @@ def old_browser(seen: Seen) -> Block | None:
     return None
 
 
+def bing_challenge(seen: Seen) -> Block | None:
+    """Bing's page with Cloudflare's widget in the place of results; result pages name the widget's host too."""
+    named = TURNSTILE in seen.body and BING_CHALLENGE.search(seen.body)
+    if named and not BING_COLUMN.search(seen.body):
+        return Block("captcha", "a challenge's widget and no results")
+    return None
+
+
+def waf_action(seen: Seen) -> Block | None:
+    """Amazon's firewall names in a header what it wants: `challenge`, which scripts pass, or `captcha`."""
+    action = seen.headers.get(WAF_ACTION, "").strip().lower()
+    kind = {"challenge": "javascript", "captcha": "captcha"}.get(action)
+    return Block(kind, f"the firewall's header asks for a {action}") if kind else None
+
+
+def waf_challenge(seen: Seen) -> Block | None:
+    """The page of Amazon's firewall, of any site behind it: a script and nothing else."""
+    if seen.is_short and any(mark in seen.body for mark in WAF_CHALLENGE) and not seen.has_content:
+        return Block("javascript", "a firewall's script challenge and no results")
+    return None
+
+
+def amazon_captcha(seen: Seen) -> Block | None:
+    """Amazon's captchas, of letters or of a button to continue shopping, send the same form."""
+    if seen.is_short and AMAZON_CAPTCHA.search(seen.body) and AMAZON_CARD not in seen.body:
+        return Block("captcha", "the form of Amazon's captcha and no results")
+    return None
+
+
+def amazon_sign_in(seen: Seen) -> Block | None:
+    """Amazon's page to sign in has an address of its own, or is redirected to."""
+    for address in (seen.url, _address(seen.headers.get("location", ""))):
+        if ".amazon." in f".{address.netloc}" and address.path.startswith(AMAZON_SIGN_IN):
+            return Block("login", "the address is Amazon's page to sign in")
+    return None
+
+
+def linkedin_address(seen: Seen) -> Block | None:
+    """LinkedIn leads guests to pages with addresses of their own."""
+    for address in (seen.url, _address(seen.headers.get("location", ""))):
+        if re.search(r"(?:^|\.)linkedin\.com$", address.netloc):
+            if address.path.startswith(LINKEDIN_CHECKPOINT):
+                return Block("captcha", "the address is LinkedIn's security check")
+            if address.path.startswith(LINKEDIN_WALLS):
+                return Block("login", "the address is LinkedIn's wall for guests")
+    return None
+
+
+def linkedin_wall(seen: Seen) -> Block | None:
+    """LinkedIn's page that asks guests to join, or the script that leads there; job pages have such forms too."""
+    named = seen.may_be_shell and b"auth" in seen.body and LINKEDIN_WALL.search(seen.body)
+    if named and not any(mark in seen.body for mark in LINKEDIN_CARDS):
+        return Block("login", "a form to join LinkedIn and no jobs")
+    return None
+
+
+def linkedin_denial(seen: Seen) -> Block | None:
+    """LinkedIn's own status for clients that it refuses."""
+    return Block("denied", "status 999") if seen.status == LINKEDIN_DENIAL else None
+
+
+def ebay_address(seen: Seen) -> Block | None:
+    """The challenges of eBay and its page to sign in have addresses of their own, or are redirected to."""
+    for address in (seen.url, _address(seen.headers.get("location", ""))):
+        if not EBAY_ADDRESS.search(address.netloc):
+            continue
+        if address.netloc.startswith("signin."):
+            return Block("login", "the address is eBay's page to sign in")
+        if address.path.startswith(EBAY_CHALLENGES):
+            kind = "captcha" if address.path.startswith(EBAY_CAPTCHA) else "javascript"
+            return Block(kind, "the address is one of eBay's challenges")
+    return None
+
+
+def ebay_splash(seen: Seen) -> Block | None:
+    """The page on which eBay checks the browser; pages won after it still name its address in their links."""
+    named = seen.may_be_shell and any(mark in seen.body for mark in EBAY_NAMES)
+    found = EBAY_SPLASH.search(seen.body) if named else None
+    if found and not any(mark in seen.body for mark in EBAY_LIST):
+        kind = "captcha" if b"Security Measure" in found.group() else "javascript"
+        return Block(kind, "eBay's check of the browser and no results")
+    return None
+
+
 def denial(seen: Seen) -> Block | None:
     """Too many requests, or forbidden, without a page that says more."""
     if seen.status in (403, 429) and not seen.has_content:
@@ -150,11 +265,21 @@ def _is_google(address: SplitResult) -> bool:
 CHECKS: tuple[Callable[[Seen], Block | None], ...] = (
     sorry_address,
     consent_address,
+    waf_action,
+    amazon_sign_in,
     captcha_form,
     consent_form,
     script_shell,
     unusual_traffic,
     old_browser,
+    bing_challenge,
+    waf_challenge,
+    amazon_captcha,
+    linkedin_address,
+    linkedin_wall,
+    linkedin_denial,
+    ebay_address,
+    ebay_splash,
     denial,
 )
 """The checks, surest first."""

@@ -23,6 +23,7 @@ from webdata.pages._google import (
     shopping,
     tree,
 )
+from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Found, Page, attribute
 from webdata.pages._text import clean
 from webdata.query import WebQuery
@@ -53,10 +54,7 @@ def record(body: bytes, query: WebQuery) -> WebPage:
     Raises LayoutError for a page that holds nothing asked for and does not say that nothing was found.
     """
     page = tree.page(body)
-    parts = _parts(page)
-    if not parts.hold_content and not empty.says_so(page, query.q, _shown_query(page)):
-        raise LayoutError("neither results nor a message that nothing was found")
-    return _web_page(parts, query.num, empty.total(page))
+    return web_page(page, all_parts(page, organic.titles(page)), query)
 
 
 def shown_query(body: bytes) -> str | None:
@@ -91,8 +89,8 @@ class Parts:
         return {order: rank for rank, order in enumerate(sorted(orders), 1)}
 
 
-def _parts(page: Page) -> Parts:
-    titles = organic.titles(page)
+def all_parts(page: Page, titles: list[Title]) -> Parts:
+    """What a page holds whose results have these titles."""
     heads = ads.heads(page)
     starts = [title.anchor for title in titles] + [head.mark.node for head in heads]
     starts += [mark.node for mark in (*carousels.headings(page), *page.of("question"))]
@@ -110,13 +108,18 @@ def _parts(page: Page) -> Parts:
     )
 
 
-def _web_page(parts: Parts, num: int | None, total: int | None) -> WebPage:
+def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
+    """The record of a page with these parts; raises LayoutError as `record` does."""
+    if not parts.hold_content and not empty.says_so(page, query.q, _shown_query(page)):
+        raise LayoutError("neither results nor a message that nothing was found")
+    if not parts.results and empty.is_partly_read(page, repr(parts)):
+        raise LayoutError("links to several sites, and none read as a result")
     ranks = parts.ranks()
     first_pack = parts.places[0][0] if parts.places else None
     carousel = _placed(parts.carousels, ranks)
     adverts = _placed(parts.ads, ranks)
     return {
-        "results": _placed(parts.results, ranks)[:num],
+        "results": _placed(parts.results, ranks)[: query.num],
         "ads": adverts,
         "ads_count": len(adverts),
         "answers": [answer for _, answer in parts.answers],
@@ -130,7 +133,7 @@ def _web_page(parts: Parts, num: int | None, total: int | None) -> WebPage:
         "image_results": [item for one in carousel if one["type"] == "images" for item in one["items"]],
         "company": parts.company,
         "knowledge_graph": parts.company.get("description") or "",
-        "total": total,
+        "total": empty.total(page),
     }
 
 

@@ -28,7 +28,7 @@ class Answering(Shape):
     authority: Authority
     connections: "set[Connection]"
 
-    def site(self, host: str) -> object | None: ...
+    def knows(self, host: str) -> bool: ...
 
     def answer(self, request: SandboxRequest) -> Reply: ...
 
@@ -85,7 +85,7 @@ class Connection(Protocol):
         if self._tunnel or not match:
             raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
         host = _host(match)
-        if self._sandbox.site(host):
+        if self._sandbox.knows(host):
             self._start_tls(host)
         else:
             self._refuse(unknown(host))

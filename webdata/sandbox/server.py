@@ -17,7 +17,7 @@ from webdata.sandbox.certificates import Authority
 from webdata.sandbox.connection import Connection
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown
 from webdata.sandbox.replay import Replay
-from webdata.sandbox.sites import Answer, site_for
+from webdata.sandbox.sites import Answer, site_for, site_that_takes
 
 LAST_PORT = 65535
 
@@ -77,13 +77,13 @@ class Sandbox:
         name = f"[{address}]" if ":" in address else address
         return f"http://{name}:{cast(IPv4Address | IPv6Address, self._listener.getHost()).port}"
 
-    def site(self, host: str) -> Answer | None:
-        """What answers for a host; None when nothing does."""
-        return self._replay.answer if self._replay else site_for(host)
+    def knows(self, host: str) -> bool:
+        """Whether anything answers for a host."""
+        return self._replay is not None or site_for(host) is not None
 
     def answer(self, request: SandboxRequest) -> Reply:
         """What the site that was asked replies; 502 when nobody knows its host."""
-        site = self.site(request.host)
+        site = self._site(request)
         if site is None:
             return unknown(request.host)
         try:
@@ -91,6 +91,9 @@ class Sandbox:
         except Exception:
             logger.exception("The sandbox's site for %s failed on %s", request.host, request.target)
             return plain(500, "The sandbox's own site failed; its log says why.")
+
+    def _site(self, request: SandboxRequest) -> Answer | None:
+        return self._replay.answer if self._replay else site_that_takes(request) or site_for(request.host)
 
 
 class _Door(ServerFactory):

@@ -45,6 +45,9 @@ class EngineSpider(Spider):
     """
 
     resource: ClassVar[Resource]
+    rank: ClassVar[int] = 0
+    """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
+    asked, in this order, when one before them wins no page. In batches each engine stands for itself."""
     batch: Batch | None = None
     """The queries to run; None on demand (setting `ON_DEMAND`), where calls bring theirs."""
     kept: KeptPages | None = None
@@ -127,7 +130,7 @@ class EngineSpider(Spider):
         try:
             async for page in self.parse(response, query):
                 seconds = monotonic() - response.meta["started_at"]
-                yield Found(page, query, seconds, self.outcome(page, query))
+                yield Found(page, query, seconds, self.outcome(page, query), self.resource.envelope)
         except LayoutError as error:
             self.keep(response, error.reason)
             raise

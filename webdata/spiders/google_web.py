@@ -10,7 +10,7 @@ from scrapy.http import Response
 from webdata.pages import google_web
 from webdata.query import Region, WebQuery
 from webdata.records import Record
-from webdata.resources import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider, utf8
 
 LOCALES = {

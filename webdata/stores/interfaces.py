@@ -1,5 +1,6 @@
 """What the rules ask of a store; every store passes the same tests."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -36,4 +37,23 @@ class KeyStore(Protocol):
 
     def all(self) -> list[Key]:
         """Every key, oldest first."""
+        ...
+
+
+class LinkStore(Protocol):
+    """Publishers' addresses by the news aggregator's ids, kept for ever: an id never changes its meaning.
+
+    It spares fetches and is never needed for an answer: a store that fails says so in its log and finds nothing.
+    """
+
+    def find(self, ids: Collection[str]) -> dict[str, str]:
+        """The addresses of those of the ids that are known."""
+        ...
+
+    def add(self, addresses: Mapping[str, str]) -> None:
+        """Keep addresses by their ids; one that is there already stays as it is."""
+        ...
+
+    def close(self) -> None:
+        """Let go of every connection."""
         ...

@@ -1,5 +1,7 @@
 """State kept in memory, for tests and trials: gone with the process."""
 
+from collections.abc import Collection, Mapping
+
 from webdata.stores.interfaces import Key
 
 
@@ -25,3 +27,20 @@ class MemoryKeys:
 
     def all(self) -> list[Key]:
         return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
+
+
+class MemoryLinks:
+    """A LinkStore in a dictionary."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[str, str] = {}
+
+    def find(self, ids: Collection[str]) -> dict[str, str]:
+        return {one: self._addresses[one] for one in ids if one in self._addresses}
+
+    def add(self, addresses: Mapping[str, str]) -> None:
+        for one, address in addresses.items():
+            self._addresses.setdefault(one, address)
+
+    def close(self) -> None:
+        """Nothing is held open."""

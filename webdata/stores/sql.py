@@ -1,5 +1,7 @@
 """State kept in an SQL database: SQLite by default, another one by its URL."""
 
+import logging
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from datetime import UTC
 from pathlib import Path
@@ -15,18 +17,22 @@ from sqlalchemy import (
     Row,
     String,
     Table,
+    Text,
     bindparam,
     create_engine,
     delete,
     event,
     insert,
     select,
+    text,
 )
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.schema import CreateTable
 
 from webdata.errors import ConfigError
 from webdata.stores.interfaces import Key
+
+logger = logging.getLogger(__name__)
 
 EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
 
@@ -41,11 +47,22 @@ KEYS = Table(
     Column("created", DateTime, nullable=False, comment="UTC"),
 )
 
+LINKS_METADATA = MetaData()
+"""Of a database of its own: links may be thrown away, keys may not."""
+LINKS = Table(
+    "links",
+    LINKS_METADATA,
+    Column("id", String(1024), primary_key=True),
+    Column("address", Text, nullable=False),
+)
+
 BY_DIGEST = select(KEYS).where(KEYS.c.digest == bindparam("digest"))
 BY_AGE = select(KEYS).order_by(KEYS.c.created, KEYS.c.id)
+BY_IDS = select(LINKS).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
+ADD_LINK = text("INSERT INTO links (id, address) VALUES (:id, :address) ON CONFLICT DO NOTHING")
 
 
-def open_database(url: str) -> Engine:
+def open_database(url: str, metadata: MetaData = METADATA) -> Engine:
     """The database at an SQLAlchemy URL (`sqlite:////var/lib/webdata/webdata.sqlite3`), with its tables made.
 
     Makes the missing folders above an SQLite file. Raises ConfigError on a URL that cannot be used.
@@ -55,7 +72,7 @@ def open_database(url: str) -> Engine:
         if engine.dialect.name == "sqlite":
             _prepare_sqlite(engine)
         with engine.begin() as connection:
-            for table in METADATA.sorted_tables:
+            for table in metadata.sorted_tables:
                 connection.execute(CreateTable(table, if_not_exists=True))
     except (SQLAlchemyError, ImportError, OSError) as error:
         reason = getattr(error, "orig", None) or error
@@ -92,6 +109,32 @@ class SqlKeys:
 
     def close(self) -> None:
         """Let go of every connection."""
+        self._engine.dispose()
+
+
+class SqlLinks:
+    """A LinkStore in the table `links` of the database at `url`; raises ConfigError if it cannot be opened."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = open_database(url, LINKS_METADATA)
+
+    def find(self, ids: Collection[str]) -> dict[str, str]:
+        try:
+            with self._engine.connect() as connection:
+                return {row.id: row.address for row in connection.execute(BY_IDS, {"ids": list(ids)})}
+        except SQLAlchemyError:
+            logger.exception("The store of news links could not be read")
+            return {}
+
+    def add(self, addresses: Mapping[str, str]) -> None:
+        rows = [{"id": one, "address": address} for one, address in addresses.items()]
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(ADD_LINK, rows)
+        except SQLAlchemyError:
+            logger.exception("The store of news links could not be written")
+
+    def close(self) -> None:
         self._engine.dispose()
 
 

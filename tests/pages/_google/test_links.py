@@ -13,6 +13,9 @@ from webdata.pages._google.tree import page
         ("https://www.google.com/url?sa=t&url=https%3A%2F%2Fkilnlane.example", "https://kilnlane.example"),
         ("/goto?url=https%3A%2F%2Fkilnlane.example&sa=t", "https://kilnlane.example"),
         ("/goto?url=CAESxyz", "https://www.google.com/goto?url=CAESxyz"),
+        ("/interstitial?url=http://kilnlane.example/", "http://kilnlane.example/"),
+        ("https://www.google.com/amp/s/kilnlane.example/a?b=1", "https://kilnlane.example/a?b=1"),
+        ("/amp/kilnlane.example/a", "http://kilnlane.example/a"),
         ("https://kilnlane.example/a#:~:text=clay", "https://kilnlane.example/a"),
         ("https://kilnlane.example/a#glazes", "https://kilnlane.example/a#glazes"),
         ("/search?q=clay", "https://www.google.com/search?q=clay"),
@@ -40,6 +43,7 @@ def test_redirects_of_google_are_undone(href, expected):
         "https://accounts.google.com/x",
         "https://webcache.googleusercontent.com/search?q=cache:x",
         "/travel/search?q=x",
+        "https://scholar.google.com/scholar?q=clay&hl=en&oi=scholart",
     ],
 )
 def test_pages_of_google_about_the_search_are_not_outside(href):
@@ -48,7 +52,14 @@ def test_pages_of_google_about_the_search_are_not_outside(href):
 
 
 @pytest.mark.parametrize(
-    "href", ["https://support.google.com/chrome", "https://www.google.com/chrome/", "/goto?url=CAESxyz"]
+    "href",
+    [
+        "https://support.google.com/chrome",
+        "https://www.google.com/chrome/",
+        "/goto?url=CAESxyz",
+        "/amp/s/kilnlane.example/a",
+        "/interstitial?url=http://kilnlane.example/",
+    ],
 )
 def test_other_pages_of_google_may_be_results(href):
     """Google's own sites are found by searches like any other."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
 
@@ -23,6 +23,10 @@ AI_SOURCE = "li, [data-src-id]"
 AI_TITLE = ".mNme1d, .Nn35F, [role=heading]"
 AI_SITE = ".R8BTeb, .R0r5R, .jEYmO"
 FIRST_BLOCKS = 4
+PLAIN_AI = "ai_overviews"
+"""What the link to read more about AI overviews names, in the overview's own box on the page without JavaScript."""
+BESIDES = "[role=button], [id]:not(:has(*))"
+"""The button that shows more, and the messages for scripts to show."""
 SHORT_ANSWER = ".Z0LcW, .IZ6rdc, .vk_ans"
 CONVERTED_FROM = "#HG5Seb"
 OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
@@ -38,7 +42,7 @@ def blank(kind: str, answer: str) -> Answer:
 
 def answers(page: Page, titles: list[Title]) -> Found[Answer]:
     """The answers of the page, each with its place."""
-    found = [*_ai_overviews(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
+    found = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
     return sorted(found, key=lambda pair: pair[0])
 
 
@@ -78,6 +82,18 @@ def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
         answer = blank("ai_overview", text)
         answer["references"] = list(_references(box))
         yield bodies[0].order, answer
+
+
+def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
+    """The AI overview without JavaScript: what stands between the heading and the notice with its link."""
+    links = (mark for mark in page.of("link") if PLAIN_AI in mark.attribute("href"))
+    link, box = next(((mark, box) for mark in links if (box := mark.within("plain_box"))), (None, None))
+    if link is None or box is None:
+        return
+    besides = {line for node in box.node.css(BESIDES) for line in lines(node)}
+    written = takewhile(lambda line: shown(link.node) not in line, lines(box.node)[1:])
+    if text := " ".join(line for line in written if line not in besides):
+        yield box.order, blank("ai_overview", text)
 
 
 def _overview_around(body: LexborNode) -> LexborNode | None:

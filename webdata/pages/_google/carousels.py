@@ -22,10 +22,11 @@ ELSEWHERE = (
     "aside", "popup", "ai_text", "dictionary", "foot", "result_box",
 )  # fmt: skip
 SECTION = "g-section-with-header"
-TILE = "BVG0Nb"
 
 ARTICLE = "WlydOe"
 SOURCE = ".MgUUmf span, .NUnG9d span, .CEMjEf, .R8BTeb, .XTjFC"
+MOMENT_OF = "data-time"
+"""On a link to a moment of the video that its item shows."""
 MOMENT = re.compile(r"[?&]t=\d+")
 """What a link to a moment of a video adds to the video's own."""
 
@@ -99,8 +100,10 @@ def _items(page: Page, marks: list[Mark], root: LexborNode) -> Iterator[Carousel
 
 
 def _item_link(mark: Mark) -> str | None:
-    """Where an item leads: away from Google, or to the search for the thing that it shows."""
+    """Where an item leads: away from Google, or to the search for the thing that it shows; not into a video."""
     href = mark.attribute("href")
+    if MOMENT_OF in mark.attributes:
+        return None
     return outside(href) or (target(href) if ENTITY.search(href) else None)
 
 
@@ -172,7 +175,7 @@ def _worded(title: str) -> str | None:
 
 def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
     half = len(items) / 2
-    social = sum(_is_social(host(item["link"])) for item in items)
+    social = sum(map(_is_social, items))
     articles = sum("story" in mark.kinds or ARTICLE in mark.classes for mark in marks)
     if articles >= half and social < half:
         return "top_stories"
@@ -183,30 +186,33 @@ def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
     return "generic"
 
 
-def _is_social(name: str) -> bool:
-    return any(name == site or name.endswith(f".{site}") for site in SOCIAL)
+def _is_social(item: CarouselItem) -> bool:
+    """Whether an item is a post, by the site it leads to or, where the link hides that, by the site it names."""
+    name, source = host(item["link"]), item["source"] or ""
+    named = source.rpartition(" · ")[2].casefold() in SOCIAL.values() or source.startswith("r/")
+    return named or any(name == site or name.endswith(f".{site}") for site in SOCIAL)
 
 
 def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
-    """Top stories without JavaScript: tiles in a box, each with its source and age below the title."""
-    boxes: dict[int, list[Mark]] = {}
+    """Top stories without JavaScript: links in a box, each with its source and age below the title."""
+    boxes: dict[int, list[tuple[int, CarouselItem]]] = {}
     for mark in page.of("link") if page.of("plain_box") else ():
-        box = mark.within("plain_box") if TILE in mark.classes and outside(mark.attribute("href")) else None
-        if box is not None:
-            boxes.setdefault(box.order, []).append(mark)
-    for order, group in boxes.items():
-        items = [item for mark in group if (item := _plain_story(mark))]
-        if items:
+        box = mark.within("plain_box") if outside(mark.attribute("href")) else None
+        if box is not None and (item := _plain_story(mark)):
+            boxes.setdefault(box.order, []).append((mark.order, item))
+    for order, stories in boxes.items():
+        if len(stories) > 1:
             head = lines(page.marks[order].node)
-            yield group[0].order, _numbered(head[0] if head else None, "top_stories", items)
+            yield stories[0][0], _numbered(head[0] if head else None, "top_stories", [item for _, item in stories])
 
 
 def _plain_story(mark: Mark) -> CarouselItem | None:
     rows = lines(mark.node)
-    day = next((found for row in mark.node.text().split("\n") if (found := date(row))), None)
+    parts = [*mark.node.text().split("\n"), *(part for row in rows[1:] for part in row.split("·"))]
+    day = next((found for part in parts if (found := date(part))), None)
     if not rows or day is None:
         return None
     item = _fields(mark.node, rows[0], outside(mark.attribute("href")))
     item["date"] = day
-    item["source"] = clean(rows[-1].removesuffix(day)) or None
+    item["source"] = clean(rows[-1].removesuffix(day)).strip(" ·") or None
     return item

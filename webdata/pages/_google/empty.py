@@ -1,22 +1,31 @@
 """Whether the page itself says that nothing was found, or that the results end here.
 
-An empty list of results is never a sign of that; what counts is the page's own message. Its place and build are the
-same in every language: a heading that repeats the search terms, in `#topstuff` or `#botstuff`. Only the page without
-JavaScript needs its words, or the terms set apart in a box without links.
+An empty list of results is never a sign of that; what counts is the page's own message, on a page that leads to no
+site but Google's: results that were merely missed lead somewhere. The message's place and build are the same in every
+language: a heading that repeats the search terms, in `#topstuff` or `#botstuff`, above plain words of advice. Only the
+page without JavaScript needs its words, or the terms set apart within a line of a box without links.
 """
 
 import re
+from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.links import outside
-from webdata.pages._google.tree import Page, shown
+from webdata.pages._google.links import GOTO, host, is_paid, outside
+from webdata.pages._google.tree import Page, lines, shown
 from webdata.pages._text import clean, folded
 
 NOTICES = ("#topstuff", "#botstuff")
 MESSAGES = ", ".join(f"{notice} {part}" for notice in NOTICES for part in ("[role=heading]", "p", ".card-section"))
 TERMS = "em, b"
 TOTAL = "#result-stats"
+BESIDES = ("ad_area", "text_ad", "product_ad", "popup")
+OWN = re.compile(
+    r"https?://(?:[^/?#]*\.)?(?:google\.[a-z]{2,3}(?:\.[a-z]{2})?|goo\.gl)(?=[/?#]|$)(?!/goto\?)|[^#]*[?&]tab=w"
+)
+"""Google's own sites, and the products that its old header leads to; not its links that hide where they lead."""
+SEVERAL = 3
+BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
 SET_APART = "span, b, em"
 
 SAID = re.compile(
@@ -37,11 +46,26 @@ SAID = re.compile(
 
 def says_so(page: Page, *queries: str | None) -> bool:
     """Whether the page says that nothing was found for any of `queries`."""
+    sites = set(_sites(page))
+    if len(sites) >= SEVERAL or any(not GOTO.match(site) for site in sites):
+        return False
     terms = [key for query in queries if (key := folded(query))]
     if total(page) == 0 or any(_is_message(node, terms) for node in page.root.css(MESSAGES)):
         return True
-    leads_away = any("plain_box" in mark.inside and outside(mark.attribute("href")) for mark in page.of("link"))
-    return not leads_away and any(_is_plain_message(mark.node, terms) for mark in page.of("plain_box"))
+    return any(_is_plain_message(mark.node, terms) for mark in page.of("plain_box"))
+
+
+def is_partly_read(page: Page, told: str) -> bool:
+    """Whether a page without results leads to several sites that are not in what was `told` of it."""
+    return len({site for site in _sites(page) if site not in told}) >= SEVERAL
+
+
+def _sites(page: Page) -> Iterator[str]:
+    """The sites that a page leads to, or the links that hide them, Google's own and those of ads aside."""
+    for link in page.of("link"):
+        away = outside(link.attribute("href")) if not link.stands_in(BESIDES) else None
+        if away and not is_paid(link.node) and not OWN.match(away):
+            yield host(away) or away
 
 
 def _is_message(node: LexborNode, terms: list[str]) -> bool:
@@ -49,7 +73,8 @@ def _is_message(node: LexborNode, terms: list[str]) -> bool:
     if SAID.search(shown(node)):
         return True
     advice = node.parent.css("li") if node.parent is not None else []
-    return len(advice) > 1 and any(_repeats(shown(part), terms) for part in node.css(TERMS))
+    plain = len(advice) > 1 and all(item.css_first("a") is None for item in advice)
+    return plain and any(_repeats(shown(part), terms) for part in node.css(TERMS))
 
 
 def _repeats(text: str, terms: list[str]) -> bool:
@@ -61,7 +86,9 @@ def _repeats(text: str, terms: list[str]) -> bool:
 def _is_plain_message(box: LexborNode, terms: list[str]) -> bool:
     if box.css_first("a") is not None:
         return False
-    return SAID.search(shown(box)) is not None or any(_repeats(shown(part), terms) for part in box.css(SET_APART))
+    alone = lines(box)
+    apart = (text for part in box.css(SET_APART) if (text := shown(part)) not in alone)
+    return SAID.search(shown(box)) is not None or any(_repeats(text, terms) for text in apart)
 
 
 def total(page: Page) -> int | None:
@@ -69,6 +96,6 @@ def total(page: Page) -> int | None:
     line = page.root.css_first(TOTAL)
     if line is None:
         return None
-    text = clean(shown(line).replace(shown(line.css_first("nobr")), "", 1))
-    numbers = [int(re.sub(r"\D", "", digits)) for digits in re.findall(r"\d[\d.,'’   ]*", text)]
+    text = BRACKETED.sub("", clean(shown(line).replace(shown(line.css_first("nobr")), "", 1)))
+    numbers = [int(re.sub(r"\D", "", digits)) for digits in re.findall(r"\d[\d.,'’٬   ]*", text)]
     return max(numbers, default=None)

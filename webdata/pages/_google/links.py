@@ -7,7 +7,9 @@ from selectolax.lexbor import LexborNode
 
 GOOGLE = "https://www.google.com/"
 HOST = re.compile(r"(?:www|m|encrypted)\.google\.(?:[a-z]{2,3}|com?\.[a-z]{2})$")
-REDIRECTS = ("/url", "/goto")
+REDIRECTS = ("/url", "/goto", "/interstitial")
+AMP = re.compile(r"/amp/(s/)?(?=[^/?#]+\.)")
+"""The start of a path under which Google keeps fast copies of pages: `/amp/s/` and the page's address."""
 GOTO = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/goto\?")
 REPORTS = ("data-sb", "ping", "data-redirect")
 TARGETS = ("q", "url", "adurl", "imgrefurl")
@@ -24,15 +26,17 @@ OWN = (
     "/webhp",
     "/wml",
     "/sorry",
-    "/interstitial",
 )
-OWN_SITES = re.compile(r"https?://(?:webcache\.googleusercontent|(?:accounts|policies|consent|maps)\.google)\.")
+OWN_SITES = re.compile(
+    r"https?://(?:(?:webcache\.googleusercontent|(?:accounts|policies|consent|maps)\.google)\."
+    r"|scholar\.google\.[^#]*[?&]oi=scholar)"
+)
 ELSEWHERE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
 SEARCH = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/(?:wml/)?search\?")
 TERMS = re.compile(r"[?&]q=([^&#]+)")
 ENTITY = re.compile(r"/search(?=\?.*?(?<=[?&])(?:stick|si)=)(?=\?.*?(?<=[?&])q=[^&])")
-VERTICAL = re.compile(r"[?&](?:stick|si|tbm|udm|start|ibp|ludocid|tbs)=")
-OWN_PATH = re.compile(r"/(?!/|url\?|goto\?)[^\s#]*$")
+VERTICAL = re.compile(r"[?&](?:(?:stick|si|start|ibp|ludocid|tbs)=|tbm=(?!vid)|udm=(?!7\b))")
+OWN_PATH = re.compile(r"/(?!/|url\?|goto\?|interstitial\?|amp/)[^\s#]*$")
 """A path on Google's own host that is no redirect."""
 HIGHLIGHT = "#:~:text="
 
@@ -40,8 +44,8 @@ HIGHLIGHT = "#:~:text="
 def target(href: str | None) -> str | None:
     """Where a link leads, as an absolute address; None for what is no address at all.
 
-    Undoes `/url?q=…`, `/url?…url=…` and `/goto?url=…` where the target can be read, and drops the
-    instruction to highlight a text on the target page.
+    Undoes `/url?q=…`, `/url?…url=…`, `/goto?url=…` and `/amp/s/…` where the target can be read, and drops
+    the instruction to highlight a text on the target page.
     """
     href = (href or "").strip()
     if ELSEWHERE.match(href):
@@ -55,6 +59,8 @@ def target(href: str | None) -> str | None:
         return None
     if _is_own_host(parts) and parts.path in REDIRECTS:
         href = _query_address(parts) or href
+    elif _is_own_host(parts) and (copy := AMP.match(parts.path)):
+        href = f"{'https' if copy.group(1) else 'http'}://{href.partition(copy.group())[2]}"
     try:
         return urljoin(GOOGLE, href).split(HIGHLIGHT)[0]
     except ValueError:
@@ -117,7 +123,7 @@ def outside(href: str | None) -> str | None:
     if parts is None or not parts.netloc:
         return None
     opaque = parts.path == "/goto"
-    relative = not (href or "").strip().lower().startswith(("http", "//", "/url", "/goto"))
+    relative = not (href or "").strip().lower().startswith(("http", "//", "/amp/", *REDIRECTS))
     return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN)) else link
 
 
@@ -150,6 +156,6 @@ def advertised(link: LexborNode) -> str | None:
 
 
 def host(link: str | None) -> str:
-    """The host of an address without `www.`, "" where there is none."""
-    parts = split(link or "")
+    """The host of an address without `www.`, "" where there is none, or where an opaque link hides it."""
+    parts = split(link or "") if not GOTO.match(link or "") else None
     return (parts.hostname or "").removeprefix("www.") if parts else ""

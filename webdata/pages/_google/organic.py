@@ -32,6 +32,10 @@ PLAIN_LINK = "fuLhoc"
 SECTION = "g-section-with-header"
 PICTURES = "[data-snf=Vjbam], g-img, .uhHOwf, .LicuJb"
 SITELINKS = "h3 > a, .HiHjCd a, .osl a, .GqbEwc, .usJj9c a"
+READ_ON = f'a[href*="{HIGHLIGHT}"], a[aria-describedby]'
+"""The link at the end of a snippet: to the text on its page, or described by the title."""
+LONG = 40
+"""Characters; a line this long below a title is its snippet."""
 BRACKETS = re.compile(r"\((\d[^()]*)\)")
 VOICES = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
 DASH = re.compile(r"\s[—–·-]\s|\s\.\.\.\s")
@@ -90,7 +94,7 @@ def _plain_titles(page: Page) -> Iterator[Title]:
         if box is None or link is None or box.order in taken:
             continue
         written = lines(mark.node)
-        if written and ("›" in shown(mark.node) or host(link) in shown(mark.node) or PLAIN_LINK in mark.classes):
+        if written and (_is_address(shown(mark.node), host(link)) or PLAIN_LINK in mark.classes):
             taken.add(box.order)
             yield Title(mark, written[0], mark.node, link)
 
@@ -99,8 +103,7 @@ def _is_shown_address(title: Title, boxed: bool) -> bool:
     """Whether a mobile link is a result: in a result box, or it shows the site that it leads to."""
     if boxed or any(around.tag == SECTION for around in ancestry(title.anchor)):
         return "result_box" in title.mark.inside
-    around = shown(title.anchor).replace(title.text, "", 1)
-    return "›" in around or host(title.link) in around
+    return _is_address(shown(title.anchor).replace(title.text, "", 1), host(title.link))
 
 
 def result(page: Page, title: Title) -> Result:
@@ -143,7 +146,7 @@ def _snippets(box: LexborNode) -> Iterator[LexborNode | None]:
 def _without_more(node: LexborNode | None) -> str:
     """The text of a snippet without its link to read on."""
     text = shown(node)
-    more = node.css_first(f'a[href*="{HIGHLIGHT}"]') if node is not None else None
+    more = node.css_first(READ_ON) if node is not None else None
     return clean(text.removesuffix(shown(more))) if more is not None else text
 
 
@@ -159,13 +162,29 @@ def _partition(text: str) -> tuple[str, str, str]:
 
 
 def _text_after(box: LexborNode, title: Title) -> str:
-    """The first longer line below the title: the snippet of a box without known classes."""
+    """The first longer line below the title that is not made of links: the snippet of a box without known classes.
+
+    Without JavaScript a box holds little else, and a shorter one counts too.
+    """
+    linked = [text for anchor in box.css("a") if (text := shown(anchor))]
+    own = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
+    long = next((line for line, length in own.items() if length > LONG), "")
+    return long or (max(own, key=own.__getitem__, default="") if title.mark.stands_in(("plain_box",)) else "")
+
+
+def _below(box: LexborNode, title: Title) -> Iterator[str]:
+    """The lines of a box that follow its title."""
     below = False
     for line in lines(box):
-        if below and len(line) > 40 and "›" not in line:
-            return line
+        if below:
+            yield line
         below = below or title.text.endswith(line) or line.startswith(title.text)
-    return ""
+
+
+def _without(line: str, parts: list[str]) -> str:
+    for part in parts:
+        line = line.replace(part, "")
+    return line.strip(" ·")
 
 
 def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | None) -> ResultMetadata:
@@ -174,12 +193,14 @@ def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | Non
     day = day or next(filter(None, map(date, notes)), None)
     stars = inner.css_first(STARS)
     picture = next(filter(None, map(image, inner.css(PICTURES))), None)
-    metadata: ResultMetadata = {"display_url": address}
+    metadata: ResultMetadata = {}
+    if address:
+        metadata["display_url"] = address
     if listed := list(dict.fromkeys([*([day] if day else []), *attributes])):
         metadata["attributes"] = listed
     if day:
         metadata["date"] = day
-    if source := shown(inner.css_first(SOURCE)):
+    if source := shown(inner.css_first(SOURCE)) or _site_name(title, address):
         metadata["source"] = source
     if picture:
         metadata["thumbnail"] = picture
@@ -192,11 +213,22 @@ def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | Non
 
 def _address(box: LexborNode, title: Title) -> tuple[str, list[str]]:
     """The address as shown; for posts the page shows notes in its stead ("160+ comments · 2 years ago")."""
-    text = shown(box.css_first(ADDRESS))
     site = host(title.link)
-    if "›" in text or "://" in text or site in text:
+    text = shown(box.css_first(ADDRESS)) or next((line for line in lines(title.anchor) if _is_address(line, site)), "")
+    if _is_address(text, site):
         return text, []
     return site, [part for raw in text.split("·") if (part := clean(raw))]
+
+
+def _site_name(title: Title, address: str) -> str:
+    """The name of the site: the one line in a title's link that is neither the title nor the address."""
+    others = [line for line in lines(title.anchor) if line not in (title.text, address)]
+    return others[0] if len(others) == 1 and not _is_address(others[0], host(title.link)) else ""
+
+
+def _is_address(text: str, site: str) -> bool:
+    """Whether a text shows the way to a page of a site."""
+    return "›" in text or "‹" in text or "://" in text or (bool(site) and site in text)
 
 
 def _attributes(box: LexborNode) -> list[str]:
@@ -230,7 +262,7 @@ def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
     found: dict[str, Sitelink] = {}
     for anchor in box.css(SITELINKS):
         link, text = outside(attribute(anchor, "href")), shown(anchor)
-        if link and text and link != title.link and host(link):
+        if link and text and link != title.link:
             found.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
     return list(found.values())
 

@@ -11,9 +11,11 @@ from webdata.records import Place
 
 ELSEWHERE = ("aside", "popup", "question", "questions", "carousel", "ad_area")
 SPONSORED = ".rllt__details [data-dtld], .uEierd, .U3A9Ac, .jpu5Q"
+PLAIN_LINKS = (f"{GOOGLE}search?", f"{GOOGLE}searchviewer/")
 IDS = "[data-cid], [data-fid], [data-pid], [data-lrd]"
 WEBSITE = "a.L48Cpd"
 FEATURE = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
+CID = re.compile(r"[?&]ludocid=(\d+)")
 VOICES = re.compile(r"\(([^()]*\d[^()]*)\)")
 PRICE_LEVEL = re.compile(r"[$€£¥₩฿₹₺]{1,4}|[$€£¥₩฿₹]\s?\d[\d.,]*\s?[–-]\s?\d[\d.,]*")
 PHONE = re.compile(r"\+?[(\d][\d\s().\u2011/-]{6,18}\d")
@@ -35,16 +37,22 @@ def places(page: Page) -> Found[Place]:
     found: Found[Place] = []
     for (mark, name), box in zip(named, boxes, strict=True):
         order = packs.setdefault(_pack(mark), mark.order)
-        found.append((order, _place(name, box)))
+        found.append((order, _place(name, box, [row for row in _rows(mark, box) if row != name])))
     return found
 
 
 def _place_marks(page: Page) -> list[Mark]:
-    """What names the places: their own marks, else the details' first lines, else headings without JavaScript."""
+    """What names the places: their own marks, else the details' first lines, else headings in links to places."""
     for kind in ("place_name", "place"):
         if named := [mark for mark in page.of(kind) if mark.inside.isdisjoint(ELSEWHERE)]:
             return named
-    return [mark for mark in page.of("heading") if _is_plain_place(mark)]
+    return [mark for mark in page.of("heading") if _is_plain_place(mark) or _is_identified(mark)]
+
+
+def _is_identified(mark: Mark) -> bool:
+    """Whether a heading stands in a link that bears a place's id."""
+    anchor = mark.within("link")
+    return anchor is not None and "data-cid" in anchor.attributes and mark.inside.isdisjoint(ELSEWHERE)
 
 
 def _is_plain_place(mark: Mark) -> bool:
@@ -52,7 +60,7 @@ def _is_plain_place(mark: Mark) -> bool:
     anchor = mark.within("link", "heading")
     if anchor is None or "link" not in anchor.kinds or not mark.within("plain_box") or mark.node.tag != "h3":
         return False
-    return (target(anchor.attribute("href")) or "").startswith(f"{GOOGLE}search?")
+    return (target(anchor.attribute("href")) or "").startswith(PLAIN_LINKS)
 
 
 def _name(mark: Mark) -> str:
@@ -65,8 +73,13 @@ def _pack(mark: Mark) -> int:
     return around.order if around is not None else -1
 
 
-def _place(name: str, box: LexborNode) -> Place:
-    rows = [row for row in lines(box) if row != name]
+def _rows(mark: Mark, box: LexborNode) -> list[str]:
+    """The lines of a place; without JavaScript the sign between opening hours stands between facts of any kind."""
+    rows = lines(box)
+    return [row.replace("⋅", "·") for row in rows] if mark.stands_in(("plain_box",)) else rows
+
+
+def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
     stars = _stars(box)
     first = next((i for i, row in enumerate(rows) if VOICES.search(row)), -1) if stars is not None else -1
     facts, below = (rows[first], rows[first + 1 :]) if first >= 0 else ("", rows)
@@ -80,13 +93,13 @@ def _place(name: str, box: LexborNode) -> Place:
         "rating": stars,
         "review_count": _voices(facts),
         "price_level": next((cell for cell in _cells([facts]) if PRICE_LEVEL.fullmatch(cell)), None),
-        "categories": _categories(facts),
+        "categories": _categories(facts, below),
         "address": next((cell for cell in cells if _is_address(cell)), None),
         "phone": next((cell for cell in cells if _is_phone(cell)), None),
         "website": _website(box),
         "link": _link(box),
         "description": [row for row in rows if QUOTE.match(row)],
-        "opening_status": next((cell for row in below for cell in _cells([row]) if OPENING.search(cell)), None),
+        "opening_status": next(filter(None, map(_opening, below)), None),
         "thumbnail": image(box),
         "is_ad": box.css_first(SPONSORED) is not None,
     }
@@ -119,14 +132,21 @@ def _voices(row: str) -> int | None:
     return count(found.group(1)) if found else None
 
 
-def _categories(row: str) -> list[str]:
-    """What kind of place it is: the words behind the stars, on their row."""
-    words = (clean(cell) for cell in _cells([row.partition(")")[2]]))
-    return [
-        word
-        for word in words
-        if not PRICE_LEVEL.fullmatch(word) and not any(map(str.isdigit, word)) and "," not in word
-    ][:1]
+def _opening(row: str) -> str | None:
+    return " · ".join(cell for cell in _cells([row]) if OPENING.search(cell)) or None
+
+
+def _categories(facts: str, below: list[str]) -> list[str]:
+    """What kind of place it is: the last words behind the stars on their row, else on the next row of several."""
+    words = _cells([facts.partition(")")[2]])
+    if not words and below:
+        words = cells if len(cells := _cells(below[:1])) > 1 else []
+    return [word for word in words if _is_kind(word)][-1:]
+
+
+def _is_kind(word: str) -> bool:
+    numbered = PRICE_LEVEL.fullmatch(word) or any(map(str.isdigit, word))
+    return not numbered and "," not in word and not OPENING.search(word)
 
 
 def _feature(box: LexborNode) -> str | None:
@@ -135,7 +155,10 @@ def _feature(box: LexborNode) -> str | None:
         for name in ("data-fid", "data-lrd", "data-pid"):
             if found := FEATURE.search(attribute(node, name)):
                 return found.group()
-    return next((cid for node in [box, *box.css(IDS)] if (cid := attribute(node, "data-cid"))), None)
+    named = next((cid for node in [box, *box.css(IDS)] if (cid := attribute(node, "data-cid"))), None)
+    return named or next(
+        (found.group(1) for node in box.css("a") if (found := CID.search(attribute(node, "href")))), None
+    )
 
 
 def _website(box: LexborNode) -> str | None:
@@ -151,7 +174,7 @@ def _link(box: LexborNode) -> str | None:
             link
             and parts
             and parts.netloc.endswith("google.com")
-            and (parts.path.startswith(("/travel", "/maps")) or query(parts).get("q"))
+            and (parts.path.startswith(("/travel", "/maps", "/searchviewer")) or query(parts).get("q"))
         ):
             return link
     return None

@@ -42,8 +42,9 @@ FACTS = {
 }  # fmt: skip
 """How the `data-attrid` of a group about a thing ends, and what the group holds."""
 
-SOCIAL = (
-    "youtube.com", "instagram.com", "facebook.com", "tiktok.com", "twitter.com", "x.com", "reddit.com",
-    "quora.com", "threads.net", "linkedin.com", "threads.com", "pinterest.com",
-)  # fmt: skip
-"""Sites of posts: a group that mostly leads to them is no news."""
+SOCIAL = {
+    "youtube.com": "youtube", "instagram.com": "instagram", "facebook.com": "facebook", "tiktok.com": "tiktok",
+    "twitter.com": "twitter", "x.com": "x", "reddit.com": "reddit", "quora.com": "quora", "threads.net": "threads",
+    "threads.com": "threads", "linkedin.com": "linkedin", "pinterest.com": "pinterest",
+}  # fmt: skip
+"""Sites of posts, and how they are named: a group that mostly leads to them is no news."""

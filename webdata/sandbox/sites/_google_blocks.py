@@ -1,5 +1,6 @@
 """What Google shows instead of results (layouts: the sorry page, the JavaScript shell, the consent page, 403, 500)."""
 
+import re
 from hashlib import blake2b
 from http import HTTPStatus
 from urllib.parse import urlencode
@@ -22,9 +23,9 @@ def captcha(page: Page) -> Page:
     """The sorry page until a browser has solved it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
-        if _solved(request, CAPTCHA_COOKIE):
+        if solved(request, CAPTCHA_COOKIE):
             return page(request)
-        asked = {"continue": request.url, "q": _challenge(request.url)}
+        asked = {"continue": request.url, "q": challenge(request.url)}
         return redirect(f"{request.scheme}://{request.host}/sorry/index?{urlencode(asked)}")
 
     return answer
@@ -45,12 +46,12 @@ def shell(page: Page) -> Page:
     """The page that wants JavaScript until a browser has run it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
-        if _solved(request, SHELL_COOKIE):
+        if solved(request, SHELL_COOKIE):
             return page(request)
         block = blocks("google_blocks.html")
         script = block["pass"].fill(cookie=SHELL_COOKIE)
         hl = request.first("hl") or "en"
-        return _page(block["shell"].fill(challenge=_challenge(request.url), url=request.url, hl=hl, script=script))
+        return _page(block["shell"].fill(challenge=challenge(request.url), url=request.url, hl=hl, script=script))
 
     return answer
 
@@ -109,7 +110,7 @@ def home() -> Reply:
 
 
 def _sorry(url: str, script: Html) -> Reply:
-    page = blocks("google_blocks.html")["sorry"].fill(url=url, challenge=_challenge(url), script=script)
+    page = blocks("google_blocks.html")["sorry"].fill(url=url, challenge=challenge(url), script=script)
     return _page(page, HTTPStatus.TOO_MANY_REQUESTS.value)
 
 
@@ -117,23 +118,25 @@ def _page(markup: Html, status: int = 200) -> Reply:
     return Reply(status, HTML, markup.encode())
 
 
-def _challenge(url: str) -> str:
+def challenge(url: str) -> str:
+    """What a browser has to solve before it is shown the page at a URL."""
     return blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
-def _solved(request: SandboxRequest, cookie: str) -> bool:
+def solved(request: SandboxRequest, cookie: str) -> bool:
     """Whether the cookie holds a challenge and what the page's script makes of it."""
-    challenge, _, answer = request.cookies.get(cookie, "").partition(".")
+    asked, _, answer = request.cookies.get(cookie, "").partition(".")
     total = BOX_AREA
-    for letter in challenge:
+    for letter in asked:
         total = (total * 31 + ord(letter)) % 2**32
-    return bool(challenge) and answer == str(total)
+    return bool(asked) and answer == str(total)
 
 
 def _next(request: SandboxRequest, url: str) -> str:
     """Where to go on: only ever to the same Google."""
-    home = f"{request.scheme}://www{_domain(request)}/"
-    return url if url.startswith(home) else home
+    domain = re.escape(_domain(request))
+    same = re.match(rf"{request.scheme}://\w+{domain}/", url)
+    return url if same else f"{request.scheme}://www{_domain(request)}/"
 
 
 def _consent_root(request: SandboxRequest) -> str:

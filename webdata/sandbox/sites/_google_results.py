@@ -1,6 +1,6 @@
 """A page of Google's results: which parts it has and what is in them, decided by the query alone."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote_plus
@@ -51,12 +51,13 @@ class Search:
 @lru_cache(maxsize=KEPT_PAGES)
 def page(search: Search) -> bytes:
     """The whole page. The same search always gives the same bytes."""
-    if search.start >= RESULTS:
-        return _empty_page(search).encode("utf-8", "replace")
-    if not search.known:
-        return _unknown_page(search).encode("utf-8", "replace")
-    markup = _mobile_page(search) if search.mobile else _desktop_page(search)
-    return markup.encode("utf-8", "replace")
+    return whole(search, _mobile_page if search.mobile else _desktop_page)
+
+
+def whole(search: Search, results: Callable[[Search], Html]) -> bytes:
+    """The page that `results` makes; past their end, or for a layout that nobody knows, another."""
+    make = _empty_page if search.start >= RESULTS else results if search.known else _unknown_page
+    return make(search).encode("utf-8", "replace")
 
 
 def _desktop_page(search: Search) -> Html:
@@ -64,26 +65,26 @@ def _desktop_page(search: Search) -> Html:
     top = joined([_shopping(search), _ads(search, "tads")])
     below = _related(search, _pages(search))
     bottom = _ads(search, "tadsb")
-    return _frame(search, stats=_stats(search), top=top, main=main, bottom=bottom, below=below, aside=_panel(search))
+    return frame(search, stats=_stats(search), top=top, main=main, bottom=bottom, below=below, aside=_panel(search))
 
 
 def _mobile_page(search: Search) -> Html:
     results = _results(search)
     main = joined([*results[:3], _questions(search), *results[3:]])
-    return _frame(search, top=_ads(search, "tads"), main=main, bottom=_ads(search, "tadsb"), below=_related(search))
+    return frame(search, top=_ads(search, "tads"), main=main, bottom=_ads(search, "tadsb"), below=_related(search))
 
 
 def _empty_page(search: Search) -> Html:
     place = "notice" if search.mobile else "below"
-    return _frame(search, **{place: search.block["empty"].fill(q=search.q)})
+    return frame(search, **{place: search.block["empty"].fill(q=search.q)})
 
 
 def _unknown_page(search: Search) -> Html:
-    cards = [search.block["layout_result"].fill(**_organic(search, rank)) for rank in _ranks(search)]
-    return _frame(search, main=search.block["layout"].fill(parts=joined(cards)))
+    cards = [search.block["layout_result"].fill(**_organic(search, rank)) for rank in ranks(search)]
+    return frame(search, main=search.block["layout"].fill(parts=joined(cards)))
 
 
-def _frame(search: Search, **parts: Html) -> Html:
+def frame(search: Search, **parts: Html) -> Html:
     """The page around its parts; those that are not given are left empty."""
     empty = dict.fromkeys(("stats", "top", "notice", "main", "bottom", "below", "aside"), NOTHING)
     return search.block["page"].fill(q=search.q, hl=search.hl, **empty | parts)
@@ -95,12 +96,13 @@ def _column(search: Search) -> list[Html]:
     return [_places(search), *results[:3], _questions(search), *results[3:6], _stories(search), *results[6:]]
 
 
-def _ranks(search: Search) -> range:
+def ranks(search: Search) -> range:
+    """The ranks of the results on the page that was asked for."""
     return range(search.start + 1, min(search.start + search.count, RESULTS) + 1)
 
 
 def _results(search: Search) -> list[Html]:
-    return [search.block["result"].fill(**_organic(search, rank), **_extras(search, rank)) for rank in _ranks(search)]
+    return [search.block["result"].fill(**_organic(search, rank), **_extras(search, rank)) for rank in ranks(search)]
 
 
 def _organic(search: Search, rank: int) -> dict[str, str | int]:

@@ -1,6 +1,7 @@
 """The promises of the API: one resource per `/v1` route. Spiders keep them."""
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -8,8 +9,16 @@ from pathlib import Path
 from typing import Any, cast
 
 from webdata.outcome import Outcome
-from webdata.query import Query, WebQuery
+from webdata.query import Query
 from webdata.records import Record
+
+ENVELOPE = ("query", "ts", "device_region", "device_type")
+"""The keys of the common envelope (spec.md, common envelope fields)."""
+
+SEGMENT = re.compile(r"\{(\w+)\}")
+"""A named segment in the path of a resource that is not packed."""
+TERMS = {"query": "q"}
+"""Segments that are not called as the field of the query that they hold: `{query}` are the search terms."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +28,8 @@ class Resource:
     name: str
     """Also the name of its schema file."""
     path: str
+    """Of a packed resource what stands before the packed segment: `/v1/search`. Of any other a template whose named
+    segments hold fields of the query: `/v1/maps/search/{query}`."""
     summary: str
     query: type[Query]
     content: tuple[str, ...]
@@ -26,10 +37,26 @@ class Resource:
     rows: str
     """The array of a record that a table of results is made of."""
     packed: bool = True
-    """Whether the parameters come as one packed path segment (contract.md 1)."""
+    """Whether the parameters come as one packed path segment (contract.md 1); else as the path's named segments and
+    an ordinary query string."""
     bare_term: bool = False
     """Whether a packed segment without `q=` is taken as the search term (spec.md, rule 6)."""
     fresh_seconds: int = 300
+    bad_query_status: int = 422
+    """The status for parameters that cannot be run: 422, or 400 where spec.md says so."""
+    envelope: tuple[str, ...] = ENVELOPE
+    """What `webdata.pipelines.envelope` adds to what a page told, by the names in its table: the common envelope, or
+    what spec.md gives the resource instead."""
+
+    @property
+    def route(self) -> str:
+        """The path as documentation shows it."""
+        return f"{self.path}/{{query}}" if self.packed else self.path
+
+    @property
+    def segments(self) -> dict[str, str]:
+        """The named segments of the path, and the field of the query that each holds; a packed resource has none."""
+        return {name: TERMS.get(name, name) for name in SEGMENT.findall(self.path)}
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -39,16 +66,6 @@ class Resource:
     def outcome(self, record: Record) -> Outcome:
         """`ok` if the record holds anything that was asked for, else `empty`."""
         return Outcome.OK if any(record[key] for key in self.content) else Outcome.EMPTY
-
-
-WEB_SEARCH = Resource(
-    name="web_search",
-    path="/v1/search",
-    summary="Web results",
-    query=WebQuery,
-    content=("results", "answers", "places", "local_businesses", "carousel"),
-    rows="results",
-)
 
 
 @cache

@@ -1,0 +1,166 @@
+"""News, from the service's start to their records, over real sockets."""
+
+import subprocess
+import time
+from pathlib import Path
+from sys import executable
+
+import orjson
+import pytest
+
+from webdata.pipelines.validate import validate
+from webdata.resources.news_search import NEWS_SEARCH
+
+SCRAPY = Path(executable).with_name("scrapy")
+WEBDATA = Path(executable).with_name("webdata")
+SITE = "https://news.google.com/"
+MOST_SECONDS = 3.0
+"""Within which a hundred links are resolved by an aggregator that takes 300 ms a reply."""
+
+
+def all_links(record):
+    for entry in record["entries"]:
+        yield entry["link"]
+        yield from (link["href"] for link in entry["links"])
+        yield from (article["url"] for article in entry["sub_articles"])
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/news/q=coffee+shops", "/v1/news/?q=coffee+shops&ceid=us:EN", "/v1/news?q=coffee%20shops"]
+)
+def test_every_form_of_a_news_search_gives_the_same_articles(running, path):
+    """The three ways to call a packed endpoint give the aggregator's links, in feed.entries and in entries."""
+    status, headers, record = running.get(path)
+    assert (status, headers["x-outcome"], record["query"]) == (200, "ok", "coffee shops")
+    assert len(record["entries"]) == 100
+    assert record["feed"]["entries"] == record["entries"]
+    assert record["feed"]["link"].endswith("ceid=US%3Aen")
+    assert all(link.startswith(SITE) for link in all_links(record))
+    assert not {"aggregator_link", "link_resolved"} & record["entries"][0].keys()
+    assert "links_resolved" not in record
+    validate(NEWS_SEARCH, record)
+
+
+def test_an_edition_may_come_from_the_region(running):
+    """Without ceid the region's edition is asked for."""
+    _, _, record = running.get("/v1/news/q=coffee", **{"X-Proxy-Location": "br"})
+    assert (record["feed"]["language"], record["device_region"]) == ("pt-BR", "BR")
+
+
+@pytest.mark.parametrize("kind", ["", "+sandbox:old_links"])
+def test_links_of_both_kinds_are_resolved(running, kind):
+    """Old ids are read, new ones are asked for: every link leads to its publisher in every place."""
+    status, _, record = running.get(f"/v1/news/?q=coffee{kind}&resolve_links=true")
+    assert (status, record["links_resolved"]) == (200, 100)
+    assert not any(link.startswith(SITE) for link in all_links(record))
+    assert not any(SITE in entry["summary"] for entry in record["entries"])
+    assert all(entry["link_resolved"] and entry["aggregator_link"].startswith(SITE) for entry in record["entries"])
+    assert all(one["link_resolved"] for entry in record["entries"] for one in entry["sub_articles"])
+    validate(NEWS_SEARCH, record)
+
+
+def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
+    """With 300 ms a reply a hundred links take at most three seconds; when they are known, one reply's time."""
+    running.get("/v1/news/q=warm")
+    for most in (MOST_SECONDS, 1.0):
+        begun = time.monotonic()
+        _, _, record = running.get("/v1/news/?q=coffee+sandbox:slow=0.3&resolve_links=true")
+        assert time.monotonic() - begun < most
+        assert record["links_resolved"] == 100
+
+
+@pytest.mark.parametrize("word", ["links_down", "links_limited", "links_consent"])
+def test_with_the_aggregator_down_the_answer_still_comes(running, word):
+    """Links that cannot be resolved are returned unchanged, and say so."""
+    begun = time.monotonic()
+    status, headers, record = running.get(f"/v1/news/?q=coffee+sandbox:{word}&resolve_links=true")
+    assert time.monotonic() - begun < MOST_SECONDS
+    assert (status, headers["x-outcome"], record["links_resolved"]) == (200, "ok", 0)
+    assert all(link.startswith(SITE) for link in all_links(record))
+    assert not any(entry["link_resolved"] for entry in record["entries"])
+    assert all(entry["link"] == entry["aggregator_link"] for entry in record["entries"])
+    validate(NEWS_SEARCH, record)
+
+
+def test_links_are_resolved_within_the_deadline(start):
+    """An aggregator that is too slow gives fewer addresses, and never a late answer."""
+    with start(WEBDATA_DEADLINE="4") as one:
+        one.get("/v1/news/q=warm")
+        for seconds, fewest in ((0.7, 25), (60, 0)):
+            status, _, record = one.get(f"/v1/news/?q=coffee+sandbox:links_slow={seconds}&resolve_links=true")
+            assert status == 200
+            assert fewest <= record["links_resolved"] < 100
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "outcome"),
+    [
+        ("empty", 200, "empty"),
+        ("huge", 200, "ok"),
+        ("encoding", 200, "ok"),
+        ("unsupported", 404, "not_found"),
+        ("captcha", 502, "blocked"),
+        ("consent", 502, "blocked"),
+        ("denied", 502, "blocked"),
+        ("limited", 502, "blocked"),
+        ("layout", 502, "layout"),
+        ("error", 502, "upstream"),
+        ("reset", 502, "upstream"),
+        ("truncated", 502, "upstream"),
+    ],
+)
+def test_what_goes_wrong_upstream_is_told(running, word, status, outcome):
+    """Every failure has its outcome, and an empty answer is true."""
+    got, headers, _ = running.get(f"/v1/news/q=coffee+sandbox:{word}&resolve_links=true")
+    assert (got, headers["x-outcome"]) == (status, outcome)
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "right"),
+    [
+        ("q=coffee&ceid=xx", "ceid", "such as ceid=US:en"),
+        ("q=coffee&resolve_links=maybe", "resolve_links", "one of true, false"),
+        ("q=", "q", "such as q=coffee+shops"),
+        ("coffee", "q", "/v1/news/q=coffee"),
+    ],
+)
+def test_a_wrong_query_is_told_what_would_be_right(running, query, name, right):
+    """A wrong key is a 422 that names it and what is allowed."""
+    status, _, body = running.get(f"/v1/news/{query}")
+    assert (status, body["detail"][0]["loc"]) == (422, ["query", name])
+    assert right in body["detail"][0]["msg"]
+
+
+def test_a_batch_resolves_links_too(tmp_path):
+    """`scrapy crawl google_news` writes a record a query, its links resolved, and tells what failed."""
+    (tmp_path / "queries.txt").write_text("coffee\nsandbox:limited\n")
+    arguments = ["-a", "queries=queries.txt", "-a", "resolve_links=true", "-O", "out.jsonl", "-s", "SANDBOX=1"]
+    environ = {"PATH": "/usr/bin:/bin", "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_KEPT_PAGES": ""}
+    command = [SCRAPY, "crawl", "google_news", *arguments]
+    subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, timeout=60, check=True)
+    (record,) = map(orjson.loads, (tmp_path / "out.jsonl").read_bytes().splitlines())
+    (failure,) = map(orjson.loads, (tmp_path / "out.failures.jsonl").read_bytes().splitlines())
+    assert (record["query"], record["links_resolved"], failure["outcome"]) == ("coffee", 100, "blocked")
+    validate(NEWS_SEARCH, record)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.failures.jsonl", "out.jsonl", "queries.txt"]
+
+
+@pytest.mark.captures
+def test_a_saved_feed_is_read(captures):
+    """`webdata parse google_news` reads a real feed, and takes the query from it."""
+    command = [WEBDATA, "parse", "google_news", captures / "news" / "gnews-2026-07-bears-ears-search-en.xml"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    verdict = orjson.loads(done.stdout)
+    assert (verdict["outcome"], verdict["record"]["query"]) == ("ok", '"Bears Ears" monument')
+    assert len(verdict["record"]["entries"]) == 92
+
+
+@pytest.mark.captures
+def test_real_links_of_old_are_resolved_without_a_network(captures):
+    """A saved feed's ids of 2022 give their publishers' addresses, those of 2026 stay."""
+    files = sorted((captures / "news").glob("*.xml"))
+    command = [WEBDATA, "parse", "google_news", *files, "-a", "q=news", "-a", "resolve_links=true"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    verdicts = map(orjson.loads, done.stdout.splitlines())
+    counted = {Path(one["file"]).name[:10]: one["record"]["links_resolved"] for one in verdicts}
+    assert counted == {"gnews-2022": 38, "gnews-2026": 0}

@@ -1,0 +1,364 @@
+"""Bing's results pages."""
+
+import json
+import random
+import re
+import zlib
+from collections import Counter
+from itertools import chain
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import BlockedError, FetchError, LayoutError, UpstreamError
+from webdata.pages import bing_web
+from webdata.pages._text import folded
+from webdata.resources.bing_search import BingQuery
+
+ANY = BingQuery(q="tea kettle")
+SEED = 7
+CUTS = 20
+TAG = re.compile(rb"<[^>]+>")
+
+
+def bare(link: str) -> str:
+    return link.split("#", maxsplit=1)[0].removesuffix("/").replace("://www.", "://")
+
+
+PARTS = {
+    "organic": (
+        0.98,
+        lambda truth: [bare(one["link"]) for one in truth["organic"]],
+        lambda page: [bare(one["link"]) for one in page["results"]],
+    ),
+    "titles": (
+        0.98,
+        lambda truth: [one["title"] for one in truth["organic"]],
+        lambda page: [one["title"] for one in page["results"]],
+    ),
+    "ads": (
+        0.95,
+        lambda truth: [f"{one['area']} {one['title']} {one['displayUrl']}" for one in truth["ads"]],
+        lambda page: [f"{one['area']} {one['title']} {one['displayUrl']}" for one in page["ads"]],
+    ),
+    "shopping ads": (
+        0.9,
+        lambda truth: [f"{one['title']} {one['price']} {one['advertiser']}" for one in truth["shopping_ads"]],
+        lambda page: [f"{one['title']} {one['price']} {one['advertiser']}" for one in page["shoppingAds"]],
+    ),
+    "language": (1, lambda truth: [truth["html_lang"]], lambda page: [page["location"]["htmlLang"]]),
+}
+
+
+def judged(body: bytes, query: BingQuery = ANY):
+    """The record of a page, or None where it is refused."""
+    try:
+        return bing_web.record(body, query)
+    except FetchError:
+        return None
+
+
+def page(column: str, head: str = "") -> bytes:
+    return f'<html lang="en"><body>{head}<ol id="b_results">{column}</ol></body></html>'.encode()
+
+
+def result(title: str, link: str = "https://kettlelane.example/", below: str = "") -> str:
+    return f'<li class="b_algo"><h2><a href="{link}">{title}</a></h2>{below}</li>'
+
+
+def ad(title: str, attributes: str = 'class="b_ad"') -> str:
+    link = "https://www.bing.com/aclk?ld=x"
+    return f'<li {attributes}><div class="sb_add"><h2><a href="{link}">{title}</a></h2></div></li>'
+
+
+def titles(things: list) -> list[str]:
+    return [thing["title"] for thing in things]
+
+
+@pytest.fixture(scope="module")
+def truths(captures):
+    """Each hand-checked answer beside the record of its page."""
+    folder = captures / "bing"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    return [(truth, bing_web.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("part", PARTS)
+def test_real_pages_are_read_as_a_person_reads_them(truths, part):
+    """Of every part of the saved pages nearly all is found, and nearly nothing else."""
+    enough, expected_of, found_of = PARTS[part]
+    expected = Counter((truth["file"], folded(text)) for truth, _ in truths for text in expected_of(truth))
+    found = Counter((truth["file"], folded(text)) for truth, page in truths for text in found_of(page))
+    both = (expected & found).total()
+    assert both >= enough * expected.total(), expected - found
+    assert both >= enough * found.total(), found - expected
+
+
+@pytest.mark.captures
+def test_real_results_have_texts_and_addresses(truths):
+    """Nearly every result of the saved pages has a description, and each the address as shown."""
+    results = [one for _, page in truths for one in page["results"]]
+    assert sum(bool(one["description"]) for one in results) >= 0.97 * len(results)
+    assert all(one["displayUrl"] for one in results)
+    assert not any("/ck/a" in one["link"] for one in results)
+
+
+@pytest.mark.captures
+def test_real_pages_show_what_was_searched(captures):
+    """The search terms are read from every saved page of results."""
+    folder = captures / "bing"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    shown = {truth["file"]: bing_web.shown_query((folder / truth["file"]).read_bytes()) for truth in answers}
+    assert {truth["file"]: truth["query"] for truth in answers} == shown
+
+
+@pytest.mark.captures
+def test_real_pages_tell_which_page_they_are(captures):
+    """A later page is taken for what it is, and a first one is refused where a later one was asked for."""
+    first, second, third = sorted((captures / "bing").glob("bing-2020-01-sescraper-page*.html"))
+    later = BingQuery(q="test keyword", start=10)
+    assert len(bing_web.record(second.read_bytes(), later)["results"]) == 10
+    assert len(bing_web.record(third.read_bytes(), later)["results"]) == 10
+    for path in (first, *sorted((captures / "bing").glob("bing-2026-*.html"))):
+        with pytest.raises(BlockedError, match="first page"):
+            bing_web.record(path.read_bytes(), BingQuery(q="x", start=20))
+
+
+@pytest.mark.captures
+def test_real_pages_tell_where_they_were_seen_from(captures):
+    """The country of the reader is read from the page's script."""
+    seen = {path.name: bing_web.seen_from(path.read_bytes()) for path in (captures / "bing").glob("*.html")}
+    assert seen["bing-2025-futurix-softblock-no-results.html"] == "IN"
+    assert seen["bing-2026-arbitron-de-rendered.html"] == "DE"
+    assert seen["bing-aql-2022-07-25-softblock-premier-league-fr.html"] == "US"
+    assert seen["bing-2020-01-sescraper-page1.html"] is None
+
+
+@pytest.mark.captures
+def test_cut_off_and_torn_pages_are_read_or_refused(captures):
+    """Whatever is missing from a page, it gives results or an error, and never an empty record by guess."""
+    chance = random.Random(SEED)
+    for path in sorted((captures / "bing").glob("*.html")):
+        body = path.read_bytes()
+        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(CUTS), 6))
+        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        says_empty = b'class="b_no"' in body
+        pages = [page for page in map(judged, chain(cuts, torn)) if page]
+        assert says_empty or all(page["results"] for page in pages), path.name
+
+
+@given(st.binary(max_size=5000))
+def test_no_bytes_make_the_parser_stumble(body):
+    """Any bytes give an error with an outcome, or a record."""
+    judged(body)
+    bing_web.shown_query(body)
+    bing_web.seen_from(body)
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "<ol id=b_results>",
+        "<li class=b_algo>",
+        "<li class=b_ans>",
+        "<li class=b_ad>",
+        "<li class=b_no>",
+        "<div class=sb_add>",
+        "<div class=pa_item>",
+        "<div class=slide>",
+        "<h2>",
+        "<h3>",
+        "<div role=heading>",
+        "<a href='https://a.example/'>",
+        "<a href='https://www.bing.com/ck/a?u=a1aHR0cHM6Ly9hLmV4YW1wbGUv'>",
+        "<a href='https://www.bing.com/aclk?ld=x'>",
+        "<a href='http://['>",
+        "<a>",
+        "<p class=b_lineclamp2>",
+        "<div class=b_caption>",
+        "<cite>a.example</cite>",
+        "<span class=news_dt>Mar 4</span>",
+        "<span class=sb_count>1-10 of 52</span>",
+        "<img alt=kettle src=x>",
+        "<s>$5</s> $4",
+        "</a>",
+        "</h2>",
+        "</li>",
+        "</div>",
+        "text",
+    ],
+)
+
+
+@given(st.lists(FRAGMENTS, max_size=40), st.sampled_from([None, 10]))
+def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments, start):
+    """The parts of a results page in any order and nesting give an error with an outcome, or a record."""
+    judged("".join(fragments).encode(), BingQuery(q="tea kettle", start=start))
+
+
+def test_deep_nesting_is_no_danger():
+    """A page nested deeper than any real one is read or refused."""
+    judged(b"<ol id=b_results><li class=b_algo><h2><a href='https://a.example/'>" + b"<div>" * 20_000 + b"x")
+
+
+def test_ads_and_results_are_ranked_together():
+    """`position` counts ads, `realPosition` ads and results; an ad after a result is at the bottom."""
+    found = bing_web.record(
+        page(ad("above") + result("one") + ad("below") + ad("last", 'class="b_ad b_adBottom"')), ANY
+    )
+    assert [(one["title"], one["position"], one["realPosition"], one["area"]) for one in found["ads"]] == [
+        ("above", 1, 1, "top"),
+        ("below", 2, 3, "bottom"),
+        ("last", 3, 4, "bottom"),
+    ]
+
+
+def test_an_ad_in_a_results_box_is_an_ad():
+    """What leads over the tracker of ads is no organic result, whatever its box says."""
+    found = bing_web.record(page(result("paid", "https://www.bing.com/aclick?ld=x") + result("one")), ANY)
+    assert (titles(found["ads"]), titles(found["results"])) == (["paid"], ["one"])
+
+
+def test_answers_between_the_results_are_none():
+    """A result's box inside an answer belongs to the answer."""
+    answer = f'<li class="b_ans"><ul>{result("answer")}</ul></li>'
+    assert titles(bing_web.record(page(answer + result("one")), ANY)["results"]) == ["one"]
+
+
+def test_a_heading_further_down_in_a_result_is_none():
+    """A box holds one result, headed by its h2 even where a smaller heading stands before it."""
+    small = '<div role="heading"><a href="https://a.example/">small</a></div>'
+    body = page(
+        f'<li class="b_algo">{small}<h2><a href="https://b.example/">one</a></h2><h2><a href="/x">more</a></h2></li>'
+    )
+    assert titles(bing_web.record(body, ANY)["results"]) == ["one"]
+
+
+def test_results_in_cards_and_hidden_columns_count():
+    """Cards of a row are results of their own, and a column that scripts will show is read."""
+    cards = (
+        f'<div class="algocl"><div class="slide">{result("card")}</div><div class="slide">{result("other")}</div></div>'
+    )
+    body = b'<div style="visibility:hidden">' + page(result("one") + cards) + b"</div>"
+    assert titles(bing_web.record(body, ANY)["results"]) == ["one", "card", "other"]
+
+
+@pytest.mark.parametrize(
+    ("below", "text", "date"),
+    [
+        ('<div class="b_caption"><p>Plain.</p></div>', "Plain.", None),
+        (
+            '<p class="b_lineclamp3"><i class="algoSlug_icon">WEB</i><i class="news_dt">4 mars</i>&nbsp;· Dated.</p>',
+            "Dated.",
+            "4 mars",
+        ),
+        ('<div class="b_caption"><div class="b_attribution"><cite>a.example</cite></div> Loose.</div>', "Loose.", None),
+        ('<div class="b_paractl">Old.</div>', "Old.", None),
+        ("", "", None),
+    ],
+)
+def test_the_text_is_read_without_its_labels(below, text, date):
+    """Icons' names, dates and addresses before the text are no part of it."""
+    (found,) = bing_web.record(page(result("one", below=below)), ANY)["results"]
+    assert (found["description"], found["date"]) == (text, date)
+
+
+@pytest.mark.parametrize(
+    ("caption", "price", "original"),
+    [
+        ('<p class="pa_price"><strong>$24.00</strong></p>', "$24.00", None),
+        ('<p class="pa_price"><strong>24,00 €</strong> <del>30,00 €</del></p>', "24,00 €", "30,00 €"),
+        ('<p class="pa_price"><del>£30</del> £24</p>', "£24", "£30"),
+        ("<div>From ¥2,400 a piece</div>", "¥2,400", None),
+    ],
+)
+def test_the_price_of_a_product_is_the_current_one(caption, price, original):
+    """The price is as shown, the one it replaces beside it."""
+    unit = f'<div class="pa_item"><a href="/aclk?ld=x"><img alt="Kettle" src="data:,"></a>{caption}</div>'
+    (found,) = bing_web.record(page(unit + result("one")), ANY)["shoppingAds"]
+    assert (found["title"], found["price"], found["originalPrice"]) == ("Kettle", price, original)
+
+
+def test_products_in_boxes_of_unknown_names_are_found():
+    """A tile with a tracker, a picture and a price is a product, also without its class."""
+    tile = '<li><a href="/aclk?ld=1"><img alt="Kettle" data-src="/th?id=1"></a><b>$24.00</b></li>'
+    (found,) = bing_web.record(page(result("one") + f'<li class="zz"><ul>{tile}</ul></li>'), ANY)["shoppingAds"]
+    assert (found["title"], found["price"], found["image"]) == ("Kettle", "$24.00", "https://www.bing.com/th?id=1")
+
+
+def test_a_picture_and_a_price_in_a_text_ad_are_no_product():
+    """What stands in the box of a text ad belongs to that ad."""
+    link = '<ul><li><a href="/aclk?ld=2"><img alt="Steel"></a>$24.00</li></ul>'
+    body = page(ad("above").replace("</div>", f"{link}</div>") + result("one"))
+    found = bing_web.record(body, ANY)
+    assert (titles(found["ads"]), found["shoppingAds"]) == (["above"], [])
+
+
+@pytest.mark.parametrize(
+    ("head", "first"),
+    [
+        ('<span class="sb_count">About 1,240 results</span>', True),
+        ('<span class="sb_count">1-10 of 1,240 results</span>', True),
+        ('<span class="sb_count">11-20 of 1,240 results</span>', False),
+        ('<span class="sb_count">第 11 - 20 条，共 1,240 条</span>', False),
+        ('<a class="sb_pagS">1</a>', True),
+        ('<a class="sb_pagS">2</a>', False),
+        ('<a class="sb_pagN">Next</a>', True),
+        ('<a class="sb_pagP">Back</a><a class="sb_pagN">Next</a>', False),
+        ("", False),
+    ],
+)
+def test_the_first_page_in_place_of_a_later_one_is_refused(head, first):
+    """Only where the page itself says that it is the first is a later one missing."""
+    later = BingQuery(q="tea kettle", first=21)
+    body = page(result("one"), head)
+    assert bing_web.record(body, ANY)["results"]
+    assert (judged(body, later) is None) is first
+
+
+def test_beyond_the_end_the_record_is_empty():
+    """Where the page says how many results there are, the first page past them is the end."""
+    body = page(ad("above") + result("one"), '<span class="sb_count">About 52 results</span>')
+    found = bing_web.record(body, BingQuery(q="tea kettle", start=60))
+    assert (found["results"], found["ads"], found["adsCount"]) == ([], [], 0)
+    with pytest.raises(BlockedError) as caught:
+        bing_web.record(body, BingQuery(q="tea kettle", start=50))
+    assert caught.value.kind == bing_web.FIRST_PAGE
+
+
+def test_ads_alone_are_no_empty_page():
+    """A page without results that does not say so is refused, ads or not."""
+    with pytest.raises(LayoutError, match="neither results nor a message"):
+        bing_web.record(page(ad("above")), ANY)
+
+
+PLAIN = page("".join(result(f"Kettle {number}") for number in range(40)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [zlib.compress(PLAIN), brotli.compress(PLAIN), zstandard.compress(PLAIN)],
+    ids=["deflate", "brotli", "zstandard"],
+)
+@pytest.mark.parametrize("read_as", [None, "utf-8", "latin-1"])
+def test_a_body_that_was_not_decoded_is_told(body, read_as):
+    """Compressed bytes are no page, nor are those that somebody read as text and saved."""
+    saved = body if read_as is None else body.decode(read_as, "replace").encode()
+    with pytest.raises(UpstreamError) as caught:
+        bing_web.record(saved, ANY)
+    assert caught.value.kind == "undecoded"
+
+
+@pytest.mark.parametrize("body", [PLAIN, "Überall steht Text, 到处都是文字".encode(), b"Forbidden", b""])
+def test_text_is_not_taken_for_compressed(body):
+    """A page, or a line in any script, is text."""
+    assert not bing_web.is_undecoded(body)
+
+
+def test_the_terms_are_read_from_the_title_where_there_is_no_box():
+    """The title ends with Bing's word for a search in the page's language."""
+    assert bing_web.shown_query(b"<title>tea - kettles - Rechercher</title>") == "tea - kettles"
+    assert bing_web.shown_query(b"<title>Bing</title>") is None

@@ -1,0 +1,219 @@
+"""Google's image results."""
+
+import json
+import random
+import re
+import time
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import LayoutError
+from webdata.pages import google_image
+from webdata.resources.image_search import ImageQuery
+
+ANY = ImageQuery(q="pottery")
+CACHE = "https://encrypted-tbn0.gstatic.com/images?q=tbn:"
+CUTS = 20
+SEED = 20
+TAG = re.compile(rb"<[^>]+>")
+SCRIPT = re.compile(rb"<script.*?</script>", re.DOTALL)
+SECONDS_A_MEGABYTE = 0.010
+
+
+def image_record(key="kL1", src="https://kilnlane.example/bowl.jpg", page="https://kilnlane.example/", title="Bowl"):
+    about = {"2003": [None, f"ref{key}", page, title, None, 0]}
+    return [0, key, [CACHE + key, 168, 300], [src, 900, 1200], None, 0, "rgb(0,0,0)", None, 0, about]
+
+
+def data_page(*records):
+    """A page that holds records, as scripts hold them."""
+    text = json.dumps({f"key{number}": [1, record] for number, record in enumerate(records)}).replace("&", r"\u0026")
+    return f"<title>pottery - Google Search</title><script>var m={text};</script>".encode()
+
+
+def images(body):
+    return google_image.record(body, ANY)["image_results"]
+
+
+def judged(body):
+    """The record of a page, or None where its layout is refused."""
+    try:
+        return google_image.record(body, ANY)
+    except LayoutError:
+        return None
+
+
+@pytest.fixture(scope="module")
+def truths(captures):
+    """Each hand-checked answer beside the bytes of its page."""
+    folder = captures / "google-image"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    return [(truth["images"], (folder / truth["file"]).read_bytes()) for truth in answers]
+
+
+@pytest.mark.captures
+def test_real_pages_are_read_as_a_person_reads_them(truths):
+    """Address, size, thumbnail, page, title and host of every image of the saved pages are right, in their order."""
+    for truth, body in truths:
+        expected = [
+            (one["original_src"], str(one["width"]), str(one["height"]), one["thumbnail_src"], one["page_link"])
+            for one in truth
+        ]
+        found = images(body)
+        assert expected == [
+            (
+                one["original_image"]["src"],
+                one["original_image"]["width"],
+                one["original_image"]["height"],
+                one["image"]["src"],
+                one["link"]["href"],
+            )
+            for one in found
+        ]
+        assert [one["domain"] for one in truth] == [one["link"]["domain"] for one in found]
+        titles = [" ".join(one["page_title"].split()) for one in truth]
+        assert titles == [one["link"]["title"] for one in found] == [one["image"]["alt"] for one in found]
+
+
+@pytest.mark.captures
+def test_real_tiles_are_read_where_the_data_are_missing(truths):
+    """Without its scripts a saved page still gives twenty images, nearly all of them those of the data."""
+    for _, body in truths:
+        shown = [(one["link"]["href"], one["image"]["alt"]) for one in images(SCRIPT.sub(b"", body))]
+        known = {one["link"]["href"] for one in images(body)}
+        assert len(shown) == 20
+        assert all(page.startswith("http") and title for page, title in shown)
+        assert sum(page in known for page, _ in shown) >= 10
+
+
+@pytest.mark.captures
+def test_real_pages_are_read_in_time(truths):
+    """A page takes at most 10 ms a megabyte."""
+    for _, body in truths:
+        spent = []
+        for _ in range(5):
+            begun = time.perf_counter()
+            google_image.record(body, ANY)
+            spent.append(time.perf_counter() - begun)
+        assert min(spent) <= SECONDS_A_MEGABYTE * len(body) / 1e6
+
+
+@pytest.mark.captures
+def test_cut_off_and_torn_pages_are_read_or_refused(truths):
+    """Whatever is missing from a page, it gives images or a LayoutError, and never an empty record by guess."""
+    chance = random.Random(SEED)
+    for _, body in truths:
+        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 6))
+        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(judged, chain(cuts, torn)) if page]
+        assert pages
+        assert all(page["total"] == len(page["image_results"]) > 0 for page in pages)
+
+
+@given(st.binary(max_size=2000))
+def test_no_bytes_make_the_parser_stumble(body):
+    """Any bytes give a LayoutError or a record."""
+    judged(body)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["https://a.example/", "ref"]),
+    lambda children: st.lists(children, max_size=6) | st.dictionaries(st.sampled_from(["2003", "2000"]), children),
+    max_leaves=12,
+)
+
+
+@given(st.lists(VALUES, max_size=8), st.sampled_from(["", '<div class="rg_meta">', "<div data-lpage=x data-docid=y>"]))
+def test_no_data_make_the_parser_stumble(rest, before):
+    """Records of any shape, and data beside tiles of any shape, give a LayoutError or a record."""
+    body = json.dumps([0, "key", [CACHE, *rest], *rest])
+    judged(f"{before}<script>{body}</script>{before}{body}".encode())
+    told = {"ou": CACHE, "ow": 3, "oh": 2, "tu": CACHE, "ru": CACHE, **dict(zip(("pt", "rh", "ity", "ru"), rest))}  # noqa: B905  # as far as it goes
+    judged(f'<div class="rg_meta">{json.dumps(told)}</div>'.encode())
+
+
+def test_deep_nesting_is_no_danger():
+    """Data nested deeper than any real ones are passed over."""
+    start = b'[0,"a",["https://a.example/",' + b"[" * 100_000
+    assert len(images(start + data_page(image_record()))) == 1
+
+
+def test_at_most_twenty():
+    """A page holds a hundred images, a record twenty of them, in their order."""
+    records = [image_record(f"key{number}") for number in range(100)]
+    found = google_image.record(data_page(*records), ANY)
+    assert (found["total"], len(found["image_results"])) == (20, 20)
+    assert found["image_results"][-1]["image"]["src"] == f"{CACHE}key19"
+
+
+def test_an_image_counts_once():
+    """The same record a second time is no second image; another image of the same page is."""
+    body = data_page(image_record("a"), image_record("a"), image_record("b"))
+    assert [one["image"]["src"] for one in images(body)] == [f"{CACHE}a", f"{CACHE}b"]
+
+
+def test_heights_stand_before_widths():
+    """The data give the height first."""
+    (found,) = images(data_page(image_record()))
+    assert (found["original_image"]["width"], found["original_image"]["height"]) == ("1200", "900")
+
+
+def test_thumbnails_are_one_size():
+    """Upstream has one size, so the three links are equal (contract.md 5)."""
+    (found,) = images(data_page(image_record()))
+    assert found["thumbnails"] == dict.fromkeys(("small", "medium", "large"), found["image"]["src"])
+
+
+@pytest.mark.parametrize(
+    ("src", "file_format"),
+    [
+        ("https://a.example/x.jpg", "image/jpeg"),
+        ("https://a.example/x.JPEG?w=3#top", "image/jpeg"),
+        ("https://a.example/x.png", "image/png"),
+        ("https://a.example/x.webp", "image/webp"),
+        ("https://a.example/x.svg", "image/svg+xml"),
+        ("https://a.example/x.svg/400px-x.svg.png", "image/png"),
+        ("https://a.example/x.php?f=x.jpg", "image/"),
+        ("https://a.example/photo-17", "image/"),
+        ("https://a.example", "image/"),
+        ("x-raw-image:///9f86d081", "image/"),
+    ],
+)
+def test_the_format_is_told_by_the_ending(src, file_format):
+    """The MIME type follows from the ending of the address's path; without one it is not known."""
+    (found,) = images(data_page(image_record(src=src)))
+    assert (found["original_image"]["src"], found["original_image"]["file_format"]) == (src, file_format)
+
+
+def test_the_format_of_the_data_wins():
+    """Where the data name a format it stands above the ending of the address."""
+    told = {"ou": "https://a.example/x.php", "ow": 3, "oh": 2, "tu": CACHE, "ru": "https://a.example/", "ity": "gif"}
+    (found,) = images(f'<div class="rg_meta">{json.dumps(told)}</div>'.encode())
+    assert found["original_image"]["file_format"] == "image/gif"
+
+
+def test_half_a_character_is_replaced():
+    """A title that the page cut inside a character can still be sent as UTF-8."""
+    (found,) = images(data_page(image_record(title="Bowl \ud83d")))
+    assert found["link"]["title"].encode() == "Bowl \ufffd".encode()
+
+
+def test_what_has_no_page_is_no_result():
+    """A record without the page that shows its image is passed over."""
+    assert len(images(data_page(image_record("a", page="javascript:1 2"), image_record("b")))) == 1
+
+
+def test_related_images_of_a_preview_are_no_results():
+    """Tiles beside the column of results are left out."""
+    tile = '<div data-docid="{0}" data-lpage="https://a.example/{0}"><img alt="{0}"></div>'
+    body = f'<div id="search">{tile.format("seen")}</div><div>{tile.format("beside")}</div>'.encode()
+    assert [one["image"]["alt"] for one in images(body)] == ["seen"]
+
+
+def test_an_unknown_layout_is_refused_and_not_taken_for_empty():
+    """A page without images that does not say so is a LayoutError."""
+    with pytest.raises(LayoutError, match="neither images nor a message"):
+        google_image.record(b"<div id=rso><figure>Blue bowls</figure></div>", ANY)

@@ -1,0 +1,169 @@
+"""Bing's web search, as the sandbox plays it."""
+
+import re
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from webdata.errors import LayoutError, UpstreamError
+from webdata.pages import bing_web as parser
+from webdata.pages import blocked
+from webdata.resources.bing_search import BingQuery
+from webdata.sandbox.exchange import SandboxRequest
+from webdata.sandbox.sites import _bing_results, bing_web, site_for
+
+PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}
+RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
+
+
+def ask(path="/search", headers=None, *, method="GET", **query):
+    target = f"{path}?{urlencode(query)}" if query else path
+    return bing_web.answer(SandboxRequest(method, "https", "www.bing.com", target, headers or {}))
+
+
+def read(reply, q="coffee", **fields):
+    return parser.record(reply.body, BingQuery(q=q, **fields))
+
+
+def links(reply, **fields):
+    return [result["link"] for result in read(reply, **fields)["results"]]
+
+
+def block_of(reply):
+    return blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.bing.com/search?q=coffee")
+
+
+def test_it_answers_for_bing():
+    """Bing's hosts are one site, and nobody else's are."""
+    assert all(site_for(host) is bing_web.answer for host in ("bing.com", "www.bing.com", "cn.bing.com"))
+    assert site_for("notbing.com") is None
+
+
+@pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
+def test_the_same_search_gets_the_same_bytes(headers):
+    """A search is answered with the same bytes, also when its page was not kept."""
+    first = ask(q="coffee", headers=headers)
+    _bing_results.page.cache_clear()
+    assert ask(q="coffee", headers=headers) == first
+
+
+def test_other_searches_get_other_pages():
+    """Terms, market, page and device each change the page."""
+    pages = [ask(q="coffee", **more) for more in ({}, {"mkt": "de-DE"}, {"first": 11}, {"headers": PHONE})]
+    assert len({page.body for page in [*pages, ask(q="tea")]}) == 5
+
+
+@pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
+def test_pages_follow_each_other_until_the_first_comes_again(headers):
+    """Thirty-four different results in all, ten a page; beyond the end the first page is sent again."""
+    pages = [ask(q="coffee", first=first, headers=headers) for first in (1, 11, 21, 31)]
+    assert [len(links(page)) for page in pages] == [10, 10, 10, 4]
+    assert len({link for page in pages for link in links(page)}) == 34
+    beyond = ask(q="coffee", first=41, headers=headers)
+    assert beyond.body == pages[0].body
+    assert links(beyond, start=40) == []
+
+
+@pytest.mark.parametrize(("count", "shown"), [("3", 3), ("25", 25), ("50", 34), ("0", 10), ("x", 10), ("", 10)])
+def test_the_count_is_honoured(count, shown):
+    """As many as asked for, as long as there are any; nonsense gets ten."""
+    assert len(links(ask(q="coffee", count=count))) == shown
+
+
+def test_every_part_is_read_by_the_parser():
+    """What a page shows is what our own parser finds on it, and each part is on some page."""
+    seen = set()
+    for number in range(20):
+        reply = ask(q=f"coffee {number}")
+        found, page = read(reply), LexborHTMLParser(reply.body)
+        counts = {
+            "results": len(page.css(".b_algo")),
+            "ads": len(page.css(".sb_add")),
+            "shoppingAds": len(page.css(".pa_item")),
+        }
+        assert {part: len(found[part]) for part in counts} == counts
+        assert {one["area"] for one in found["ads"]} <= {"top", "bottom"}
+        assert parser.answers(found["results"], f"coffee {number}")
+        seen |= {part for part, count in counts.items() if count}
+    assert seen == {"results", "ads", "shoppingAds"}
+
+
+def test_every_link_leads_to_an_invented_place():
+    """Links lead to reserved example domains, or stay with Bing."""
+    for number in range(20):
+        reply = ask(q=f"coffee {number}")
+        for link in links(reply):
+            assert RESERVED.fullmatch(urlsplit(link).hostname), link
+        for node in LexborHTMLParser(reply.body).css("[href], [src]"):
+            host = urlsplit(node.attributes.get("href") or node.attributes["src"]).hostname
+            assert host in (None, "www.bing.com") or RESERVED.fullmatch(host), host
+
+
+@given(q=st.text(min_size=1, max_size=80).filter(str.strip), mobile=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_terms_are_text_and_nothing_else(q, mobile):
+    """Whatever is searched for stands in the title and adds no markup."""
+    page = LexborHTMLParser(ask(q=q, headers=PHONE if mobile else {}).body)
+    assert page.css_first("title").text().split() == f"{q} - Search".replace("\0", "\ufffd").split()
+    assert len(page.css("script, style")) == 2
+
+
+@pytest.mark.parametrize("query", [{}, {"q": ""}, {"q": " \t"}])
+def test_a_search_for_nothing_goes_home(query):
+    """Without terms Bing sends the client to its home page."""
+    reply = ask(**query)
+    assert (reply.status, dict(reply.headers)["Location"]) == (302, "https://www.bing.com/")
+    assert ask("/").status == 200
+
+
+def test_what_is_not_there_is_not_there():
+    """Other paths are a 404, other methods a 405, other scenarios a 400 that lists them."""
+    assert ask("/maps").status == 404
+    assert ask(q="coffee", method="POST").status == 405
+    assert b"fickle" in ask(q="coffee sandbox:nonsense").body
+
+
+def test_the_captcha_is_bings():
+    """The challenge is a page like a results page without results, and only a solved one opens it."""
+    reply = ask(q="coffee sandbox:captcha")
+    assert (reply.status, block_of(reply).kind) == (200, "captcha")
+    assert block_of(ask(q="coffee sandbox:captcha", headers={"cookie": "_C_ETH=abc.123"})).kind == "captcha"
+    assert block_of(ask(q="coffee")) is None
+
+
+@pytest.mark.parametrize(("word", "status"), [("denied", 403), ("limited", 429)])
+def test_refusals_are_blocks(word, status):
+    """A refusal has its status and is recognised."""
+    reply = ask(q=f"coffee sandbox:{word}")
+    assert (reply.status, block_of(reply).kind) == (status, "denied")
+
+
+def test_nothing_is_found_outside_the_readers_market():
+    """The false "no results" goes away where the market of the reader is asked for."""
+    assert links(ask(q="coffee sandbox:market")) == links(ask(q="coffee sandbox:market", mkt="de-DE")) == []
+    assert parser.seen_from(ask(q="coffee sandbox:market").body) == "US"
+    assert len(links(ask(q="coffee sandbox:market", mkt="en-US"))) == 10
+
+
+def test_degraded_results_answer_the_first_word_alone():
+    """They are well-formed, and the relevance check tells them from answers."""
+    for word in ("degraded", "fickle"):
+        q = f"coffee grinder repair sandbox:{word}"
+        results = read(ask(q=q), q)["results"]
+        assert len(results) == 10
+        assert not parser.answers(results, q)
+    assert parser.answers(read(ask(q=q, mkt="en-US"), q)["results"], q)
+
+
+def test_the_other_scenarios_are_what_they_say():
+    """Empty, unknown, repeated, undecoded and failed pages are told apart by the parser."""
+    assert links(ask(q="coffee sandbox:empty")) == []
+    assert ask(q="coffee sandbox:repeat", first=11).body == ask(q="coffee sandbox:repeat").body
+    assert ask(q="coffee sandbox:error").status == 500
+    with pytest.raises(LayoutError):
+        read(ask(q="coffee sandbox:layout"))
+    with pytest.raises(UpstreamError):
+        read(ask(q="coffee sandbox:undecoded"))

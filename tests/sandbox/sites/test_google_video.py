@@ -1,0 +1,67 @@
+"""Google's video search, as the sandbox plays it."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from webdata.errors import LayoutError
+from webdata.pages import google_video as parser
+from webdata.query import WebQuery
+from webdata.sandbox.exchange import SandboxRequest
+from webdata.sandbox.sites import google_video, site_that_takes
+
+PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}
+DEVICES = pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
+
+
+def made(headers=None, **query):
+    return SandboxRequest("GET", "https", "www.google.com", f"/search?{urlencode(query)}", headers or {})
+
+
+def ask(headers=None, **query):
+    return google_video.answer(made(headers, tbm="vid", **query))
+
+
+def record(reply):
+    return parser.record(reply.body, WebQuery(q="coffee"))
+
+
+@pytest.mark.parametrize("query", [{"tbm": "vid"}, {"udm": "7"}])
+def test_it_takes_searches_for_videos(query):
+    """Searches for videos are its own, by their old name and their new one."""
+    assert site_that_takes(made(q="coffee", **query)) is google_video.answer
+
+
+@DEVICES
+def test_the_same_search_gets_the_same_bytes(headers):
+    """A search is answered with the same bytes, also when its page was not kept; another with others."""
+    first = ask(q="coffee", headers=headers)
+    google_video.page.cache_clear()
+    assert ask(q="coffee", headers=headers) == first
+    assert ask(q="tea", headers=headers) != first
+
+
+@DEVICES
+def test_there_are_three_pages_of_ten(headers):
+    """Thirty different videos in all, ten a page, and then the page that says that nothing was found."""
+    pages = [record(ask(q="coffee", start=start, headers=headers))["results"] for start in (0, 10, 20, 30)]
+    assert [len(page) for page in pages] == [10, 10, 10, 0]
+    assert len({one["link"] for page in pages for one in page}) == 30
+    assert len(record(ask(q="coffee", num=3, headers=headers))["results"]) == 3
+
+
+@DEVICES
+def test_every_video_is_read_by_the_parser(headers):
+    """Of every video our own parser finds all that is shown."""
+    for one in record(ask(q="coffee", headers=headers))["results"]:
+        assert one["metadata"].keys() >= {"duration", "channel", "source", "date", "thumbnail"}
+        assert one["metadata"]["source"] == "Example Video"
+        assert one["metadata"]["channel"] in google_video.CHANNELS
+        assert one["description"]
+
+
+@DEVICES
+def test_our_parser_does_not_know_an_unknown_layout(headers):
+    """A page of a new shape is neither videos nor emptiness to the parser."""
+    with pytest.raises(LayoutError):
+        record(ask(q="coffee sandbox:layout", headers=headers))

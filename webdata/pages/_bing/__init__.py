@@ -1,0 +1,1 @@
+"""The parts of Bing's results page, one module each."""

@@ -1,0 +1,101 @@
+"""Ads: text ads above and below the results, and the row of products."""
+
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._bing.column import AD, ORGANIC, Entry
+from webdata.pages._bing.links import absolute, is_paid
+from webdata.pages._bing.snippet import address, snippet
+from webdata.pages._google.tree import ancestry, attribute, shown
+from webdata.pages._text import clean, price
+from webdata.resources.bing_search import BingAd, BingShoppingAd
+
+UNITS = (".pa_item", ".adsMvC", ".slide, li")
+"""Boxes of one product each, the surest first."""
+TITLE = ".pa_title, [class*=pa_title]"
+ELLIPSIS = ".b_ellipsis"
+PRICE = ".pa_price strong", ".pa_price", "[class*=price i]"
+STRUCK = "s, del, strike, [class*=strike i], [class*=origPrice i], [class*=wasPrice i]"
+SELLER = ".b_attribution cite, cite, [class*=seller i]"
+PICTURE = ".pa_img img, img"
+PICTURE_LATER = ".pa_img [data-src], [data-src]"
+
+
+def text_ad(entry: Entry, position: int, rank: int, area: str) -> BingAd:
+    """A text ad; `position` counts ads, `rank` ads and results."""
+    return {
+        "title": entry.title,
+        "displayUrl": address(entry.box),
+        "targetUrl": entry.link,
+        "content": snippet(entry.box).text,
+        "position": position,
+        "area": area,
+        "realPosition": rank,
+    }
+
+
+def shopping_ads(root: LexborNode) -> list[BingShoppingAd]:
+    """The products that shops pay for, those off screen included, each once."""
+    if root.css_first('a[href*="/acl"] img, .pa_item') is None:
+        return []
+    for unit in UNITS:
+        found = {ad["targetUrl"]: ad for box in root.css(unit) if not _is_of_text(box) and (ad := _shopping_ad(box))}
+        if found:
+            return list(found.values())
+    return []
+
+
+def _is_of_text(box: LexborNode) -> bool:
+    """Whether a box holds a text ad or a result, or is a part of one."""
+    classes = (attribute(node, "class").split() for node in ancestry(box))
+    return box.css_first("h2") is not None or any(AD in names or ORGANIC in names for names in classes)
+
+
+def _shopping_ad(box: LexborNode) -> BingShoppingAd | None:
+    link = next((href for anchor in box.css("a[href]") if is_paid(href := attribute(anchor, "href"))), None)
+    title, shown_price = _title(box), _price(box)
+    if not link or not title or not shown_price:
+        return None
+    return {
+        "title": title,
+        "price": shown_price,
+        "originalPrice": shown(box.css_first(STRUCK)) or None,
+        "advertiser": shown(box.css_first(SELLER)) or None,
+        "targetUrl": absolute(link) or link,
+        "image": _image(box),
+    }
+
+
+def _title(box: LexborNode) -> str:
+    """The full title: the picture's text is it; the title's own has an ellipsis in it, which is never shown."""
+    alternative = clean(attribute(box.css_first(PICTURE), "alt"))
+    node = box.css_first(TITLE)
+    if node is None:
+        return alternative
+    pieces = [shown(part) for part in node.css(ELLIPSIS)]
+    written = shown(node)
+    for piece in pieces:
+        written = written.replace(piece, "", 1)
+    return alternative if len(alternative) >= len(written) else clean(written)
+
+
+def _price(box: LexborNode) -> str | None:
+    """The current price as shown, without the one it replaces."""
+    for selector in PRICE:
+        text = shown(box.css_first(selector))
+        struck = shown(box.css_first(STRUCK))
+        if current := clean(text.replace(struck, "", 1) if struck else text):
+            return current
+    found = price(shown(box))
+    return found.text if found else None
+
+
+def _image(box: LexborNode) -> str | None:
+    return next(filter(None, _images(box)), None)
+
+
+def _images(box: LexborNode) -> Iterator[str]:
+    """The addresses of the picture: as it stands, then as a script would load it."""
+    yield from (attribute(node, "src") for node in box.css(PICTURE))
+    yield from (absolute(attribute(node, "data-src")) or "" for node in box.css(PICTURE_LATER))

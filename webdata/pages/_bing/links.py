@@ -1,0 +1,79 @@
+"""Links on Bing's pages: where they lead, with Bing's own redirects undone.
+
+`/ck/a?…&u=a1<base64url without padding>` has been Bing's redirect since about 2022; older ones name the target
+plainly. Ads lead over `/aclk` or `/aclick`, which is left as it is.
+"""
+
+import re
+from base64 import urlsafe_b64decode
+from binascii import Error as NotBase64
+from urllib.parse import SplitResult, urljoin
+
+from webdata.pages._google.links import query, split
+
+BING = "https://www.bing.com/"
+HOST = re.compile(r"(?:[a-z0-9-]+\.)*bing\.com$")
+TRACKERS = ("/aclk", "/aclick")
+REDIRECTS = ("/ck/a", "/rebates/welcome", "/alink/link", "/news/apiclick.aspx", "/link")
+TARGETS = ("u", "url", "r")
+ENCODED = re.compile(r"a\d([\w-]+)={0,2}", re.ASCII)
+"""A digit that tells the kind of target, then the target in base64url."""
+SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+ELSEWHERE = re.compile(r"https?://(?![^/?#]*bing\.com|[^/?#]*[\[\]\\])[^/?#\s]")
+WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
+
+
+def target(href: str | None) -> str | None:
+    """Where a link leads, as an absolute address; None for what leads nowhere."""
+    address = absolute(href)
+    if ELSEWHERE.match(address or ""):
+        return address
+    parts = split(address or "")
+    if parts is None or not is_own(parts) or not parts.path.rstrip("/").endswith(REDIRECTS):
+        return address
+    values = query(parts)
+    found = (_decoded(values[name]) for name in TARGETS if name in values)
+    return next(filter(None, found), address)
+
+
+def absolute(href: str | None) -> str | None:
+    """The address as the page means it; None for what is no address of the web."""
+    text = (href or "").strip()
+    if ELSEWHERE.match(text):
+        return text
+    if not text or text[0] == "#" or (SCHEME.match(text) and not WEB.match(text)):
+        return None
+    try:
+        address = urljoin(BING, text)
+    except ValueError:
+        return None
+    return address if WEB.match(address) and split(address) else None
+
+
+def is_paid(href: str | None) -> bool:
+    """Whether a link leads over the tracker of an ad."""
+    parts = split(absolute(href) or "") if href and "/acl" in href else None
+    return parts is not None and is_own(parts) and parts.path.startswith(TRACKERS)
+
+
+def leads_away(link: str | None) -> bool:
+    """Whether an address is none of Bing's own."""
+    parts = split(link or "")
+    return parts is not None and bool(parts.netloc) and not is_own(parts)
+
+
+def is_own(parts: SplitResult) -> bool:
+    return HOST.match(parts.hostname or "") is not None
+
+
+def _decoded(value: str) -> str | None:
+    """The target that a redirect names, in base64 or plainly."""
+    encoded = ENCODED.fullmatch(value)
+    if not encoded:
+        return value if WEB.match(value) else None
+    letters = encoded.group(1)
+    try:
+        text = urlsafe_b64decode(letters + "=" * (-len(letters) % 4)).decode()
+    except (NotBase64, UnicodeDecodeError):
+        return None
+    return absolute(text) if text.isprintable() else None

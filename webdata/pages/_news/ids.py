@@ -1,0 +1,117 @@
+"""The ids in the aggregator's links, and the publishers' addresses that the older ones hold.
+
+An id (`…/rss/articles/CBMi…?oc=5`) is a protobuf message in base64url: field 1 is a number, field 4 the publisher's
+address, field 26 that of its AMP page, if there is one. Since July 2024 the two are strings without meaning outside
+of the aggregator. Links of before 2018 carry the address as it is (`/news/url?…&url=`).
+"""
+
+import binascii
+import re
+from base64 import urlsafe_b64decode
+from collections.abc import Iterator
+from itertools import pairwise
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+AGGREGATOR = re.compile(r"news\.google\.[a-z]{2,3}(?:\.[a-z]{2})?")
+ID = re.compile(r"[A-Za-z0-9_-]{8,1024}={0,2}")
+BEFORE_ID = ("articles", "read")
+OLD_PATH = "/news/url"
+ADDRESS = 4
+"""The field of the publisher's address."""
+
+WEB_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"<>/?#]+[^\s\x00-\x20\"<>]*", re.IGNORECASE)
+LONGEST_ADDRESS = 4096
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+"""Protobuf's wire types; those of groups (3, 4) are long out of use."""
+LONGEST_VARINT = 10
+
+
+def of(link: str) -> str | None:
+    """The id in a link of the aggregator's; None in any other."""
+    parts = aggregator(link)
+    segments = parts.path.split("/") if parts else []
+    ids = (after for before, after in pairwise(segments) if before in BEFORE_ID)
+    return next((found for found in ids if ID.fullmatch(found)), None)
+
+
+def inside(link: str) -> str | None:
+    """The publisher's address that a link of the aggregator's itself holds; None where it does not."""
+    parts = aggregator(link)
+    if not parts:
+        return None
+    found = of(link)
+    if found:
+        return address(found)
+    given = parse_qs(parts.query).get("url", []) if parts.path == OLD_PATH else []
+    return next(filter(is_web_address, given), None)
+
+
+def names_article(link: str) -> bool:
+    """Whether a link of the aggregator's leads to one article."""
+    return of(link) is not None or inside(link) is not None
+
+
+def aggregator(link: str) -> SplitResult | None:
+    """The parts of a link to the aggregator; None of any other."""
+    try:
+        parts = urlsplit(link)
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    return parts if AGGREGATOR.fullmatch(host) else None
+
+
+def address(found: str) -> str | None:
+    """The publisher's address in an id; None in one that does not tell."""
+    try:
+        message = urlsafe_b64decode(found.rstrip("=") + "=" * (-len(found.rstrip("=")) % 4))
+        values = [value.decode() for number, value in fields(message) if number == ADDRESS and isinstance(value, bytes)]
+    except (binascii.Error, ValueError):
+        return None
+    return next(filter(is_web_address, values), None)
+
+
+def is_web_address(text: str) -> bool:
+    """Whether this is an http address and nothing else."""
+    if len(text) > LONGEST_ADDRESS or not WEB_ADDRESS.fullmatch(text):
+        return False
+    try:
+        return bool(urlsplit(text).hostname)
+    except ValueError:
+        return False
+
+
+def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a protobuf message, each with its number; raises ValueError for bytes that are none.
+
+    Source: https://protobuf.dev/programming-guides/encoding/
+    """
+    at = 0
+    while at < len(message):
+        key, at = varint(message, at)
+        number, wire_type = key >> 3, key & 7
+        if wire_type == VARINT:
+            value, at = varint(message, at)
+            yield number, value
+            continue
+        if wire_type == BYTES:
+            length, at = varint(message, at)
+        elif wire_type in (FIXED64, FIXED32):
+            length = 8 if wire_type == FIXED64 else 4
+        else:
+            raise ValueError(f"wire type {wire_type}")
+        if at + length > len(message):
+            raise ValueError("a field beyond the end")
+        yield number, message[at : at + length]
+        at += length
+
+
+def varint(message: bytes, at: int) -> tuple[int, int]:
+    """The number that begins there, and where it ends: seven bits a byte, the lowest first."""
+    value = 0
+    for place, byte in enumerate(message[at : at + LONGEST_VARINT]):
+        value |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return value, at + place + 1
+    raise ValueError("a number without an end")

@@ -1,0 +1,151 @@
+"""Bing's web results: the HTML results page in any of its layouts since 2018, as a record.
+
+Layouts: desktop and mobile. `_bing` holds one module for each part of the page, and `_relevance` tells whether
+results answer the query at all: Bing sends others to clients that it takes for robots.
+"""
+
+import re
+from collections.abc import Sequence
+
+from selectolax.lexbor import LexborNode
+
+from webdata.errors import BlockedError, LayoutError, UpstreamError
+from webdata.pages import _relevance
+from webdata.pages._bing import column
+from webdata.pages._bing.ads import shopping_ads, text_ad
+from webdata.pages._bing.column import Entry
+from webdata.pages._bing.snippet import address, snippet
+from webdata.pages._google.tree import attribute, shown
+from webdata.pages._relevance import Shown
+from webdata.pages._text import clean, folded
+from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
+
+SEARCH_BOX = "input[name=q], textarea[name=q]"
+TITLE_END = " - "
+NOTHING = ".b_no"
+MESSAGES = "#b_results h1"
+TOTAL = ".sb_count"
+RANGE = re.compile(r"(\d+)\s?[-–—~]\s?\d+")
+NUMBER = re.compile(r"\d[\d.,'’\s]*")
+HERE = ".sb_pagS"
+BACK = ".sb_pagP, .sw_prev"
+FORTH = ".sb_pagN, .sw_next, .pgn_next"
+SEEN_FROM = tuple(re.compile(rb"""\b%b:["']([A-Za-z]{2})["']""" % name) for name in (b"RevIpCC", b"Region"))
+"""Where the address of the reader is, then the country of the market, which is another where one was asked for."""
+
+FIRST_PAGE = "first_page"
+"""The kind of a block that consists in the first page being sent in place of a later one."""
+
+SAMPLE = 4096
+MARKUP = re.compile(rb"<(?:!doctype|html|head|body|meta|title|script|div|span)\b", re.IGNORECASE)
+UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
+MOST_UNREADABLE = 0.05
+"""The share of such characters in the beginning of a page that was written as text."""
+
+
+def record(body: bytes, query: BingQuery) -> BingPage:
+    """The record of a results page, with all results that it holds.
+
+    Raises UpstreamError for a body that is not text, BlockedError where Bing sent its first page instead of the one
+    asked for, and LayoutError for a page that holds no results and does not say that nothing was found.
+    """
+    if is_undecoded(body):
+        raise UpstreamError("the body is not text: it was not decoded", "undecoded")
+    root = column.parsed(body)
+    entries = column.entries(root)
+    if not any(not entry.is_ad for entry in entries) and not _says_nothing(root, query.q):
+        raise LayoutError("neither results nor a message that nothing was found")
+    if query.offset and entries and _is_first_page(root):
+        total = _total(root)
+        if total is None or query.offset < total:
+            raise BlockedError("the first page was sent instead of the one asked for", FIRST_PAGE)
+        entries = []
+    return _page(root, entries)
+
+
+def answers(results: Sequence[BingResult], q: str) -> bool:
+    """Whether the results answer the query, as far as its words tell."""
+    return _relevance.answers(
+        q, [Shown(f"{one['title']} {one['description']} {one['displayUrl']}", one["link"]) for one in results]
+    )
+
+
+def shown_query(body: bytes) -> str | None:
+    """The search terms as the page itself shows them: in its search box, else in its title."""
+    root = column.parsed(body)
+    written = (clean(attribute(box, "value") or box.text()) for box in root.css(SEARCH_BOX))
+    terms, dash, _ = shown(root.css_first("title")).rpartition(TITLE_END)
+    return next(filter(None, written), None) or (terms if dash else None) or None
+
+
+def seen_from(body: bytes) -> str | None:
+    """The country that Bing took the reader to be in, as the page's own script says: `DE`."""
+    found = next(filter(None, (pattern.search(body) for pattern in SEEN_FROM)), None)
+    return found.group(1).decode().upper() if found else None
+
+
+def is_undecoded(body: bytes) -> bool:
+    """Whether a body is still compressed, or was read as text although it was."""
+    sample = body[:SAMPLE]
+    if MARKUP.search(sample):
+        return False
+    text = sample.decode("utf-8", "replace")
+    return len(UNREADABLE.findall(text)) > MOST_UNREADABLE * len(text)
+
+
+def _page(root: LexborNode, entries: list[Entry]) -> BingPage:
+    html = root if root.tag == "html" else root.css_first("html")
+    ads = _ads(entries)
+    return {
+        "ads": ads,
+        "adsCount": len(ads),
+        "shoppingAds": shopping_ads(root) if entries else [],
+        "results": [_result(entry, rank) for rank, entry in enumerate(entries, 1) if not entry.is_ad],
+        "location": {"htmlLang": clean(attribute(html, "lang"))},
+    }
+
+
+def _ads(entries: list[Entry]) -> list[BingAd]:
+    """The text ads; one that does not say where it stands is at the top if no result stands before it."""
+    ranked = [(rank, entry) for rank, entry in enumerate(entries, 1) if entry.is_ad]
+    first = next((rank for rank, entry in enumerate(entries, 1) if not entry.is_ad), len(entries) + 1)
+    return [
+        text_ad(entry, position, rank, "bottom" if entry.at_bottom or rank > first else "top")
+        for position, (rank, entry) in enumerate(ranked, 1)
+    ]
+
+
+def _result(entry: Entry, rank: int) -> BingResult:
+    text, date = snippet(entry.box)
+    return {
+        "title": entry.title,
+        "description": text,
+        "realPosition": rank,
+        "link": entry.link,
+        "displayUrl": address(entry.box),
+        "date": date,
+    }
+
+
+def _says_nothing(root: LexborNode, q: str) -> bool:
+    """Whether the page says that nothing was found: in the box for it, or in a heading that repeats the terms."""
+    if root.css_first(NOTHING) is not None:
+        return True
+    terms = {folded(q), folded(attribute(root.css_first(SEARCH_BOX), "value"))} - {""}
+    return any(folded(shown(part)) in terms for heading in root.css(MESSAGES) for part in heading.css("strong, b"))
+
+
+def _is_first_page(root: LexborNode) -> bool:
+    """Whether the page says that it begins with the first result, in its count or in its row of pages."""
+    count = shown(root.css_first(TOTAL))
+    if found := RANGE.search(count):
+        return found.group(1) == "1"
+    if here := shown(root.css_first(HERE)):
+        return here == "1"
+    return root.css_first(BACK) is None and (bool(count) or root.css_first(FORTH) is not None)
+
+
+def _total(root: LexborNode) -> int | None:
+    """How many results the page says there are: the largest number of its count."""
+    numbers = [re.sub(r"\D", "", digits) for digits in NUMBER.findall(shown(root.css_first(TOTAL)))]
+    return max((int(digits) for digits in numbers if len(digits) < 19), default=None)

@@ -1,0 +1,234 @@
+"""Google's image results, as a record.
+
+The page's script data has held the same record for each image since 2020, wherever it stands in them:
+`[0, docid, [thumbnail, height, width], [original, height, width], …, {"2003": [_, _, page, title, …, host, …]}]`.
+Where there is none, the data beside each tile (`rg_meta`, until 2019) are read, and then the tiles themselves.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webdata.errors import LayoutError
+from webdata.pages._google import empty, tree
+from webdata.pages._google.links import outside, split
+from webdata.pages._google.links import query as parameters
+from webdata.pages._google.tree import ancestry, attribute, lines, shown
+from webdata.pages._google.tree import image as picture
+from webdata.pages._text import clean
+from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
+
+MOST = 20
+"""Images of a record (spec.md, image response)."""
+
+RECORD = re.compile(rb'\[\s*0\s*,\s*"[\w-]+"\s*,\s*\[\s*"')
+RECORD_BYTES = 16_384
+"""More than the longest record; so much is looked at from the start of each."""
+ABOUT_PAGE = "2003"
+
+DATA = "div.rg_meta"
+
+COLUMNS = "#search, #islrg, #islmp"
+"""Where the results are; what a preview beside them shows are related images."""
+TILES = "[data-lpage][data-docid], [data-tbnid][data-ow]"
+VIEWS = 'a[href*="/imgres?"]'
+PREVIEWS = 'a[href]:has(img[src*="encrypted-tbn"])'
+RELATED = "data-rel"
+CACHE = "https://encrypted-tbn0.gstatic.com/images?q=tbn:"
+"""Before the id of an image: its thumbnail."""
+
+MESSAGES = "[role=heading], p, .card-section"
+NOTHING_FOUND = re.compile(
+    r"did not match any image|aren.t any (?:great )?(?:image )?matches|mit keinen Bild"
+    r"|aucune image|ninguna imagen|nessuna immagine|nenhuma imagem|geen afbeeldingen",
+    re.IGNORECASE,
+)
+
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\ud800-\udfff]+")
+WEB_ADDRESS = re.compile(r"https?://[^\s\ud800-\udfff]+")
+HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+"""What is left of a character beyond U+FFFF that the page cut in two."""
+ENDING = re.compile(r"\.(\w+)$")
+FORMATS = {
+    "jpg": "jpeg", "jpeg": "jpeg", "jpe": "jpeg", "jfif": "jpeg", "png": "png", "apng": "apng", "gif": "gif",
+    "webp": "webp", "svg": "svg+xml", "bmp": "bmp", "ico": "x-icon", "avif": "avif", "tif": "tiff", "tiff": "tiff",
+    "heic": "heic",
+}  # fmt: skip
+"""Endings of file names, and what follows `image/` in the MIME type of each."""
+
+
+def record(body: bytes, query: ImageQuery) -> ImagePage:
+    """The record of a page of images, at most 20 of them.
+
+    Raises LayoutError for a page that holds no image and does not say that nothing was found.
+    """
+    images = _images(body)
+    if not images and not _says_nothing(body, query.q):
+        raise LayoutError("neither images nor a message that nothing was found")
+    return {
+        "image_results": images, "results": [], "ads": [], "ads_count": 0, "answers": [], "shopping_ads": [],
+        "places": [], "related_searches": [], "carousel": [], "company": {}, "total": len(images),
+    }  # fmt: skip
+
+
+def _images(body: bytes) -> list[ImageResult]:
+    """The images that the first way to know finds, each of them once."""
+    for way in (_recorded, _described, _tiled):
+        found: dict[str, ImageResult] = {}
+        for key, image in way(body):
+            found.setdefault(key, image)
+            if len(found) == MOST:
+                break
+        if found:
+            return list(found.values())
+    return []
+
+
+Found = Iterator[tuple[str, ImageResult]]
+"""Images, each with what tells it from the others."""
+
+
+def _recorded(body: bytes) -> Found:
+    """The images of the script data; the pages of 2026 hold each record twice."""
+    for start in RECORD.finditer(body):
+        match _decoded(body[start.start() : start.start() + RECORD_BYTES].decode("utf-8", "replace")):
+            case [0, str(key), [thumbnail, *_], [src, int(height), int(width), *_], *rest]:
+                page, title, *about = _about_page(rest)
+                image = _image(thumbnail, Source(page, title, about), Original(src, width, height))
+                if image:
+                    yield key, image
+
+
+def _about_page(rest: list[Any]) -> list[Any]:
+    """What the end of a record tells of the page: its address, its title, and more."""
+    named = next((part for part in rest if isinstance(part, dict)), {})
+    for part in (named.get(ABOUT_PAGE), *named.values()):
+        match part:
+            case [_, _, str(page), title, *about] if WEB_ADDRESS.match(page):
+                return [page, title, *about]
+    return [None, None]
+
+
+def _described(body: bytes) -> Found:
+    """The images of the data beside each tile."""
+    for node in LexborHTMLParser(body).css(DATA) if b"rg_meta" in body else ():
+        match _decoded(node.text().strip()):
+            case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **rest}:
+                original = Original(src, width, height, rest.get("ity"))
+                image = _image(thumbnail, Source(page, rest.get("pt"), [rest.get("rh")]), original)
+                if image:
+                    yield src, image
+
+
+def _decoded(text: str) -> Any:
+    """The JSON value that a text begins with; None where it begins with none."""
+    try:
+        return json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _tiled(body: bytes) -> Found:
+    """The images of the tiles, which tell the original's address only where a script has filled them in."""
+    parser = LexborHTMLParser(body)
+    columns = parser.css(COLUMNS)[:1] or parser.css("body")
+    found = ([node for column in columns for node in column.css(tiles)] for tiles in (TILES, VIEWS, PREVIEWS))
+    for tile in next(filter(None, found), []):
+        image = _tile(tile)
+        if image and RELATED not in tile.attributes:
+            yield image["image"]["src"], image
+
+
+def _tile(tile: LexborNode) -> ImageResult | None:
+    links = [href for anchor in (tile, *tile.css("a[href]")) if (href := attribute(anchor, "href"))]
+    view = next((parts for href in links if "/imgres?" in href and (parts := split(href))), None)
+    told = parameters(view) if view else {}
+    pages = (told.get("imgrefurl"), attribute(tile, "data-lpage"), *links)
+    page = next(filter(None, map(outside, pages)), None)
+    width, height = attribute(tile, "data-ow") or told.get("w"), attribute(tile, "data-oh") or told.get("h")
+    title = _caption(tile).removesuffix(_domain(page or "", []))
+    return _image(_thumbnail(tile, told), Source(page, title, []), Original(told.get("imgurl"), width, height))
+
+
+def _thumbnail(tile: LexborNode, told: dict[str, str]) -> str | None:
+    """The address of the thumbnail: the picture's own, else the one that the image's id stands for."""
+    key = attribute(tile, "data-docid") or attribute(tile, "data-tbnid") or told.get("tbnid")
+    return picture(tile) or (f"{CACHE}{key}" if key else None)
+
+
+def _caption(tile: LexborNode) -> str:
+    """What the picture is called, else the first line below it, up to the next picture."""
+    named = next((name for img in tile.css("img[alt]") if (name := clean(attribute(img, "alt")))), "")
+    for around in ancestry(tile):
+        if named or len(around.css("img")) > 1:
+            break
+        named = next(iter(lines(around)), "")
+    return named
+
+
+class Source(NamedTuple):
+    """What a page tells of the page that shows an image; anything may be in it."""
+
+    page: Any
+    title: Any
+    about: list[Any]
+
+
+class Original(NamedTuple):
+    """What a page tells of an original image."""
+
+    src: Any
+    width: Any
+    height: Any
+    ending: Any = None
+
+
+def _image(thumbnail: Any, source: Source, original: Original) -> ImageResult | None:
+    """One result; None without a thumbnail or a page that it stands on."""
+    cached, page, src = _whole(WEB_ADDRESS, thumbnail), _whole(WEB_ADDRESS, source.page), _whole(ADDRESS, original.src)
+    if not cached or not page:
+        return None
+    title = clean(HALF_CHARACTER.sub("\ufffd", source.title)) if isinstance(source.title, str) else ""
+    return {
+        "image": {"src": cached, "alt": title},
+        "link": {"href": page, "title": title, "domain": _domain(page, source.about)},
+        "original_image": {
+            "src": src,
+            "width": _pixels(original.width),
+            "height": _pixels(original.height),
+            "file_format": _format(src, original.ending),
+        },
+        "thumbnails": {"small": cached, "medium": cached, "large": cached},
+    }
+
+
+def _whole(pattern: re.Pattern[str], value: Any) -> str | None:
+    """The value, if it is a text that the pattern matches from end to end."""
+    return value if isinstance(value, str) and pattern.fullmatch(value) else None
+
+
+def _pixels(value: Any) -> str | None:
+    return str(value) if str(value).isascii() and str(value).isdecimal() else None
+
+
+def _domain(page: str, about: list[Any]) -> str:
+    """The page's host as the engine gives it, behind the site's name, which may look like one; else the address's."""
+    parts = split(page)
+    name = (parts.hostname if parts else None) or ""
+    bare = name.removeprefix("www.")
+    return next((text for text in reversed(about) if text in (bare, f"www.{bare}")), name)
+
+
+def _format(src: str | None, ending: Any) -> str:
+    """The MIME type by the ending that the data name, else by that of the address."""
+    found = ENDING.search((src or "").partition("?")[0].partition("#")[0])
+    endings = (ending, found.group(1).lower() if found else None)
+    return "image/" + next((FORMATS[one] for one in endings if isinstance(one, str) and one in FORMATS), "")
+
+
+def _says_nothing(body: bytes, terms: str) -> bool:
+    page = tree.page(body)
+    return empty.says_so(page, terms) or any(NOTHING_FOUND.search(shown(node)) for node in page.root.css(MESSAGES))

@@ -1,0 +1,176 @@
+"""Google News: its feeds, RSS and Atom, as `feedparser` reads them.
+
+Feeds are read with feedparser's own settings but one: relative addresses inside of HTML are not made absolute, since
+the aggregator writes none; that is a third of the time.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from io import BytesIO
+from typing import Any, cast
+from urllib.parse import parse_qs
+
+import feedparser  # type: ignore[import-untyped]  # it comes without types
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webdata.errors import LayoutError, NotFoundError, UpstreamError
+from webdata.pages._news import ids, links
+from webdata.pages._text import clean
+from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle
+
+OPENING = re.compile(rb"<(rss|feed)[\s>]")
+OPENING_WITHIN = 2048
+CLOSING = {b"rss": b"</rss>", b"feed": b"</feed>"}
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+KINDS: dict[type, set[str]] = {
+    str: {"title", "link", "id", "published", "updated", "summary", "generator", "publisher", "rights", "subtitle"},
+    list: {"links", "content"},
+    dict: {f"{name}_detail" for name in ("title", "summary", "generator", "publisher", "rights", "subtitle")}
+    | {"source", "image"},
+}
+"""What feedparser gives for a feed's parts, unless the feed is very broken."""
+MOST = 2**53
+"""The largest whole number that is one everywhere in JSON."""
+
+SEARCH_PATH = "/search"
+TOPIC_PATH = "/topics/"
+
+ITEM = "li"
+LINK = "a[href]"
+PUBLISHER = "font"
+
+
+def record(body: bytes, query: NewsQuery) -> NewsPage:
+    """The record of a feed; with `query.resolve_links` the links that hold their publishers' addresses are resolved.
+
+    Raises LayoutError for what is no feed, or one without articles that is not a search's; NotFoundError for the feed
+    that says there is none; UpstreamError for one that was cut off.
+    """
+    parsed = _parsed(body)
+    entries = [_entry(entry) for entry in parsed["entries"]]
+    feed = _checked(parsed["feed"], "the feed")
+    if entries and all(_is_apology(entry) for entry in entries):
+        raise NotFoundError(f"the aggregator answers: {entries[0]['title'][:100]}")
+    if not entries and not _is_empty_search(parsed):
+        raise LayoutError("articles, or the feed of a search without any")
+    page: NewsPage = {"feed": {**feed, "entries": entries}, "entries": entries, "entities": entities(entries)}
+    return links.resolved(page, {}) if query.resolve_links else page
+
+
+def shown_query(body: bytes) -> str | None:
+    """The search terms that a search's feed names in its own link."""
+    try:
+        parts = ids.aggregator(str(_parsed(body)["feed"].get("link") or ""))
+    except (LayoutError, UpstreamError):
+        return None
+    return parse_qs(parts.query).get("q", [None])[0] if parts else None
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    """What feedparser gives for a feed, as plain data."""
+    opening = OPENING.search(body[:OPENING_WITHIN])
+    if not opening:
+        raise LayoutError("a feed")
+    end = body.rfind(CLOSING[opening[1]])
+    if end < 0:
+        raise UpstreamError("the feed was cut off", "truncated")
+    whole = body[:end] + CLOSING[opening[1]]  # feedparser takes a second for each few megabytes that may follow
+    text = NOT_XML.sub("", whole.decode("utf-8", "replace"))  # one such character would spoil the whole feed
+    try:
+        # A stream, since feedparser takes anything else for the name of a file or an address to fetch.
+        parsed = feedparser.parse(BytesIO(text.encode()), resolve_relative_uris=False)
+    except Exception as error:  # feedparser's way with broken markup falls over in any way
+        raise LayoutError("a feed that can be read") from error
+    return cast(dict[str, Any], _plain({key: parsed.get(key) for key in ("feed", "entries", "bozo")}))
+
+
+def _plain(value: Any) -> Any:
+    """Feedparser's value as JSON has it: a `struct_time` is nine integers."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # halves of surrogate pairs are no text
+    is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST)
+    return value if is_plain else str(value)
+
+
+def _entry(entry: dict[str, Any]) -> NewsEntry:
+    entry = _checked(entry, "an article")
+    if not entry.get("title"):
+        raise LayoutError("the title of an article")
+    if not ids.is_web_address(entry.get("link", "")) or "links" not in entry:
+        raise LayoutError("the link of an article")
+    if "guidislink" in entry:
+        entry["guidislink"] = bool(entry["guidislink"])  # a number where feedparser was not told
+    return cast(NewsEntry, {**entry, "sub_articles": sub_articles(entry.get("summary", ""))})
+
+
+def _checked(told: dict[str, Any], of: str) -> dict[str, Any]:
+    """What is told of a feed or an article; raises LayoutError where a part is not of its kind."""
+    for kind, names in KINDS.items():
+        for name in names & told.keys():
+            if not isinstance(told[name], kind):
+                raise LayoutError(f"the {name} of {of}")
+    return told
+
+
+def _is_apology(entry: NewsEntry) -> bool:
+    """Whether it is no article, but a line that leads to the aggregator's front page ("This feed is not available")."""
+    parts = ids.aggregator(entry["link"])
+    return parts is not None and parts.path in ("", "/")
+
+
+def _is_empty_search(parsed: dict[str, Any]) -> bool:
+    """Whether it is a whole feed of a search: one says that nothing was found by holding nothing."""
+    feed = parsed["feed"]
+    parts = ids.aggregator(str(feed.get("link") or ""))
+    return not parsed["bozo"] and bool(feed.get("title")) and parts is not None and parts.path == SEARCH_PATH
+
+
+def sub_articles(summary: str) -> list[SubArticle]:
+    """The articles of a cluster, the entry itself first; none where the summary is a single link."""
+    if f"<{ITEM}" not in summary:
+        return []
+    found = ((item, item.css_first(LINK)) for item in LexborHTMLParser(summary).css(ITEM))
+    return [_sub_article(item, link) for item, link in found if link is not None and _is_article(link)]
+
+
+def _is_article(link: LexborNode) -> bool:
+    """Whether it is a publisher's, or the aggregator's for an article: "View full coverage" and topics are none."""
+    address = link.attributes["href"] or ""
+    return ids.is_web_address(address) and (not ids.aggregator(address) or ids.names_article(address))
+
+
+def _sub_article(item: LexborNode, link: LexborNode) -> SubArticle:
+    publisher = item.css_first(PUBLISHER)
+    return {
+        "url": link.attributes["href"] or "",
+        "title": clean(link.text()),
+        "publisher": clean(publisher.text()) if publisher else "",
+    }
+
+
+def entities(entries: Iterable[NewsEntry]) -> list[NewsEntity]:
+    """Whom and what the aggregator names by linking to their topics, where a headline speaks of them."""
+    titles = "\n".join(entry["title"] for entry in entries).casefold()
+    found: dict[str, list[FeedLink]] = {}
+    for name, address in _topics(entries):
+        if name and name.casefold() in titles:
+            found.setdefault(name, []).append({"rel": "related", "type": "text/html", "href": address})
+    return [{"title": name, "links": topics} for name, topics in found.items()]
+
+
+def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:
+    """Names and links of topics in the summaries, each once."""
+    summaries = (entry.get("summary") or "" for entry in entries)
+    pages = (LexborHTMLParser(summary) for summary in summaries if TOPIC_PATH in summary)
+    topics = (link for page in pages for link in page.css(LINK) if _is_topic(link))
+    yield from dict.fromkeys((clean(topic.text()), topic.attributes["href"] or "") for topic in topics)
+
+
+def _is_topic(link: LexborNode) -> bool:
+    parts = ids.aggregator(link.attributes["href"] or "")
+    return parts is not None and parts.path.startswith(TOPIC_PATH)

@@ -1,0 +1,110 @@
+"""Google's video results: the web page's structure, each result with what it shows of its video.
+
+A result is a title inside a link that leads away, as on the web page. Where there are none of those, the results
+are built as the items of the web page's groups of videos: a heading inside a link, and no address beside it.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import cast
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages import google_web
+from webdata.pages._google import organic, tree
+from webdata.pages._google.links import destination, is_paid, outside
+from webdata.pages._google.organic import Title
+from webdata.pages._google.tree import Mark, Page, image, lines, shown
+from webdata.pages._text import clean, date, duration
+from webdata.query import WebQuery
+from webdata.records import Carousel, Result, ResultMetadata, WebPage
+
+SNIPPET = ".ITZIwc, .qCr3Hd"
+PUBLISHER = ".gqF9jc, .WRu9Cd, .Sg4azc, .VuuXrf"
+ROW_LENGTH = 80
+"""Characters; what is told of a video stands in shorter lines."""
+DOTS = re.compile(r"[·•]")
+LABEL = re.compile(r"^[^\W\d_]+: ")
+"""What stands before a value without JavaScript: `Duration: 4:05`."""
+
+
+def record(body: bytes, query: WebQuery) -> WebPage:
+    """The record of a page of videos; `query.num` cuts the results, not the other parts.
+
+    Raises LayoutError for a page that holds nothing asked for and does not say that nothing was found.
+    """
+    page = tree.page(body)
+    titles = organic.titles(page) or list(_headed(page))
+    parts = google_web.all_parts(page, titles)
+    for title, (_, result) in zip(titles, parts.results, strict=True):
+        _tell_of_video(page, title, result)
+    links = {title.link for title in titles}
+    parts.carousels = [(order, one) for order, one in parts.carousels if not links.issuperset(_links(one))]
+    return google_web.web_page(page, parts, query)
+
+
+def _links(carousel: Carousel) -> Iterator[str | None]:
+    return (item["link"] for item in carousel["items"])
+
+
+def _headed(page: Page) -> Iterator[Title]:
+    """Titles that are headings in a link without more, the first of each link."""
+    seen: set[str] = set()
+    for mark in page.of("heading"):
+        anchor = mark.within("link")
+        link = _leads_to(mark, anchor.node) if anchor else None
+        text = next(iter(lines(mark.node)), "")
+        if anchor and link and text and link not in seen and not page.is_hidden(anchor.node):
+            seen.add(link)
+            yield Title(mark, text, anchor.node, link)
+
+
+def _leads_to(heading: Mark, anchor: LexborNode) -> str | None:
+    return None if heading.stands_in(organic.ELSEWHERE) or is_paid(anchor) else outside(destination(anchor.attributes))
+
+
+def _tell_of_video(page: Page, title: Title, result: Result) -> None:
+    """Add to a result what its box shows of the video."""
+    box = page.box(title.anchor)
+    rows = [row for row in lines(box) if len(row) < ROW_LENGTH and row != title.text]
+    publisher = _publisher(box, rows)
+    result["result_type"] = "video"
+    result["description"] = _description(shown(box.css_first(SNIPPET)) or result["description"], rows, publisher)
+    result["metadata"] |= _metadata(box, rows, publisher)
+    attributes = result["metadata"].pop("attributes", [])
+    if kept := [text for text in attributes if text not in publisher]:
+        result["metadata"]["attributes"] = kept
+
+
+def _publisher(box: LexborNode, rows: list[str]) -> list[str]:
+    """The site that shows the video, and whose channel it is on, as far as the box names them."""
+    known = [_names(shown(node)) for node in box.css(PUBLISHER)]
+    pairs = known or [names for row in rows if not row[0].isdigit() and len(names := _names(row)) > 1]
+    return max(pairs, key=len, default=[])[:2]
+
+
+def _description(text: str, rows: list[str], publisher: list[str]) -> str:
+    """A snippet without the lines in it that hold nothing but times; "" where it is the publisher's line."""
+    for row in rows:
+        if row in text and not _names(row):
+            text = clean(text.replace(row, "", 1))
+    return "" if publisher and _names(text)[:1] == publisher[:1] else text
+
+
+def _metadata(box: LexborNode, rows: list[str], publisher: list[str]) -> ResultMetadata:
+    values = [part for row in rows for part in _parts(row)]
+    time = next((found for value in values if (found := duration(value))), None)
+    day = next((found for value in values if not duration(value) and (found := date(value))), None)
+    source, channel = (*publisher, None, None)[:2]
+    told = {"duration": time, "channel": channel, "source": source, "date": day, "thumbnail": image(box)}
+    return cast(ResultMetadata, {name: value for name, value in told.items() if value})
+
+
+def _names(text: str) -> list[str]:
+    """The parts of a line that are no times."""
+    return [part for part in _parts(text) if not date(part) and not duration(part)]
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the dots of a line, without the labels."""
+    return [part for raw in DOTS.split(text) if (part := LABEL.sub("", clean(raw)))]

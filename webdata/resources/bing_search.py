@@ -1,0 +1,127 @@
+"""Search on Bing: what callers may ask, and the shape of the answers (spec.md, Bing-style search response)."""
+
+from typing import Annotated, Literal, TypedDict
+
+from pydantic import BeforeValidator, Field
+
+from webdata.query import Country, Language, WebQuery, lower
+from webdata.resources import Resource
+
+MARKET = r"^[a-z]{2,3}-[A-Z]{2}$"
+BING_DOMAIN = r"^(www\.|cn\.)?bing\.com$"
+
+
+def _market(value: object) -> object:
+    """`DE-de` gives `de-DE`; what is no market stays as it is."""
+    if not isinstance(value, str):
+        return value
+    language, dash, country = value.strip().partition("-")
+    return f"{language.lower()}{dash}{country.upper()}"
+
+
+BingCount = Annotated[int | None, Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10")]
+
+
+class BingQuery(WebQuery):
+    """A search on Bing, in our words or in its own (spec.md, packed query parameters; contract.md 1)."""
+
+    num: BingCount = None
+    tbs: Annotated[
+        Literal["qdr:d", "qdr:w", "qdr:m", "qdr:y"] | None,
+        BeforeValidator(lower),
+        Field(description="one of qdr:d, qdr:w, qdr:m, qdr:y for the last day, week, month, year"),
+    ] = None
+    domain: Annotated[
+        str | None,
+        Field(pattern=BING_DOMAIN, description="a domain of the engine: domain=bing.com or domain=cn.bing.com"),
+        BeforeValidator(lower),
+    ] = None
+    count: BingCount = None
+    first: Annotated[
+        int | None, Field(ge=1, le=10_001, description="a whole number from 1 to 10001, such as first=11")
+    ] = None
+    mkt: Annotated[
+        str | None,
+        Field(pattern=MARKET, description="a market: a language and a country, such as mkt=de-DE"),
+        BeforeValidator(_market),
+    ] = None
+    setlang: Language = None
+    cc: Country = None
+
+    @property
+    def size(self) -> int | None:
+        """How many results are asked for."""
+        return self.num or self.count
+
+    @property
+    def offset(self) -> int:
+        """How many results are skipped."""
+        return (self.first or 1) - 1 if self.start is None else self.start
+
+
+class BingAd(TypedDict):
+    """A text advertisement on Bing (spec.md, Bing-style search response)."""
+
+    title: str
+    displayUrl: str
+    targetUrl: str
+    """The engine's own redirect; it is never followed."""
+    content: str
+    position: int
+    """Rank among all ads of the page, from 1."""
+    area: str
+    """Where on the page: `top` or `bottom`."""
+    realPosition: int
+    """Rank among ads and organic results together, from 1."""
+
+
+class BingShoppingAd(TypedDict):
+    """A product advertisement on Bing."""
+
+    title: str
+    price: str | None
+    """As shown."""
+    originalPrice: str | None
+    advertiser: str | None
+    targetUrl: str
+    image: str | None
+    """May be a data URI."""
+
+
+class BingResult(TypedDict):
+    """An organic result on Bing."""
+
+    title: str
+    description: str
+    realPosition: int
+    """Rank among ads and organic results together, from 1."""
+    link: str
+    displayUrl: str
+    date: str | None
+
+
+class BingLocation(TypedDict):
+    """Where Bing believes its reader to be."""
+
+    htmlLang: str
+    """The language of the page, "" when it does not tell."""
+
+
+class BingPage(TypedDict):
+    """What a page of Bing's results tells; the envelope is added to it."""
+
+    ads: list[BingAd]
+    adsCount: int
+    shoppingAds: list[BingShoppingAd]
+    results: list[BingResult]
+    location: BingLocation
+
+
+BING_SEARCH = Resource(
+    name="bing_search",
+    path="/v1/b/search",
+    summary="Bing's web results, with ads",
+    query=BingQuery,
+    content=("results",),
+    rows="results",
+)

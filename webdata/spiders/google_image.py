@@ -1,0 +1,39 @@
+"""Google's image results."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import google_image, google_web
+from webdata.records import Record
+from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
+from webdata.spiders.base import EngineSpider, utf8
+from webdata.spiders.google_web import LOCALES, accept_language
+
+
+class GoogleImageSpider(EngineSpider):
+    """Google's image results, from the page's script data."""
+
+    name = "google_image"
+    resource = IMAGE_SEARCH
+
+    def request(self, query: ImageQuery) -> Request:
+        country, language = LOCALES[query.region] if query.region else (None, "en")
+        pairs = {"q": query.q, "tbm": "isch", "hl": language}
+        if country:
+            pairs["gl"] = country
+        return Request(
+            f"https://www.google.com/search?{urlencode({**pairs, 'ie': 'utf8', 'oe': 'utf8'})}",
+            headers={"Accept-Language": accept_language(language)},
+            cookies={"CONSENT": "YES+"},
+        )
+
+    async def parse(self, response: Response, query: ImageQuery) -> AsyncIterator[Record]:
+        yield cast(Record, google_image.record(utf8(response), query))
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = google_web.shown_query(body)
+        return {"q": q} if q else {}

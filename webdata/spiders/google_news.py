@@ -1,0 +1,110 @@
+"""Google News, from its search feed."""
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from functools import partial
+from typing import Any, Self, cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.misc import load_object
+
+from webdata.pages import google_news
+from webdata.pages._news import links
+from webdata.query import Region
+from webdata.records import Record
+from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
+from webdata.spiders._news_links import Resolution
+from webdata.spiders.base import EngineSpider
+from webdata.stores.interfaces import LinkStore
+
+SITE = "https://news.google.com"
+
+EDITIONS = {
+    Region.EU: "IE:en",
+    Region.CA: "CA:en",
+    Region.US: "US:en",
+    Region.IE: "IE:en",
+    Region.GB: "GB:en",
+    Region.FR: "FR:fr",
+    Region.DE: "DE:de",
+    Region.SE: "SE:sv",
+    Region.IN: "IN:en",
+    Region.JP: "JP:ja",
+    Region.KR: "KR:ko",
+    Region.SG: "SG:en",
+    Region.AU: "AU:en",
+    Region.BR: "BR:pt-419",
+}
+"""The edition of each region: its country and the language of its news."""
+DEFAULT_EDITION = "US:en"
+MARGIN = 1.0
+"""Seconds before the deadline by which links must be resolved; of a short deadline a share."""
+MARGIN_SHARE = 0.25
+LATIN_AMERICAN = {"es-419": "es-419", "pt-419": "pt-BR"}
+"""How the interface languages of the editions of Latin America are called."""
+
+
+class GoogleNewsSpider(EngineSpider):
+    """Google News, from the RSS feed of a search; links are resolved where the query asks for it."""
+
+    name = "google_news"
+    resource = NEWS_SEARCH
+    allowed_domains = ("google.com",)
+    """An article's link may redirect to its publisher, who is never fetched."""
+
+    store: LinkStore | None = None
+    """The addresses found so far (settings `RESOLVED_LINKS`, `SANDBOX_RESOLVED_LINKS`); None over saved pages."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        name = "SANDBOX_RESOLVED_LINKS" if crawler.settings.getbool("SANDBOX") else "RESOLVED_LINKS"
+        store, *given = crawler.settings[name]
+        spider.store = load_object(store)(*given)
+        return spider
+
+    def closed(self, reason: str) -> None:
+        """Let go of the store; called by Scrapy when the spider is closed."""
+        if self.store:
+            self.store.close()
+
+    def request(self, query: NewsQuery) -> Request:
+        asked = {"q": query.q, **locale(query)}
+        return Request(f"{SITE}/rss/search?{urlencode(asked)}", cookies={"CONSENT": "YES+"})
+
+    async def parse(self, response: Response, query: NewsQuery) -> AsyncIterator[Record]:
+        page = google_news.record(response.body, query)
+        if query.resolve_links:
+            page = links.resolved(page, await self.addresses(links.unresolved(page), response, query))
+        yield cast(Record, page)
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = google_news.shown_query(body)
+        return {"q": q} if q else {}
+
+    async def addresses(self, ids: Collection[str], after: Response, query: NewsQuery) -> dict[str, str]:
+        """The publishers' addresses of ids that don't tell them: those known, and what can be learned in time."""
+        if self.store is None or not ids:
+            return {}
+        known = self.store.find(ids)
+        unknown = [one for one in ids if one not in known]
+        fetch = partial(self.fetch, after=after)
+        learned = await Resolution(fetch, locale(query), self.ends(after)).addresses(unknown) if unknown else {}
+        if learned:
+            self.store.add(learned)
+        return known | learned
+
+    def ends(self, response: Response) -> float:
+        """When the query's other fetches must have ended, by the monotonic clock: what follows needs some time too."""
+        deadline: float = response.meta.get("deadline", self.settings.getfloat("DEADLINE"))
+        return float(response.meta["started_at"]) + deadline - min(MARGIN, deadline * MARGIN_SHARE)
+
+
+def locale(query: NewsQuery) -> dict[str, str]:
+    """The parameters of the edition that the query asks for, else its region's: `hl`, `gl` and `ceid` agree."""
+    ceid = query.ceid or (EDITIONS[query.region] if query.region else DEFAULT_EDITION)
+    country, _, language = ceid.partition(":")
+    hl = LATIN_AMERICAN.get(language) or f"{language.partition('-')[0]}-{country}"
+    return {"hl": hl, "gl": country, "ceid": ceid}

@@ -1,0 +1,28 @@
+"""Google's video results."""
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import google_video
+from webdata.query import WebQuery
+from webdata.records import Record
+from webdata.resources.video_search import VIDEO_SEARCH
+from webdata.spiders.base import utf8
+from webdata.spiders.google_web import GoogleWebSpider
+
+
+class GoogleVideoSpider(GoogleWebSpider):
+    """Google's video results, from the HTML results page."""
+
+    name = "google_video"
+    resource = VIDEO_SEARCH
+
+    def request(self, query: WebQuery) -> Request:
+        request = super().request(query)
+        return request.replace(url=f"{request.url}&tbm=vid")
+
+    async def parse(self, response: Response, query: WebQuery) -> AsyncIterator[Record]:
+        yield cast(Record, google_video.record(utf8(response), query))
