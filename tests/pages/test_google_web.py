@@ -351,6 +351,15 @@ def test_posts_behind_opaque_links_are_no_top_stories():
     assert kinds == ["generic", "top_stories"]
 
 
+def test_the_ads_of_early_2018_hold_their_link_in_the_heading():
+    """A hidden link over the tracker stands before the ad's own, both in its heading."""
+    links = '<a style="display:none" href="/aclk?sa=l"></a><a href="https://depot.example/">Depot</a>'
+    sitelinks = '<ul><li><h3><a href="https://depot.example/clay">Clay</a></h3></li></ul>'
+    ad = f'<div id="tads"><li class="ads-ad"><div class="ad_cclk"><h3>{links}</h3></div>{sitelinks}</li></div>'
+    found = google_web.record(results_page(ad, result("one")), ANY)
+    assert [(one["title"], one["link"]) for one in found["ads"]] == [("Depot", "https://depot.example/")]
+
+
 def test_places_are_known_by_their_ids_where_their_classes_are_new():
     """A heading in a link that bears a place's id names a place."""
     place = '<div><a data-cid="{0}" href="/search?q=x&amp;ludocid={0}"><div role="heading">Kiln {0}</div></a></div>'

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._google.links import advertised, host, is_paid
-from webdata.pages._google.tree import Found, Mark, Page, attribute, enclosing, lines, shown
+from webdata.pages._google.tree import Found, Mark, Page, attribute, enclosing, hidden, lines, shown
 from webdata.pages._text import clean, count, price, rating
 from webdata.records import Ad, AdMetadata, AdSitelink
 
@@ -15,6 +15,7 @@ AREAS = ("text_ad", "ad_area")
 TOP = ("tads", "tvcap", "taw", "atvcap")
 BOTTOM = ("tadsb", "bottomads")
 NOT_TEXT = ("carousel", "popup", "product_ad", "question")
+OLD_HEAD = "ad_cclk"
 DESCRIPTION = ".Va3FIb.r025kc, .MUxGbd.yDYNvb, .ads-creative, .yDYNvb"
 ADDRESS = "[data-dtld], cite, .qzEoUe, .ob9lvb, .Zu0yb"
 STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc"
@@ -30,7 +31,9 @@ class Head(NamedTuple):
 
 def heads(page: Page) -> list[Head]:
     """The headings of the text ads of the page, in order."""
-    return [Head(mark, anchor) for mark in page.of("heading") if (anchor := _anchor(mark)) is not None]
+    headings = page.of("heading")
+    found = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
+    return found or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
 
 
 def text_ads(page: Page, found: list[Head], first_result: int) -> Found[Ad]:
@@ -44,6 +47,14 @@ def _anchor(heading: Mark) -> Mark | None:
     if anchor is None or "link" not in anchor.kinds or not anchor.attribute("href") or heading.stands_in(NOT_TEXT):
         return None
     return anchor if not heading.inside.isdisjoint(AREAS) or is_paid(anchor.node) else None
+
+
+def _old_anchor(page: Page, heading: Mark) -> Mark | None:
+    """Early in 2018 the link stood inside the heading, behind a hidden one for the tracker."""
+    if heading.inside.isdisjoint(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
+        return None
+    links = (mark for mark in page.of("link") if mark.around is heading)
+    return next((mark for mark in links if shown(mark.node) and not hidden(mark.node)), None)
 
 
 def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
