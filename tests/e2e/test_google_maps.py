@@ -1,0 +1,137 @@
+"""Places, from a request to an answer, against the sandbox over real sockets."""
+
+import json
+import subprocess
+import sys
+from functools import wraps
+from pathlib import Path
+from time import monotonic
+from urllib.parse import quote
+
+import pytest
+import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import BlockedError, LayoutError, UpstreamError
+from webdata.outcome import Outcome
+from webdata.pipelines.validate import validate
+from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
+from webdata.sandbox.server import Sandbox
+
+ROOT = Path(__file__).parents[2]
+
+
+def as_task(test):
+    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        return deferred_from_coro(test(*args, **kwargs))
+
+    return run
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def crawlers():
+    """Warm crawlers over a sandbox of their own."""
+    sandbox = Sandbox()
+    settings = scrapy_settings()
+    settings.set("SANDBOX_URL", await sandbox.start())
+    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
+    yield warm
+    await deferred_from_coro(warm.close(10))
+    await deferred_from_coro(sandbox.stop())
+
+
+def call(q, **fields):
+    return Call(MAPS_SEARCH, MapsQuery(q=q, **fields), sandbox=True, deadline=20)
+
+
+@as_task
+async def test_a_call_is_answered_with_a_record(crawlers):
+    """A call gives the whole record, which keeps its schema and has an envelope of its own."""
+    answer = await crawlers.answer(call("cafes in Porto", num=5, hl="pt", gl="pt"))
+    assert answer.outcome is Outcome.OK
+    assert answer.record["query"] == "cafes in Porto"
+    assert answer.record["result_count"] == len(answer.record["places"]) == 5
+    assert answer.record["metadata"]["country"] == "pt"
+    assert set(answer.record) == set(MAPS_SEARCH.schema["properties"])
+
+
+@as_task
+async def test_two_hundred_places_of_a_slow_site(crawlers):
+    """Where each page takes 100 ms, two hundred places take at most 1.5 s, in order, none twice."""
+    await crawlers.answer(call("coffee"))
+    begun = monotonic()
+    answer = await crawlers.answer(call("coffee sandbox:slow=0.1", num=200))
+    assert monotonic() - begun < 1.5
+    assert [int(place["name"].rpartition(" ")[2]) for place in answer.record["places"]] == list(range(1, 201))
+    assert len({place["data_id"] for place in answer.record["places"]}) == 200
+
+
+@pytest.mark.parametrize(("word", "count"), [("few", 27), ("loop", 27), ("empty", 0), ("huge", 20)])
+@as_task
+async def test_lists_of_other_lengths(crawlers, word, count):
+    """Short lists, lists that begin anew, empty ones and huge answers are what they are."""
+    answer = await crawlers.answer(call(f"coffee sandbox:{word}", num=20 if word == "huge" else 60))
+    assert len(answer.record["places"]) == count
+    assert answer.outcome is (Outcome.OK if count else Outcome.EMPTY)
+
+
+@pytest.mark.parametrize(
+    ("word", "error", "kind"),
+    [
+        ("captcha", BlockedError, "captcha"),
+        ("limited", BlockedError, "captcha"),
+        ("enablejs", BlockedError, "javascript"),
+        ("consent", BlockedError, "consent"),
+        ("denied", BlockedError, "denied"),
+        ("layout", LayoutError, None),
+        ("html", LayoutError, None),
+        ("error", UpstreamError, "http_500"),
+        ("nonsense", UpstreamError, "http_400"),
+        ("reset", UpstreamError, "reset"),
+        ("truncated", UpstreamError, "truncated"),
+    ],
+)
+@as_task
+async def test_what_goes_wrong_is_told(crawlers, word, error, kind):
+    """Every way not to get an answer ends in its own error."""
+    with pytest.raises(error) as caught:
+        await crawlers.answer(call(f"coffee sandbox:{word}"))
+    assert caught.value.kind == kind
+
+
+def test_over_http(running):
+    """The service answers under the path of spec.md; a wrong parameter is a 400, a failure a 502."""
+    status, headers, record = running.get("/v1/maps/search/cafes%20in%20Porto?num=30", **{"X-Proxy-Location": "DE"})
+    assert (status, headers["x-outcome"], headers["x-ignored-params"]) == (200, "ok", "X-Proxy-Location")
+    assert record["result_count"] == 30
+    validate(MAPS_SEARCH, record)
+
+    status, _, body = running.get("/v1/maps/search/cafes?num=500")
+    assert (status, body["error"]["code"]) == (400, "bad_request")
+    status, headers, body = running.get("/v1/maps/search/" + quote("cafes sandbox:layout"))
+    assert (status, body["error"]["code"], headers["x-outcome"]) == (502, "layout_changed", "layout")
+
+
+def test_in_a_batch(tmp_path):
+    """A batch of queries fetches all pages of each, a record a line, and tells which failed."""
+    queries = tmp_path / "queries.csv"
+    queries.write_text("q,num\ncafes,45\nbakeries sandbox:few,200\nmuseums sandbox:captcha,5\n")
+    out = tmp_path / "out.jsonl"
+    command = [
+        Path(sys.executable).with_name("scrapy"),
+        "crawl",
+        "google_maps",
+        "-a",
+        f"queries={queries}",
+        "-O",
+        str(out),
+    ]
+    subprocess.run([*command, "-s", "SANDBOX=1"], cwd=ROOT, check=True, capture_output=True, timeout=60)
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {record["query"]: record["result_count"] for record in records} == {"cafes": 45, "bakeries sandbox:few": 27}
+    (failure,) = map(json.loads, (tmp_path / "out.failures.jsonl").read_text().splitlines())
+    assert (failure["outcome"], failure["kind"]) == ("blocked", "captcha")

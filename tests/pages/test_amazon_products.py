@@ -1,0 +1,415 @@
+import json
+import random
+import re
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import BlockedError, FetchError, LayoutError, NotFoundError, UpstreamError
+from webdata.pages import amazon_products
+from webdata.pages._text import folded
+from webdata.pipelines.validate import validate
+from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
+
+ANY = ProductQuery(q="teapot")
+CUTS = 20
+SEED = 4
+TAG = re.compile(rb"<[^>]+>")
+ENVELOPE = {"query": "teapot", "ts": 0.1, "device_region": "", "device_type": None}
+
+
+def judged(body: bytes):
+    """The products of a page, or None where it is refused; they keep their schema."""
+    try:
+        page = amazon_products.record(body, ANY)
+    except FetchError:
+        return None
+    validate(PRODUCT_SEARCH, {**ENVELOPE, **page})
+    return page["products"]
+
+
+def results_page(*cards: str, title: str = "Amazon.com : teapot", bar: str = "1-16 of 300 results for") -> bytes:
+    told = f'<span data-component-type="s-result-info-bar">{bar}</span>' if bar else ""
+    main = "".join(cards)
+    return f'<title>{title}</title><div id="search">{told}<div class="s-main-slot">{main}</div></div>'.encode()
+
+
+def card(inside: str = "", *, asin: str = "B0TEAPOT01", title: str = "Kilnlane Teapot", classes: str = "") -> str:
+    head = f'<div data-cy="title-recipe"><a href="/Kilnlane/dp/{asin}"><h2><span>{title}</span></h2></a></div>'
+    marks = f'data-asin="{asin}" data-component-type="s-search-result" class="s-result-item {classes}"'
+    return f"<div {marks}><div>{head}{inside}</div></div>"
+
+
+def product(inside: str = "", **about: str):
+    (found,) = amazon_products.record(results_page(card(inside, **about)), ANY)["products"]
+    return found
+
+
+def price(text: str, classes: str = "a-price") -> str:
+    return f'<span class="{classes}"><span class="a-offscreen">{text}</span></span>'
+
+
+@pytest.fixture(scope="module")
+def truths(captures):
+    """Each hand-checked answer beside the record of its page."""
+    folder = captures / "amazon"
+    answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
+    return [(truth, amazon_products.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
+
+
+@pytest.fixture(scope="module")
+def pairs(truths):
+    """Each product that a person saw beside the one that was found at its place."""
+    return [
+        (truth["file"], seen, found)
+        for truth, page in truths
+        for seen, found in zip(truth["products"], page["products"], strict=True)
+    ]
+
+
+@pytest.mark.captures
+def test_real_pages_list_what_a_person_sees(truths):
+    """Every card of the list is found, in order, ads and repeated products included, and nothing else."""
+    for truth, page in truths:
+        assert [one["asin"] for one in truth["products"]] == [one["asin"] for one in page["products"]], truth["file"]
+        assert [one["real_position"] for one in page["products"]] == list(range(1, len(page["products"]) + 1))
+
+
+@pytest.mark.captures
+@pytest.mark.parametrize("field", ["rating_stars", "review_count", "is_sponsor", "prime", "bestseller", "img_url"])
+def test_real_products_are_read_as_a_person_reads_them(pairs, field):
+    """Stars, counts, pictures and marks are those that a person sees."""
+    assert [(file, seen["asin"]) for file, seen, found in pairs if seen[field] != found[field]] == []
+
+
+@pytest.mark.captures
+def test_real_titles_are_read_without_the_label_of_an_ad(pairs):
+    """A title is what is seen, in any script."""
+    wrong = [file for file, seen, found in pairs if folded(seen["title"]) != folded(found["title"])]
+    assert wrong == []
+
+
+@pytest.mark.captures
+def test_real_prices_are_what_a_buyer_pays(pairs):
+    """Prices of units, of members, of coupons and of delivery are told from the price."""
+    wrong = [
+        (seen["asin"], seen["price"], found["price"]) for _, seen, found in pairs if seen["price"] != found["price"]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.captures
+def test_real_cards_have_extras_where_a_person_sees_some(pairs):
+    """Delivery, stock, offers and formats are extras; badges, authors, ratings and buttons are none."""
+    assert [seen["asin"] for _, seen, found in pairs if seen["has_extras"] != bool(found["extras"])] == []
+
+
+@pytest.mark.captures
+def test_real_pages_tell_their_marketplace_and_their_query(captures, truths):
+    """Links lead to the shop that the page is from, and the terms are read from it."""
+    shops = {truth["file"]: page["products"][0]["link"].rpartition("/dp/")[0] for truth, page in truths}
+    assert shops["amz-jp-gyomu.html"] == "https://www.amazon.co.jp"
+    assert shops["amz-in-pricewise.html"] == "https://www.amazon.in"
+    assert shops["amz-ghostery-2021-fidget.html"] == "https://www.amazon.de"
+    assert shops["amz-com-unify.html"] == "https://www.amazon.com"
+    body = (captures / "amazon" / "amz-jp-gyomu.html").read_bytes()
+    assert amazon_products.shown_query(body) == "ファスティング"
+
+
+@pytest.mark.captures
+def test_real_currencies_are_those_that_are_shown(truths):
+    """Another country's currency is written out on a page, and told."""
+    shown = {truth["file"]: {one["currency"] for one in page["products"] if one["price"]} for truth, page in truths}
+    assert shown["amz-jp-gyomu.html"] == {"TWD"}
+    assert shown["amz-com-unify.html"] == {"INR"}
+    assert shown["amz-com-grmpyktn11.html"] == {"USD"}
+
+
+@pytest.mark.captures
+def test_cut_off_and_torn_pages_are_read_or_refused(captures):
+    """Whatever is missing from a page, it gives products or is refused, and is never empty by guess."""
+    chance = random.Random(SEED)
+    for path in sorted((captures / "amazon").glob("*.html")):
+        body = path.read_bytes()
+        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 4))
+        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        assert all(products is None or products for products in map(judged, chain(cuts, torn))), path.name
+
+
+@given(st.binary(max_size=2000))
+def test_no_bytes_make_the_parser_stumble(body):
+    """Any bytes give a record or are refused."""
+    judged(body)
+    amazon_products.shown_query(body)
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        '<div data-component-type="s-search-result" data-asin="B0TEAPOT01">',
+        '<div class="s-result-item" data-asin="B0TEAPOT02">',
+        '<div data-component-type="s-search-result" data-asin="">',
+        "<a href='/x/dp/B0TEAPOT03'>",
+        "<h2>",
+        "<h2><span>Teapot</span></h2>",
+        "<h2 aria-label='Sponsored Ad - x'></h2>",
+        '<div data-cy="title-recipe">',
+        '<div data-cy="price-recipe">',
+        '<div data-cy="secondary-offer-recipe">Or $1.20 to buy',
+        '<div data-cy="reviews-block">',
+        '<div class="a-row a-color-secondary">',
+        '<span class="a-price">',
+        '<span class="a-price a-text-price">(',
+        '<span class="a-price" data-a-strike="true"><span class="a-offscreen">$9</span></span>',
+        f"<span class='a-offscreen'>${'9' * 400}</span>",
+        "<i class='a-icon-star'><span class='a-icon-alt'>4.5 out of 5</span></i>",
+        "<a aria-label='1,234 ratings'>",
+        "<a href='/gp/offer-listing/x'>",
+        "<img src='httpx'>",
+        "<img class='s-image' data-src='https://images.example.com/1.jpg'>",
+        "free",
+        "</a>",
+        "</div>",
+        "</span>",
+        "<table><tr><td>",
+    ],
+)
+
+
+@given(st.lists(FRAGMENTS, max_size=30))
+def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments):
+    """The parts of a page in any order and nesting give a record that keeps its schema, or are refused."""
+    judged("".join(fragments).encode())
+
+
+def test_deep_nesting_is_no_danger():
+    """A page nested deeper than any real one is read or refused."""
+    judged(b'<div data-component-type="s-search-result" data-asin="B0TEAPOT01"><h2>x</h2>' + b"<div>" * 20_000 + b"$1")
+
+
+def test_ranks_count_within_a_kind_and_over_all():
+    """An ad is ranked among the ads, any other product among the others; both count in `real_position`."""
+    cards = [card(classes=classes) for classes in ("AdHolder", "", "AdHolder", "")]
+    found = amazon_products.record(results_page(*cards), ANY)["products"]
+    assert [(one["is_sponsor"], one["position"], one["real_position"]) for one in found] == [
+        (True, 1, 1),
+        (False, 1, 2),
+        (True, 2, 3),
+        (False, 2, 4),
+    ]
+
+
+def test_a_number_in_a_carousel_is_no_product():
+    """What carries a product's number and is no card is left out."""
+    carousel = '<div class="s-result-item" data-asin=""><h2>Shop</h2><div data-asin="B0CAROUSEL">x</div></div>'
+    found = amazon_products.record(results_page(carousel, card()), ANY)["products"]
+    assert [one["asin"] for one in found] == ["B0TEAPOT01"]
+
+
+def test_a_card_without_a_title_is_no_product():
+    """What cannot be named is left out, and a page of nothing else is refused."""
+    assert len(amazon_products.record(results_page(card(), card(title="")), ANY)["products"]) == 1
+    with pytest.raises(LayoutError):
+        amazon_products.record(results_page(card(title="")), ANY)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        '<a href="/sspa/click?url=%2Fdp%2FB0TEAPOT01">x</a>',
+        '<span class="puis-sponsored-label-text">Anzeige</span>',
+        '<div data-component-type="sp-sponsored-result"></div>',
+    ],
+)
+def test_an_ad_is_known_by_its_build(mark):
+    """Its link, its label or its box makes an ad, in any language."""
+    assert product(mark)["is_sponsor"]
+    assert not product()["is_sponsor"]
+
+
+def test_the_advice_to_join_is_no_badge():
+    """Only the badge of Amazon Prime makes a product prime."""
+    assert product('<i class="a-icon a-icon-prime" aria-label="Amazon Prime"></i>')["prime"]
+    assert not product('<a class="prime-signup-ingress"><span>Join Prime</span></a> for FREE delivery')["prime"]
+
+
+@pytest.mark.parametrize(
+    ("badge", "bestseller"),
+    [
+        (
+            '<span class="a-badge" id="B0TEAPOT01-best-seller"><span class="a-badge-label">Best Seller</span></span>',
+            True,
+        ),
+        ('<div id="BEST_SELLER"><span class="rio-badge-label">Best Seller</span></div>', True),
+        ('<span class="rio-badge-label rio-badge-style-BEST_SELLER">Best Seller</span>', True),
+        ('<span class="a-badge" id="B0TEAPOT01-amazons-choice"><span class="a-badge-label">Pick</span></span>', False),
+        (
+            '<span class="a-badge" id="DEAL_B0TEAPOT01"><span class="a-badge-label">Limited time deal</span></span>',
+            False,
+        ),
+    ],
+)
+def test_not_every_badge_makes_a_best_seller(badge, bestseller):
+    """Badges of deals and choices are told, and are none of best sellers."""
+    found = product(badge)
+    assert found["bestseller"] is bestseller
+    assert len(found["badges"]) == 1
+
+
+IN_PIECES = '<span class="a-price"><span aria-hidden="true">$<span>25</span>.<span>18</span></span></span>'
+STRUCK = price("$34.99", 'a-price a-text-price" data-a-strike="true')
+FOR_MEMBERS = f"<div>{price('$0.00')}</div><div class='a-row a-color-secondary'>Or $4.99 to buy</div>"
+
+
+@pytest.mark.parametrize(
+    ("inside", "expected"),
+    [
+        (price("$25.18"), (25.18, "$25.18", None)),
+        (price("$10.00") + " - " + price("$20.00"), (10.0, "$10.00", None)),
+        (price("$25.18") + STRUCK, (25.18, "$25.18", 34.99)),
+        (price("$5") + f"({price('$0.63', 'a-price a-text-price')}/oz)", (5.0, "$5", None)),
+        (price("$5") + price("$7", "a-price a-text-price"), (5.0, "$5", 7.0)),
+        (IN_PIECES, (25.18, "$25.18", None)),
+        (price("12"), (12.0, "12", None)),
+        (FOR_MEMBERS, (4.99, "$4.99", None)),
+        (price("$0.00"), (0.0, "$0.00", None)),
+        ('<div data-cy="delivery-recipe">$6.99 delivery</div>', (None, None, None)),
+        ("<a class='a-text-normal'>Free</a>", (0.0, "Free", None)),
+    ],
+)
+def test_the_price_is_what_a_buyer_pays(inside, expected):
+    """The first price that is neither struck, nor for a unit, nor for members alone; delivery is none."""
+    found = product(inside)
+    assert (found["price"], found["price_text"], found["original_price"]) == expected
+
+
+def test_a_product_called_free_is_not_free():
+    """Titles are no prices, whether the link stands in the heading or around it."""
+    old = '<h2><a class="a-text-normal" href="/dp/B0TEAPOT01">Free</a></h2>'
+    new = '<a class="a-text-normal" href="/dp/B0TEAPOT01"><h2>Free</h2></a>'
+    for title in (old, new):
+        box = f'<div data-component-type="s-search-result" data-asin="B0TEAPOT01">{title}</div>'
+        (found,) = amazon_products.record(results_page(box), ANY)["products"]
+        assert (found["title"], found["price"]) == ("Free", None)
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "currency"),
+    [
+        ("Amazon.com : x", "$1", "USD"),
+        ("Amazon.ca : x", "$1", "CAD"),
+        ("Amazon.com.mx : x", "$1", "MXN"),
+        ("Amazon.co.jp : x", "￥1,200", "JPY"),
+        ("Amazon.se : x", "1 234,50 kr", "SEK"),
+        ("Amazon.de : x", "1.234,50 €", "EUR"),
+        ("Amazon.de : x", "$1", "USD"),
+        ("Amazon.com : x", "INR 117.29", "INR"),
+    ],
+)
+def test_a_mark_of_many_countries_is_the_marketplaces_own(title, text, currency):
+    """A dollar is a Canadian one in Canada; other currencies are written out."""
+    (found,) = amazon_products.record(results_page(card(price(text)), title=title), ANY)["products"]
+    assert found["currency"] == currency
+
+
+def test_the_marketplace_is_read_from_the_page():
+    """The page's own word counts more than the region, and less than the host that it is known to come from."""
+    german = ProductQuery(q="x", region="DE")
+    silent, spoken = results_page(card(), title=""), results_page(card(), title="Amazon.co.uk : x")
+    linked = results_page(card('<a href="https://www.amazon.fr/gp/help">?</a>'), title="")
+    by_region, by_page, by_link = (
+        amazon_products.record(body, german)["products"][0]["link"] for body in (silent, spoken, linked)
+    )
+    assert (by_region, by_page, by_link) == (
+        "https://www.amazon.de/dp/B0TEAPOT01",
+        "https://www.amazon.co.uk/dp/B0TEAPOT01",
+        "https://www.amazon.fr/dp/B0TEAPOT01",
+    )
+    known = amazon_products.record_at(spoken, german, "www.amazon.in")["products"][0]["link"]
+    assert known == "https://www.amazon.in/dp/B0TEAPOT01"
+
+
+def icon(text: str, size: str = "mini") -> str:
+    return f'<i class="a-icon a-icon-star-{size}"><span class="a-icon-alt">{text}</span></i>'
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (icon("4.5 out of 5 stars") + '<a aria-label="1,23,456 ratings">(1.2K)</a>', ("4.5 out of 5 stars", 123456)),
+        (icon("4,4 von 5 Sternen", "small") + '<span aria-label="1.677">1.677</span>', ("4,4 von 5 Sternen", 1677)),
+        (icon("5つ星のうち3.9") + '<a aria-label="183個の評価">(183)</a>', ("5つ星のうち3.9", 183)),
+        (icon("4.5 out of 5 stars") + " (1.2K)", ("4.5 out of 5 stars", 1200)),
+        ("<span>Ships to Norway</span>", (None, None)),
+    ],
+)
+def test_a_rating_is_told_as_it_is_shown(row, expected):
+    """The stars are a text, the count a whole number in any way of writing."""
+    found = product(f'<div data-cy="reviews-block"><div class="a-row a-size-small">{row}</div></div>')
+    assert (found["rating_stars"], found["review_count"]) == expected
+
+
+def test_extras_are_lines_that_are_seen():
+    """A line for each block, each once, without what is hidden, clicked or told elsewhere."""
+    inside = (
+        f'<div data-cy="price-recipe"><a>{price("$5")}</a><span class="aok-offscreen">Price</span></div>'
+        '<div class="a-row">FREE delivery <b>Tue</b></div><div class="a-row">FREE delivery <b>Tue</b></div>'
+        '<div class="aok-hidden">terms</div><span class="a-button">Add to cart</span>'
+        '<div>$4<span class="a-letter-space"></span><a>(2 offers)</a></div>'
+    )
+    assert product(inside)["extras"] == ["FREE delivery Tue", "$4 (2 offers)"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "No results for teapot 13.",
+        "Keine Ergebnisse für teapot.",
+        "Aucun résultat pour teapot",
+        "「teapot」の検索に一致する商品はありませんでした。",
+        "Nenhum resultado para teapot.",
+    ],
+)
+def test_a_page_that_says_so_is_empty(message):
+    """Nothing was found where the page says it, in its languages."""
+    said = f'<div class="s-messaging-widget"><span>{message}</span></div>'
+    assert amazon_products.record(results_page(said, bar=""), ANY) == {"products": [], "ads": []}
+
+
+def test_a_page_that_counts_results_is_not_empty():
+    """Where results are counted and none is there, the page is refused."""
+    for bar in ("1-16 of over 90,000 results for", ""):
+        with pytest.raises(LayoutError, match="neither products nor a message"):
+            amazon_products.record(results_page(bar=bar), ANY)
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "kind"),
+    [
+        (b'<a href="/ref=cs_503_link">x</a>', UpstreamError, "http_503"),
+        (b'<a href="/ref=cs_404_link">x</a>', NotFoundError, None),
+        (b'<form action="https://www.amazon.com/ap/signin"></form>', BlockedError, "login"),
+    ],
+)
+def test_what_is_no_page_of_results_says_what_it_is(body, error, kind):
+    """Error pages and the page to sign in are told apart, whatever status they came with."""
+    with pytest.raises(error) as caught:
+        amazon_products.record(body, ANY)
+    assert caught.value.kind == kind
+
+
+def test_the_terms_are_read_from_the_box_or_the_title():
+    """The search box counts first; a title without terms tells nothing."""
+    assert (
+        amazon_products.shown_query(b'<input id="twotabsearchtextbox" value=" tea  pot "><title>x</title>') == "tea pot"
+    )
+    assert amazon_products.shown_query(b"<title>Amazon.com.br : chaleira</title>") == "chaleira"
+    assert amazon_products.shown_query(b"<title>Amazon.com</title>") is None
+
+
+def test_a_number_is_read_from_a_link_where_the_card_has_none():
+    """A card that calls itself a result and leads to a product has its number."""
+    nameless = card().replace('data-asin="B0TEAPOT01"', 'data-asin=""')
+    (found,) = amazon_products.record(results_page(nameless), ANY)["products"]
+    assert found["link"] == "https://www.amazon.com/dp/B0TEAPOT01"

@@ -1,0 +1,150 @@
+"""Google Maps, as the sandbox plays it."""
+
+import contextlib
+import re
+from urllib.parse import urlsplit
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import LayoutError
+from webdata.pages import blocked
+from webdata.pages import google_maps as parser
+from webdata.resources.maps_search import MapsQuery
+from webdata.sandbox.exchange import SandboxRequest
+from webdata.sandbox.sites import _maps_places, google_maps, google_web, site_for, site_that_takes
+from webdata.sandbox.sites._maps_pb import decode
+from webdata.spiders.google_maps import WORLD, request
+
+RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
+QUERIES = [f"query {number}" for number in range(12)]
+
+
+def asked(q="coffee", offset=None, headers=None, **query):
+    url = request(MapsQuery(q=q, num=200, **query), WORLD, offset).url
+    return SandboxRequest("GET", "https", "www.google.com", url.removeprefix("https://www.google.com"), headers or {})
+
+
+def ask(*args, **query):
+    return google_maps.answer(asked(*args, **query))
+
+
+def places(*args, **query):
+    return parser.record(ask(*args, **query).body, MapsQuery(q="x", num=200))["places"]
+
+
+def names(*args, **query):
+    return [place["name"] for place in places(*args, **query)]
+
+
+def tree(q):
+    return orjson.loads(ask(q).body.removeprefix(b")]}'\n"))
+
+
+def test_it_takes_searches_on_the_map_alone():
+    """Of Google's hosts it answers for searches on the map; all else stays with the web search."""
+    assert site_that_takes(asked()) is google_maps.answer
+    web = SandboxRequest("GET", "https", "www.google.com", "/search?q=coffee", {})
+    assert site_that_takes(web) is None
+    assert site_for("www.google.com") is google_web.answer
+
+
+def test_the_same_search_gets_the_same_bytes():
+    """A search is answered with the same bytes, also when its page was not kept."""
+    first = ask()
+    _maps_places.page.cache_clear()
+    assert ask() == first
+
+
+def test_other_searches_get_other_places():
+    """Terms, language, country and offset each change the page."""
+    pages = [ask(), ask("tea"), ask(hl="de"), ask(gl="de"), ask(offset=20)]
+    assert len({page.body for page in pages}) == 5
+
+
+def test_there_are_two_hundred_and_forty_seven_places():
+    """Twenty a page, none twice, seven on the last, and then the short answer without any."""
+    pages = [names(offset=offset) for offset in range(0, 280, 20)]
+    assert [len(page) for page in pages] == [20] * 12 + [7, 0]
+    assert len({name for page in pages for name in page}) == 247
+    assert len(ask(offset=260).body) < 1000
+
+
+def test_there_are_two_layouts_and_two_ways_to_tell():
+    """Over some queries places stand in either branch, and tell all or only a little."""
+    assert {"listed" if len(tree(q)) > 64 else "found" for q in QUERIES} == {"listed", "found"}
+    assert {place["review_count"] is None for q in QUERIES for place in places(q)[:1]} == {True, False}
+    for q in QUERIES:
+        assert len({place["review_count"] is None for place in places(q)}) == 1
+
+
+def test_places_tell_what_real_ones_do():
+    """Websites, numbers, addresses and hours are such as the parser finds on real pages."""
+    for place in (place for q in QUERIES for place in places(q)):
+        assert place["place_id"] == parser.place_id_of(place["data_id"])
+        assert re.fullmatch(r"\+120155501\d\d", place["phone_e164"])
+        assert place["website"] is None or RESERVED.fullmatch(urlsplit(place["website"]).hostname)
+        assert len(place["opening_hours"]) == (1 if place["review_count"] is None else 7)
+
+
+@pytest.mark.parametrize(("pb", "status"), [("", 500), ("!7i20!12m5!1b1", 400), ("nothing", 400), ("!7x", 400)])
+def test_what_it_cannot_read_it_refuses(pb, status):
+    """Without the parameter it fails, with a wrong count in it the request is a bad one, as on the site."""
+    target = f"/search?tbm=map&q=coffee&pb={pb}"
+    assert google_maps.answer(SandboxRequest("GET", "https", "www.google.com", target, {})).status == status
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "kind"),
+    [
+        ("captcha", 302, "captcha"),
+        ("enablejs", 200, "javascript"),
+        ("limited", 429, "captcha"),
+        ("denied", 403, "denied"),
+    ],
+)
+def test_blocks(word, status, kind):
+    """Each obstacle is recognised."""
+    reply = ask(f"coffee sandbox:{word}")
+    found = blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.google.com/search?tbm=map")
+    assert (reply.status, found.kind) == (status, kind)
+
+
+def test_consent_has_to_be_given():
+    """A cookie that refuses is not enough for the consent page; the one that its form sets is."""
+    cookies = [None, {"cookie": "SOCS=CAI"}, {"cookie": "SOCS=CAISHAgB"}]
+    assert [ask("sandbox:consent", headers=headers).status for headers in cookies] == [302, 302, 200]
+
+
+def test_what_is_empty_and_what_is_unknown():
+    """One scenario has no places and says so, another has them where nobody looks, a third is no answer at all."""
+    assert places("sandbox:empty") == []
+    for word in ("layout", "html"):
+        for q in QUERIES:
+            with pytest.raises(LayoutError):
+                places(f"{q} sandbox:{word}")
+
+
+def test_a_short_list_and_one_that_loops():
+    """Few places end after the second page, or begin anew there."""
+    few = [names("sandbox:few", offset=offset) for offset in (0, 20, 40)]
+    loop = [names("sandbox:loop", offset=offset) for offset in (0, 20, 40)]
+    assert [len(page) for page in few] == [20, 7, 0]
+    assert len({name for page in loop for name in page}) == 27
+    assert len(loop[2]) > 0
+
+
+@given(st.text())
+def test_any_parameter_is_read_or_refused(text):
+    """Whatever the parameter is, it gives fields or a ValueError."""
+    with contextlib.suppress(ValueError):
+        assert isinstance(decode(text), dict)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip))
+def test_any_terms_are_answered(q):
+    """Whatever is searched, the answer is one that can be read."""
+    reply = ask(q)
+    assert reply.status == 400 or len(parser.record(reply.body, MapsQuery(q=q))["places"]) in (0, 20)

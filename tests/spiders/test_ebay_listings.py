@@ -1,0 +1,56 @@
+"""Requests for eBay's results page."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from webdata.query import Region
+from webdata.resources.marketplace_search import MarketplaceQuery
+from webdata.spiders.ebay_listings import EbayListingsSpider
+
+
+def request(**fields):
+    return EbayListingsSpider().request(MarketplaceQuery.check({"q": "kettle", **fields}))
+
+
+def test_the_smallest_query():
+    """Terms are asked for on the American site, as a list, which alone shows sellers."""
+    asked = urlsplit(request(q="tea & kettle").url)
+    assert (asked.hostname, asked.path) == ("www.ebay.com", "/sch/i.html")
+    pairs = {name: value for name, (value,) in parse_qs(asked.query).items()}
+    assert pairs == {"_nkw": "tea & kettle", "_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
+    assert request().headers["Accept-Language"] == b"en-US,en;q=0.9"
+
+
+@pytest.mark.parametrize(
+    ("region", "host", "language"),
+    [
+        ("GB", "www.ebay.co.uk", "en"),
+        ("DE", "www.ebay.de", "de"),
+        ("FR", "www.ebay.fr", "fr"),
+        ("AU", "www.ebay.com.au", "en"),
+        ("CA", "www.ebay.ca", "en"),
+        ("EU", "www.ebay.ie", "en"),
+        ("JP", "www.ebay.com", "en"),
+    ],
+)
+def test_the_region_chooses_the_site(region, host, language):
+    """A region is searched on its own site in its language, or on the American one where it has none."""
+    found = request(region=region)
+    assert urlsplit(found.url).hostname == host
+    assert found.headers["Accept-Language"].decode().startswith(language)
+
+
+@pytest.mark.parametrize("region", Region)
+def test_every_region_has_a_site(region):
+    """No region is left without a site."""
+    assert urlsplit(request(region=region).url).hostname.startswith("www.ebay.")
+
+
+def test_a_page_tells_what_was_asked():
+    """The terms are read from the search box of a saved page, else from its own address."""
+    spider = EbayListingsSpider()
+    assert spider.shown_query(b'<input name="_nkw" value="tea kettle">') == {"q": "tea kettle"}
+    address = b'<link rel="canonical" href="https://www.ebay.com/sch/i.html?_nkw=tea+kettle&amp;_sop=12">'
+    assert spider.shown_query(address) == {"q": "tea kettle"}
+    assert spider.shown_query(b'<link rel="canonical" href="https://[">') == {}

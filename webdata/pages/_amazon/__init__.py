@@ -1,0 +1,1 @@
+"""The parts of Amazon's page of results, one module each."""

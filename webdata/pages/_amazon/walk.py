@@ -1,0 +1,41 @@
+"""Ways through a card: up to a row, down to the lines of text that a reader sees."""
+
+from collections.abc import Collection
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.tree import BLOCKS, DEPTH, UNSEEN, ancestry, attribute
+from webdata.pages._text import clean
+
+EDGE = "\0"
+"""Where a line ends; no parsed page has it in a text."""
+
+
+def within(node: LexborNode, name: str) -> LexborNode | None:
+    """The nearest element of a class around one."""
+    return next((around for around in ancestry(node) if name in attribute(around, "class").split()), None)
+
+
+def lines(node: LexborNode, without: Collection[int]) -> list[str]:
+    """The text of an element, a line for each block, without some of the elements in it (by `mem_id`).
+
+    What stands in elements of its own is apart, with or without a space between.
+    """
+    pieces: list[str] = []
+    _collect(node, pieces, without, DEPTH)
+    return [clean(line) for line in " ".join(pieces).split(EDGE) if not line.isspace()]
+
+
+def _collect(node: LexborNode, pieces: list[str], without: Collection[int], depth: int) -> None:
+    for child in node.iter(include_text=True, skip_empty=True):
+        tag = child.tag
+        if tag == "-text":
+            pieces.append(child.text_content or "")
+        elif child.mem_id in without or tag in UNSEEN or not depth:
+            continue
+        elif tag in BLOCKS:
+            pieces.append(EDGE)
+            _collect(child, pieces, without, depth - 1)
+            pieces.append(EDGE)
+        else:
+            _collect(child, pieces, without, depth - 1)

@@ -1,0 +1,1 @@
+"""The parts of eBay's page of results, one module each."""

@@ -1,0 +1,32 @@
+"""eBay's sites: which one a region searches."""
+
+from typing import NamedTuple
+
+from webdata.query import Region
+
+
+class Site(NamedTuple):
+    """A site, and the language that it speaks."""
+
+    host: str
+    language: str
+
+
+HOME = Site("www.ebay.com", "en")
+
+SITES = {
+    Region.EU: Site("www.ebay.ie", "en"),
+    Region.CA: Site("www.ebay.ca", "en"),
+    Region.US: HOME,
+    Region.IE: Site("www.ebay.ie", "en"),
+    Region.GB: Site("www.ebay.co.uk", "en"),
+    Region.FR: Site("www.ebay.fr", "fr"),
+    Region.DE: Site("www.ebay.de", "de"),
+    Region.AU: Site("www.ebay.com.au", "en"),
+}
+"""The regions that have a site of their own; the others shop on the American one."""
+
+
+def site(region: Region | None) -> Site:
+    """The site of a region."""
+    return SITES.get(region, HOME) if region else HOME

@@ -1,0 +1,53 @@
+"""What a reader sees of a part of a card."""
+
+from collections.abc import Collection
+
+from selectolax.lexbor import LexborNode
+
+from webdata.pages._google.tree import UNSEEN
+from webdata.pages._text import clean
+
+DEPTH = 40
+"""Deeper than any card; a torn page may nest without end."""
+UNSEEN_CLASSES = frozenset(
+    {
+        "clipped",
+        "s-clipped",
+        "tooltip__overlay",
+        "infotip__overlay",
+        "s-card__sep",
+        "s-item__sep",
+        "s-card__new-listing",
+        "LIGHT_HIGHLIGHT",
+    }
+)
+"""Words for screen readers, what opens on a click, the label of an ad (hidden in decoys), the label "New listing"."""
+
+
+def line(node: LexborNode | None, *, glue: str = " ", without: Collection[int] = ()) -> str:
+    """The text of an element as a reader sees it, its pieces joined by `glue`.
+
+    Left out are what is hidden and the elements whose `mem_id` is in `without`.
+    """
+    pieces: list[str] = []
+    if node is not None:
+        _collect(node, pieces, without, DEPTH)
+    return clean(glue.join(pieces))
+
+
+def is_unseen(node: LexborNode) -> bool:
+    """Whether an element itself is not for readers."""
+    if node.tag in UNSEEN:
+        return True
+    attributes = node.attributes
+    classes, style = attributes.get("class"), attributes.get("style")
+    named = classes is not None and not UNSEEN_CLASSES.isdisjoint(classes.split())
+    return named or (style is not None and "display:none" in style.replace(" ", ""))
+
+
+def _collect(node: LexborNode, pieces: list[str], without: Collection[int], depth: int) -> None:
+    for child in node.iter(include_text=True):
+        if child.tag == "-text":
+            pieces.append(child.text_content or "")
+        elif depth and child.mem_id not in without and not is_unseen(child):
+            _collect(child, pieces, without, depth - 1)

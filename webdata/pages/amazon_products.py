@@ -1,0 +1,133 @@
+"""Amazon's product search: the page of results in any of its layouts since 2020, of any marketplace, as a record.
+
+`_amazon` holds one module for each part of the page.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.pages._amazon import cards, marketplaces, prices, reviews
+from webdata.pages._amazon.extras import extras
+from webdata.pages._amazon.marketplaces import Marketplace
+from webdata.pages._google.tree import attribute, shown
+from webdata.pages._text import clean, number
+from webdata.resources.product_search import Product, ProductPage, ProductQuery
+
+SEARCH_BOX = '#twotabsearchtextbox, input[name="field-keywords"], input[name=k]'
+TITLE = re.compile(r"^Amazon\.[a-z.]+\s*:\s*(?P<q>.+)$", re.IGNORECASE)
+
+RESULTS = "#search, .s-main-slot, #noResultsTitle"
+INFO_BAR = '[data-component-type="s-result-info-bar"]'
+NOTHING_FOUND = re.compile(
+    r"\b(?:no|0) results for\b|did not match any products|keine (?:such)?ergebnisse für|keine produkttreffer"
+    r"|aucun résultat|ne correspond à aucun|no hay resultados para|no se (?:ha )?encontr\w+ (?:ningún )?resultado"
+    r"|nessun risultato|geen resultaten|inga resultat|brak wyników|nenhum resultado|não encontr\w+ resultados?"
+    r"|için (?:hiç)?\s?sonuç (?:yok|bulunamadı)|に一致する商品は(?:ありません|見つかりません)|検索結果はありません"
+    r"|一致する商品はありませんでした|검색\s?결과가 없습니다|대한 결과가 없습니다|没有找到|沒有找到|未找到"
+    r"|لا (?:توجد|يوجد) نتائج|के लिए कोई परिणाम नहीं",
+    re.IGNORECASE,
+)
+"""What the page says when it found nothing, in the languages of the marketplaces."""
+
+ERROR_PAGE = re.compile(rb"/ref=cs_(\d{3})_")
+"""Links of the error pages, which name the status that they were meant to have."""
+SIGN_IN = 'form[action*="/ap/signin"]'
+
+
+def record(body: bytes, query: ProductQuery) -> ProductPage:
+    """The record of a page of results; its marketplace is the one that the page names, else that of the region.
+
+    Raises LayoutError for a page that holds no product and does not say that nothing was found, and what else it
+    is where it tells: UpstreamError and NotFoundError for an error page, BlockedError for the page to sign in.
+    """
+    return record_at(body, query, None)
+
+
+def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage:
+    """The record of a page of results that came from a host, where that is known better than the page tells."""
+    root = _parsed(body)
+    marketplace = marketplaces.of_host(host) or marketplaces.of_page(root, body)
+    marketplace = marketplace or marketplaces.locale(query.region).marketplace
+    products = _ranked(_product(card, marketplace) for card in cards.cards(root))
+    if not products and not _says_nothing(root):
+        raise _refusal(root, body)
+    return {"products": products, "ads": []}
+
+
+def shown_query(body: bytes) -> str | None:
+    """The search terms as the page itself shows them: in its search box, else in its title."""
+    root = _parsed(body)
+    boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
+    titled = TITLE.match(shown(root.css_first("title")))
+    return next(filter(None, boxes), titled["q"] if titled else None)
+
+
+def _parsed(body: bytes) -> LexborNode:
+    root = LexborHTMLParser(body).root
+    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
+
+
+def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:
+    """The product of a card, its ranks still to be told; None for a card without a number or a title."""
+    asin, heading = cards.asin(card), cards.heading(card)
+    title = cards.title(heading) if heading is not None else ""
+    if asin is None or heading is None or not title:
+        return None
+    price, original = prices.costs(card)
+    text = price.text if price else None
+    rated = reviews.row(card)
+    stars, count = reviews.reviews(rated)
+    told = (cards.title_block(card, heading), rated)
+    return {
+        "link": f"https://{marketplace.host}/dp/{asin}",
+        "asin": asin,
+        "title": title,
+        "price": price.amount if price else None,
+        "price_text": text,
+        "currency": marketplaces.currency(price, marketplace) if price else None,
+        "original_price": original.amount if original else None,
+        "position": 0,
+        "real_position": 0,
+        "img_url": cards.picture(card),
+        "rating_stars": stars,
+        "review_count": count,
+        "extras": [line for line in extras(card, told) if line not in (title, text)],
+        "badges": cards.badges(card),
+        "bestseller": cards.is_bestseller(card),
+        "prime": cards.is_prime(card),
+        "is_sponsor": cards.is_ad(card),
+    }
+
+
+def _ranked(products: Iterable[Product | None]) -> list[Product]:
+    found = [product for product in products if product is not None]
+    kinds = Counter[bool]()
+    for rank, product in enumerate(found, 1):
+        kinds[product["is_sponsor"]] += 1
+        product["position"] = kinds[product["is_sponsor"]]
+        product["real_position"] = rank
+    return found
+
+
+def _says_nothing(root: LexborNode) -> bool:
+    """Whether the page says that nothing was found, and its bar of results does not count any."""
+    bar = shown(root.css_first(INFO_BAR))
+    if NOTHING_FOUND.search(bar) or number(bar):
+        return NOTHING_FOUND.search(bar) is not None
+    return any(NOTHING_FOUND.search(shown(node)) for node in root.css(RESULTS))
+
+
+def _refusal(root: LexborNode, body: bytes) -> Exception:
+    """What a page is that holds no product."""
+    if error := ERROR_PAGE.search(body):
+        status = error.group(1).decode()
+        if status == "404":
+            return NotFoundError("Amazon's page that there is no such page")
+        return UpstreamError("Amazon's page that something went wrong", f"http_{status}")
+    if root.css_first(SIGN_IN) is not None:
+        return BlockedError("a form to sign in and no results", "login")
+    return LayoutError("neither products nor a message that nothing was found")

@@ -1,0 +1,107 @@
+"""eBay's search: the page of results in any of its layouts since 2021, of any of its sites, as a record.
+
+`_ebay` holds one module for each part of the page.
+"""
+
+from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from webdata.errors import LayoutError
+from webdata.pages._ebay import fields
+from webdata.pages._ebay.cards import Card, shelf
+from webdata.pages._ebay.sites import site
+from webdata.pages._google.tree import attribute
+from webdata.pages._text import clean
+from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
+
+SEARCH_BOX = "input[name=_nkw], #gh-ac"
+OWN_ADDRESS = 'link[rel=canonical], meta[property="og:url"]'
+
+
+def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
+    """The record of a page of results.
+
+    Raises LayoutError for a page that holds no listing and does not say that nothing was found, and for one whose
+    listings have no price.
+    """
+    root = _parsed(body)
+    terms = _terms(root) or query.q
+    host = site(query.region).host
+    found = shelf(root, terms)
+    results, loose = _listings(found.matching, host), _listings(found.loose, host)
+    if not results and not found.says_nothing:
+        raise LayoutError("neither listings nor a message that nothing was found")
+    if (shown := results + loose) and not any(listing["metadata"]["price"] for listing in shown):
+        raise LayoutError("listings without prices")
+    return {"results": results, "loose_results": loose, "total": 0}
+
+
+def shown_query(body: bytes) -> str | None:
+    """The search terms as the page itself shows them: in its search box, else in its own address."""
+    return _terms(_parsed(body))
+
+
+def _terms(root: LexborNode) -> str | None:
+    boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
+    return next(filter(None, boxes), None) or _addressed_terms(root)
+
+
+def _addressed_terms(root: LexborNode) -> str | None:
+    addresses = (attribute(node, "href") or attribute(node, "content") for node in root.css(OWN_ADDRESS))
+    return next(filter(None, map(_terms_of, addresses)), None)
+
+
+def _terms_of(address: str) -> str | None:
+    try:
+        return clean(parse_qs(urlsplit(address).query).get("_nkw", [""])[0]) or None
+    except ValueError:
+        return None
+
+
+def _parsed(body: bytes) -> LexborNode:
+    root = LexborHTMLParser(body).root
+    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
+
+
+def _listings(found: Sequence[Card], host: str) -> list[Listing]:
+    """The listings of cards, ranked; cards without a number or a title are none."""
+    listings = [listing for card in found if (listing := _listing(card, host)) is not None]
+    return [{**listing, "position": position} for position, listing in enumerate(listings, start=1)]
+
+
+def _listing(card: Card, host: str) -> Listing | None:
+    """The listing of a card, its rank still to be told."""
+    number, title = fields.item_id(card), fields.title(card)
+    if number is None or not title:
+        return None
+    return {
+        "title": title,
+        "link": fields.link(card, number, host),
+        "position": 0,
+        "result_type": "organic",
+        "metadata": _metadata(card, number),
+    }
+
+
+def _metadata(card: Card, number: str) -> ListingMetadata:
+    rows, captions, price = fields.rows(card), fields.captions(card), fields.price(card)
+    name, feedback = fields.seller(rows) or (None, None)
+    sold = fields.sold_date(captions)
+    metadata: ListingMetadata = {
+        "item_id": number,
+        "price": price,
+        "condition": fields.condition(card),
+        "image": fields.image(card),
+        "seller": name,
+        "seller_feedback": feedback,
+        "attributes": [row for row in rows if row != f"{name} {feedback}"] + ([] if sold else captions),
+    }
+    if was_price := fields.was_price(card, price):
+        metadata["was_price"] = was_price
+    if (count := fields.bids(rows)) is not None:
+        metadata["bids"] = count
+    if sold:
+        metadata["sold_date"] = sold
+    return metadata

@@ -1,0 +1,299 @@
+"""Google Maps: the answer of a search for places, alone or inside of a saved page of the map.
+
+The answer is one tree of lists in which everything has a number instead of a name. It begins with `)]}'`, may stand in
+the member `d` of an object (`tch=1`), and is a string of `APP_INITIALIZATION_STATE` in a page of the map.
+"""
+
+import json
+import re
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+import phonenumbers
+
+from webdata.errors import LayoutError, UpstreamError
+from webdata.pages._google.links import host, outside, target
+from webdata.pages._text import count
+from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery
+
+PREFIX = ")]}'"
+BEFORE = b"\xef\xbb\xbf \t\r\n"
+CHUNK_END = b'/*""*/'
+STATE = "APP_INITIALIZATION_STATE="
+STATE_PAYLOADS = 3
+
+TERMS = (0, 0)
+FOUND, FOUND_PLACE = (0, 1), 14
+"""Where an answer lists what was found, and where each row has its place."""
+LISTED, LISTED_PLACE = (64,), 1
+"""The same in the other shape that answers have; rows of ads have no place."""
+ALONE = 6
+"""Where the page of a single place has it."""
+VIEWPORT = (1, 0)
+SHORT = 20_000
+"""Bytes; an answer without places has less than a thousand, one with twenty of them more than this."""
+
+DATA_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}")
+ESCAPE = re.compile(r"\\u(00[2-7][0-9a-fA-F])")
+"""An escape that was escaped itself, as in some saved answers."""
+SCHEME = re.compile(r"^https?:", re.IGNORECASE)
+INTERNATIONAL = "+"
+
+Tree = Any
+T = TypeVar("T")
+
+
+class Viewport(NamedTuple):
+    """What a map shows: its height in metres, and its centre."""
+
+    metres: float
+    longitude: float
+    latitude: float
+
+
+class Payload(NamedTuple):
+    """An answer as a tree, and how long it was."""
+
+    tree: Tree
+    size: int
+
+
+def record(body: bytes, query: MapsQuery) -> MapPlaces:
+    """The places of an answer, at most as many as were asked for.
+
+    Raises LayoutError for what is no answer of a known shape, UpstreamError for one that was cut off.
+    """
+    payload = _payload(body)
+    trees = _places(payload.tree)
+    if not trees and not _is_empty(payload):
+        raise LayoutError("places, or an answer without any")
+    unique: dict[str, Tree] = {}
+    for tree in trees:
+        unique.setdefault(_data_id(tree), tree)
+    return {"places": [place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
+
+
+def shown_query(body: bytes) -> str | None:
+    """The search terms that an answer repeats."""
+    try:
+        return _text(_payload(body).tree, *TERMS)
+    except (LayoutError, UpstreamError):
+        return None
+
+
+def viewport(body: bytes) -> Viewport | None:
+    """Which part of the world was searched; None where an answer does not tell."""
+    shown = at(_payload(body).tree, *VIEWPORT)
+    numbers = [number for index in range(3) if (number := _number(shown, index)) is not None]
+    return Viewport(*numbers) if len(numbers) == 3 else None
+
+
+def at(tree: Tree, *path: int) -> Tree:
+    """What stands at the end of a path of numbers; None where the path ends before."""
+    for index in path:
+        if not isinstance(tree, list) or index >= len(tree):
+            return None
+        tree = tree[index]
+    return tree
+
+
+def _payload(body: bytes) -> Payload:
+    body = body.lstrip(BEFORE)
+    if body.startswith(b"<"):
+        return _embedded(body)
+    if body.startswith(b"{"):
+        return _wrapped(body)
+    return _answer(body.removeprefix(PREFIX.encode()))
+
+
+def _answer(text: str | bytes) -> Payload:
+    return Payload(_json(text), len(text))
+
+
+def _json(text: str | bytes) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UpstreamError("the answer was cut off, or is none", "broken_body") from error
+
+
+def _wrapped(body: bytes) -> Payload:
+    chunks = [_json(chunk) for chunk in body.split(CHUNK_END) if chunk.strip()]
+    texts = [chunk.get("d") for chunk in chunks if isinstance(chunk, dict)]
+    answer = next((text for text in texts if isinstance(text, str) and text.startswith(PREFIX)), None)
+    return _answer(_required(answer, "an answer in the object around it").removeprefix(PREFIX))
+
+
+def _embedded(body: bytes) -> Payload:
+    for payload in map(_answer, _state_texts(body)):
+        if _is_search(payload.tree) or _is_place(at(payload.tree, ALONE)):
+            return payload
+    raise LayoutError("the answer inside of a page of the map")
+
+
+def _state_texts(body: bytes) -> Iterator[str]:
+    """The texts in the state of a page of the map that are answers; the state's lists have keys since 2025."""
+    _, found, text = body.decode("utf-8", "replace").partition(STATE)
+    if not found:
+        raise LayoutError("the state of a page of the map")
+    try:
+        state, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError) as error:
+        raise UpstreamError("the page was cut off", "truncated") from error
+    payloads = at(state, STATE_PAYLOADS)
+    for group in payloads.values() if isinstance(payloads, dict) else [payloads]:
+        for one in group if isinstance(group, list) else []:
+            if isinstance(one, str) and one.startswith(PREFIX):
+                yield one.removeprefix(PREFIX)
+
+
+def _is_search(tree: Tree) -> bool:
+    return _text(tree, *TERMS) is not None and isinstance(at(tree, *FOUND), list)
+
+
+def _is_place(tree: Tree) -> bool:
+    return bool(DATA_ID.fullmatch(_text(tree, 10) or "")) and _text(tree, 11) is not None
+
+
+def _is_empty(payload: Payload) -> bool:
+    """Whether it is the short answer to a search that found nothing, and not one of a shape that is not known."""
+    return payload.size < SHORT and _is_search(payload.tree) and not _holds_place(payload.tree)
+
+
+def _holds_place(tree: Tree) -> bool:
+    """Whether there is anything like a place anywhere."""
+    waiting = [tree]
+    while waiting:
+        one = waiting.pop()
+        if _is_place(one):
+            return True
+        if isinstance(one, list | dict):
+            waiting.extend(one if isinstance(one, list) else one.values())
+    return False
+
+
+def _places(tree: Tree) -> list[Tree]:
+    if _is_place(at(tree, ALONE)):
+        return [at(tree, ALONE)]
+    if not _is_search(tree):
+        return []
+    listed = [at(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
+    found = [at(row, FOUND_PLACE) for row in _list(tree, *FOUND)]
+    return [one for one in listed if one is not None] or [one for one in found if one is not None]
+
+
+def _data_id(tree: Tree) -> str:
+    return _required(_matching(DATA_ID, _text(tree, 10)), "the data_id of a place")
+
+
+def place(tree: Tree, position: int) -> MapPlace:
+    """A place. Raises LayoutError where it has no name, id or coordinates."""
+    data_id = _data_id(tree)
+    place_id = _text(tree, 78) or _text(tree, 227, 0, 4) or place_id_of(data_id)
+    website = outside(_address(tree, 7, 0))
+    return {
+        "position": position,
+        "name": _required(_text(tree, 11), "the name of a place"),
+        "data_id": data_id,
+        "latitude": _required(_within(_number(tree, 9, 2), -90, 90), "the latitude of a place"),
+        "longitude": _required(_within(_number(tree, 9, 3), -180, 180), "the longitude of a place"),
+        "place_id": place_id,
+        "google_maps_url": _link(tree, 27) or f"https://www.google.com/maps/place/?q=place_id:{place_id}",
+        "website": website,
+        "domain": host(website) or _text(tree, 7, 1),
+        "address": _text(tree, 39) or ", ".join(_texts(tree, 2)) or None,
+        "address_lines": _texts(tree, 2),
+        "district": _text(tree, 14) or _text(tree, 183, 1, 0) or _text(tree, 82, 0),
+        "rating": _within(_number(tree, 4, 7), 0, 5),
+        "review_count": _review_count(tree),
+        "review_url": _link(tree, 4, 3, 0),
+        "categories": _texts(tree, 13),
+        "category_ids": [name for row in _list(tree, 76) if (name := _text(row, 0))],
+        "phone": _text(tree, 178, 0, 0),
+        "phone_e164": _phone_e164(tree),
+        "timezone": _text(tree, 30),
+        "thumbnail": _thumbnail(tree),
+        "opening_hours": _opening_hours(tree),
+    }
+
+
+def place_id_of(data_id: str) -> str:
+    """The place id that says the same as a data_id: a protocol buffer with the two numbers of it."""
+    cell, customer = (int(number, 16).to_bytes(8, "little") for number in data_id.split(":"))
+    return urlsafe_b64encode(b"\n\x12\t" + cell + b"\x11" + customer).decode().rstrip("=")
+
+
+def _review_count(tree: Tree) -> int | None:
+    number = _within(_number(tree, 4, 8), 0, 1e15)
+    return count(_text(tree, 4, 3, 1)) if number is None else int(number)
+
+
+def _phone_e164(tree: Tree) -> str | None:
+    """The phone number as the world dials it, from a form of it that names its country."""
+    forms = [_text(tree, 178, 0, 0), _text(tree, 178, 0, 3), *(_text(row, 0) for row in _list(tree, 178, 0, 1))]
+    international = next((form for form in forms if form and form.startswith(INTERNATIONAL)), None)
+    if international is None:
+        return None
+    try:
+        number = phonenumbers.parse(international)
+    except phonenumbers.NumberParseException:
+        return None
+    if not phonenumbers.is_valid_number(number) or number.extension:
+        return None
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+
+
+def _thumbnail(tree: Tree) -> str | None:
+    """A photo of the place; where it has none, its owner's picture."""
+    return _link(tree, 72, 0, 0, 6, 0) or _link(tree, 72, 0, 1, 6, 0) or _link(tree, 37, 0, 0, 6, 0) or _link(tree, 157)
+
+
+def _opening_hours(tree: Tree) -> dict[str, str] | None:
+    """Hours by day, verbatim; the parts of a day with a break are joined by a comma."""
+    days = [(_text(row, 0), [_text(part, 0) for part in _list(row, 3)]) for row in _list(tree, 203, 0)]
+    days = days or [(_text(row, 0), [*_texts(row, 1)]) for row in _list(tree, 34, 1)]
+    return {day: ", ".join(filter(None, parts)) for day, parts in days if day and any(parts)} or None
+
+
+def _link(tree: Tree, *path: int) -> str | None:
+    return target(_address(tree, *path))
+
+
+def _address(tree: Tree, *path: int) -> str | None:
+    text = ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), _text(tree, *path) or "")
+    return SCHEME.sub(lambda scheme: scheme[0].lower(), text.strip()) or None
+
+
+def _text(tree: Tree, *path: int) -> str | None:
+    value = at(tree, *path)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _texts(tree: Tree, *path: int) -> list[str]:
+    return [text for text in _list(tree, *path) if isinstance(text, str) and text.strip()]
+
+
+def _list(tree: Tree, *path: int) -> list[Tree]:
+    value = at(tree, *path)
+    return value if isinstance(value, list) else []
+
+
+def _number(tree: Tree, *path: int) -> float | None:
+    value = at(tree, *path)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _within(number: float | None, low: float, high: float) -> float | None:
+    return number if number is not None and low <= number <= high else None
+
+
+def _matching(pattern: re.Pattern[str], text: str | None) -> str | None:
+    return text if text and pattern.fullmatch(text) else None
+
+
+def _required(value: T | None, what: str) -> T:
+    if value is None:
+        raise LayoutError(what)
+    return value

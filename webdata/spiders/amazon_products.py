@@ -1,0 +1,49 @@
+"""Amazon's product search."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+from urllib.parse import urlencode, urlsplit
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import amazon_products
+from webdata.pages._amazon.marketplaces import locale
+from webdata.records import Record
+from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
+from webdata.spiders.base import EngineSpider, utf8
+
+
+class AmazonProductsSpider(EngineSpider):
+    """Amazon's products, from the page of results of the region's marketplace."""
+
+    name = "amazon_products"
+    resource = PRODUCT_SEARCH
+
+    def request(self, query: ProductQuery) -> Request:
+        (host, currency), language = locale(query.region)
+        return Request(
+            f"https://{host}/s?{urlencode({'k': query.q, 'language': language})}",
+            headers={"Accept-Language": accept_language(language)},
+            cookies={"i18n-prefs": currency},
+        )
+
+    async def parse(self, response: Response, query: ProductQuery) -> AsyncIterator[Record]:
+        yield cast(Record, amazon_products.record_at(utf8(response), query, known_host(response)))
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = amazon_products.shown_query(body)
+        return {"q": q} if q else {}
+
+
+def known_host(response: Response) -> str | None:
+    """The host that a page came from, if it is not merely the one that was asked."""
+    asked = response.request.url if response.request else None
+    return urlsplit(response.url).hostname if response.url != asked else None
+
+
+def accept_language(language: str) -> str:
+    """The header of a browser set to this language: `de_DE` gives `de-DE,de;q=0.9,en;q=0.8`."""
+    base = language.partition("_")[0]
+    ranges = [language.replace("_", "-"), f"{base};q=0.9", "en;q=0.8"]
+    return ",".join(ranges[:2] if base == "en" else ranges)

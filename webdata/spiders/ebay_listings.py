@@ -1,0 +1,39 @@
+"""eBay's listings."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import ebay_listings
+from webdata.pages._ebay.sites import site
+from webdata.records import Record
+from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
+from webdata.spiders.base import EngineSpider, utf8
+from webdata.spiders.google_web import accept_language
+
+LIST_VIEW = {"_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
+"""All categories, as a list (only there are sellers shown), and no redirect to a category's own page."""
+
+
+class EbayListingsSpider(EngineSpider):
+    """eBay's listings, from the HTML results page."""
+
+    name = "ebay_listings"
+    resource = MARKETPLACE_SEARCH
+
+    def request(self, query: MarketplaceQuery) -> Request:
+        shop = site(query.region)
+        return Request(
+            f"https://{shop.host}/sch/i.html?{urlencode({'_nkw': query.q, **LIST_VIEW})}",
+            headers={"Accept-Language": accept_language(shop.language)},
+        )
+
+    async def parse(self, response: Response, query: MarketplaceQuery) -> AsyncIterator[Record]:
+        yield cast(Record, ebay_listings.record(utf8(response), query))
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = ebay_listings.shown_query(body)
+        return {"q": q} if q else {}

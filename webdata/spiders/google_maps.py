@@ -1,0 +1,162 @@
+"""Google Maps: places."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from itertools import islice
+from math import ceil
+from typing import cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.http import Response
+
+from webdata.pages import google_maps
+from webdata.pages.google_maps import Viewport
+from webdata.records import Record
+from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
+from webdata.spiders._google_maps_pb import PAGE_SIZE, search
+from webdata.spiders.base import EngineSpider
+from webdata.spiders.google_web import accept_language
+
+SITE = "https://www.google.com"
+SCHEMA = "maps.v1"
+TRANSPORT = "http"
+
+OFFSETS = range(PAGE_SIZE, 260, PAGE_SIZE)
+"""Where the pages after the first begin; a search has about 247 places at most."""
+AHEAD = 3
+"""Pages that are fetched at once."""
+
+WORLD = Viewport(20_000_000, 0, 20)
+COUNTRIES = {
+    "au": Viewport(4_000_000, 134, -26),
+    "br": Viewport(4_300_000, -53, -11),
+    "ca": Viewport(4_500_000, -96, 57),
+    "de": Viewport(900_000, 10.4, 51.1),
+    "fr": Viewport(1_000_000, 2.4, 46.6),
+    "gb": Viewport(1_200_000, -2.9, 54.5),
+    "ie": Viewport(500_000, -8, 53.4),
+    "in": Viewport(3_200_000, 79, 22.5),
+    "jp": Viewport(2_200_000, 138, 37.5),
+    "kr": Viewport(600_000, 127.8, 36.2),
+    "se": Viewport(1_600_000, 16.5, 62.5),
+    "sg": Viewport(50_000, 103.82, 1.35),
+    "uk": Viewport(1_200_000, -2.9, 54.5),
+    "us": Viewport(4_500_000, -97, 38.5),
+}
+"""What the map of a country shows: a search that names no place is about what is shown."""
+
+
+class GoogleMapsSpider(EngineSpider):
+    """Google Maps' places, from the answer that its map gets to a search, 20 at a time."""
+
+    name = "google_maps"
+    resource = MAPS_SEARCH
+
+    def request(self, query: MapsQuery) -> Request:
+        return request(query, COUNTRIES.get(query.country, WORLD))
+
+    async def parse(self, response: Response, query: MapsQuery) -> AsyncIterator[Record]:
+        places = await self.places(response, query) if self.online else read(response, query)
+        yield cast(Record, record(places[: query.num], query))
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        q = google_maps.shown_query(body)
+        return {"q": q} if q else {}
+
+    @property
+    def online(self) -> bool:
+        """Whether other pages can be fetched; not where a saved page is read."""
+        return hasattr(self, "crawler")
+
+    async def places(self, response: Response, query: MapsQuery) -> list[MapPlace]:
+        """The places of the first page and those after it: until there are enough, or a page has no new one.
+
+        Raises FetchError for any of the pages that was not won: a part of the answer is none.
+        """
+        page = await self.first(response, query)
+        found = {place["data_id"]: place for place in page}
+        offsets = iter(OFFSETS)
+        while ahead := list(islice(offsets, pages_ahead(len(found), len(page), query.num))):
+            for fetched in await self.pages(ahead, response, query):
+                page = won(fetched)
+                new = {place["data_id"]: place for place in page if place["data_id"] not in found}
+                if not new:
+                    return list(found.values())
+                found |= new
+        return list(found.values())
+
+    async def first(self, response: Response, query: MapsQuery) -> list[MapPlace]:
+        """The places of the first page. An empty one is not believed before it was asked for in the other way."""
+        places = read(response, query)
+        if places:
+            return places
+        again = request(query, COUNTRIES.get(query.country, WORLD), 0)
+        return read(await self.fetch(again, after=response), query)
+
+    async def pages(
+        self, offsets: Iterable[int], first: Response, query: MapsQuery
+    ) -> list[list[MapPlace] | BaseException]:
+        """The pages at these offsets, fetched at once, in their order; an error stands for one that was not won."""
+        shown = google_maps.viewport(first.body) or COUNTRIES.get(query.country, WORLD)
+        requests = [request(query, shown, offset) for offset in offsets]
+        return await asyncio.gather(*(self.page(one, first, query) for one in requests), return_exceptions=True)
+
+    async def page(self, asked: Request, first: Response, query: MapsQuery) -> list[MapPlace]:
+        """The places of a further page."""
+        return read(await self.fetch(asked, after=first), query)
+
+
+def read(response: Response, query: MapsQuery) -> list[MapPlace]:
+    """The places of one page; raises FetchError."""
+    return google_maps.record(response.body, query)["places"]
+
+
+def won(page: list[MapPlace] | BaseException) -> list[MapPlace]:
+    """A page that was fetched; raises the error that stands for one that was not won."""
+    if isinstance(page, BaseException):
+        raise page
+    return page
+
+
+def pages_ahead(found: int, last: int, num: int) -> int:
+    """How many pages to fetch next, with so many places found, on the last page so many, and so many asked for.
+
+    A page that is not full mostly is the last one, so that only one is fetched to make sure.
+    """
+    missing = max(0, ceil((num - found) / PAGE_SIZE))
+    if last == 0:
+        return 0
+    return min(missing, AHEAD if last >= PAGE_SIZE else 1)
+
+
+def record(places: list[MapPlace], query: MapsQuery) -> MapsRecord:
+    """The record of all places that were found, ranked in their order."""
+    ranked = [{**place, "position": position} for position, place in enumerate(places, 1)]
+    metadata: MapsMetadata = {
+        "schema": SCHEMA,
+        "transport": TRANSPORT,
+        "requested_count": query.num,
+        "language": query.language,
+        "country": query.country,
+    }
+    return {
+        "search_engine": GoogleMapsSpider.name,
+        "places": cast(list[MapPlace], ranked),
+        "result_count": len(ranked),
+        "metadata": metadata,
+    }
+
+
+def request(query: MapsQuery, shown: Viewport, offset: int | None = None) -> Request:
+    """The request for the page of places that begins at an offset, for a map that shows so much."""
+    pairs = {
+        "tbm": "map",
+        "authuser": 0,
+        "hl": query.language,
+        "gl": query.country,
+        "q": query.q,
+        "pb": search(query.q, shown, offset),
+    }
+    headers = {"Accept": "*/*", "Accept-Language": accept_language(query.language), "Referer": f"{SITE}/maps"}
+    return Request(f"{SITE}/search?{urlencode(pairs)}", headers=headers, cookies={"SOCS": "CAI"})
