@@ -88,7 +88,8 @@ def _language(value: object) -> object:
     return value.strip().removeprefix("lang_") if isinstance(value, str) else value
 
 
-def _not_blank(value: str) -> str:
+def not_blank(value: str) -> str:
+    """For validators: text that holds more than spaces."""
     if not value.strip():
         raise ValueError("is blank")
     return value
@@ -230,7 +231,7 @@ class SearchQuery(Query):
 
     q: Annotated[
         str,
-        AfterValidator(_not_blank),
+        AfterValidator(not_blank),
         Field(description="the search terms, such as q=coffee+shops", examples=["coffee shops"]),
     ]
     region: Annotated[

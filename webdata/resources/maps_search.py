@@ -2,9 +2,9 @@
 
 from typing import Annotated, TypedDict
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from webdata.query import Country, Language, Query
+from webdata.query import Country, Language, Query, not_blank
 from webdata.resources import Resource
 
 LANGUAGE, COUNTRY = "en", "us"
@@ -16,7 +16,8 @@ class MapsQuery(Query):
 
     q: Annotated[
         str,
-        Field(pattern=r"\S", description="what to look for, such as cafes+in+Porto", examples=["cafes in Porto"]),
+        AfterValidator(not_blank),
+        Field(description="what to look for, such as cafes+in+Porto", examples=["cafes in Porto"]),
     ]
     num: Annotated[int, Field(ge=1, le=200, description="a whole number from 1 to 200, such as num=40")] = 20
     hl: Language = LANGUAGE
