@@ -1,4 +1,4 @@
-"""Milliseconds a megabyte of each page module, on real captures."""
+"""Milliseconds a megabyte of each page module, on real captures where there are any."""
 
 import json
 from collections.abc import Iterator
@@ -11,25 +11,27 @@ from webdata.crawl import load_spiders
 from webdata.spiders.base import EngineSpider
 
 RUNS = 7
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def measure(captures: Path) -> Iterator[tuple[str, float, float, int]]:
     """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and how many pages."""
     for spider in load_spiders():
-        pages = list(pages_of(spider, captures))
+        pages = pages_of(spider, captures)
         if pages:
             times = [_time(spider(), page) for page in pages]
             size = sum(page.stat().st_size for page in pages) / 1e6
             yield spider.name, sum(times) / size, max(times), len(pages)
 
 
-def pages_of(spider: type[EngineSpider], captures: Path) -> Iterator[Path]:
-    """The real result pages of an engine: in the folder of its name or of one word of it."""
+def pages_of(spider: type[EngineSpider], captures: Path) -> list[Path]:
+    """The result pages of an engine: real ones from the folder of its name or a word of it, else composed ones."""
     names = [spider.name.replace("_", "-"), *spider.name.split("_")]
     folder = next((captures / name for name in names if (captures / name).is_dir()), None)
-    if folder:
-        rows = map(json.loads, (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines())
-        yield from (folder / row["file"] for row in rows if row.get("expect") in ("ok", "empty"))
+    if folder is None:
+        return [next(path.parent.glob("body.*")) for path in FIXTURES.glob(f"{spider.name}/*/expected.json")]
+    rows = map(json.loads, (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines())
+    return [folder / row["file"] for row in rows if row.get("expect", "ok") in ("ok", "empty")]
 
 
 def _time(spider: EngineSpider, path: Path) -> float:
