@@ -13,6 +13,7 @@ from webdata.outcome import Outcome
 from webdata.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
+from webdata.spiders.google_web import GoogleWebSpider
 
 MAX_CALLS = 4
 
@@ -132,3 +133,119 @@ async def test_closing_lets_calls_finish(crawlers):
     await asyncio.sleep(0.1)
     await crawlers.close(10)
     assert (await slow).outcome is Outcome.OK
+
+
+def standing_in(name, rank, words):
+    """An engine of the web search that asks for a scenario besides, as another of its engines would end."""
+
+    def request(self, query):
+        return GoogleWebSpider.request(self, query.model_copy(update={"q": f"{query.q} {words}".strip()}))
+
+    return type(name, (GoogleWebSpider,), {"name": name, "rank": rank, "request": request})
+
+
+@pytest_twisted.async_yield_fixture
+async def opened():
+    """Makes warm crawlers of engines, or of what stands in for them by `(name, rank, words)`, over one sandbox."""
+    sandbox = Sandbox()
+    settings = scrapy_settings()
+    settings.set("SANDBOX_URL", await sandbox.start())
+    made = []
+
+    def make(*engines):
+        spiders = [standing_in(*engine) if isinstance(engine, tuple) else engine for engine in engines]
+        made.append(WarmCrawlers(spiders, settings, MAX_CALLS))
+        return made[-1]
+
+    yield make
+    for warm in made:
+        await deferred_from_coro(warm.close(10))
+    await deferred_from_coro(sandbox.stop())
+
+
+def title(answer):
+    return answer.record["results"][0]["title"]
+
+
+@as_task
+async def test_the_lowest_rank_answers(opened):
+    """Of several engines the one of the lowest rank answers, of equal ones the first by name."""
+    ranked = opened(("a", 1, "far"), ("b", 0, "near"))
+    named = opened(("d", 0, "far"), ("c", 0, "near"))
+    assert "near" in title(await ranked.answer(call("coffee")))
+    assert "near" in title(await named.answer(call("coffee")))
+    assert ranked.resources == named.resources == [WEB_SEARCH]
+
+
+@pytest.mark.parametrize("word", ["captcha", "layout", "error", "reset", "truncated"])
+@as_task
+async def test_the_next_engine_answers_for_one_that_wins_no_page(opened, word):
+    """After a block, an unknown shape or a failure the next engine is asked; the caller sees its record alone."""
+    warm = opened(("a", 0, f"sandbox:{word}"), ("b", 1, ""))
+    answer = await warm.answer(call("coffee"))
+    assert (answer.outcome, answer.record["query"]) == (Outcome.OK, "coffee")
+    assert answer.record["ts"] >= answer.timings["fetch"] > 0
+    assert warm.in_flight == 0
+
+
+@as_task
+async def test_that_there_is_nothing_is_an_answer(opened):
+    """An empty record is true, whatever another engine might know."""
+    warm = opened(("a", 0, "sandbox:empty"), ("b", 1, ""))
+    assert (await warm.answer(call("coffee"))).outcome is Outcome.EMPTY
+
+
+@as_task
+async def test_when_no_engine_wins_the_first_one_tells_why(opened):
+    """The error is that of the engine that should have answered."""
+    warm = opened(("a", 0, "sandbox:layout"), ("b", 1, "sandbox:captcha"))
+    with pytest.raises(LayoutError):
+        await warm.answer(call("coffee"))
+
+
+@as_task
+async def test_a_slow_engine_leaves_time_for_the_next(opened):
+    """An engine gets its share of the time, so that the caller is answered within the deadline all the same."""
+    warm = opened(("a", 0, "sandbox:slow=30"), ("b", 1, ""))
+    loop = asyncio.get_running_loop()
+    await warm.answer(call("to open the second engine", deadline=8))
+    begun = loop.time()
+    answer = await warm.answer(call("coffee", deadline=2))
+    assert answer.outcome is Outcome.OK
+    assert 0.9 < answer.timings["fetch"] <= loop.time() - begun < 2
+
+
+def tired(name, asked, seconds):
+    """An engine whose upstream wants to be left alone; it notes that it was asked."""
+
+    def check(self, response):
+        asked.append(name)
+        error = BlockedError("the budget is used up", "budget")
+        error.retry_after = seconds
+        raise error
+
+    return type(name, (GoogleWebSpider,), {"name": name, "check": check})
+
+
+@as_task
+async def test_an_engine_that_is_to_be_left_alone_is_passed_over(opened):
+    """Until the time that its upstream named an engine is not asked, and then it is."""
+    asked = []
+    warm = opened(tired("a", asked, 1.5), ("b", 1, ""))
+    for _ in range(3):
+        assert (await warm.answer(call("coffee"))).outcome is Outcome.OK
+    assert asked == ["a"]
+    await asyncio.sleep(1.5)
+    await warm.answer(call("coffee"))
+    assert asked == ["a", "a"]
+
+
+@as_task
+async def test_when_all_engines_are_to_be_left_alone_they_are_asked(opened):
+    """Better an honest error than none asked; each is asked in its turn."""
+    asked = []
+    warm = opened(tired("a", asked, 60), tired("b", asked, 60))
+    for _ in range(2):
+        with pytest.raises(BlockedError):
+            await warm.answer(call("coffee"))
+    assert asked == ["a", "b", "a", "b"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.errors import LayoutError
-from webdata.pages import google_video, google_web
+from webdata.pages import _elements, google_video, google_web
 from webdata.pages._google import tree
 from webdata.query import WebQuery
 
@@ -55,14 +55,14 @@ def groups(body):
     page = tree.page(body)
     for group in record["carousel"]:
         if group["type"] == "videos":
-            heading = next(mark.node for mark in page.of("heading") if tree.shown(mark.node) == group["title"])
+            heading = next(mark.node for mark in page.of("heading") if _elements.shown(mark.node) == group["title"])
             yield group, results_page(box_of(heading, group["items"]))
 
 
 def box_of(heading, items):
     """The smallest element around a heading that holds the links of all items."""
     links = [item["link"] for item in items]
-    boxes = (node for node in tree.ancestry(heading) if all(link in held(node) for link in links))
+    boxes = (node for node in _elements.ancestry(heading) if all(link in held(node) for link in links))
     return next(boxes).html
 
 

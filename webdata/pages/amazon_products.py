@@ -13,7 +13,7 @@ from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamErr
 from webdata.pages._amazon import cards, marketplaces, prices, reviews
 from webdata.pages._amazon.extras import extras
 from webdata.pages._amazon.marketplaces import Marketplace
-from webdata.pages._google.tree import attribute, shown
+from webdata.pages._elements import attribute, shown
 from webdata.pages._text import clean, number
 from webdata.resources.product_search import Product, ProductPage, ProductQuery
 

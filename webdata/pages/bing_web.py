@@ -15,7 +15,7 @@ from webdata.pages._bing import column
 from webdata.pages._bing.ads import shopping_ads, text_ad
 from webdata.pages._bing.column import Entry
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._google.tree import attribute, shown
+from webdata.pages._elements import attribute, shown
 from webdata.pages._relevance import Shown
 from webdata.pages._text import clean, folded
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult

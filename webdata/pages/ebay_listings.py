@@ -12,7 +12,7 @@ from webdata.errors import LayoutError
 from webdata.pages._ebay import fields
 from webdata.pages._ebay.cards import Card, shelf
 from webdata.pages._ebay.sites import site
-from webdata.pages._google.tree import attribute
+from webdata.pages._elements import attribute
 from webdata.pages._text import clean
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.errors import LayoutError
+from webdata.pages._elements import ancestry, attribute, lines, shown
+from webdata.pages._elements import image as picture
 from webdata.pages._google import empty, tree
-from webdata.pages._google.links import outside, split
-from webdata.pages._google.links import query as parameters
-from webdata.pages._google.tree import ancestry, attribute, lines, shown
-from webdata.pages._google.tree import image as picture
+from webdata.pages._google.links import outside
 from webdata.pages._text import clean
+from webdata.pages._urls import query as parameters
+from webdata.pages._urls import split
 from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
 
 MOST = 20

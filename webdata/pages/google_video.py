@@ -11,10 +11,11 @@ from typing import cast
 from selectolax.lexbor import LexborNode
 
 from webdata.pages import google_web
+from webdata.pages._elements import image, lines, shown
 from webdata.pages._google import organic, tree
 from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Mark, Page, image, lines, shown
+from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, date, duration
 from webdata.query import WebQuery
 from webdata.records import Carousel, Result, ResultMetadata, WebPage

@@ -10,6 +10,7 @@ from typing import TypeVar
 from selectolax.lexbor import LexborNode
 
 from webdata.errors import LayoutError
+from webdata.pages._elements import attribute
 from webdata.pages._google import (
     ads,
     answers,
@@ -24,7 +25,7 @@ from webdata.pages._google import (
     tree,
 )
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page, attribute
+from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean
 from webdata.query import WebQuery
 from webdata.records import (

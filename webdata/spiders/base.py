@@ -197,6 +197,14 @@ def utf8(response: Response) -> bytes:
     return response.body.decode(declared, "replace").encode()
 
 
+def accept_language(language: str) -> str:
+    """The header of a browser set to this language: `de` gives `de,en;q=0.8`."""
+    if language == "en":
+        return "en-US,en;q=0.9"
+    base = language.partition("-")[0]
+    return ",".join(dict.fromkeys([language, base])) + ",en;q=0.8"
+
+
 def fetch_error(error: Exception) -> FetchError:
     """What went wrong with a download, in words that name neither proxies nor addresses."""
     if isinstance(error, FetchError):

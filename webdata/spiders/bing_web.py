@@ -16,8 +16,7 @@ from webdata.pipelines.envelope import Found
 from webdata.query import Region
 from webdata.records import Record
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
-from webdata.spiders.base import EngineSpider, utf8
-from webdata.spiders.google_web import accept_language
+from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 MARKETS = (
     "en-US", "en-GB", "en-AU", "en-CA", "en-IE", "en-IN", "en-NZ", "en-SG", "en-ZA", "en-PH", "en-MY", "en-ID",

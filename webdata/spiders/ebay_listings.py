@@ -11,8 +11,7 @@ from webdata.pages import ebay_listings
 from webdata.pages._ebay.sites import site
 from webdata.records import Record
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
-from webdata.spiders.base import EngineSpider, utf8
-from webdata.spiders.google_web import accept_language
+from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 LIST_VIEW = {"_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
 """All categories, as a list (only there are sellers shown), and no redirect to a category's own page."""

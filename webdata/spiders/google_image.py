@@ -10,8 +10,8 @@ from scrapy.http import Response
 from webdata.pages import google_image, google_web
 from webdata.records import Record
 from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
-from webdata.spiders.base import EngineSpider, utf8
-from webdata.spiders.google_web import LOCALES, accept_language
+from webdata.spiders.base import EngineSpider, accept_language, utf8
+from webdata.spiders.google_web import LOCALES
 
 
 class GoogleImageSpider(EngineSpider):

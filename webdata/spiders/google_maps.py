@@ -15,8 +15,7 @@ from webdata.pages.google_maps import Viewport
 from webdata.records import Record
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
-from webdata.spiders.base import EngineSpider
-from webdata.spiders.google_web import accept_language
+from webdata.spiders.base import EngineSpider, accept_language
 
 SITE = "https://www.google.com"
 SCHEMA = "maps.v1"

@@ -11,7 +11,7 @@ from webdata.pages import google_web
 from webdata.query import Region, WebQuery
 from webdata.records import Record
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.spiders.base import EngineSpider, utf8
+from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 LOCALES = {
     Region.EU: ("ie", "en"),
@@ -65,11 +65,3 @@ class GoogleWebSpider(EngineSpider):
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_web.shown_query(body)
         return {"q": q} if q else {}
-
-
-def accept_language(language: str) -> str:
-    """The header of a browser set to this language: `de` gives `de,en;q=0.8`."""
-    if language == "en":
-        return "en-US,en;q=0.9"
-    base = language.partition("-")[0]
-    return ",".join(dict.fromkeys([language, base])) + ",en;q=0.8"

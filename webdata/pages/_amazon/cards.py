@@ -9,7 +9,7 @@ from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.tree import ancestry, attribute, shown, texts
+from webdata.pages._elements import ancestry, attribute, shown, texts
 
 CARDS = '[data-component-type="s-search-result"]'
 OTHER_CARDS = ".s-result-item[data-asin]"

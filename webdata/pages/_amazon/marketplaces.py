@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.tree import shown
+from webdata.pages._elements import shown
 from webdata.pages._text import Price
 from webdata.query import Region
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._amazon.walk import within
-from webdata.pages._google.tree import attribute, shown
+from webdata.pages._elements import attribute, shown
 from webdata.pages._text import Price, folded, number
 from webdata.pages._text import price as first_price
 

@@ -9,7 +9,7 @@ import re
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._amazon.walk import within
-from webdata.pages._google.tree import attribute, shown
+from webdata.pages._elements import attribute, shown
 from webdata.pages._text import clean, count, rating
 
 STARS = '[class*="a-icon-star"]'

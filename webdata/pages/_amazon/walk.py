@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.tree import BLOCKS, DEPTH, UNSEEN, ancestry, attribute
+from webdata.pages._elements import BLOCKS, DEPTH, UNSEEN, ancestry, attribute
 from webdata.pages._text import clean
 
 EDGE = "\0"

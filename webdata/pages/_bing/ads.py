@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 from webdata.pages._bing.column import AD, ORGANIC, Entry
 from webdata.pages._bing.links import absolute, is_paid
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._google.tree import ancestry, attribute, shown
+from webdata.pages._elements import ancestry, attribute, shown
 from webdata.pages._text import clean, price
 from webdata.resources.bing_search import BingAd, BingShoppingAd
 

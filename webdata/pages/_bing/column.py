@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.pages._bing.links import absolute, is_paid, leads_away, target
-from webdata.pages._google.tree import ancestry, attribute, shown
+from webdata.pages._elements import ancestry, attribute, shown
 
 COLUMN = "b_results"
 HEADINGS = ("h2", "h3", "[role=heading]")

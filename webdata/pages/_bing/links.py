@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
 from urllib.parse import SplitResult, urljoin
 
-from webdata.pages._google.links import query, split
+from webdata.pages._urls import query, split
 
 BING = "https://www.bing.com/"
 HOST = re.compile(r"(?:[a-z0-9-]+\.)*bing\.com$")

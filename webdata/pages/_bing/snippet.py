@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.tree import shown
+from webdata.pages._elements import shown
 
 ADDRESS = ".b_adurl cite", "cite", ".b_adurl"
 TEXTS = (

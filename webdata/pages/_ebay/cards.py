@@ -10,7 +10,7 @@ from functools import cached_property
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._ebay.text import is_unseen, line
-from webdata.pages._google.tree import ancestry, attribute
+from webdata.pages._elements import ancestry, attribute
 
 
 @dataclass(frozen=True)

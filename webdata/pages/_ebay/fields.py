@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborNode
 
 from webdata.pages._ebay.cards import Card
 from webdata.pages._ebay.text import line
-from webdata.pages._google.tree import ancestry, attribute
+from webdata.pages._elements import ancestry, attribute
 from webdata.pages._text import clean
 from webdata.pages._text import price as price_in
 

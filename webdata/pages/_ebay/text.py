@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.tree import UNSEEN
+from webdata.pages._elements import UNSEEN
 from webdata.pages._text import clean
 
 DEPTH = 40

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import attribute, enclosing, hidden, lines, shown
 from webdata.pages._google.links import advertised, host, is_paid
-from webdata.pages._google.tree import Found, Mark, Page, attribute, enclosing, hidden, lines, shown
+from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
 from webdata.records import Ad, AdMetadata, AdSitelink
 

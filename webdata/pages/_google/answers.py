@@ -6,9 +6,10 @@ from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import ancestry, attribute, enclosing, lines, shown, texts
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page, ancestry, attribute, enclosing, lines, shown, texts
+from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean, date
 from webdata.records import Answer, Reference
 

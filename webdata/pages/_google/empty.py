@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import lines, shown
 from webdata.pages._google.links import GOTO, host, is_paid, outside
-from webdata.pages._google.tree import Page, lines, shown
+from webdata.pages._google.tree import Page
 from webdata.pages._text import clean, folded
 
 NOTICES = ("#topstuff", "#botstuff")

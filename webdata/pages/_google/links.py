@@ -1,9 +1,11 @@
 """Links on Google's pages: where they lead, with Google's own redirects undone."""
 
 import re
-from urllib.parse import SplitResult, parse_qs, unquote_plus, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote_plus, urljoin
 
 from selectolax.lexbor import LexborNode
+
+from webdata.pages._urls import query, split
 
 GOOGLE = "https://www.google.com/"
 HOST = re.compile(r"(?:www|m|encrypted)\.google\.(?:[a-z]{2,3}|com?\.[a-z]{2})$")
@@ -81,29 +83,11 @@ def _leads_somewhere(href: str) -> bool:
     return not scheme or scheme.group().lower() in ("http:", "https:")
 
 
-def split(href: str) -> SplitResult | None:
-    """The parts of an address; None where it has none."""
-    try:
-        parts = urlsplit(href)
-        parts.hostname  # noqa: B018  # reading it is what checks it
-    except ValueError:
-        return None
-    return parts
-
-
 def _query_address(parts: SplitResult) -> str | None:
     values = query(parts)
     return next(
         (value for name in TARGETS if (value := values.get(name, "")).startswith(("http://", "https://"))), None
     )
-
-
-def query(parts: SplitResult) -> dict[str, str]:
-    """The query of an address, the first value of each key."""
-    try:
-        return {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=200).items()}
-    except ValueError:
-        return {}
 
 
 def _is_own_host(parts: SplitResult) -> bool:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import ancestry, attribute, image, lines, shown
 from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
-from webdata.pages._google.tree import Mark, Page, ancestry, attribute, image, lines, shown
+from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, date, price, rating
 from webdata.records import Result, ResultMetadata, Sitelink
 

@@ -4,9 +4,11 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._google.links import GOOGLE, outside, query, split, target
-from webdata.pages._google.tree import Found, Mark, Page, apart, attribute, image, lines, shown
+from webdata.pages._elements import apart, attribute, image, lines, shown
+from webdata.pages._google.links import GOOGLE, outside, target
+from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
+from webdata.pages._urls import query, split
 from webdata.records import Place
 
 ELSEWHERE = ("aside", "popup", "question", "questions", "carousel", "ad_area")

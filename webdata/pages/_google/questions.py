@@ -2,9 +2,10 @@
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import ancestry, attribute, lines, shown
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
-from webdata.pages._google.tree import Found, Page, ancestry, attribute, lines, shown
+from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean
 from webdata.records import RelatedQuestion
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from itertools import groupby
 
+from webdata.pages._elements import shown
 from webdata.pages._google.links import search_terms, target
-from webdata.pages._google.tree import Found, Mark, Page, shown
+from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import folded
 from webdata.records import RelatedSearch
 

@@ -2,8 +2,9 @@
 
 from selectolax.lexbor import LexborNode
 
+from webdata.pages._elements import attribute, image, lines, shown
 from webdata.pages._google.links import TRACKERS, advertised
-from webdata.pages._google.tree import Found, Mark, Page, attribute, image, lines, shown
+from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import Price, clean, count, prices, rating
 from webdata.records import ShoppingAd
 
