@@ -1,9 +1,12 @@
 """What tests of several parts share."""
 
+import inspect
 import os
+from functools import wraps
 from pathlib import Path
 
 import pytest
+from scrapy.utils.defer import deferred_from_coro
 
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
@@ -11,6 +14,22 @@ CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 def pytest_configure() -> None:
     """Tests leave no pages behind in the working directory; those that keep some say where."""
     os.environ["WEBDATA_KEPT_PAGES"] = ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """Tests marked `task` run as asyncio tasks, in which asyncio's own things can be awaited."""
+    for item in items:
+        if item.get_closest_marker("task") and inspect.iscoroutinefunction(item.obj):
+            item.obj = as_task(item.obj)
+
+
+def as_task(test):
+    @wraps(test)
+    def run(*args, **kwargs):
+        return deferred_from_coro(test(*args, **kwargs))
+
+    return run
 
 
 @pytest.fixture(scope="session")

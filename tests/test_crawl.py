@@ -1,7 +1,6 @@
 """Warm crawlers, against the sandbox over real sockets."""
 
 import asyncio
-from functools import wraps
 
 import pytest
 import pytest_twisted
@@ -15,17 +14,9 @@ from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
 
+pytestmark = pytest.mark.task
+
 MAX_CALLS = 4
-
-
-def as_task(test):
-    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        return deferred_from_coro(test(*args, **kwargs))
-
-    return run
 
 
 @pytest_twisted.async_yield_fixture
@@ -44,7 +35,6 @@ def call(q, deadline=20.0, **fields):
     return Call(WEB_SEARCH, WebQuery(q=q, **fields), sandbox=True, deadline=deadline)
 
 
-@as_task
 async def test_a_call_is_answered_with_a_record(crawlers):
     """A call gives the whole record, its outcome, its transport and how long each phase took."""
     answer = await crawlers.answer(call("coffee", num=3, region="DE"))
@@ -57,7 +47,6 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
 
 
-@as_task
 async def test_what_is_not_there_is_empty(crawlers):
     """Past the last page the record is empty, and says so."""
     answer = await crawlers.answer(call("coffee", start=1000))
@@ -77,7 +66,6 @@ async def test_what_is_not_there_is_empty(crawlers):
         ("sandbox:error", UpstreamError, "http_500"),
     ],
 )
-@as_task
 async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, q, error, kind):
     """Every way not to get a page ends in its own error, never in an empty record."""
     with pytest.raises(error) as caught:
@@ -85,7 +73,6 @@ async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, q, error,
     assert caught.value.kind == kind
 
 
-@as_task
 async def test_a_slow_call_is_answered_at_its_deadline(crawlers):
     """The caller hears at the deadline that there is no answer, and the crawl ends by itself."""
     loop = asyncio.get_running_loop()
@@ -97,7 +84,6 @@ async def test_a_slow_call_is_answered_at_its_deadline(crawlers):
     assert crawlers.in_flight == 0
 
 
-@as_task
 async def test_there_is_room_for_so_many_calls(crawlers):
     """One call more than there is room for is turned away at once; when one ends there is room again."""
     slow = [asyncio.ensure_future(crawlers.answer(call("sandbox:slow=1"))) for _ in range(MAX_CALLS)]
@@ -109,7 +95,6 @@ async def test_there_is_room_for_so_many_calls(crawlers):
     assert (await crawlers.answer(call("coffee"))).outcome is Outcome.OK
 
 
-@as_task
 async def test_calls_at_once_do_not_mix(crawlers):
     """Calls that run at the same time each get the answer to their own query."""
     queries = [f"query {number}" for number in range(MAX_CALLS)]
@@ -118,7 +103,6 @@ async def test_calls_at_once_do_not_mix(crawlers):
     assert len({answer.record["results"][0]["link"] for answer in answers}) == MAX_CALLS
 
 
-@as_task
 async def test_the_crawler_stays_warm(crawlers):
     """A second call opens nothing: it waits less in the queue than the first."""
     first = await crawlers.answer(call("coffee"))
@@ -126,7 +110,6 @@ async def test_the_crawler_stays_warm(crawlers):
     assert second.timings["queue"] < first.timings["queue"]
 
 
-@as_task
 async def test_closing_lets_calls_finish(crawlers):
     """A call in flight is answered although the crawlers are being closed."""
     slow = asyncio.ensure_future(crawlers.answer(call("sandbox:slow=0.5")))
@@ -167,7 +150,6 @@ def title(answer):
     return answer.record["results"][0]["title"]
 
 
-@as_task
 async def test_the_lowest_rank_answers(opened):
     """Of several engines the one of the lowest rank answers, of equal ones the first by name."""
     ranked = opened(("a", 1, "far"), ("b", 0, "near"))
@@ -178,7 +160,6 @@ async def test_the_lowest_rank_answers(opened):
 
 
 @pytest.mark.parametrize("word", ["captcha", "layout", "error", "reset", "truncated"])
-@as_task
 async def test_the_next_engine_answers_for_one_that_wins_no_page(opened, word):
     """After a block, an unknown shape or a failure the next engine is asked; the caller sees its record alone."""
     warm = opened(("a", 0, f"sandbox:{word}"), ("b", 1, ""))
@@ -188,14 +169,12 @@ async def test_the_next_engine_answers_for_one_that_wins_no_page(opened, word):
     assert warm.in_flight == 0
 
 
-@as_task
 async def test_that_there_is_nothing_is_an_answer(opened):
     """An empty record is true, whatever another engine might know."""
     warm = opened(("a", 0, "sandbox:empty"), ("b", 1, ""))
     assert (await warm.answer(call("coffee"))).outcome is Outcome.EMPTY
 
 
-@as_task
 async def test_when_no_engine_wins_the_first_one_tells_why(opened):
     """The error is that of the engine that should have answered."""
     warm = opened(("a", 0, "sandbox:layout"), ("b", 1, "sandbox:captcha"))
@@ -203,7 +182,6 @@ async def test_when_no_engine_wins_the_first_one_tells_why(opened):
         await warm.answer(call("coffee"))
 
 
-@as_task
 async def test_a_slow_engine_leaves_time_for_the_next(opened):
     """An engine gets its share of the time, so that the caller is answered within the deadline all the same."""
     warm = opened(("a", 0, "sandbox:slow=30"), ("b", 1, ""))
@@ -227,7 +205,6 @@ def tired(name, asked, seconds):
     return type(name, (GoogleWebSpider,), {"name": name, "check": check})
 
 
-@as_task
 async def test_an_engine_that_is_to_be_left_alone_is_passed_over(opened):
     """Until the time that its upstream named an engine is not asked, and then it is."""
     asked = []
@@ -240,7 +217,6 @@ async def test_an_engine_that_is_to_be_left_alone_is_passed_over(opened):
     assert asked == ["a", "a"]
 
 
-@as_task
 async def test_when_all_engines_are_to_be_left_alone_they_are_asked(opened):
     """Better an honest error than none asked; each is asked in its turn."""
     asked = []

@@ -13,6 +13,11 @@ from pathlib import Path
 
 import orjson
 import pytest
+import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.sandbox.server import Sandbox
 
 WEBDATA = Path(sys.executable).with_name("webdata")
 
@@ -87,3 +92,15 @@ def running(tmp_path_factory):
 def start(tmp_path):
     """Starts a service with a database of its own, for a block: `with start(WEBDATA_…="…") as one:`."""
     return partial(service, tmp_path)
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def crawlers():
+    """Warm crawlers over a sandbox of their own."""
+    sandbox = Sandbox()
+    settings = scrapy_settings()
+    settings.set("SANDBOX_URL", await sandbox.start())
+    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
+    yield warm
+    await deferred_from_coro(warm.close(10))
+    await deferred_from_coro(sandbox.stop())

@@ -1,45 +1,19 @@
 """Bing's results through warm crawlers, against the sandbox over real sockets."""
 
-from functools import wraps
-
 import pytest
-import pytest_twisted
-from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawl import Call
 from webdata.errors import BlockedError, LayoutError, UpstreamError
 from webdata.outcome import Outcome
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
-from webdata.sandbox.server import Sandbox
 
-
-def as_task(test):
-    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        return deferred_from_coro(test(*args, **kwargs))
-
-    return run
-
-
-@pytest_twisted.async_yield_fixture(scope="module")
-async def crawlers():
-    """Warm crawlers over a sandbox of their own."""
-    sandbox = Sandbox()
-    settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
-    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
-    yield warm
-    await deferred_from_coro(warm.close(10))
-    await deferred_from_coro(sandbox.stop())
+pytestmark = pytest.mark.task
 
 
 def call(q, **fields):
     return Call(BING_SEARCH, BingQuery(q=q, **fields), sandbox=True, deadline=20)
 
 
-@as_task
 async def test_a_call_is_answered_with_a_record(crawlers):
     """A call gives the whole record, with decoded links."""
     answer = await crawlers.answer(call("coffee shops", num=3, region="DE", device="mobile"))
@@ -51,7 +25,6 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert not any("bing.com" in result["link"] for result in answer.record["results"])
 
 
-@as_task
 async def test_pages_follow_each_other(crawlers):
     """Three pages hold different results, and past the end the answer is empty."""
     answers = [await crawlers.answer(call("coffee", start=start)) for start in (0, 10, 20, 100)]
@@ -61,7 +34,6 @@ async def test_pages_follow_each_other(crawlers):
 
 @pytest.mark.parametrize("word", ["market", "fickle"])
 @pytest.mark.parametrize("fields", [{}, {"region": "DE"}], ids=["anywhere", "from-DE"])
-@as_task
 async def test_a_doubtful_answer_is_asked_for_again(crawlers, word, fields):
     """A false "no results" and degraded results go away when the matching market is asked for."""
     answer = await crawlers.answer(call(f"coffee grinder repair sandbox:{word}", **fields))
@@ -69,14 +41,12 @@ async def test_a_doubtful_answer_is_asked_for_again(crawlers, word, fields):
     assert len(answer.record["results"]) == 10
 
 
-@as_task
 async def test_an_empty_answer_is_true(crawlers):
     """What is not found twice is not there."""
     answer = await crawlers.answer(call("coffee sandbox:empty"))
     assert (answer.outcome, answer.record["results"]) == (Outcome.EMPTY, [])
 
 
-@as_task
 async def test_what_stays_degraded_is_told(crawlers):
     """Results that ignore the query are given, and named for what they are."""
     answer = await crawlers.answer(call("coffee grinder repair sandbox:degraded"))
@@ -97,7 +67,6 @@ async def test_what_stays_degraded_is_told(crawlers):
         ("reset", {}, UpstreamError, "reset"),
     ],
 )
-@as_task
 async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, word, fields, error, kind):
     """Every way not to get a page ends in its own error, never in an empty record."""
     with pytest.raises(error) as caught:

@@ -3,52 +3,27 @@
 import json
 import subprocess
 import sys
-from functools import wraps
 from pathlib import Path
 from time import monotonic
 from urllib.parse import quote
 
 import pytest
-import pytest_twisted
-from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawl import Call
 from webdata.errors import BlockedError, LayoutError, UpstreamError
 from webdata.outcome import Outcome
 from webdata.pipelines.validate import validate
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
-from webdata.sandbox.server import Sandbox
+
+pytestmark = pytest.mark.task
 
 ROOT = Path(__file__).parents[2]
-
-
-def as_task(test):
-    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        return deferred_from_coro(test(*args, **kwargs))
-
-    return run
-
-
-@pytest_twisted.async_yield_fixture(scope="module")
-async def crawlers():
-    """Warm crawlers over a sandbox of their own."""
-    sandbox = Sandbox()
-    settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
-    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
-    yield warm
-    await deferred_from_coro(warm.close(10))
-    await deferred_from_coro(sandbox.stop())
 
 
 def call(q, **fields):
     return Call(MAPS_SEARCH, MapsQuery(q=q, **fields), sandbox=True, deadline=20)
 
 
-@as_task
 async def test_a_call_is_answered_with_a_record(crawlers):
     """A call gives the whole record, which keeps its schema and has an envelope of its own."""
     answer = await crawlers.answer(call("cafes in Porto", num=5, hl="pt", gl="pt"))
@@ -59,7 +34,6 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert set(answer.record) == set(MAPS_SEARCH.schema["properties"])
 
 
-@as_task
 async def test_two_hundred_places_of_a_slow_site(crawlers):
     """Where each page takes 100 ms, two hundred places take at most 1.5 s, in order, none twice."""
     await crawlers.answer(call("coffee"))
@@ -71,7 +45,6 @@ async def test_two_hundred_places_of_a_slow_site(crawlers):
 
 
 @pytest.mark.parametrize(("word", "count"), [("few", 27), ("loop", 27), ("empty", 0), ("huge", 20)])
-@as_task
 async def test_lists_of_other_lengths(crawlers, word, count):
     """Short lists, lists that begin anew, empty ones and huge answers are what they are."""
     answer = await crawlers.answer(call(f"coffee sandbox:{word}", num=20 if word == "huge" else 60))
@@ -95,7 +68,6 @@ async def test_lists_of_other_lengths(crawlers, word, count):
         ("truncated", UpstreamError, "truncated"),
     ],
 )
-@as_task
 async def test_what_goes_wrong_is_told(crawlers, word, error, kind):
     """Every way not to get an answer ends in its own error."""
     with pytest.raises(error) as caught:
