@@ -71,6 +71,11 @@ class EngineSpider(Spider):
         if settings.getbool("SANDBOX"):  # its certificates come from an authority of its own
             settings.set("DOWNLOAD_VERIFY_CERTIFICATES", False, priority="spider")
 
+    @property
+    def online(self) -> bool:
+        """Whether other pages can be fetched; not where a saved page is read."""
+        return hasattr(self, "crawler")
+
     def request(self, query: Any) -> Request:
         """The first request of a query of the resource's type."""
         raise NotImplementedError

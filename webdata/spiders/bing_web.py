@@ -80,11 +80,6 @@ class BingWebSpider(EngineSpider):
             raise
         return doubtful if doubtful and doubtful["results"] and not second["results"] else second
 
-    @property
-    def online(self) -> bool:
-        """Whether other pages can be fetched; not where a saved page is read."""
-        return hasattr(self, "crawler")
-
     def outcome(self, page: Record, query: BingQuery) -> Outcome:
         if not bing_web.answers(page["results"], query.q):
             return Outcome.DEGRADED

@@ -63,11 +63,6 @@ class GoogleMapsSpider(EngineSpider):
         q = google_maps.shown_query(body)
         return {"q": q} if q else {}
 
-    @property
-    def online(self) -> bool:
-        """Whether other pages can be fetched; not where a saved page is read."""
-        return hasattr(self, "crawler")
-
     async def places(self, response: Response, query: MapsQuery) -> list[MapPlace]:
         """The places of the first page and those after it: until there are enough, or a page has no new one.
 

@@ -86,11 +86,6 @@ class LinkedinJobsSpider(EngineSpider):
         assert response.request
         return response.replace(request=response.request.replace(meta={**response.meta, "deadline": deadline * SHARE}))
 
-    @property
-    def online(self) -> bool:
-        """Whether other pages can be fetched; not where a saved page is read."""
-        return hasattr(self, "crawler")
-
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         keywords, location = linkedin_jobs.shown_search(body)
         if location and not wanted(f"in {location}").elsewhere:
