@@ -108,3 +108,14 @@ def test_no_response_makes_the_checks_stumble(body, url, status):
     """Any bytes, address and status are judged, never an error."""
     found = block(status, {"location": url}, body, url)
     assert found is None or found.kind in {"captcha", "consent", "javascript", "denied"}
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Content-Type": "application/json; charset=utf-8"}, {}], ids=["declared", "saved"]
+)
+def test_words_in_data_are_no_obstacle(headers):
+    """JSON may speak of anything; the same words in a page, or with an error's status, are what they were."""
+    body = b'{"title": "unusual traffic <form id=captcha-form>"}'
+    assert block(200, headers, body, "https://api.example.org/") is None
+    assert block(200, {"Content-Type": "text/html"}, body, "https://api.example.org/").kind == "captcha"
+    assert block(429, headers, body, "https://api.example.org/").kind == "captcha"

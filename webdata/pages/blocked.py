@@ -24,6 +24,8 @@ IMAGES = (b'id="islrg"', b"data-lpage", b"rg_meta", b"/imgres?")
 FEED = (b"<rss", b"<feed")
 """How a feed begins, whose headlines may speak of anything."""
 FEED_WITHIN = 1024
+DATA = (b"{", b"[")
+"""How JSON begins, whose words are as little an obstacle as those of a feed."""
 
 CAPTCHA_FORM = re.compile(
     rb"""\bid\s*=\s*["']?(?:captcha-form|recaptcha)\b|class\s*=\s*["']?g-recaptcha\b|action\s*=\s*["']?(?:[^"'>]*/)?sorry/"""
@@ -99,8 +101,14 @@ class Seen:
 
 def block(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Block | None:
     """The obstacle that a response is; None for a page to be read."""
-    seen = Seen(status, {name.lower(): value for name, value in headers.items()}, body, _address(url))
+    lower = {name.lower(): value for name, value in headers.items()}
+    seen = Seen(status, lower, b"" if status < 400 and _is_data(lower, body) else body, _address(url))
     return next((found for check in CHECKS if (found := check(seen)) is not None), None)
+
+
+def _is_data(headers: Mapping[str, str], body: bytes) -> bool:
+    """Whether the body is JSON: declared to be, or not declared at all, as that of a saved page."""
+    return "json" in headers.get("content-type", "json").lower() and body[:64].lstrip().startswith(DATA)
 
 
 def _address(url: str) -> SplitResult:

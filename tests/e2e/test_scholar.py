@@ -1,0 +1,133 @@
+"""Scholarly works, from a request to an answer, against the sandbox over real sockets."""
+
+import json
+import subprocess
+import sys
+from functools import wraps
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.outcome import Outcome
+from webdata.pipelines.validate import validate
+from webdata.resources.scholar_search import SCHOLAR_SEARCH, ScholarQuery
+from webdata.sandbox.server import Sandbox
+
+ROOT = Path(__file__).parents[2]
+
+
+def as_task(test):
+    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
+
+    @wraps(test)
+    def run(*args, **kwargs):
+        return deferred_from_coro(test(*args, **kwargs))
+
+    return run
+
+
+@pytest_twisted.async_yield_fixture
+async def crawlers():
+    """Warm crawlers over a sandbox of their own, none of which rests yet."""
+    sandbox = Sandbox()
+    settings = scrapy_settings()
+    settings.set("SANDBOX_URL", await sandbox.start())
+    settings.set("RETRY_TIMES", 0)
+    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
+    yield warm
+    await deferred_from_coro(warm.close(10))
+    await deferred_from_coro(sandbox.stop())
+
+
+def call(q, **fields):
+    return Call(SCHOLAR_SEARCH, ScholarQuery(q=q, **fields), sandbox=True, deadline=20)
+
+
+def index_of(answer):
+    return "openalex" if answer.record["articles"][0]["ids"]["openalex"] else "crossref"
+
+
+@as_task
+async def test_two_hundred_works(crawlers):
+    """Two hundred works come from OpenAlex, in order, none twice, in a record that keeps its schema."""
+    answer = await crawlers.answer(call("mills", num=200, start=15))
+    assert (answer.outcome, index_of(answer)) == (Outcome.OK, "openalex")
+    assert len({article["id"] for article in answer.record["articles"]}) == 200
+    assert set(answer.record) == set(SCHOLAR_SEARCH.schema["properties"])
+
+
+@as_task
+async def test_crossref_answers_while_the_budget_is_used_up(crawlers):
+    """Without budget Crossref answers, also the next call, which does not ask OpenAlex at all."""
+    assert index_of(await crawlers.answer(call("mills sandbox:budget", num=200))) == "crossref"
+    assert index_of(await crawlers.answer(call("mills"))) == "crossref"
+
+
+@pytest.mark.parametrize("word", ["paused", "key", "timeout"])
+@as_task
+async def test_crossref_answers_when_openalex_does_not(crawlers, word):
+    """Whatever keeps OpenAlex from answering, Crossref does."""
+    assert index_of(await crawlers.answer(call(f"mills sandbox:{word}"))) == "crossref"
+
+
+@as_task
+async def test_nothing_found(crawlers):
+    """Nothing found is an answer, for which the second index is not asked."""
+    answer = await crawlers.answer(call("sandbox:empty"))
+    assert (answer.outcome, answer.record["total"]) == (Outcome.EMPTY, 0)
+
+
+@pytest.mark.parametrize(
+    ("word", "error", "kind"),
+    [
+        ("limited", BlockedError, "budget"),
+        ("denied", BlockedError, "denied"),
+        ("notfound", NotFoundError, None),
+        ("layout", LayoutError, None),
+        ("hollow", UpstreamError, "false_empty"),
+        ("error", UpstreamError, "http_500"),
+        ("reset", UpstreamError, "reset"),
+        ("truncated", UpstreamError, "truncated"),
+    ],
+)
+@as_task
+async def test_what_goes_wrong_is_told(crawlers, word, error, kind):
+    """Where neither index answers, the first one's error is told."""
+    with pytest.raises(error) as caught:
+        await crawlers.answer(call(f"mills sandbox:{word}"))
+    assert caught.value.kind == kind
+
+
+def test_over_http(running):
+    """The service answers, names headers without effect, and says what would be right."""
+    status, headers, record = running.get("/v1/scholar/q=tidal+mills&num=3&start=5", **{"X-Proxy-Location": "DE"})
+    assert (status, headers["x-outcome"], headers["x-ignored-params"]) == (200, "ok", "X-Proxy-Location")
+    assert (len(record["articles"]), record["query"], record["device_region"]) == (3, "tidal mills", "DE")
+    validate(SCHOLAR_SEARCH, record)
+    status, _, body = running.get("/v1/scholar?q=mills&num=200&start=9900")
+    assert (status, body["error"]["code"]) == (422, "validation_error")
+    status, _, body = running.get("/v1/scholar?q=" + quote("mills sandbox:hollow"))
+    assert (status, body["error"]["code"]) == (502, "upstream_failed")
+    _, headers, record = running.get("/v1/scholar?q=" + quote("mills sandbox:budget"))
+    assert headers["x-outcome"] == "ok"
+    assert record["articles"][0]["ids"]["openalex"] is None
+
+
+@pytest.mark.parametrize("engine", ["openalex_works", "crossref_works"])
+def test_in_a_batch(tmp_path, engine):
+    """In a batch each index stands for itself: a record a line, all works of each query, failures apart."""
+    queries = tmp_path / "queries.csv"
+    queries.write_text("q,num\nmills,120\nmills sandbox:limited,10\n")
+    out = tmp_path / "out.jsonl"
+    command = [Path(sys.executable).with_name("scrapy"), "crawl", engine, "-a", f"queries={queries}", "-O", str(out)]
+    jobdir = f"JOBDIR={tmp_path / 'job'}"
+    subprocess.run([*command, "-s", "SANDBOX=1", "-s", jobdir], cwd=ROOT, check=True, capture_output=True, timeout=60)
+    (record,) = map(json.loads, out.read_text().splitlines())
+    assert len(record["articles"]) == 120
+    (failure,) = map(json.loads, (tmp_path / "out.failures.jsonl").read_text().splitlines())
+    assert failure["outcome"] == "blocked"

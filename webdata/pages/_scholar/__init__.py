@@ -1,0 +1,1 @@
+"""What the pages of scholarly works have in common."""

@@ -1,0 +1,82 @@
+"""What the indexes of scholarly works say instead of works: JSON with an `error`, a line of text, a short page.
+
+OpenAlex: `{"error", "message"}`, a 404 in HTML. Crossref: `{"status": "failed", "message": […]}`, a 404 in a line of
+text, a 429 in HTML (observed 2025 to 2026).
+"""
+
+import re
+
+import orjson
+
+from webdata.errors import BlockedError, FetchError, NotFoundError, UpstreamError, UpstreamTimeoutError
+from webdata.pages._scholar.tree import of
+
+LONGEST = 20_000
+"""Bytes; no refusal is longer."""
+TITLE = re.compile(rb"<(?:title|h1)>\s*([45]\d\d)\b", re.IGNORECASE)
+LINE = b"resource not found."
+WORDS = (
+    (re.compile(r"api[ _]key|unauthorized", re.IGNORECASE), 401),
+    (re.compile(r"budget|rate limit|paused|too many requests", re.IGNORECASE), 429),
+    (re.compile(r"not found", re.IGNORECASE), 404),
+    (re.compile(r"query_timeout|timed out", re.IGNORECASE), 504),
+)
+"""What the words of an error mean, as a status."""
+
+
+def refusal(status: int, body: bytes) -> FetchError | None:
+    """The error that a response is, by its words as by its status; None for one that should hold works.
+
+    A saved page may have lost its status: then the body's words alone tell.
+    """
+    words = _words(body)
+    told = _told(body, words)
+    if told == 429 and words:
+        return BlockedError("the index takes no more searches of ours for now", "budget")
+    effective = status if status >= 400 else told
+    return _error(effective) if effective else None
+
+
+def seconds_told(body: bytes) -> float:
+    """The seconds after which a refusal invites another try; 0 where it does not say."""
+    try:
+        return float(max(of(int, orjson.loads(body), "retryAfter") or 0, 0)) if len(body) < LONGEST else 0
+    except orjson.JSONDecodeError:
+        return 0
+
+
+def _error(status: int) -> FetchError:
+    if status == 401:
+        return BlockedError("the index does not accept the API key of the settings", "login")
+    if status in (403, 429):
+        return BlockedError(f"status {status} and no works", "denied")
+    if status in (404, 410):
+        return NotFoundError(f"the upstream answered {status}")
+    if status == 504:
+        return UpstreamTimeoutError("the index did not finish the search in time", "timeout")
+    return UpstreamError(f"the upstream answered {status}", f"http_{status}")
+
+
+def _told(body: bytes, words: str) -> int | None:
+    """The status that the body tells, if it is a refusal."""
+    if len(body) >= LONGEST:
+        return None
+    if words:
+        return next((status for pattern, status in WORDS if pattern.search(words)), 400)
+    if body.strip().lower() == LINE:
+        return 404
+    title = TITLE.search(body) if body.lstrip().startswith(b"<") else None
+    return int(title[1]) if title else None
+
+
+def _words(body: bytes) -> str:
+    """What an error in JSON says; "" for what is none."""
+    if len(body) >= LONGEST or not body.lstrip().startswith(b"{"):
+        return ""
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return ""
+    if said.get("error"):
+        return " ".join(str(said.get(key) or "") for key in ("error", "message", "reason"))
+    return "failed" if said.get("status") == "failed" else ""

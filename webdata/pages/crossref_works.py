@@ -1,0 +1,143 @@
+"""Crossref's works, as a record (https://api.crossref.org/swagger-ui; observed 2025 to 2026).
+
+It knows no profiles of authors but ORCIDs, no lists of citing works, and of open access only what a license says.
+"""
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from webdata.errors import FetchError, LayoutError
+from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
+from webdata.pages._scholar.tree import count, document, objects, of, told
+from webdata.resources.scholar_search import MOST, Article, ScholarAuthor, ScholarDocument, ScholarPage, ScholarQuery
+
+DAYS = ("issued", "published", "published-print", "published-online")
+"""Where the year stands, best first; the day of a work's entry is none of them."""
+OPEN_LICENSE = re.compile(r"https?://(?:www\.)?creativecommons\.org/", re.IGNORECASE)
+FINAL = ("vor", "am")
+"""The published version and the accepted one."""
+PDF = "application/pdf"
+UNSPECIFIED = "unspecified"
+SECTION_TITLE = re.compile(r"<jats:title>\s*(?:Abstract|Summary)\s*</jats:title>", re.IGNORECASE)
+PARTS = re.compile(r"</jats:(?:title|p|sec)>")
+
+
+def record(body: bytes, query: ScholarQuery) -> ScholarPage:
+    """The record of a page of works, cut to the number that is asked for.
+
+    Raises UpstreamError for a broken body and for a page that should hold works and holds none, and LayoutError for
+    one of another shape: a page without works must tell how many there are.
+    """
+    found = page(body)
+    return {**found, "articles": found["articles"][: query.num or MOST]}
+
+
+def page(body: bytes) -> ScholarPage:
+    """All that a page tells; raises as `record` does."""
+    found = document(body)
+    message = of(dict, found, "message")
+    if message and found.get("message-type") == "work":
+        return told([message], [article(message)], None, 0)
+    works = of(list, message, "items")
+    if works is None:
+        raise LayoutError("the list of works")
+    skipped = count(message, "query", "start-index") or 0
+    return told(works, map(article, objects(message, "items")), count(message, "total-results"), skipped)
+
+
+def article(work: dict[str, Any]) -> Article | None:
+    """One work; None for one without any address."""
+    doi = doi_address(of(str, work, "DOI"))
+    link = doi or address(of(str, work, "URL")) or address(of(str, work, "resource", "primary", "URL"))
+    if link is None:
+        return None
+    authors = _authors(work)
+    names = [author["name"] for author in authors]
+    year, venue, title = _year(work), _venue(work), text(of(str, work, "title", 0)) or ""
+    who = byline(names, venue, year)
+    cited = count(work, "is-referenced-by-count")
+    found: Article = {
+        "title": title,
+        "link": link,
+        "id": link,
+        "description": who,
+        "author": {"names": who, "authors": authors},
+        "extras": {} if cited is None else {"citations": {"count": cited, "link": None}},
+        "cite": reference(names, year, title, venue, _printed(work), link),
+        "year": year,
+        "venue": venue,
+        "abstract": _abstract(of(str, work, "abstract")),
+        "ids": {"openalex": None, "doi": doi, "pmid": None},
+    }
+    full_text = _full_text(work)
+    return {**found, "doc": full_text} if full_text else found
+
+
+def _authors(work: dict[str, Any]) -> list[ScholarAuthor]:
+    rows = objects(work, "author")
+    named = (((of(str, one, "given"), of(str, one, "family")), one) for one in rows)
+    whole = ((text(" ".join(filter(None, parts))) or text(of(str, one, "name")), one) for parts, one in named)
+    return [{"name": name, "link": address(of(str, one, "ORCID"))} for name, one in whole if name]
+
+
+def _year(work: dict[str, Any]) -> int | None:
+    years = (of(int, work, day, "date-parts", 0, 0) for day in DAYS)
+    return next((year for year in years if year is not None), None)
+
+
+def _venue(work: dict[str, Any]) -> str | None:
+    """The journal or book; of a preprint who holds it."""
+    return text(of(str, work, "container-title", 0)) or text(of(str, work, "institution", 0, "name"))
+
+
+def _printed(work: dict[str, Any]) -> Printed:
+    first, _, last = (of(str, work, "page") or "").partition("-")
+    return Printed(text(of(str, work, "volume")), text(of(str, work, "issue")), text(first), text(last))
+
+
+def _abstract(markup: str | None) -> str | None:
+    """The abstract's text; its JATS tags part paragraphs."""
+    return text(PARTS.sub(" ", SECTION_TITLE.sub("", markup))) if markup else None
+
+
+def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
+    """The PDF of a work under an open license, which is the one evidence that it is free to read."""
+    if not any(map(_is_open, objects(work, "license"))):
+        return None
+    link = next(filter(None, map(_pdf, objects(work, "link"))), None)
+    return {"link": link, "type": "PDF"} if link else None
+
+
+def _is_open(license_: dict[str, Any]) -> bool:
+    """Whether a license lets everyone read the work now: without an embargo, and not for an early version alone."""
+    named = OPEN_LICENSE.match(of(str, license_, "URL") or "")
+    now = not of(int, license_, "delay-in-days")
+    return bool(named) and now and license_.get("content-version") in FINAL
+
+
+def _pdf(link: dict[str, Any]) -> str | None:
+    """The address of a PDF that a reader can open; what stands on `api.…` asks for a key."""
+    found = address(of(str, link, "URL"))
+    if not found:
+        return None
+    host, path = _parts(found)
+    typed = link.get("content-type")
+    is_pdf = typed == PDF or (typed == UNSPECIFIED and path.endswith(".pdf"))
+    return found if is_pdf and not host.startswith("api.") else None
+
+
+def _parts(link: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        return "api.", ""
+    return parts.netloc.lower(), parts.path.lower()
+
+
+def shown_terms(body: bytes) -> str | None:
+    """The terms that a page was searched for with, as it repeats them."""
+    try:
+        return text(of(str, document(body), "message", "query", "search-terms"))
+    except FetchError:
+        return None

@@ -1,0 +1,144 @@
+"""OpenAlex's works, as a record (https://docs.openalex.org/api-entities/works; observed 2025 to 2026).
+
+Anything may be null. Since November 2025 a work no longer links to the works that cite it; that link is made here.
+"""
+
+from typing import Any
+
+from webdata.errors import LayoutError
+from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
+from webdata.pages._scholar.tree import count, document, objects, of, told
+from webdata.resources.scholar_search import (
+    MOST,
+    Article,
+    ScholarAuthor,
+    ScholarDocument,
+    ScholarExtras,
+    ScholarPage,
+    ScholarQuery,
+)
+
+CITING = "https://api.openalex.org/works?filter=cites:"
+WORK = ("id", "doi", "display_name", "title")
+"""What tells a single work from other objects."""
+LONGEST = 50_000
+"""Words of the longest abstract; positions beyond it are no abstract's."""
+
+
+def record(body: bytes, query: ScholarQuery) -> ScholarPage:
+    """The record of a page of works, or of a single work, cut to the number that is asked for.
+
+    Raises UpstreamError for a broken body and for a page that should hold works and holds none, and LayoutError for
+    one of another shape: a page without works must tell how many there are.
+    """
+    found = page(body)
+    return {**found, "articles": found["articles"][: query.num or MOST]}
+
+
+def page(body: bytes) -> ScholarPage:
+    """All that a page tells; raises as `record` does."""
+    found = document(body)
+    if "results" not in found and any(found.get(key) for key in WORK):
+        return told([found], [article(found)], None, 0)
+    works = of(list, found, "results")
+    if works is None:
+        raise LayoutError("the list of works")
+    skipped = ((count(found, "meta", "page") or 1) - 1) * (count(found, "meta", "per_page") or 0)
+    return told(works, map(article, objects(found, "results")), count(found, "meta", "count"), skipped)
+
+
+def article(work: dict[str, Any]) -> Article | None:
+    """One work; None for one without any address."""
+    work_id, doi = _address(work, "id"), doi_address(of(str, work, "doi")) or doi_address(of(str, work, "ids", "doi"))
+    link = doi or _address(work, "primary_location", "landing_page_url") or work_id
+    if link is None:
+        return None
+    authors = _authors(work)
+    names = [author["name"] for author in authors]
+    year, venue, title = _year(work), _venue(work), _string(work, "display_name") or _string(work, "title") or ""
+    who = byline(names, venue, year)
+    found: Article = {
+        "title": title,
+        "link": link,
+        "id": work_id or link,
+        "description": who,
+        "author": {"names": who, "authors": authors},
+        "extras": _extras(work, work_id),
+        "cite": reference(names, year, title, venue, _printed(work), link),
+        "year": year,
+        "venue": venue,
+        "abstract": abstract(work.get("abstract_inverted_index")),
+        "ids": {"openalex": work_id, "doi": doi, "pmid": _address(work, "ids", "pmid")},
+    }
+    full_text = _full_text(work)
+    return {**found, "doc": full_text} if full_text else found
+
+
+def abstract(index: Any) -> str | None:
+    """The abstract of an inverted index: each word with the places where it stands."""
+    places = {
+        place: word
+        for word, where in (index.items() if isinstance(index, dict) else ())
+        for place in (where if isinstance(where, list) else ())
+        if isinstance(place, int) and 0 <= place < LONGEST
+    }
+    return text(" ".join(word for _, word in sorted(places.items())))
+
+
+def _authors(work: dict[str, Any]) -> list[ScholarAuthor]:
+    rows = objects(work, "authorships")
+    named = ((one, _string(one, "author", "display_name") or _string(one, "raw_author_name")) for one in rows)
+    return [
+        {"name": name, "link": _address(one, "author", "id") or _address(one, "author", "orcid")}
+        for one, name in named
+        if name
+    ]
+
+
+def _year(work: dict[str, Any]) -> int | None:
+    year = of(int, work, "publication_year")
+    day = of(str, work, "publication_date") or ""
+    return int(day[:4]) if year is None and day[:4].isascii() and day[:4].isdigit() else year
+
+
+def _venue(work: dict[str, Any]) -> str | None:
+    place = of(dict, work, "primary_location")
+    return _string(place, "source", "display_name") or _string(place, "raw_source_name")
+
+
+def _printed(work: dict[str, Any]) -> Printed:
+    return Printed(*(_string(work, "biblio", key) for key in ("volume", "issue", "first_page", "last_page")))
+
+
+def _extras(work: dict[str, Any], work_id: str | None) -> ScholarExtras:
+    cited = count(work, "cited_by_count")
+    link = f"{CITING}{work_id.rpartition('/')[2]}" if work_id else None
+    return {} if cited is None else {"citations": {"count": cited, "link": link}}
+
+
+def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
+    """The open-access full text; PDF is only what the upstream itself lists as one."""
+    if of(bool, work, "open_access", "is_oa") is False:
+        return None
+    best = of(dict, work, "best_oa_location")
+    if best and best.get("is_oa") is False:
+        best = None
+    if pdf := _address(best, "pdf_url"):
+        return {"link": pdf, "type": "PDF"}
+    open_pdfs = [_address(place, "pdf_url") for place in _places(work) if place.get("is_oa") is True]
+    shown = _address(work, "open_access", "oa_url")
+    link = shown or next(filter(None, open_pdfs), None) or _address(best, "landing_page_url")
+    return {"link": link, "type": "PDF" if link in open_pdfs else "HTML"} if link else None
+
+
+def _places(work: dict[str, Any]) -> list[dict[str, Any]]:
+    first = of(dict, work, "primary_location")
+    return [*([first] if first else []), *objects(work, "locations")]
+
+
+def _string(value: Any, *path: str) -> str | None:
+    return text(of(str, value, *path))
+
+
+def _address(value: Any, *path: str) -> str | None:
+    return address(of(str, value, *path))

@@ -1,0 +1,118 @@
+"""Invented scholarly works, and what an API says of them: the same ones for both indexes that the sandbox has.
+
+Words of their own that both sites know (see `webdata.sandbox.scenarios`): `sandbox:nulls` are works of which nothing
+is known, `sandbox:hollow` is a page without works that tells of thousands, `sandbox:notfound` a 404.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
+from webdata.sandbox.invention import Dice
+from webdata.sandbox.scenarios import NOT_UTF8, WORD, Page
+
+JSON: Headers = (("Content-Type", "application/json"),)
+
+WORKS = 347
+"""Works over any terms."""
+PREFIX = "10.5555"
+"""The DOI prefix that is kept for examples."""
+KEPT = 4096
+
+TITLES = (
+    "{topic}: a systematic review",
+    "On the limits of {topic}",
+    "Towards a theory of {topic}",
+    "Measuring {topic} in the field",
+    "{topic} revisited",
+    "Does {topic} matter? Evidence from three harbours",
+    "A survey of {topic}",
+    "{topic} & its discontents",
+)
+VENUES = (
+    "Journal of Invented Results",
+    "Harbourton Letters",
+    "Annals of Examples",
+    "Proceedings of the Lantern Society",
+    "Northwind Review",
+)
+GIVEN = ("Ada", "Bruno", "Chiara", "Dmitri", "Elif", "Femi", "Greta", "Hiro", "Inés", "Jonas")
+FAMILY = ("Example", "Sample", "Lantern", "Northwind", "Quill", "Harbour", "Møller-Test", "Placeholder")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A work that nobody wrote."""
+
+    number: int
+    """Its rank among all over the same terms, from 1."""
+    key: int
+    """What its identifiers are made of."""
+    title: str
+    authors: Sequence[tuple[str, str]]
+    """Given and family names."""
+    venue: str
+    year: int
+    volume: int
+    first_page: int
+    cited: int
+    is_open: bool
+    abstract: str
+
+    @property
+    def doi(self) -> str:
+        return f"{PREFIX}/{self.year}.{self.key}"
+
+    @property
+    def last_page(self) -> int:
+        return self.first_page + 11
+
+
+@lru_cache(maxsize=KEPT)
+def work(topic: str, number: int) -> Work:
+    """The work of this rank over the topic."""
+    dice = Dice("work", topic, number)
+    people = dice.some(FAMILY, dice.number(1, 4))
+    return Work(
+        number=number,
+        key=dice.number(10**8, 10**9 - 1) * 1000 + number,
+        title=dice.one(TITLES).format(topic=topic.capitalize()),
+        authors=[(dice.one(GIVEN), family) for family in people],
+        venue=dice.one(VENUES),
+        year=dice.number(1990, 2026),
+        volume=dice.number(1, 60),
+        first_page=dice.number(1, 900),
+        cited=dice.number(0, 4000) // dice.number(1, 40),
+        is_open=not dice.chance(3),
+        abstract=dice.sentences(topic, 3),
+    )
+
+
+def works(terms: str, start: int, size: int) -> list[Work]:
+    """The works from `start` on."""
+    topic = " ".join(WORD.sub("", terms).split()) or "examples"
+    return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
+
+
+def data(told: Any, status: int = 200, headers: Headers = ()) -> Reply:
+    """An answer in JSON."""
+    return Reply(status, (*JSON, *headers), orjson.dumps(told))
+
+
+def broken(page: Page, before: bytes) -> Page:
+    """The page with bytes that are not UTF-8 at the beginning of the first text behind `before`."""
+
+    def answer(request: SandboxRequest) -> Reply:
+        reply = page(request)
+        return replace(reply, body=reply.body.replace(before, before + NOT_UTF8, 1))
+
+    return answer
+
+
+def whole(text: str, usual: int) -> int:
+    """A whole number as it stands in an address; -1 for what is none."""
+    return usual if not text else int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1

@@ -1,0 +1,113 @@
+"""OpenAlex's scholarly works."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Self, cast
+from urllib.parse import urlencode
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from webdata.errors import UpstreamError
+from webdata.pages import openalex_works
+from webdata.records import Record
+from webdata.resources.scholar_search import LAST, ScholarPage, ScholarQuery
+from webdata.spiders._scholar_api import ApiRequest, WorksSpider, api_request
+from webdata.spiders.base import IDENTITY
+
+WORKS = "https://api.openalex.org/works"
+FIELDS = (
+    "id", "doi", "display_name", "publication_year", "publication_date", "authorships", "primary_location",
+    "best_oa_location", "open_access", "cited_by_count", "ids", "biblio", "abstract_inverted_index",
+)  # fmt: skip
+MOST_A_CALL = 100
+"""Works; its documentation calls larger numbers deprecated."""
+
+
+class OpenalexWorksSpider(WorksSpider):
+    """OpenAlex's works, by its API.
+
+    Every call costs budget, so as few as possible are made: the pages that cover what is asked for, all at once.
+    """
+
+    name = "openalex_works"
+
+    key: str | None = None
+    """The API key (setting `OPENALEX_KEY`); a blank one would be refused, so none is sent then."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
+        spider = super().from_crawler(crawler, *args, **arguments)
+        spider.key = (crawler.settings["OPENALEX_KEY"] or "").strip() or None
+        return spider
+
+    def request(self, query: ScholarQuery) -> Request:
+        first, *further = self.pages(query)
+        if self.batch is None:  # in a batch the first page comes by the scheduler, and those behind it later
+            first.meta["further"] = further
+        return first
+
+    def pages(self, query: ScholarQuery) -> list[ApiRequest]:
+        """The requests for the pages that cover what is asked for."""
+        size, numbers = covering(query.offset, query.size)
+        asked = {"search": query.q, "per_page": size, "select": ",".join(FIELDS)}
+        key = {"api_key": self.key} if self.key else {}
+        return [api_request(f"{WORKS}?{urlencode({**asked, 'page': number, **key})}") for number in numbers]
+
+    async def download(self, request: Request) -> Response:
+        """Fetch a query's further pages at the same time as its first."""
+        shared = {key: request.meta[key] for key in IDENTITY if key in request.meta}
+        further = [one.replace(meta={**one.meta, **shared}) for one in request.meta.pop("further", ())]
+        first, *others = await asyncio.gather(
+            *(super(OpenalexWorksSpider, self).download(one) for one in (request, *further)), return_exceptions=True
+        )
+        if isinstance(first, BaseException):
+            raise first
+        first.meta["others"] = others
+        return first
+
+    async def parse(self, response: Response, query: ScholarQuery) -> AsyncIterator[Record]:
+        if not hasattr(self, "crawler"):  # a saved page
+            yield cast(Record, openalex_works.record(response.body, query))
+            return
+        pages = [openalex_works.page(one.body) for one in (response, *await self.others(response, query))]
+        yield cast(Record, joined(pages, query))
+
+    async def others(self, response: Response, query: ScholarQuery) -> list[Response]:
+        """The responses to the further pages: those that came with the first, or fetched now; raises FetchError."""
+        if "others" not in response.meta:
+            return list(await asyncio.gather(*(self.fetch(one, after=response) for one in self.pages(query)[1:])))
+        for other in response.meta["others"]:
+            if isinstance(other, BaseException):
+                raise other
+            self.check(other)
+        return list(response.meta["others"])
+
+
+def covering(start: int, num: int) -> tuple[int, range]:
+    """The size and numbers of the fewest and shortest pages that hold `num` works from `start` on.
+
+    A page's number times its size is 10,000 at most, and so is `start + num`.
+    """
+
+    def numbers(size: int) -> range:
+        return range(start // size + 1, (start + num - 1) // size + 2)
+
+    sizes = (size for size in range(1, MOST_A_CALL + 1) if numbers(size)[-1] * size <= LAST)
+    best = min(sizes, key=lambda size: (len(numbers(size)), len(numbers(size)) * size))
+    return best, numbers(best)
+
+
+def joined(pages: list[ScholarPage], query: ScholarQuery) -> ScholarPage:
+    """What is asked for out of the pages that cover it, nothing twice.
+
+    Raises UpstreamError where nothing is left of pages that are told to hold something.
+    """
+    size, numbers = covering(query.offset, query.size)
+    skipped, total = query.offset - (numbers[0] - 1) * size, pages[0]["total"]
+    behind = [article for page in pages for article in page["articles"]][skipped:]
+    articles = list({article["id"]: article for article in behind[::-1]}.values())[::-1][: query.size]
+    if not articles and total is not None and total > query.offset:
+        raise UpstreamError(f"no works behind {query.offset}, where there are {total}", "false_empty")
+    return {"articles": articles, "total": total}
