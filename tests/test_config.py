@@ -65,6 +65,7 @@ def test_a_key_is_not_shown():
         ("WEBDATA_DEADLINE", "nan", "a number from 1.0 to 600.0, such as 30.0"),
         ("WEBDATA_MAX_CALLS", "0", "a number from 1 to 10000, such as 64"),
         ("WEBDATA_SANDBOX", "sometimes", "one of test, always"),
+        ("WEBDATA_SANDBOX_URL", "foo", "the address of a sandbox, such as http://127.0.0.1:8081"),
     ],
 )
 def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, right):

@@ -247,3 +247,22 @@ def test_wrong_news(pair, message):
 def test_words_of_truth(given, meant):
     """True and false are understood in any letter case, and as a row of a file has them."""
     assert NewsQuery.check({"q": "coffee", "resolve_links": given}).resolve_links is meant
+
+
+@pytest.mark.parametrize("q", ["\x00", "\u200e", "\u00ad", "\u202e \u200b", "\x1f"])
+def test_terms_that_show_nothing_are_blank(q):
+    """A search for characters that nobody sees is refused as blank."""
+    with pytest.raises(QueryError, match="q is blank"):
+        WebQuery.read([("q", q)])
+
+
+@pytest.mark.parametrize("num", ["1_0", "5.0", "1e1", "0x5", "५_0"])
+def test_numbers_are_written_as_digits(num):
+    """What only a programming language reads as a whole number is refused."""
+    with pytest.raises(QueryError, match="num cannot be"):
+        WebQuery.read([("q", "x"), ("num", num)])
+
+
+def test_terms_may_look_like_numbers():
+    """Search terms are text, however they look."""
+    assert WebQuery.read([("q", "1_0")])[0].q == "1_0"

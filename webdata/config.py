@@ -1,5 +1,6 @@
 """The service's settings: one frozen object, read from the environment once."""
 
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -51,7 +52,7 @@ class Config:
             deadline=_number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
             max_calls=_number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
             sandbox=_sandbox_use(environ),
-            sandbox_url=environ.get("WEBDATA_SANDBOX_URL") or None,
+            sandbox_url=_proxy(environ, "WEBDATA_SANDBOX_URL"),
             sandbox_replay=Path(replay) if replay else None,
             kept_pages=Path(kept) if kept else None,
             chromium=environ.get("WEBDATA_CHROMIUM") or find_chromium(),
@@ -76,6 +77,13 @@ def find_chromium() -> str | None:
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
     return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
+
+
+def _proxy(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
+    if text and not re.fullmatch(r"http://[^/\s:]+:\d+/?", text):
+        raise ConfigError(f"{name} cannot be {text!r}: give the address of a sandbox, such as http://127.0.0.1:8081")
+    return text or None
 
 
 def _number(environ: Mapping[str, str], name: str, default: Number, least: Number, most: Number) -> Number:

@@ -31,10 +31,13 @@ class KeptPages:
 
     def _rows(self) -> list[dict[str, Any]]:
         index = self.folder / "INDEX.jsonl"
-        return [json.loads(line) for line in index.read_text(encoding="utf-8").splitlines()] if index.exists() else []
+        lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
+        return [json.loads(line) for line in lines]
 
     def _list(self, rows: list[dict[str, Any]]) -> None:
         for row in rows[: -self.most]:
             (self.folder / row["file"]).unlink(missing_ok=True)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows[-self.most :])
-        (self.folder / "INDEX.jsonl").write_text(text, encoding="utf-8")
+        new = self.folder / "INDEX.new"
+        new.write_text(text, encoding="utf-8")
+        new.replace(self.folder / "INDEX.jsonl")  # whole, or not at all

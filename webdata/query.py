@@ -4,14 +4,25 @@ A query is one pydantic model. The same model validates the packed segment of a 
 of `scrapy crawl`, the rows of a file of queries, and describes itself (descriptions, examples, bounds).
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 from urllib.parse import unquote_to_bytes
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic.fields import FieldInfo
 
 from webdata.errors import Problem, QueryError
@@ -89,8 +100,8 @@ def _language(value: object) -> object:
 
 
 def not_blank(value: str) -> str:
-    """For validators: text that holds more than spaces."""
-    if not value.strip():
+    """For validators: text that shows something; spaces, control and format characters show nothing."""
+    if _shows_nothing(value):
         raise ValueError("is blank")
     return value
 
@@ -101,6 +112,10 @@ MAX_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 
 
+ODD_NUMBER = re.compile(r"[+-]?[0-9][0-9_.]*[_.][0-9_.]*")
+"""What Python reads as a whole number although nobody writes one so: `1_0`, `5.0`."""
+
+
 class Query(BaseModel):
     """The validated parameters of one request. Subclasses add the fields of one resource."""
 
@@ -108,6 +123,13 @@ class Query(BaseModel):
 
     without_effect: ClassVar[tuple[str, ...]] = ()
     """Headers that are accepted and repeated in the record, but change nothing of the answer."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_digits(cls, value: object, info: ValidationInfo) -> object:
+        if isinstance(value, str) and ODD_NUMBER.fullmatch(value.strip()) and _is_number(cls, info.field_name):
+            raise ValueError("is written oddly")
+        return value
 
     @property
     def shown(self) -> str:
@@ -181,11 +203,22 @@ class Query(BaseModel):
         return _problem("header" if key in headers else "query", name, message, row["type"])
 
 
+@cache
+def _is_number(query: type[Query], name: str | None) -> bool:
+    annotation = query.model_fields[name or ""].annotation
+    return annotation is int or int in get_args(annotation)
+
+
+def _shows_nothing(text: str) -> bool:
+    """Whether a text is all spaces, control and format characters."""
+    return all(unicodedata.category(char)[0] in "CZ" for char in text)
+
+
 def _wrong(row: dict[str, Any]) -> str:
     text = str(row["input"])
     if row["type"] == "missing":
         return "is missing"
-    if not text.strip():
+    if _shows_nothing(text):
         return "is blank"
     if row["type"] == "string_too_long":
         return f"is too long, {len(text)} characters where {MAX_LENGTH} are allowed"

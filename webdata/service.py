@@ -143,16 +143,18 @@ def _greet(url: str, keys: KeyStore, config: Config) -> None:
     no_browser = "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
     click.echo(f"webdata answers on {url}")
     click.echo(f"browser transport: {config.chromium or no_browser}")
-    key = "$WEBDATA_KEY"
+    header = '"X-Api-Key: $WEBDATA_KEY"'
     if keys.all():
-        click.echo("keys: as made before; only hashes are kept, make another with: webdata keys create")
+        click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
+        click.echo("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
     else:
         key = _first_key(keys, test=True)
+        header = f"'X-Api-Key: {key}'"
         live = _first_key(keys, test=False)
         click.echo(f"test key (answered by the built-in sandbox): {key}")
         click.echo(f"live key (goes out to the internet):         {live}")
         click.echo("Keep them: only their hashes are stored, they are not shown again.")
-    click.echo(f"try: curl -H 'X-Api-Key: {key}' '{url}/v1/search?q=coffee+shops&num=3'")
+    click.echo(f"try: curl -H {header} '{url}/v1/search?q=coffee+shops&num=3'")
 
 
 def _first_key(keys: KeyStore, *, test: bool) -> str:

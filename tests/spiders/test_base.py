@@ -13,6 +13,7 @@ from twisted.internet.error import ConnectionLost
 
 from webdata.crawl import scrapy_settings
 from webdata.errors import BlockedError, ConfigError, LayoutError, NotFoundError, UpstreamError, UpstreamTimeoutError
+from webdata.kept import KeptPages
 from webdata.outcome import Outcome
 from webdata.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
@@ -165,3 +166,13 @@ async def test_a_second_page_that_fails_is_a_failure_of_the_query(address, kind)
     """Where a later page is not won, neither is the query."""
     (failure,) = await items_of(q=address)
     assert (failure.outcome, failure.kind, failure.query) == ("upstream", kind, {"q": address})
+
+
+def test_a_page_that_cannot_be_kept_is_told_all_the_same(tmp_path, caplog):
+    """Where the folder of kept pages cannot be written, the log says so and the outcome stays what it is."""
+    taken = tmp_path / "taken"
+    taken.write_text("a file, no folder", encoding="utf-8")
+    spider = TwoPagesSpider()
+    spider.kept = KeptPages(taken / "kept")
+    spider.keep(Response("https://example.com", body=b"<p>new</p>"), "a reason")
+    assert "cannot be kept" in caplog.text

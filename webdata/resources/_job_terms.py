@@ -28,6 +28,8 @@ IN = re.compile(r"(?:^|\s)(in|near|around|close to|en|à)\s+(the\s+)?", re.IGNOR
 NEAR = ("near", "around", "close to")
 FOREIGN_IN = ("en", "à")
 """In Mexico and Quebec; they are believed only before a place that is known."""
+GLUED = re.compile(r",(?=[^\W\d_])")
+"""A comma without a space before the next word: `nurse,Austin,TX`."""
 NEAR_ME = re.compile(r"\s*\b(?:near me|nearby|near by|close to me|around me)$", re.IGNORECASE)
 NO_PLACES = re.compile(
     r"(?:a|an|and|its?|our|your|accounting|ai|banking|charge|chief|clinical|command|computer|construction|customer"
@@ -82,7 +84,7 @@ class Wanted:
 @lru_cache(maxsize=1024)
 def wanted(q: str) -> Wanted:
     """What the terms mean."""
-    text = " ".join(q.split())
+    text = " ".join(GLUED.sub(", ", q).split())
     bare = NEAR_ME.sub("", text)
     before, after, nearby = _parted(bare)
     where, way_there = _without_workplace(REMOTE_IN.sub(r"\2 \1", after))

@@ -142,8 +142,13 @@ class EngineSpider(Spider):
 
     def keep(self, response: Response, reason: str) -> None:
         """Keep a page of unknown shape for study, where a folder for them is set."""
-        if self.kept:
+        if self.kept is None:
+            return
+        try:
             path = self.kept.keep(self.name, response.body, url=response.url, status=response.status, reason=reason)
+        except OSError as error:
+            self.logger.warning("A page of unknown shape (%s) cannot be kept: %s", reason, error)
+        else:
             self.logger.warning("A page of unknown shape (%s) is kept in %s", reason, path)
 
     async def start(self) -> AsyncIterator[Request | Failure]:

@@ -36,7 +36,7 @@ ELSEWHERE = ("question", "popup", "text_ad", "product_ad", "dictionary")
 def company(page: Page) -> Company:
     """The panel; empty where the page has none."""
     title = _title(page)
-    if title is None:
+    if title is None or not shown(title.node):
         return {}
     facts = [mark for mark in page.of("fact") if not mark.stands_in(ELSEWHERE)]
     by_name: dict[str, Mark] = {}
