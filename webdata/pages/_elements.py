@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.pages._text import clean
 
@@ -54,6 +54,12 @@ DECORATION = re.compile(r"favicon|//fonts\.gstatic|//www\.gstatic|/images/brandi
 
 DEPTH = 200
 """How deep the text of a part may nest; deeper than any page, shallower than the interpreter's stack."""
+
+
+def parsed(body: bytes) -> LexborNode:
+    """The root of a page; an empty one for bytes that hold no markup."""
+    root = LexborHTMLParser(body).root
+    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
 
 
 def ancestry(node: LexborNode) -> Iterator[LexborNode]:

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages._amazon import cards, marketplaces, prices, reviews
 from webdata.pages._amazon.extras import extras
 from webdata.pages._amazon.marketplaces import Marketplace
-from webdata.pages._elements import attribute, shown
+from webdata.pages._elements import attribute, parsed, shown
 from webdata.pages._text import clean, number
 from webdata.resources.product_search import Product, ProductPage, ProductQuery
 
@@ -49,7 +49,7 @@ def record(body: bytes, query: ProductQuery) -> ProductPage:
 
 def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage:
     """The record of a page of results that came from a host, where that is known better than the page tells."""
-    root = _parsed(body)
+    root = parsed(body)
     marketplace = marketplaces.of_host(host) or marketplaces.of_page(root, body)
     marketplace = marketplace or marketplaces.locale(query.region).marketplace
     products = _ranked(_product(card, marketplace) for card in cards.cards(root))
@@ -60,15 +60,10 @@ def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage
 
 def shown_query(body: bytes) -> str | None:
     """The search terms as the page itself shows them: in its search box, else in its title."""
-    root = _parsed(body)
+    root = parsed(body)
     boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
     titled = TITLE.match(shown(root.css_first("title")))
     return next(filter(None, boxes), titled["q"] if titled else None)
-
-
-def _parsed(body: bytes) -> LexborNode:
-    root = LexborHTMLParser(body).root
-    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
 
 
 def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:

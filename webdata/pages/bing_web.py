@@ -15,7 +15,7 @@ from webdata.pages._bing import column
 from webdata.pages._bing.ads import shopping_ads, text_ad
 from webdata.pages._bing.column import Entry
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._elements import attribute, shown
+from webdata.pages._elements import attribute, parsed, shown
 from webdata.pages._relevance import Shown
 from webdata.pages._text import clean, folded
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
@@ -51,7 +51,7 @@ def record(body: bytes, query: BingQuery) -> BingPage:
     """
     if is_undecoded(body):
         raise UpstreamError("the body is not text: it was not decoded", "undecoded")
-    root = column.parsed(body)
+    root = parsed(body)
     entries = column.entries(root)
     if not any(not entry.is_ad for entry in entries) and not _says_nothing(root, query.q):
         raise LayoutError("neither results nor a message that nothing was found")
@@ -72,7 +72,7 @@ def answers(results: Sequence[BingResult], q: str) -> bool:
 
 def shown_query(body: bytes) -> str | None:
     """The search terms as the page itself shows them: in its search box, else in its title."""
-    root = column.parsed(body)
+    root = parsed(body)
     written = (clean(attribute(box, "value") or box.text()) for box in root.css(SEARCH_BOX))
     terms, dash, _ = shown(root.css_first("title")).rpartition(TITLE_END)
     return next(filter(None, written), None) or (terms if dash else None) or None

@@ -6,13 +6,13 @@
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.errors import LayoutError
 from webdata.pages._ebay import fields
 from webdata.pages._ebay.cards import Card, shelf
 from webdata.pages._ebay.sites import site
-from webdata.pages._elements import attribute
+from webdata.pages._elements import attribute, parsed
 from webdata.pages._text import clean
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
 
@@ -26,7 +26,7 @@ def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
     Raises LayoutError for a page that holds no listing and does not say that nothing was found, and for one whose
     listings have no price.
     """
-    root = _parsed(body)
+    root = parsed(body)
     terms = _terms(root) or query.q
     host = site(query.region).host
     found = shelf(root, terms)
@@ -40,7 +40,7 @@ def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
 
 def shown_query(body: bytes) -> str | None:
     """The search terms as the page itself shows them: in its search box, else in its own address."""
-    return _terms(_parsed(body))
+    return _terms(parsed(body))
 
 
 def _terms(root: LexborNode) -> str | None:
@@ -58,11 +58,6 @@ def _terms_of(address: str) -> str | None:
         return clean(parse_qs(urlsplit(address).query).get("_nkw", [""])[0]) or None
     except ValueError:
         return None
-
-
-def _parsed(body: bytes) -> LexborNode:
-    root = LexborHTMLParser(body).root
-    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
 
 
 def _listings(found: Sequence[Card], host: str) -> list[Listing]:

@@ -6,7 +6,7 @@ heading, on mobile the heading in the link. The class of the box around it tells
 
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.pages._bing.links import absolute, is_paid, leads_away, target
 from webdata.pages._elements import ancestry, attribute, shown
@@ -37,12 +37,6 @@ class Entry:
     is_ad: bool
     at_bottom: bool
     """Whether its box says that it stands below the results."""
-
-
-def parsed(body: bytes) -> LexborNode:
-    """The root of the page."""
-    root = LexborHTMLParser(body).root
-    return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
 
 
 def entries(root: LexborNode) -> list[Entry]:

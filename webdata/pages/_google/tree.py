@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TypeVar
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import ancestry, hidden
+from webdata.pages._elements import ancestry, hidden, parsed
 
 SIGNS = {
     "h3": "heading",
@@ -162,8 +162,7 @@ class Page:
 
 def page(body: bytes) -> Page:
     """Parse a page and mark it."""
-    root = LexborHTMLParser(body).root
-    return Page(root if root is not None else LexborHTMLParser(b"<html>").css("html")[0])
+    return Page(parsed(body))
 
 
 def marked(root: LexborNode) -> list[Mark]:
