@@ -38,7 +38,7 @@ def _time(spider: EngineSpider, path: Path) -> float:
     """The middle of several runs over one page, in milliseconds."""
     page = import_module(f"webdata.pages.{spider.name}")
     body = path.read_bytes()
-    query = spider.resource.query.check({"q": "coffee"})
+    query = spider.resources[0].query.check({"q": "coffee"})
     times = []
     for _ in range(RUNS):
         begun = perf_counter()

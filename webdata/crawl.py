@@ -98,8 +98,11 @@ class WarmCrawlers:
 
     def __init__(self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int):
         self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
+        self._resources: dict[str, Resource] = {}
         for spider in sorted(spiders, key=lambda spider: (spider.rank, spider.name)):
-            self._engines[spider.resource.name].append(spider)
+            for resource in spider.resources:
+                self._engines[resource.name].append(spider)
+                self._resources[resource.name] = resource
         self._rested: dict[tuple[str, bool], float] = {}
         self._settings = settings
         self._max_calls = max_calls
@@ -109,7 +112,7 @@ class WarmCrawlers:
     @property
     def resources(self) -> list[Resource]:
         """The resources that have an engine."""
-        return [spiders[0].resource for spiders in self._engines.values()]
+        return list(self._resources.values())
 
     @property
     def in_flight(self) -> int:

@@ -9,10 +9,12 @@ WebdataError
 │   ├── LayoutError          layout      a page of a shape that the parser does not know
 │   └── UpstreamError        upstream    reset, 5xx, broken body
 │       └── UpstreamTimeoutError         no answer in time
+├── UnsupportedContentError  content that cannot be given in the form that was asked for
 ├── RecordError              a record that its own schema refuses: a fault of ours
 ├── OverloadedError          no room for another call now
 └── AccessError
-    └── UnauthorizedError    no key, or one that does not open
+    ├── UnauthorizedError    no key, or one that does not open
+    └── TargetError          a URL that may not be fetched from here
 """
 
 from typing import ClassVar, TypedDict
@@ -89,6 +91,14 @@ class UpstreamTimeoutError(UpstreamError):
     """The upstream did not answer in time."""
 
 
+class UnsupportedContentError(WebdataError):
+    """Content that cannot be given in the form that was asked for, such as a PDF as Markdown."""
+
+    def __init__(self, content_type: str):
+        super().__init__(f"{content_type} cannot be given as Markdown: ask for it with response_type full")
+        self.content_type = content_type
+
+
 class RecordError(WebdataError):
     """A record that its own schema refuses: a fault of ours, never of the caller."""
 
@@ -107,3 +117,7 @@ class AccessError(WebdataError):
 
 class UnauthorizedError(AccessError):
     """No key, or one that does not open."""
+
+
+class TargetError(AccessError):
+    """A URL that may not be fetched from here. It tells what may be, and nothing about the network."""

@@ -12,6 +12,7 @@ from webdata.errors import FetchError
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.query import Query
+from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
 
 
@@ -31,22 +32,22 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
     body = page.path.read_bytes()
-    query = _query(spider, body, given)
+    resource, query = _query(spider, body, given)
     try:
         found = await anext(spider.found(_response(spider, page, body, query), query))
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
     record = envelope(found)
-    validate(spider.resource, record)
+    validate(resource, record)
     return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}
 
 
-def _query(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> Query:
-    """The query that the page answers: the given fields, before those that the page itself shows."""
-    fields = {**spider.shown_query(body), **given}
-    if not given and "q" in spider.resource.query.model_fields and not fields.get("q"):
-        return spider.resource.query.model_construct(q="")  # a page that doesn't tell is still judged
-    return spider.resource.query.check(fields)
+def _query(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tuple[Resource, Query]:
+    """The query that the page answers, and its resource: the given fields, before those that the page itself shows."""
+    resource, fields = spider.chosen({**spider.shown_query(body), **given})
+    if not given and "q" in resource.query.model_fields and not fields.get("q"):
+        return resource, resource.query.model_construct(q="")  # a page that doesn't tell is still judged
+    return resource, resource.query.check(fields)
 
 
 def _response(spider: EngineSpider, page: SavedPage, body: bytes, query: Query) -> Response:

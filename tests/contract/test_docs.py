@@ -22,12 +22,15 @@ def test_every_setting_is_documented():
     assert documented == read
 
 
-@pytest.mark.parametrize("spider", load_spiders(), ids=lambda spider: spider.name)
-def test_every_endpoint_is_in_the_readme(spider):
+KEPT = [(spider, resource) for spider in load_spiders() for resource in spider.resources]
+
+
+@pytest.mark.parametrize(("spider", "resource"), KEPT, ids=lambda one: one.name)
+def test_every_endpoint_is_in_the_readme(spider, resource):
     """The README's table has a row for each engine, and docs/api.md a chapter for its endpoint."""
-    assert f"`GET {spider.resource.route}`" in README
+    assert f"`{resource.method} {resource.route}`" in README
     assert f"`scrapy crawl {spider.name}`" in README
-    assert f"`{spider.resource.path}`" in (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert f"`{resource.path}`" in (ROOT / "docs/api.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -15,7 +15,10 @@ from webdata.resources import schema
 
 ROOT = Path(__file__).parents[2]
 SPIDERS = load_spiders()
-RESOURCES = list({spider.resource.name: spider.resource for spider in SPIDERS}.values())
+RESOURCES = list({resource.name: resource for spider in SPIDERS for resource in spider.resources}.values())
+KEPT = [(spider, resource) for spider in SPIDERS for resource in spider.resources]
+SEGMENTS = {"id": "1abc2d", "url": "https://example.com/", "response_type": "full"}
+"""Values of required fields that are no mere words."""
 
 
 def by_name(thing):
@@ -39,10 +42,18 @@ def test_a_page_module_takes_bytes_and_a_query(spider):
 
 
 @pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
-def test_an_engine_makes_a_request_of_the_smallest_query(spider):
+def test_the_type_of_a_query_tells_its_resource(spider):
+    """No two resources of an engine take the same queries."""
+    types = [resource.query for resource in spider.resources]
+    assert not any(issubclass(one, other) for one in types for other in types if one is not other)
+    assert len(types) == len(set(types))
+
+
+@pytest.mark.parametrize(("spider", "resource"), KEPT, ids=lambda one: one.name)
+def test_an_engine_makes_a_request_of_the_smallest_query(spider, resource):
     """A query with nothing but its required fields becomes an https request."""
-    fields = spider.resource.query.model_fields
-    query = spider.resource.query.check({name: "coffee" for name, field in fields.items() if field.is_required()})
+    required = [name for name, field in resource.query.model_fields.items() if field.is_required()]
+    query = resource.query.check({name: SEGMENTS.get(name, "coffee") for name in required})
     request = spider().request(query)
     assert isinstance(request, Request)
     assert request.url.startswith("https://")
@@ -59,8 +70,18 @@ def test_a_resource_describes_its_query(resource):
 @pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
 def test_a_resource_counts_arrays_that_its_schema_promises(resource):
     """The arrays that make a record more than empty are arrays of the schema."""
-    for key in (*resource.content, resource.rows):
-        assert resource.schema["properties"][key]["type"] == "array"
+    for path in filter(None, (*resource.content, resource.rows)):
+        assert promised(resource.schema, path)["type"] == "array"
+
+
+def promised(found, path):
+    """What a schema promises at a path of a record."""
+    for key in path.split("."):
+        found = found["prefixItems"][int(key)] if key.isdigit() else found["properties"][key]
+        if "$ref" in found:
+            file, _, name = found["$ref"].partition("#/$defs/")
+            found = schema(file.removesuffix(".json"))["$defs"][name]
+    return found
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.stem)

@@ -29,7 +29,8 @@ def read(path: Path):
 
 def found(case: Path):
     spider = SPIDERS[case.parent.name]()
-    query = spider.resource.query.check(read(case / "request.json"))
+    resource, fields = spider.chosen(read(case / "request.json"))
+    query = resource.query.check(fields)
     saved = read(case / "response.json")
     request = spider.prepared(query)
     request.meta["started_at"] = monotonic()
@@ -38,7 +39,7 @@ def found(case: Path):
         saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body.read_bytes(), request=request
     )
     with ThreadPoolExecutor() as thread:  # which has no event loop running
-        return spider.resource, thread.submit(asyncio.run, first(spider.found(response, query))).result()
+        return resource, thread.submit(asyncio.run, first(spider.found(response, query))).result()
 
 
 async def first(things):

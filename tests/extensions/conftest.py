@@ -42,7 +42,7 @@ class EchoSpider(EngineSpider):
     """Answers `coffee 3` with three results called coffee, and does what some words say."""
 
     name = "echo"
-    resource = WEB_SEARCH
+    resources = (WEB_SEARCH,)
 
     def request(self, query):
         if query.q == "unaskable":

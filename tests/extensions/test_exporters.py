@@ -5,10 +5,9 @@ from io import BytesIO
 import orjson
 import pytest
 from pytest_twisted import ensureDeferred
-from scrapy.utils.test import get_crawler
 
 from webdata.extensions.exporters import JsonLinesExporter, RowsExporter
-from webdata.spiders.google_web import GoogleWebSpider
+from webdata.resources.web_search import WEB_SEARCH
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,7 @@ def test_half_a_character_is_no_lost_record():
 def test_rows_are_one_line_a_result():
     """Each result is a line that begins with the query and its position."""
     file = BytesIO()
-    exporter = RowsExporter.from_crawler(get_crawler(GoogleWebSpider), file)
+    exporter = RowsExporter(file, WEB_SEARCH)
     exporter.export_item({"results": [{"title": "a", "position": 4}, {"title": "b"}], "query": "coffee", "ads": [{}]})
     exporter.export_item({"results": [], "query": "nothing"})
     lines = file.getvalue().splitlines()

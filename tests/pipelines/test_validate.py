@@ -55,7 +55,9 @@ def test_a_broken_record_is_refused_and_the_place_named(changes, where):
 
 def test_the_pipeline_holds_records_against_its_spiders_resource():
     """In a batch a broken record is refused, a whole one passes on, other items are let through."""
-    pipeline = ValidatePipeline.from_crawler(get_crawler(GoogleWebSpider, {"ON_DEMAND": True}))
+    crawler = get_crawler(GoogleWebSpider)
+    crawler.spider = GoogleWebSpider.from_crawler(crawler, q="coffee")
+    pipeline = ValidatePipeline.from_crawler(crawler)
     whole = record()
     assert pipeline.process_item(whole) is whole
     with pytest.raises(RecordError):

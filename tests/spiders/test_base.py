@@ -11,11 +11,13 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.test import get_crawler
 from twisted.internet.error import ConnectionLost
 
+from webdata.batch.files import Row
 from webdata.crawl import scrapy_settings
 from webdata.errors import BlockedError, ConfigError, LayoutError, NotFoundError, UpstreamError, UpstreamTimeoutError
 from webdata.kept import KeptPages
 from webdata.outcome import Outcome
 from webdata.query import WebQuery
+from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider, fetch_error, utf8
 from webdata.spiders.google_web import GoogleWebSpider
@@ -40,6 +42,30 @@ def test_a_run_without_arguments_is_a_mistake():
 def test_on_demand_there_is_no_batch():
     """A spider on demand waits for calls."""
     assert spider({"ON_DEMAND": True}).batch is None
+
+
+class TwoPromises(EngineSpider):
+    """An engine of two resources."""
+
+    name = "two_promises"
+    resources = (WEB_SEARCH, MAPS_SEARCH)
+
+
+def test_an_engine_of_several_resources_is_told_which():
+    """The argument `resource` chooses, and the other arguments are fields of its query."""
+    running = TwoPromises.from_crawler(get_crawler(TwoPromises), resource="maps_search", q="coffee")
+    assert running.batch.resource is MAPS_SEARCH
+    assert running.served(running.batch.query(Row(1, {}))) is MAPS_SEARCH
+    assert running.served(WebQuery(q="coffee")) is WEB_SEARCH
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"), [({}, "no resource was given"), ({"resource": "maps"}, "there is no resource maps")]
+)
+def test_a_resource_that_an_engine_does_not_keep_is_a_mistake(arguments, wrong):
+    """The message lists the resources that there are."""
+    with pytest.raises(ConfigError, match=f"{wrong}: give -a resource=… with one of web_search, maps_search"):
+        TwoPromises.from_crawler(get_crawler(TwoPromises), q="coffee", **arguments)
 
 
 def test_arguments_do_not_become_attributes():
@@ -129,7 +155,7 @@ class TwoPagesSpider(EngineSpider):
     """Needs a second page, which `q` is the address of."""
 
     name = "two_pages"
-    resource = WEB_SEARCH
+    resources = (WEB_SEARCH,)
 
     def request(self, query):
         return Request("data:,first")

@@ -39,7 +39,7 @@ def test_the_contact_is_told():
 
 def test_it_is_asked_second():
     """It answers for the same resource as OpenAlex, after it."""
-    assert CrossrefWorksSpider.resource is OpenalexWorksSpider.resource
+    assert CrossrefWorksSpider.resources == OpenalexWorksSpider.resources
     assert CrossrefWorksSpider.rank > OpenalexWorksSpider.rank
 
 

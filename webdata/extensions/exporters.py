@@ -7,6 +7,8 @@ import orjson
 from scrapy.crawler import Crawler
 from scrapy.exporters import BaseItemExporter
 
+from webdata.resources import Resource
+
 
 class JsonLinesExporter(BaseItemExporter):
     """Format `jsonl`: one record a line, in the bytes that the API answers with."""
@@ -22,19 +24,19 @@ class JsonLinesExporter(BaseItemExporter):
 class RowsExporter(JsonLinesExporter):
     """Format `rows`: one result a line, with the record's `query` and the result's `position` first.
 
-    `rows` is the array of a record that holds its results.
+    The record's `resource` tells which these are.
     """
 
-    def __init__(self, file: BinaryIO, rows: str, **options: Any):
+    def __init__(self, file: BinaryIO, resource: Resource, **options: Any):
         super().__init__(file, **options)
-        self.rows = rows
+        self.resource = resource
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: BinaryIO, **options: Any) -> Self:
-        return cls(file, crawler.spidercls.resource.rows, **options)  # type: ignore[attr-defined]  # all of ours have one
+        return cls(file, crawler.spider.batch.resource, **options)  # type: ignore[union-attr]  # only batches export
 
     def export_item(self, item: Any) -> None:
-        for position, result in enumerate(item[self.rows], 1):
+        for position, result in enumerate(self.resource.results(item), 1):
             super().export_item({"query": item.get("query"), "position": position, **result})
 
 

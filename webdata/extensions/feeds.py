@@ -80,6 +80,7 @@ class JobFeedExporter(FeedExporter):
     def _job(self, batch: Batch) -> dict[str, Any]:
         return {
             "spider": self.crawler.spidercls.name,
+            "resource": batch.resource.name,
             "arguments": batch.defaults,
             "queries (SHA-256 of their file)": batch.digest,
             "feeds": {uri: options["format"] for uri, options in self.feeds.items()},

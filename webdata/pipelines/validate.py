@@ -48,10 +48,10 @@ class ValidatePipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        resource = getattr(crawler.spidercls, "resource", None)
-        if resource is None:
-            raise NotConfigured  # as in `scrapy shell`
-        return cls(resource)
+        batch = getattr(crawler.spider, "batch", None)
+        if batch is None:
+            raise NotConfigured  # on demand, where no items are passed on, and in `scrapy shell`
+        return cls(batch.resource)
 
     def process_item(self, item: Any) -> Any:
         if isinstance(item, dict):

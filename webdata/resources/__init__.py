@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from webdata.outcome import Outcome
 from webdata.query import Query
@@ -32,10 +32,13 @@ class Resource:
     segments hold fields of the query: `/v1/maps/search/{query}`."""
     summary: str
     query: type[Query]
-    content: tuple[str, ...]
-    """The arrays of a record that hold what was asked for; all of them empty means `empty`."""
-    rows: str
-    """The array of a record that a table of results is made of."""
+    content: tuple[str, ...] = ()
+    """The arrays of a record that hold what was asked for; all of them empty means `empty`. They are named by their
+    paths, `results` or `data.children`; a record of one thing that is never empty has none."""
+    rows: str | None = None
+    """The path of the array that a table of results is made of; None where the whole record is one row."""
+    method: Literal["GET", "POST"] = "GET"
+    """With POST the fields of the query come as a JSON object in the body, and nothing in the URL."""
     packed: bool = True
     """Whether the parameters come as one packed path segment (contract.md 1); else as the path's named segments and
     an ordinary query string."""
@@ -65,7 +68,20 @@ class Resource:
 
     def outcome(self, record: Record) -> Outcome:
         """`ok` if the record holds anything that was asked for, else `empty`."""
-        return Outcome.OK if any(record[key] for key in self.content) else Outcome.EMPTY
+        found = not self.content or any(inside(record, path) for path in self.content)
+        return Outcome.OK if found else Outcome.EMPTY
+
+    def results(self, record: Record) -> list[Record]:
+        """The rows of the table that a record is."""
+        return [record] if self.rows is None else cast(list[Record], inside(record, self.rows))
+
+
+def inside(record: Record, path: str) -> Any:
+    """What a record holds at a path: the keys of objects and the indexes of arrays, with dots between."""
+    found: Any = record
+    for key in path.split("."):
+        found = found[int(key)] if isinstance(found, list) else found[key]
+    return found
 
 
 @cache

@@ -31,7 +31,7 @@ class ApiRequest(Request):
 class WorksSpider(EngineSpider):
     """An index of scholarly works."""
 
-    resource = SCHOLAR_SEARCH
+    resources = (SCHOLAR_SEARCH,)
 
     def check(self, response: Response) -> None:
         """Raise what the response is, when it holds no works; with how long the index wants to be left alone."""

@@ -18,7 +18,7 @@ class AmazonProductsSpider(EngineSpider):
     """Amazon's products, from the page of results of the region's marketplace."""
 
     name = "amazon_products"
-    resource = PRODUCT_SEARCH
+    resources = (PRODUCT_SEARCH,)
 
     def request(self, query: ProductQuery) -> Request:
         (host, currency), language = locale(query.region)

@@ -18,6 +18,7 @@ from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.errors import (
     BlockedError,
+    ConfigError,
     FetchError,
     LayoutError,
     NotFoundError,
@@ -40,11 +41,12 @@ IDENTITY = ("region", "device", "cookiejar", "started_at", "deadline")
 class EngineSpider(Spider):
     """One way to keep the promise of a resource.
 
-    An engine names its `resource` and writes `request` and `parse`; running it, on demand or in batches,
+    An engine names its `resources` and writes `request` and `parse`; running it, on demand or in batches,
     is all in here. State of a query lives in its request, never on the spider: many run at once.
     """
 
-    resource: ClassVar[Resource]
+    resources: ClassVar[tuple[Resource, ...]]
+    """The promises that it keeps; each has a type of query of its own."""
     rank: ClassVar[int] = 0
     """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
     asked, in this order, when one before them wins no page. In batches each engine stands for itself."""
@@ -58,7 +60,7 @@ class EngineSpider(Spider):
         """The spider of one run. Raises ConfigError or QueryError for arguments that cannot be run."""
         spider = super().from_crawler(crawler, *args)
         if not crawler.settings.getbool("ON_DEMAND"):
-            spider.batch = Batch(cls.resource, arguments)
+            spider.batch = Batch(*cls.chosen(arguments))
         if folder := crawler.settings["KEPT_PAGES"]:
             spider.kept = KeptPages(Path(folder))
         return spider
@@ -70,6 +72,25 @@ class EngineSpider(Spider):
             settings.setdict(settings.getdict("BATCH_SETTINGS"), priority="project")
         if settings.getbool("SANDBOX"):  # its certificates come from an authority of its own
             settings.set("DOWNLOAD_VERIFY_CERTIFICATES", False, priority="spider")
+
+    @classmethod
+    def chosen(cls, arguments: Mapping[str, str]) -> tuple[Resource, dict[str, str]]:
+        """The resource that arguments are for, and those that are its query's fields.
+
+        An engine of several takes the argument `resource`; raises ConfigError when it names none of them.
+        """
+        fields = dict(arguments)
+        if len(cls.resources) == 1:
+            return cls.resources[0], fields
+        name, known = fields.pop("resource", None), {resource.name: resource for resource in cls.resources}
+        if name not in known:
+            wrong = f"there is no resource {name}" if name else "no resource was given"
+            raise ConfigError(f"{wrong}: give -a resource=… with one of {', '.join(known)}")
+        return known[name], fields
+
+    def served(self, query: Query) -> Resource:
+        """The resource that a query is for."""
+        return next(resource for resource in self.resources if isinstance(query, resource.query))
 
     @property
     def online(self) -> bool:
@@ -86,10 +107,13 @@ class EngineSpider(Spider):
 
     def outcome(self, page: Record, query: Any) -> Outcome:
         """How a fetch that gave this page's record ended: `ok` or `empty`, or what an engine sees besides."""
-        return self.resource.outcome(page)
+        return self.served(query).outcome(page)
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
-        """The query's fields as a saved page itself shows them; empty where it does not."""
+        """The query's fields as a saved page itself shows them; empty where it does not.
+
+        An engine of several resources tells which one with the key `resource`.
+        """
         return {}
 
     def prepared(self, query: Query) -> Request:
@@ -135,7 +159,7 @@ class EngineSpider(Spider):
         try:
             async for page in self.parse(response, query):
                 seconds = monotonic() - response.meta["started_at"]
-                yield Found(page, query, seconds, self.outcome(page, query), self.resource.envelope)
+                yield Found(page, query, seconds, self.outcome(page, query), self.served(query).envelope)
         except LayoutError as error:
             self.keep(response, error.reason)
             raise

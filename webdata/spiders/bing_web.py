@@ -44,7 +44,7 @@ class BingWebSpider(EngineSpider):
     """
 
     name = "bing_web"
-    resource = BING_SEARCH
+    resources = (BING_SEARCH,)
 
     def request(self, query: BingQuery) -> Request:
         return request(query, market(query), country(query))

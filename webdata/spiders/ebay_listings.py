@@ -21,7 +21,7 @@ class EbayListingsSpider(EngineSpider):
     """eBay's listings, from the HTML results page."""
 
     name = "ebay_listings"
-    resource = MARKETPLACE_SEARCH
+    resources = (MARKETPLACE_SEARCH,)
 
     def request(self, query: MarketplaceQuery) -> Request:
         shop = site(query.region)

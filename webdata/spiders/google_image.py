@@ -18,7 +18,7 @@ class GoogleImageSpider(EngineSpider):
     """Google's image results, from the page's script data."""
 
     name = "google_image"
-    resource = IMAGE_SEARCH
+    resources = (IMAGE_SEARCH,)
 
     def request(self, query: ImageQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")

@@ -50,7 +50,7 @@ class GoogleMapsSpider(EngineSpider):
     """Google Maps' places, from the answer that its map gets to a search, 20 at a time."""
 
     name = "google_maps"
-    resource = MAPS_SEARCH
+    resources = (MAPS_SEARCH,)
 
     def request(self, query: MapsQuery) -> Request:
         return request(query, COUNTRIES.get(query.country, WORLD))

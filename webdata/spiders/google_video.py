@@ -18,7 +18,7 @@ class GoogleVideoSpider(GoogleWebSpider):
     """Google's video results, from the HTML results page."""
 
     name = "google_video"
-    resource = VIDEO_SEARCH
+    resources = (VIDEO_SEARCH,)
 
     def request(self, query: WebQuery) -> Request:
         request = super().request(query)

@@ -36,7 +36,7 @@ class GoogleWebSpider(EngineSpider):
     """Google's web results, from the HTML results page."""
 
     name = "google_web"
-    resource = WEB_SEARCH
+    resources = (WEB_SEARCH,)
 
     def request(self, query: WebQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")

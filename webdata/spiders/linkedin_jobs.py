@@ -37,7 +37,7 @@ class LinkedinJobsSpider(EngineSpider):
     """
 
     name = "linkedin_jobs"
-    resource = JOB_SEARCH
+    resources = (JOB_SEARCH,)
 
     def request(self, query: JobQuery) -> Request:
         return part(query, 0)
