@@ -1,0 +1,75 @@
+"""Names, their addresses, and the time that a look-up may take."""
+
+import asyncio
+import ipaddress
+
+import pytest
+from twisted.internet.error import DNSLookupError
+
+from webdata.egress.guard import Guard, sandbox_resolver
+from webdata.egress.rule import Rule
+from webdata.errors import TargetError
+
+RULE = Rule(frozenset({80, 443}))
+
+
+def resolver(*texts):
+    async def resolve(name):
+        return [ipaddress.ip_address(text) for text in texts]
+
+    return resolve
+
+
+@pytest.mark.task
+async def test_every_address_of_a_name_is_given_once():
+    """What was checked is given in the resolver's order, without doubles."""
+    guard = Guard(RULE, resolver("1.1.1.1", "2606:4700::1", "1.1.1.1"))
+    found = await guard.addresses(RULE.check_url("http://site.example/"))
+    assert list(map(str, found)) == ["1.1.1.1", "2606:4700::1"]
+
+
+@pytest.mark.task
+async def test_one_private_address_refuses_the_name():
+    """A name is no better than its worst address."""
+    guard = Guard(RULE, resolver("1.1.1.1", "10.0.0.1"))
+    with pytest.raises(TargetError):
+        await guard.check("http://site.example/")
+
+
+@pytest.mark.task
+async def test_addresses_are_not_looked_up():
+    """The resolver is not asked about what is an address already."""
+
+    async def resolve(name):
+        raise AssertionError(name)
+
+    assert (await Guard(RULE, resolve).check("http://1.1.1.1/")).host == "1.1.1.1"
+
+
+@pytest.mark.task
+async def test_a_look_up_has_its_time():
+    """A resolver that does not answer is as one that finds nothing."""
+
+    async def resolve(name):
+        await asyncio.sleep(60)
+
+    for guard in (Guard(RULE, resolve, seconds=0.01), Guard(RULE, resolver())):
+        with pytest.raises(DNSLookupError):
+            await guard.check("http://site.example/")
+
+
+@pytest.mark.parametrize(
+    ("name", "addresses"),
+    [
+        ("www.google.com", ["192.0.32.8"]),
+        ("10-0-0-1.trap.example", ["10.0.0.1"]),
+        ("FD00--1.Trap.Example.", ["fd00::1"]),
+        ("1-1-1-1.127-0-0-1.trap.example", ["1.1.1.1", "127.0.0.1"]),
+        ("nowhere.trap.example", []),
+        ("trap.example", ["192.0.32.8"]),
+    ],
+)
+@pytest.mark.task
+async def test_the_sandboxs_names(name, addresses):
+    """Any name is public but those that spell their addresses."""
+    assert list(map(str, await sandbox_resolver(name))) == addresses

@@ -1,0 +1,172 @@
+"""Addresses in every spelling, against the rule."""
+
+import ipaddress
+from ipaddress import IPv4Address, IPv6Address
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webdata.egress.rule import GLOBAL_IPV6, NOT_GLOBAL, Rule, is_global
+from webdata.errors import TargetError
+
+RULE = Rule(frozenset({80, 443}))
+EDGES = [edge for network in NOT_GLOBAL for edge in (network[0], network[-1])]
+"""Where mistakes by one would show; any address is drawn besides."""
+
+ipv4 = st.one_of(st.sampled_from([a for a in EDGES if a.version == 4]), st.ip_addresses(v=4))
+ipv6 = st.one_of(
+    st.sampled_from([a for a in EDGES if a.version == 6]),
+    st.ip_addresses(v=6),
+    st.ip_addresses(v=6, network="2000::/3"),
+    st.sampled_from(["::", "::ffff:0:0", "64:ff9b::", "64:ff9b:1::", "2002::"]).flatmap(
+        lambda prefix: st.ip_addresses(v=4).map(lambda a: IPv6Address(int(IPv6Address(prefix)) | int(a)))
+    ),
+)
+
+number = st.sampled_from(["{:d}", "0{:o}", "0x{:x}", "0X{:X}", "0x00{:x}", "000{:o}"])
+
+
+@st.composite
+def spellings4(draw):
+    """An IPv4 address, and one of its spellings that browsers read."""
+    address = draw(ipv4)
+    parts = draw(st.integers(1, 4))
+    first, last = divmod(int(address), 1 << (8 * (5 - parts)))
+    numbers = [*first.to_bytes(parts - 1, "big"), last]
+    text = ".".join(draw(number).format(value) for value in numbers)
+    wide = str.maketrans("0123456789.", "０１２３４５６７８９．")
+    text = text.translate(wide) if draw(st.booleans()) else text
+    if draw(st.booleans()):
+        text = "".join(f"%{byte:02x}" for byte in text.encode())
+    return address, text + draw(st.sampled_from(["", "."]))
+
+
+@st.composite
+def spellings6(draw):
+    """An IPv6 address, and one of its spellings."""
+    address = draw(ipv6)
+    tail = IPv4Address(int(address) & 0xFFFFFFFF)
+    dotted = ":".join(address.exploded.split(":")[:6]) + f":{tail}"
+    return address, draw(st.sampled_from([str(address), address.exploded, str(address).upper(), dotted]))
+
+
+def passes(url):
+    try:
+        RULE.check_url(url)
+    except TargetError:
+        return False
+    return True
+
+
+@settings(max_examples=500, deadline=None)
+@given(spellings4())
+def test_an_ipv4_address_passes_in_any_spelling_if_it_is_global(spelt):
+    """Decimal, octal, hex, short, wide and escaped forms are judged as the address that they mean."""
+    address, text = spelt
+    assert passes(f"http://{text}/") == is_global(address)
+    if is_global(address):
+        assert RULE.check_url(f"http://{text}:443/").host == str(address)
+
+
+@settings(max_examples=500, deadline=None)
+@given(spellings6())
+def test_an_ipv6_address_passes_in_any_spelling_if_it_is_global(spelt):
+    """Compressed, exploded, upper-case and dotted forms are judged as the address that they mean."""
+    address, text = spelt
+    assert passes(f"http://[{text}]/") == is_global(address)
+
+
+@settings(deadline=None)
+@given(st.one_of(ipv4, ipv6))
+def test_global_is_no_more_than_python_says(address):
+    """What Python's own library calls private, reserved, link-local or multicast is never global."""
+    if is_global(address):
+        assert address.is_global
+        assert not any([address.is_multicast, address.is_reserved, address.is_loopback, address.is_unspecified])
+
+
+@settings(deadline=None)
+@given(ipv6)
+def test_no_embedded_ipv4_address_is_global(address):
+    """Mapped, 6to4 and Teredo addresses are refused, whatever they embed."""
+    if address.ipv4_mapped or address.sixtofour or address.teredo:
+        assert not is_global(address)
+
+
+@pytest.mark.parametrize("network", [n for n in NOT_GLOBAL if n.version == 4], ids=str)
+def test_a_network_ends_where_the_registry_says(network):
+    """The addresses beside a special network are global, or of another one of the table."""
+    for beside in (int(network[0]) - 1, int(network[-1]) + 1):
+        if 0 <= beside < 2**32:
+            address = IPv4Address(beside)
+            assert is_global(address) != any(address in other for other in NOT_GLOBAL)
+
+
+@pytest.mark.parametrize(
+    "text", ["1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0"]
+)
+def test_public_ipv4_addresses_are_global(text):
+    """Neighbours of private networks are not private."""
+    assert is_global(ipaddress.ip_address(text))
+
+
+def test_global_ipv6_is_what_is_given_out():
+    """Only 2000::/3 is, without its special networks; a zone makes any address a local one."""
+    assert is_global(IPv6Address("2606:4700::1111"))
+    assert not is_global(IPv6Address("2606:4700::1111%eth0"))
+    assert not is_global(GLOBAL_IPV6[0] - 1)
+    assert not is_global(GLOBAL_IPV6[-1] + 1)
+
+
+def test_operators_may_allow_networks():
+    """An allowed network adds its own addresses, in any spelling, and nothing that embeds them."""
+    rule = Rule(frozenset({80}), (ipaddress.ip_network("10.1.0.0/16"),))
+    assert rule.check_url("http://10.66049/").host == "10.1.2.1"
+    for url in ("http://10.2.0.1/", "http://[::ffff:10.1.2.1]/", "http://127.0.0.1/"):
+        with pytest.raises(TargetError):
+            rule.check_url(url)
+
+
+def test_localhost_is_loopback():
+    """The names of this machine are allowed where all that they mean is."""
+    with pytest.raises(TargetError):
+        Rule(frozenset({80}), (ipaddress.ip_network("127.0.0.0/8"),)).check_url("http://localhost/")
+    both = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
+    assert Rule(frozenset({80}), both).check_url("http://a.LocalHost./").port == 80
+
+
+@pytest.mark.parametrize(
+    ("url", "target"),
+    [
+        ("HTTP://Example.COM", ("http", "example.com", 80, "http://example.com/")),
+        ("https://example.com:443/a?b#c", ("https", "example.com", 443, "https://example.com/a?b")),
+        ("http://bücher.example/ü", ("http", "xn--bcher-kva.example", 80, "http://xn--bcher-kva.example/%C3%BC")),
+        ("http://[2606:4700:0::1]:80/", ("http", "2606:4700::1", 80, "http://[2606:4700::1]/")),
+    ],
+)
+def test_a_target_is_what_a_browser_reads(url, target):
+    """Scheme, host, port and URL come in their normal form."""
+    found = RULE.check_url(url)
+    assert (found.scheme, found.host, found.port, found.url) == target
+
+
+@pytest.mark.parametrize("host", [f"{'a' * 64}.example", ".".join(["a" * 60] * 5), "a..b", ".example"])
+def test_names_that_cannot_be_are_refused(host):
+    """A name beyond the bounds of DNS never gets to a resolver."""
+    assert not passes(f"http://{host}/")
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_a_target_or_refused(text):
+    """Nothing else is raised, whatever callers send."""
+    assert passes(text) in (True, False)
+    assert passes(f"http://{text}") in (True, False)
+
+
+def test_the_refusal_names_the_ports_that_there_are():
+    """It says what would be right."""
+    for ports, words in (({80, 8443, 443}, "on port 80, 443 or 8443,"), ({80}, "on port 80,")):
+        with pytest.raises(TargetError, match=words):
+            Rule(frozenset(ports)).check_url("file:///")

@@ -1,0 +1,135 @@
+"""Twisted's connections through the guard: to a checked address, with no second look-up.
+
+The name stays what TLS is asked for and what certificates are checked against.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.address import IPv4Address, IPv6Address
+from twisted.internet.defer import Deferred
+from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
+from twisted.internet.interfaces import (
+    IHostnameResolver,
+    IProtocol,
+    IProtocolFactory,
+    IReactorPluggableNameResolver,
+    IResolutionReceiver,
+    IStreamClientEndpoint,
+)
+from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool
+from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS
+from zope.interface import implementer
+
+from webdata.egress.guard import Guard
+from webdata.egress.rule import Address, Target
+
+CONNECT_SECONDS = 30.0
+
+
+def guarded_agent(reactor: Any, guard: Guard, policy: IPolicyForHTTPS | None = None) -> Agent:
+    """An agent that reaches allowed targets only; others fail with TargetError.
+
+    It keeps connections, no cookies, and follows no redirects.
+    """
+    endpoints = GuardedEndpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
+    agent: Agent = Agent.usingEndpointFactory(reactor, endpoints, pool=HTTPConnectionPool(reactor))
+    return agent
+
+
+@implementer(IAgentEndpointFactory)
+class GuardedEndpoints:
+    """Makes the endpoints of http and https URLs."""
+
+    def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
+        self._reactor = reactor
+        self._guard = guard
+        self._policy = policy
+
+    def endpointForURI(self, uri: URI, bind_address: Any = None) -> IStreamClientEndpoint:
+        return GuardedEndpoint(self._reactor, self._guard, self._policy, _url(uri), bind_address)
+
+
+class GuardedPool(HTTPConnectionPool):
+    """Connections that the guard opened. Whatever endpoint an agent brings, a new one goes to a checked address."""
+
+    def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
+        super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has not typed it
+        self._endpoints = GuardedEndpoints(reactor, guard, policy)
+
+    def getConnection(self, key: Any, endpoint: IStreamClientEndpoint) -> Deferred[Any]:
+        """A connection for Scrapy's key: the scheme, host and port of the target, and our own address.
+
+        The keys of connections to proxies are other ones, which are refused: they belong to another pool.
+        """
+        scheme, host, port, bind_address = key
+        netloc = b"[%s]:%d" % (host, port) if b":" in host else b"%s:%d" % (host, port)
+        uri = URI(scheme, netloc, host, port, b"/", b"", b"", b"")
+        return super().getConnection(key, self._endpoints.endpointForURI(uri, bind_address))
+
+
+@implementer(IStreamClientEndpoint)
+class GuardedEndpoint:
+    """Connects to a checked address of a URL's host, the first that answers; with TLS where the URL is of https."""
+
+    def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS, url: str, bind_address: Any = None):
+        self._reactor = reactor
+        self._guard = guard
+        self._policy = policy
+        self._url = url
+        self._bind_address = bind_address
+
+    def connect(self, protocolFactory: IProtocolFactory) -> Deferred[IProtocol]:
+        return deferred_from_coro(self._connect(protocolFactory))
+
+    async def _connect(self, factory: IProtocolFactory) -> IProtocol:
+        target = self._guard.rule.check_url(self._url)
+        endpoint = self._endpoint(target, await self._guard.addresses(target))
+        return await maybe_deferred_to_future(endpoint.connect(factory))
+
+    def _endpoint(self, target: Target, addresses: Sequence[Address]) -> IStreamClientEndpoint:
+        reactor = _CheckedReactor(self._reactor, addresses)
+        endpoint = HostnameEndpoint(reactor, target.host, target.port, CONNECT_SECONDS, self._bind_address)
+        if target.scheme == "http":
+            return endpoint
+        name = target.host.removesuffix(".").encode()
+        return wrapClientTLS(self._policy.creatorForNetloc(name, target.port), endpoint)
+
+
+@implementer(IReactorPluggableNameResolver)
+class _CheckedReactor:
+    """A reactor in which every name has the same addresses: those that were checked."""
+
+    def __init__(self, reactor: Any, addresses: Sequence[Address]):
+        self._reactor = reactor
+        self.nameResolver = _Checked(addresses)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._reactor, name)
+
+    def installNameResolver(self, resolver: IHostnameResolver) -> IHostnameResolver:
+        raise NotImplementedError("the addresses were checked: there is nothing to look up")
+
+
+@implementer(IHostnameResolver)
+class _Checked:
+    def __init__(self, addresses: Sequence[Address]):
+        self._addresses = addresses
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: IResolutionReceiver,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Any = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        for address in self._addresses:
+            kind = IPv4Address if address.version == 4 else IPv6Address
+            resolutionReceiver.addressResolved(kind("TCP", str(address), portNumber))
+        resolutionReceiver.resolutionComplete()
+
+
+def _url(uri: URI) -> str:
+    return f"{uri.scheme.decode()}://{uri.netloc.decode('latin-1')}/"

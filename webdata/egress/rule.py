@@ -1,0 +1,142 @@
+"""The rule: which URLs and which addresses may be reached. Plain data, no network."""
+
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from ada_url import URL
+from scrapy.settings import BaseSettings
+
+from webdata.errors import TargetError
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+SCHEMES = {"http:": 80, "https:": 443}
+LOOPBACK = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
+LONGEST_NAME = 253
+LONGEST_LABEL = 63
+
+
+def networks(*texts: str) -> tuple[Network, ...]:
+    """Networks of their CIDR notation; raises ValueError."""
+    return tuple(ipaddress.ip_network(text) for text in texts)
+
+
+NOT_GLOBAL = networks(
+    "0.0.0.0/8",
+    "10.0.0.0/8",
+    "100.64.0.0/10",  # carrier-grade NAT
+    "127.0.0.0/8",
+    "169.254.0.0/16",  # link-local; cloud machines read their keys there
+    "172.16.0.0/12",
+    "192.0.0.0/24",
+    "192.0.2.0/24",
+    "192.88.99.0/24",  # relays of 6to4
+    "192.168.0.0/16",
+    "198.18.0.0/15",  # benchmarking
+    "198.51.100.0/24",
+    "203.0.113.0/24",
+    "224.0.0.0/4",
+    "240.0.0.0/4",
+    "2001::/23",  # Teredo, benchmarking, ORCHID
+    "2001:db8::/32",
+    "2002::/16",  # 6to4
+    "3fff::/20",  # documentation
+)
+"""The IANA's special-purpose registries, and those of multicast and reserved space.
+
+An own table, since `ipaddress.is_global` differs from one patch of Python to the next, and takes multicast and 6to4
+for global. https://www.iana.org/assignments/iana-ipv4-special-registry, …/iana-ipv6-special-registry
+"""
+
+GLOBAL_IPV6 = IPv6Network("2000::/3")
+"""All that is given out of IPv6. What embeds IPv4 (mapped, compatible, NAT64) lies outside or is in NOT_GLOBAL."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a URL aims at, as a browser would read it (WHATWG)."""
+
+    scheme: str
+    host: str
+    """A name in ASCII, or an address; IPv6 without brackets."""
+    port: int
+    url: str
+    """The whole URL in its normal form, without the fragment."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an operator lets out: these ports, global addresses, and the addresses of `allow`."""
+
+    ports: frozenset[int]
+    allow: tuple[Network, ...] = ()
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> "Rule":
+        """The rule that the settings `EGRESS_PORTS` and `EGRESS_ALLOW` tell."""
+        return cls(frozenset(settings["EGRESS_PORTS"]), tuple(settings["EGRESS_ALLOW"]))
+
+    def check_url(self, url: str) -> Target:
+        """The target of a URL; raises TargetError for one that may not be fetched, whatever its name resolves to."""
+        target = self._target(url)
+        if target is None or target.port not in self.ports:
+            raise self.refusal()
+        self.check_addresses(known_addresses(target.host))
+        return target
+
+    def check_addresses(self, addresses: Iterable[Address]) -> None:
+        """Raises TargetError unless every address may be reached."""
+        if not all(self.allows(address) for address in addresses):
+            raise self.refusal()
+
+    def allows(self, address: Address) -> bool:
+        """Whether an address may be reached: it is global, or the operator allows it."""
+        return is_global(address) or any(address in network for network in self.allow)
+
+    def refusal(self) -> TargetError:
+        """The one refusal, whatever the reason: it must not help to map the network."""
+        *most, last = map(str, sorted(self.ports))
+        ports = f"{', '.join(most)} or {last}" if most else last
+        return TargetError(
+            "the target is not allowed: give an http or https URL of a public host, "
+            f"on port {ports}, without user and password"
+        )
+
+    def _target(self, url: str) -> Target | None:
+        try:
+            parts = URL(url)
+        except ValueError:
+            return None
+        if parts.protocol not in SCHEMES or parts.username or parts.password:
+            return None
+        parts.hash = ""
+        host = parts.hostname.strip("[]")
+        port = int(parts.port or SCHEMES[parts.protocol])
+        return Target(parts.protocol[:-1], host, port, parts.href) if _can_be(host) else None
+
+
+def is_global(address: Address) -> bool:
+    """Whether an address is one of the public internet's hosts."""
+    if isinstance(address, IPv6Address) and (address.scope_id or address not in GLOBAL_IPV6):
+        return False
+    return not any(address in network for network in NOT_GLOBAL)
+
+
+def known_addresses(host: str) -> tuple[Address, ...]:
+    """The addresses of a host that needs no look-up: an address, or a name of this machine (RFC 6761); else none."""
+    name = host.rstrip(".").lower()
+    if name == "localhost" or name.endswith(".localhost"):
+        return LOOPBACK
+    try:
+        return (ipaddress.ip_address(host),)
+    except ValueError:
+        return ()
+
+
+def _can_be(host: str) -> bool:
+    """Whether a host can exist: names have their bounds, which not every resolver takes with grace (RFC 1035)."""
+    labels = host.removesuffix(".").split(".")
+    return ":" in host or (len(host) <= LONGEST_NAME and all(0 < len(label) <= LONGEST_LABEL for label in labels))

@@ -1,0 +1,93 @@
+"""Connections to checked targets: straight to an address, or through another proxy."""
+
+import asyncio
+import ssl
+from asyncio import IncompleteReadError, LimitOverrunError
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ssl import SSLContext
+from urllib.parse import unquote, urlsplit
+
+from webdata.egress.relay import HEAD_LIMIT, Way
+from webdata.egress.rule import Address, Target
+from webdata.errors import ConfigError
+
+PORTS = {"http": 80, "https": 443}
+SECONDS = 10.0
+"""How long one address, or the other proxy, may take to answer."""
+
+
+class NoWayError(Exception):
+    """No address of the target, or not the proxy on the way to it, could be connected to."""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """Another proxy on the way."""
+
+    host: str
+    port: int
+    authorization: str | None
+    """The value of `Proxy-Authorization`."""
+    tls: SSLContext | None = None
+    """How it is spoken to, when that is over TLS."""
+
+    @classmethod
+    def of(cls, url: str, *, verify: bool = True) -> "Upstream":
+        """Of its URL; raises ConfigError, which does not repeat it: it may hold a password."""
+        parts = urlsplit(url)
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise ConfigError("the proxy cannot be used: give a URL such as http://user:password@host:3128")
+        user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        authorization = f"Basic {b64encode(user.encode()).decode()}" if parts.username else None
+        tls = _tls(verify=verify) if parts.scheme == "https" else None
+        return cls(parts.hostname, parts.port or PORTS[parts.scheme], authorization, tls)
+
+
+def _tls(*, verify: bool) -> SSLContext:
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def open_way(target: Target, addresses: Sequence[Address], upstream: Upstream | None) -> Way:
+    """A connection to a target whose addresses were checked; raises NoWayError."""
+    if upstream:
+        return await _through(upstream, target)
+    for address in addresses:
+        try:
+            return await _opened(str(address), target.port)
+        except NoWayError:
+            continue
+    raise NoWayError
+
+
+async def _opened(host: str, port: int, tls: SSLContext | None = None) -> Way:
+    try:
+        async with asyncio.timeout(SECONDS):
+            return Way(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
+    except (OSError, TimeoutError) as error:
+        raise NoWayError from error
+
+
+async def _through(upstream: Upstream, target: Target) -> Way:
+    """A tunnel by name: proxies with exits of their own look it up where they are."""
+    way = await _opened(upstream.host, upstream.port, upstream.tls)
+    host = f"[{target.host}]" if ":" in target.host else target.host
+    lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
+    if upstream.authorization:
+        lines.append(f"Proxy-Authorization: {upstream.authorization}")
+    way.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+    try:
+        async with asyncio.timeout(SECONDS):
+            head = await way.reader.readuntil(b"\r\n\r\n")
+    except (IncompleteReadError, LimitOverrunError, OSError, TimeoutError) as error:
+        way.writer.close()
+        raise NoWayError from error
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        way.writer.close()
+        raise NoWayError
+    return way
