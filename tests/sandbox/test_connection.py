@@ -1,12 +1,17 @@
 """One client of the proxy, and what it may do to it."""
 
 import http.client
+import socket
 import ssl
 import time
 
 import pytest
 from pytest_twisted import ensureDeferred
+from twisted.internet import reactor
+from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
+
+from webdata.sandbox.exchange import Reply
 
 PAGE = "http://www.google.com/search?q=coffee"
 
@@ -184,3 +189,33 @@ async def test_many_clients_at_once(client):
     """Fifty clients at once all get their pages."""
     got = [client.get(f"https://www.google.com/search?q={number}") for number in range(50)]
     assert [(await one).status for one in got] == [200] * 50
+
+
+@ensureDeferred
+async def test_pieces_are_sent_as_they_are(client, monkeypatch):
+    """A reply in pieces goes out piece by piece, over http and https, and then the connection is closed."""
+    pieces = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n\r\n", b"body"]
+    monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=lambda: iter(pieces), pause=0.02))
+    for scheme in ("http", "https"):
+        got = await client.get(f"{scheme}://www.google.com/")
+        assert (got.headers, got.body) == ({"a": "b"}, b"body")
+
+
+@ensureDeferred
+async def test_pieces_wait_for_who_reads_them(client, monkeypatch):
+    """A client that does not read is not sent more than the buffers hold, and its end is the end of the pieces."""
+    taken = []
+
+    def pieces():
+        yield b"HTTP/1.1 200 OK\r\n\r\n"
+        for _ in range(2000):
+            taken.append(1)
+            yield bytes(65536)
+
+    monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=pieces))
+    with socket.create_connection(client.address) as sock:
+        sock.sendall(b"GET http://www.google.com/ HTTP/1.1\r\n\r\n")
+        await deferLater(reactor, 0.3)
+        assert 0 < len(taken) < 1900
+    while client.sandbox.connections:
+        await deferLater(reactor, 0.01)

@@ -37,16 +37,16 @@ async def test_plain_http_is_answered_too(client):
 @ensureDeferred
 async def test_a_host_that_nobody_knows_is_told(client):
     """A plain request for an unknown host is a 502 that names it."""
-    got = await client.get("http://www.nobody.example/page")
-    assert (got.status, got.text) == (502, "The sandbox knows no site called www.nobody.example.\n")
+    got = await client.get("http://nobody/page")
+    assert (got.status, got.text) == (502, "The sandbox knows no site called nobody.\n")
 
 
 @ensureDeferred
 async def test_no_tunnel_leads_to_a_host_that_nobody_knows(client):
     """A tunnel to an unknown host is refused with the same 502."""
-    answer = await client.raw(b"CONNECT www.nobody.example:443 HTTP/1.1\r\n\r\n")
+    answer = await client.raw(b"CONNECT nobody:443 HTTP/1.1\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
-    assert answer.endswith(b"The sandbox knows no site called www.nobody.example.\n")
+    assert answer.endswith(b"The sandbox knows no site called nobody.\n")
 
 
 @ensureDeferred
@@ -194,7 +194,7 @@ async def test_scrapy_sees_broken_connections(client, word, failures):
 def test_sites_are_found_by_themselves():
     """Every module among the sites has hosts and an answer, and is asked for its hosts."""
     assert sites.site_for("www.google.com").__module__.endswith("sites.google_web")
-    assert sites.site_for("www.nobody.example") is None
+    assert sites.site_for("nobody") is None
 
 
 def test_the_site_that_fits_best_answers(monkeypatch):
@@ -204,6 +204,13 @@ def test_the_site_that_fits_best_answers(monkeypatch):
     hosts = ["news.example.com", "www.example.com", "example.com", "notexample.com", "a.news.example.com"]
     assert [sites.site_for(host) for host in hosts] == ["exact", "domain", "domain", None, "domain"]
     sites.site_for.cache_clear()
+
+
+def test_a_site_for_all_the_rest_comes_last():
+    """A pattern that begins with a star answers only where no other fits, and numbers are nobody's."""
+    hosts = ["www.ebay.fr", "www.nobody.example", "127.0.0.1", "::1", "localhost"]
+    modules = [getattr(sites.site_for(host), "__module__", "").rpartition(".")[2] for host in hosts]
+    assert modules == ["ebay_listings", "url", "", "", ""]
 
 
 @ensureDeferred

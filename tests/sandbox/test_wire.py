@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.sandbox.exchange import Reply
-from webdata.sandbox.wire import MAX_BODY, MAX_HEAD, RequestReader, WireError, reply_bytes
+from webdata.sandbox.wire import MAX_BODY, MAX_HEAD, RequestReader, WireError, head_bytes, reply_bytes
 
 REQUEST = b"POST /save?a=1 HTTP/1.1\r\nHost: example.com\r\nContent-Length: 3\r\n\r\na=b"
 
@@ -133,6 +133,13 @@ def test_a_cut_reply_promises_more_than_it_sends():
 def test_a_header_cannot_begin_another():
     """Line breaks in a header's value are left out."""
     assert b"\r\nSet-Cookie" not in reply_bytes(Reply(302, (("Location", "/a\r\nSet-Cookie: b=c"),)))
+
+
+def test_headers_may_have_bytes_that_are_no_text():
+    """An escaped byte goes out as it is, a letter in UTF-8, and what is neither as a question mark."""
+    assert head_bytes(200, (("A", "\udce9"), ("B", "é"), ("C", "\ud800"))) == (
+        b"HTTP/1.1 200 OK\r\nA: \xe9\r\nB: \xc3\xa9\r\nC: ?\r\n\r\n"
+    )
 
 
 def test_a_status_without_a_name_is_written():

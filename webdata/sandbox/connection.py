@@ -1,17 +1,20 @@
 """One client of the sandbox's proxy."""
 
 import re
+from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Protocol as Shape
 from typing import cast
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall
+from twisted.internet.interfaces import IDelayedCall, IPushProducer
 from twisted.internet.protocol import Protocol
 from twisted.internet.tcp import Server
 from twisted.python.failure import Failure
+from zope.interface import implementer
 
-from webdata.sandbox.certificates import Authority
+from webdata.sandbox import hello
+from webdata.sandbox.certificates import Authority, HostTLS
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
@@ -42,6 +45,9 @@ class Connection(Protocol):
         self._sandbox = sandbox
         self._reader = RequestReader()
         self._tunnel: str | None = None
+        self._tls: HostTLS | None = None
+        """What the handshake is made with, until it begins."""
+        self._hello = b""
         self._later: IDelayedCall | None = None
         self._closing = False
 
@@ -67,6 +73,9 @@ class Connection(Protocol):
     def dataReceived(self, data: bytes) -> None:
         if self._closing:
             return
+        if self._tls:
+            self._start_tls(self._tls, data)
+            return
         try:
             self._reader.feed(data)
             while not self._closing and self._later is None and (message := self._reader.next()):
@@ -86,21 +95,28 @@ class Connection(Protocol):
             raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
         host = _host(match)
         if self._sandbox.knows(host):
-            self._start_tls(host)
+            self._open_tunnel(host)
         else:
             self._refuse(unknown(host))
 
-    def _start_tls(self, host: str) -> None:
+    def _open_tunnel(self, host: str) -> None:
         try:
-            tls = self._sandbox.authority.host(host)
+            self._tls = self._sandbox.authority.host(host)
         except ValueError as error:
             raise WireError(HTTPStatus.BAD_REQUEST, f"no certificate can be made for {host}") from error
         self._tunnel = host
         early = self._reader.rest()
         self._socket.write(ESTABLISHED)
-        self._socket.startTLS(tls)
         if early:  # sent without waiting for us: it belongs to the handshake
-            self._socket.protocol.dataReceived(early)
+            self._start_tls(self._tls, early)
+
+    def _start_tls(self, tls: HostTLS, data: bytes) -> None:
+        """Begin the handshake as soon as its first bytes are all there: they tell who the client is."""
+        self._hello += data
+        if hello.whole(self._hello):
+            self._tls = None
+            self._socket.startTLS(tls)
+            self._socket.protocol.dataReceived(self._hello)
 
     def _answer(self, message: Message) -> Reply:
         request = self._request(message)
@@ -115,7 +131,7 @@ class Connection(Protocol):
             scheme, host, target = "https", self._tunnel, message.target
         else:
             return None
-        return SandboxRequest(message.method, scheme, host, target, message.headers, message.body)
+        return SandboxRequest(message.method, scheme, host, target, message.headers, message.body, self._hello)
 
     def _reply(self, message: Message, reply: Reply) -> None:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
@@ -134,6 +150,12 @@ class Connection(Protocol):
         if reply.reset:
             self.abort()
             return
+        if reply.pieces:
+            self._closing = True
+            producer = _Pieces(self._socket, reply.pieces(), reply.pause)
+            self._socket.registerProducer(producer, streaming=True)
+            producer.resumeProducing()
+            return
         keep_alive = message.keep_alive and reply.cut is None
         self._socket.write(reply_bytes(reply, head_only=message.method == "HEAD", keep_alive=keep_alive))
         if not keep_alive:
@@ -146,6 +168,41 @@ class Connection(Protocol):
     def _close(self) -> None:
         self._closing = True
         self._socket.loseConnection()
+
+
+@implementer(IPushProducer)
+class _Pieces:
+    """Writes one piece after the other, no faster than they are taken, and closes the connection behind the last."""
+
+    def __init__(self, socket: Server, pieces: Iterator[bytes], pause: float):
+        self._socket = socket
+        self._pieces = pieces
+        self._pause = pause
+        self._later: IDelayedCall | None = None
+
+    def resumeProducing(self) -> None:
+        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
+
+        if self._later is None:
+            self._later = reactor.callLater(self._pause, self._write)
+
+    def pauseProducing(self) -> None:
+        if self._later:
+            self._later.cancel()
+            self._later = None
+
+    def stopProducing(self) -> None:
+        self.pauseProducing()
+
+    def _write(self) -> None:
+        self._later = None
+        piece = next(self._pieces, None)
+        if piece is None:
+            self._socket.unregisterProducer()
+            self._socket.loseConnection()
+        else:
+            self.resumeProducing()
+            self._socket.write(piece)  # which may pause us
 
 
 def _host(match: re.Match[str]) -> str:

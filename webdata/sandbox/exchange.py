@@ -1,6 +1,6 @@
 """What a client asked a site, and what the site answers: plain data, no network."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import parse_qs
@@ -24,6 +24,8 @@ class SandboxRequest:
     headers: Mapping[str, str]
     """By lower-case name; repeated ones are joined by `, `."""
     body: bytes = b""
+    hello: bytes = b""
+    """The first bytes of the client's TLS (ClientHello); none for `http`."""
 
     @property
     def url(self) -> str:
@@ -69,6 +71,10 @@ class Reply:
     """Break the connection (TCP reset) instead of answering."""
     cut: int | None = None
     """Promise the whole body, send this many bytes of it, and close."""
+    pieces: Callable[[], Iterator[bytes]] | None = None
+    """What goes over the wire instead of all the above, from the first line to the last byte; then close."""
+    pause: float = 0
+    """Seconds between pieces."""
 
 
 def redirect(location: str, status: int = 302, headers: Headers = ()) -> Reply:

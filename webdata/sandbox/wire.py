@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import Reply
+from webdata.sandbox.exchange import Headers, Reply
 
 MAX_HEAD = 64 * 1024
 MAX_BODY = 8 * 1024 * 1024
@@ -124,13 +124,23 @@ def _keeps_alive(minor: bytes, headers: Mapping[str, str]) -> bool:
 
 def reply_bytes(reply: Reply, *, head_only: bool = False, keep_alive: bool = True) -> bytes:
     """A reply as it goes over the wire. `Content-Length` is always that of the whole body."""
-    lines = [f"HTTP/1.1 {reply.status} {_phrase(reply.status)}"]
-    lines += [f"{name}: {value}".translate(UNSAFE) for name, value in reply.headers]
-    lines.append(f"Content-Length: {len(reply.body)}")
-    if not keep_alive:
-        lines.append("Connection: close")
-    head = "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n"
+    headers = (*reply.headers, ("Content-Length", str(len(reply.body))))
+    head = head_bytes(reply.status, headers if keep_alive else (*headers, ("Connection", "close")))
     return head if head_only else head + reply.body[: reply.cut]
+
+
+def head_bytes(status: int, headers: Headers) -> bytes:
+    """The head of a reply with these headers and no others: in UTF-8, escaped bytes (PEP 383) as they are."""
+    lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
+    lines += [f"{name}: {value}".translate(UNSAFE) for name, value in headers]
+    return b"\r\n".join(map(_encoded, lines)) + b"\r\n\r\n"
+
+
+def _encoded(line: str) -> bytes:
+    try:
+        return line.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return line.encode("utf-8", "replace")
 
 
 def _phrase(status: int) -> str:

@@ -39,7 +39,7 @@ def block_of(reply):
 def test_it_answers_for_bing():
     """Bing's hosts are one site, and nobody else's are."""
     assert all(site_for(host) is bing_web.answer for host in ("bing.com", "www.bing.com", "cn.bing.com"))
-    assert site_for("notbing.com") is None
+    assert site_for("notbing.com") is not bing_web.answer
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])

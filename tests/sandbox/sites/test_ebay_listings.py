@@ -40,7 +40,7 @@ def test_it_answers_for_ebay_in_many_countries():
     """EBay's hosts are one site, and nobody else's are."""
     hosts = ("ebay.com", "www.ebay.com", "www.ebay.de", "www.ebay.co.uk", "www.ebay.com.au", "signin.ebay.fr")
     assert all(site_for(host) is ebay_listings.answer for host in hosts)
-    assert site_for("www.notebay.com") is None
+    assert site_for("www.notebay.com") is not ebay_listings.answer
 
 
 def test_the_same_search_gets_the_same_bytes():

@@ -31,7 +31,7 @@ def obstacle(reply, path=PART):
 def test_it_answers_for_every_linkedin():
     """The site's own domain and those of countries are one site, and nobody else's is."""
     assert all(site_for(host) is linkedin_jobs.answer for host in ("www.linkedin.com", "ca.linkedin.com"))
-    assert site_for("linkedin.evil.example") is None
+    assert site_for("linkedin.evil.example") is not linkedin_jobs.answer
 
 
 def test_the_same_search_gets_the_same_bytes():

@@ -5,7 +5,8 @@ SandboxRequest to Reply that reads no clock and rolls no dice, so that the same 
 A site that shares its hosts with another may have a third: `takes(request)`, whether a request is meant for it.
 
 An entry of `HOSTS` is a host name (`news.example.com`), or begins with a dot and then stands for the domain and all
-below it (`.example.com`); `?` and `*` are wildcards. Of several that fit, the longest is taken.
+below it (`.example.com`); `?` and `*` are wildcards. Of several that fit, the longest is taken, and one that begins
+with `*` only where no other fits.
 Modules whose names begin with `_` are parts of sites.
 """
 
@@ -45,9 +46,9 @@ def _fits(host: str, pattern: str) -> bool:
 
 @cache
 def _sites() -> list[tuple[str, Answer]]:
-    """Pattern and answer of each site; those that take what they are meant for come after all others."""
+    """Pattern and answer of each site; those that take what they are meant for come after all others of their hosts."""
     rows = [(hasattr(site, "takes"), pattern, site.answer) for site in _modules() for pattern in site.HOSTS]
-    rows.sort(key=lambda row: (row[0], -len(row[1])))
+    rows.sort(key=lambda row: (row[1].startswith("*"), row[0], -len(row[1])))
     return [(pattern, answer) for _, pattern, answer in rows]
 
 

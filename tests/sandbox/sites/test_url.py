@@ -1,0 +1,338 @@
+"""The sandbox's web."""
+
+import io
+import socket
+import zlib
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from urllib.parse import urljoin, urlsplit
+
+import brotli
+import orjson
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from pytest_twisted import ensureDeferred
+from selectolax.lexbor import LexborHTMLParser
+from twisted.internet.threads import deferToThread
+
+from webdata.pages.blocked import block
+from webdata.sandbox.exchange import SandboxRequest
+from webdata.sandbox.sites import _web_compressed, _web_traps, site_for, url
+from webdata.sandbox.sites._web_encodings import MODES, SAMPLES
+from webdata.sandbox.sites._web_pages import article_markup
+
+MEGABYTE = 1 << 20
+
+
+def ask(path, host="example.com", scheme="http", **headers):
+    return url.answer(SandboxRequest("GET", scheme, host, path, headers))
+
+
+def header(reply, name):
+    return {key.lower(): value for key, value in reply.headers}.get(name)
+
+
+def text(reply, selector="h1"):
+    return LexborHTMLParser(reply.body).css_first(selector).text()
+
+
+def followed(path, hops=20):
+    """The addresses that redirects lead to, from a path of example.com on."""
+    found = [f"http://example.com{path}"]
+    while len(found) <= hops:
+        parts = urlsplit(found[-1])
+        reply = ask(parts.path, parts.hostname, parts.scheme)
+        if not 300 <= reply.status < 400:
+            break
+        found.append(urljoin(found[-1], header(reply, "location")))
+    return found[1:]
+
+
+@pytest.mark.parametrize("host", ["example.com", "a.b.example", "shop.test", "www.nytimes.com", "xn--p1ai.xn--p1ai"])
+def test_it_is_the_site_of_all_other_hosts(host):
+    """Names that no other site has are its own."""
+    assert site_for(host) is url.answer
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "fe80::a", "2130706433", "0x7f.1", "localhost", "intranet"])
+def test_numbers_are_nobodys(host):
+    """Addresses of numbers and names without a dot have no page, so that a guard that fails is seen."""
+    assert site_for(host) is None
+
+
+def test_the_index_lists_all():
+    """The index links every trial, each with a line of its own, and none stands there twice."""
+    page = LexborHTMLParser(ask("/").body)
+    links = [node.attributes["href"] for node in page.css("tbody a")]
+    assert links == [trial.path for trial in url.TRIALS]
+    assert len(set(links)) == len(links) > 250
+    assert all(row.text().strip() for row in page.css("tbody td"))
+
+
+@pytest.mark.parametrize("path", [trial.path for trial in url.TRIALS])
+def test_every_trial_answers_the_same_again(path):
+    """A trial gives the same reply each time, quickly, in its bytes or in its pieces."""
+    first, second = ask(path), ask(path)
+    if first.pieces:
+        assert next(first.pieces()) == next(second.pieces())
+    else:
+        assert first == second
+    assert 200 <= first.status < 600
+
+
+def test_articles_have_all_that_readers_want():
+    """An article has its title, headings, lists, a table, code, a picture, a note, a base; and what nobody wants."""
+    page = LexborHTMLParser(ask("/gardens/old-roses.html", "www.harbour.example").body)
+    assert "old roses" in page.css_first("article h1").text()
+    for selector in ("h2", "h3", "ul ul", "ol", "table thead", "pre code", "figure img", ".footnotes", "blockquote"):
+        assert page.css_first(f"article {selector}"), selector
+    for selector in ("nav", "#cookie-banner", "aside", "footer", "script", "style"):
+        assert page.css_first(selector), selector
+    assert page.css_first("base").attributes["href"] == "http://www.harbour.example/gardens/files/"
+
+
+def test_articles_say_that_they_are_invented():
+    """An article of any address says whose it is, and each address has its own."""
+    here, there = (ask("/2026/news", host, "https") for host in ("www.nytimes.com", "www.lemonde.fr"))
+    assert "https://www.nytimes.com/2026/news is invented by the sandbox" in text(here, ".notice")
+    assert here.body != there.body
+    assert ask("/redirect/302/1", "www.nytimes.com").status == 200
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_encodings_can_be_read(name):
+    """Each sample holds its text in its codec, declared as its address says."""
+    sample = SAMPLES[name]
+    for mode in MODES:
+        reply = ask(f"/encoding/{name}/{mode}")
+        markup = reply.body.removeprefix(sample.mark).decode(sample.codec)
+        assert sample.text in markup
+        declared = header(reply, "content-type").partition("charset=")[2], 'charset="' in markup
+        assert (bool(declared[0]), declared[1]) == (mode in ("header", "wrong"), mode in ("meta", "wrong"))
+        assert (declared[0] == (sample.label or name)) is (mode == "header")
+
+
+def test_byte_order_marks():
+    """Those with a mark begin with it, those without do not."""
+    marks = {"utf-8-bom": BOM_UTF8, "utf-16le-bom": BOM_UTF16_LE, "utf-16be-bom": BOM_UTF16_BE}
+    for name in SAMPLES:
+        begins = ask(f"/encoding/{name}/none").body.startswith((BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE))
+        assert begins is (name in marks)
+        assert ask(f"/encoding/{name}/none").body.startswith(marks.get(name, b"<" if "16" not in name else b""))
+
+
+@pytest.mark.parametrize(
+    ("name", "undo"),
+    [
+        ("gzip", lambda body: zlib.decompress(body, 31)),
+        ("deflate", zlib.decompress),
+        ("deflate-raw", lambda body: zlib.decompress(body, -15)),
+        ("br", brotli.decompress),
+        ("zstd", lambda body: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body)).read()),
+        ("double", lambda body: zlib.decompress(brotli.decompress(body), 31)),
+        ("cut", lambda body: zlib.decompressobj(31).decompress(body)),
+        ("wrong-gzip", bytes),
+    ],
+)
+def test_compressed_pages(name, undo):
+    """Each compression can be undone; one ends in the middle, one is not what it is said to be."""
+    body = undo(ask(f"/compressed/{name}").body)
+    whole = article_markup(f"http://example.com/compressed/{name}").encode()
+    assert whole.startswith(body)
+    assert (body == whole) is (name != "cut")
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        ("gzip", lambda body: zlib.decompressobj(31).decompress(body, 32 * MEGABYTE)),
+        ("br", lambda body: brotli.Decompressor().process(body[:500])),
+        ("zstd", lambda body: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body)).read(32 * MEGABYTE)),
+    ],
+)
+def test_bombs_are_small_and_grow(name, begin):
+    """A bomb is little on the wire, and its beginning alone is many megabytes of zeros."""
+    body = ask(f"/bomb/{name}").body
+    assert len(body) < 2 * MEGABYTE
+    grown = begin(body)
+    assert len(grown) >= 32 * MEGABYTE
+    assert not any(grown[:1000])
+
+
+def test_the_smallest_bomb_is_one_in_another():
+    """A bomb in a bomb is a few kilobytes."""
+    inner = zlib.decompress(ask("/bomb/double").body, 31)
+    assert len(ask("/bomb/double").body) < 10_000
+    assert inner == _web_compressed.gzip_bomb()
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("hops", [1, 3, 10, 11])
+def test_chains_of_redirects(status, hops):
+    """A chain has as many hops as it says, each of its status, and ends at the article."""
+    assert ask(f"/redirect/{status}/{hops}").status == status
+    found = followed(f"/redirect/{status}/{hops}")
+    assert (len(found), found[-1]) == (hops, "http://example.com/article")
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("to/relative", "http://example.com/article"),
+        ("to/scheme-less", "http://example.org/article"),
+        ("to/https", "https://example.com/article"),
+        ("to/http", "http://example.com/article"),
+        ("to/host", "http://www.harbour.example/article"),
+        ("to/fragment", "http://example.com/article#findings"),
+    ],
+)
+def test_where_redirects_lead(name, end):
+    """A redirect may be relative, change the scheme, or lead to another host."""
+    assert followed(f"/redirect/{name}") == [end]
+
+
+def test_redirects_without_end():
+    """Loops never end, and one redirect leads nowhere."""
+    assert len(followed("/redirect/loop/a")) == len(followed("/redirect/to/self")) == 20
+    assert header(ask("/redirect/to/nowhere"), "location") is None
+
+
+def test_refreshes():
+    """Refreshes name their seconds and their address in all the ways that there are."""
+    contents = {
+        name: LexborHTMLParser(ask(f"/refresh/{name}").body).css_first("meta[http-equiv]").attributes["content"]
+        for name in ("quoted", "seconds", "same", "chain/3", "chain/1")
+    }
+    assert contents == {
+        "quoted": "0; URL='/article'",
+        "seconds": "5; url=/article",
+        "same": "300",
+        "chain/3": "0; url=/refresh/chain/2",
+        "chain/1": "0; url=/article",
+    }
+
+
+def test_a_cookie_must_come_back():
+    """The page is for those who bring the cookie of the redirect; others are sent for it again."""
+    given = header(ask("/cookie"), "set-cookie").partition(";")[0]
+    assert header(ask("/cookie/check"), "location") == "/cookie"
+    assert text(ask("/cookie/check", cookie=given)) == "The cookie came back"
+
+
+@pytest.mark.parametrize("status", [404, 410, 403, 418, 500, 503, 204, 304])
+def test_statuses(status):
+    """A status has a page that names it, unless it has no body."""
+    reply = ask(f"/status/{status}")
+    assert reply.status == status
+    assert str(status).encode() in reply.body or status in (204, 304)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "begins"),
+    [
+        ("paper.pdf", "application/pdf", b"%PDF-1.4"),
+        ("picture.png", "image/png", b"\x89PNG"),
+        ("archive.zip", "application/zip", b"PK"),
+        ("picture.html", "text/html", b"\x89PNG"),
+        ("paper.txt", None, b"%PDF"),
+        ("table.csv", "text/csv; charset=utf-8", b"name,price"),
+        ("news.rss", "application/rss+xml", b"<?xml"),
+    ],
+)
+def test_files(name, kind, begins):
+    """Files have their type and their bytes, some of them types that are not theirs."""
+    reply = ask(f"/file/{name}")
+    assert header(reply, "content-type") == kind
+    assert reply.body.startswith(begins)
+
+
+def test_json_and_types():
+    """JSON is JSON, and articles are sent as plain text, as bytes, and without a type."""
+    assert orjson.loads(ask("/file/data.json").body)["title"] == "The sandbox"
+    kinds = [header(ask(f"/type/{name}"), "content-type") for name in ("plain", "octet", "none")]
+    assert kinds == ["text/plain; charset=utf-8", "application/octet-stream", None]
+
+
+@pytest.mark.parametrize("name", _web_traps.TARGETS)
+def test_traps_lead_astray(name):
+    """Every target is aimed at by a redirect and by a refresh."""
+    target = _web_traps.TARGETS[name]
+    assert header(ask(f"/trap/redirect/{name}"), "location") == target
+    refresh = LexborHTMLParser(ask(f"/trap/refresh/{name}").body).css_first("meta[http-equiv]")
+    assert refresh.attributes["content"] == f"0; url={target}"
+
+
+def test_traps_of_more_than_one_step():
+    """One trap goes over another host, and one page aims all it loads at loopback."""
+    assert followed("/trap/chain", 2)[-1] == "http://127.0.0.1/"
+    page = ask("/trap/page").body
+    assert all(mark in page for mark in (b'<img src="http://127.0.0.1/', b"fetch(", b"WebSocket", b"EventSource"))
+
+
+@pytest.mark.parametrize("name", ["cloudflare", "cloudflare-denial", "datadome", "akamai"])
+def test_challenges_are_known_as_such(name):
+    """What shuts others out is an obstacle; a widget in an article's form is none."""
+    reply = ask(f"/challenge/{name}")
+    assert block(reply.status, dict(reply.headers), reply.body, "http://example.com/")
+    widget = ask("/challenge/widget")
+    assert not block(widget.status, dict(widget.headers), widget.body, "http://example.com/")
+
+
+@ensureDeferred
+async def test_pages_go_over_sockets(client):
+    """Pages of any host come over http and https with their heads."""
+    for address in ("http://example.com/", "https://www.nytimes.com/a", "https://example.com/compressed/br"):
+        assert (await client.get(address)).status == 200
+    assert (await client.get("http://127.0.0.1:80/")).status == 502
+    assert (await client.get("http://example.com/status/204")).body == b""
+
+
+@pytest.mark.parametrize("path", ["/chunked/whole", "/until-closed"])
+@ensureDeferred
+async def test_bodies_without_a_length_come_whole(client, path):
+    """Chunks, and a body that ends with the connection, give the article."""
+    got = await client.get(f"https://example.com{path}")
+    assert got.text == article_markup(f"https://example.com{path}")
+    assert "content-length" not in got.headers
+
+
+@pytest.mark.parametrize("path", ["/truncated", "/chunked/cut"])
+@ensureDeferred
+async def test_bodies_that_are_cut(client, path):
+    """A body that ends too soon is noticed by a client."""
+    request = b"GET http://example.com%s HTTP/1.1\r\n\r\n" % path.encode()
+    body = (await client.raw(request)).partition(b"\r\n\r\n")[2]
+    assert b"</html>" not in body
+    assert len(body) > 500
+
+
+@ensureDeferred
+async def test_an_endless_body_ends_with_its_reader(client):
+    """An endless body goes on for as long as somebody reads it, and stops when they leave."""
+
+    def read():
+        with socket.create_connection(client.address, timeout=10) as connection:
+            connection.sendall(b"GET http://example.com/endless HTTP/1.1\r\n\r\n")
+            received = 0
+            while received < MEGABYTE:
+                received += len(connection.recv(65536))
+
+    await deferToThread(read)
+    await client.get("http://example.com/article")
+    assert len(client.sandbox.connections) <= 1
+
+
+@ensureDeferred
+async def test_heads_may_be_strange(client):
+    """Repeated headers and bytes that are no text go out as they are."""
+    raw = await client.raw(b"GET http://example.com/headers/bytes HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert b"X-Latin-1: caf\xe9\r\n" in raw
+    raw = await client.raw(b"GET http://example.com/headers/repeated HTTP/1.1\r\nConnection: close\r\n\r\n")
+    assert raw.count(b"X-Repeated") == raw.count(b"Set-Cookie") == 2
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.sampled_from(["example.com", "a.example"]))
+def test_any_path_is_answered(path, host):
+    """Whatever is asked, the answer is a page."""
+    assert ask(f"/any/{path}", host).status == 200

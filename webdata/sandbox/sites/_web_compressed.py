@@ -1,0 +1,114 @@
+"""Compressed pages: as they should be, torn, misnamed, and bombs that are small on the wire and 1 GB decoded.
+
+Bombs repeat what a compressor writes for one block of zeros, so that none takes more than milliseconds to make.
+"""
+
+import gzip
+import zlib
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+
+import brotli
+import zstandard
+
+from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.sandbox.sites._web_pages import Trial, article_markup
+
+BOMB_BYTES = 1 << 30
+BLOCK = 1 << 20
+CRC_OF_BOMB = 0x5B64C2B0
+"""CRC-32 of 1 GiB of zeros."""
+
+Compress = Callable[[bytes], bytes]
+
+
+def gzipped(data: bytes) -> bytes:
+    """One member, without a time."""
+    return gzip.compress(data, mtime=0)
+
+
+def raw_deflated(data: bytes) -> bytes:
+    """A stream without zlib's head, as some servers send for `deflate`."""
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def zstandard_streamed(data: bytes) -> bytes:
+    """A frame that does not tell the size of what is in it."""
+    packer = zstandard.ZstdCompressor().compressobj()
+    return packer.compress(data) + packer.flush()
+
+
+COMPRESSED: Mapping[str, tuple[str, str, Compress]] = {
+    "gzip": ("gzip", "gzip", gzipped),
+    "x-gzip": ("x-gzip", "gzip by its old name", gzipped),
+    "deflate": ("deflate", "deflate with zlib's head", zlib.compress),
+    "deflate-raw": ("deflate", "deflate without zlib's head", raw_deflated),
+    "br": ("br", "Brotli", brotli.compress),
+    "zstd": ("zstd", "Zstandard, without the size of its content", zstandard_streamed),
+    "double": ("gzip, br", "gzip in Brotli", lambda data: brotli.compress(gzipped(data))),
+    "upper": ("GZip", "gzip, named in other letters", gzipped),
+    "cut": ("gzip", "gzip that ends in the middle", lambda data: gzipped(data)[: len(gzipped(data)) // 2]),
+    "wrong-gzip": ("gzip", "plain, but said to be gzip", bytes),
+    "wrong-br": ("br", "plain, but said to be Brotli", bytes),
+    "unknown": ("sandbox", "plain, in an encoding that nobody knows", bytes),
+    "identity": ("identity", "plain, and said to be", bytes),
+}
+"""By the names in their addresses: the Content-Encoding, what it is, and what makes it."""
+
+
+@cache
+def gzip_bomb() -> bytes:
+    """One member, valid to its checksum."""
+    packer = zlib.compressobj(9, wbits=-15)
+    block = packer.compress(bytes(BLOCK)) + packer.flush(zlib.Z_FULL_FLUSH)
+    head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+    end = packer.flush() + CRC_OF_BOMB.to_bytes(4, "little") + BOMB_BYTES.to_bytes(4, "little")
+    return head + block * (BOMB_BYTES // BLOCK) + end
+
+
+@cache
+def brotli_bomb() -> bytes:
+    """One stream, whose flushed blocks are all alike but the first."""
+    packer = brotli.Compressor(quality=5)
+    first, following = (packer.process(bytes(BLOCK)) + packer.flush() for _ in range(2))
+    return bytes(first + following * (BOMB_BYTES // BLOCK - 1) + packer.finish())
+
+
+@cache
+def zstandard_bomb() -> bytes:
+    """One frame (RFC 8878) of blocks that say "128 KB of zeros"."""
+    size = 1 << 17
+    count = BOMB_BYTES // size
+    block = (1 << 1 | size << 3).to_bytes(3, "little") + b"\0"
+    last = (1 | 1 << 1 | size << 3).to_bytes(3, "little") + b"\0"
+    return b"\x28\xb5\x2f\xfd" + b"\x00\x38" + block * (count - 1) + last
+
+
+BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
+    "gzip": ("gzip", gzip_bomb),
+    "br": ("br", brotli_bomb),
+    "zstd": ("zstd", zstandard_bomb),
+    "double": ("gzip, gzip", lambda: gzipped(gzip_bomb())),
+}
+
+
+def compressed(name: str, request: SandboxRequest) -> Reply:
+    """The article, compressed so."""
+    encoding, _, compress = COMPRESSED[name]
+    return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article_markup(request.url).encode()))
+
+
+def bomb(name: str, _request: SandboxRequest) -> Reply:
+    """A bomb, said to be a page."""
+    encoding, made = BOMBS[name]
+    return Reply(200, (*HTML, ("Content-Encoding", encoding)), made())
+
+
+TRIALS = (
+    *(Trial(f"/compressed/{name}", what, partial(compressed, name)) for name, (_, what, _) in COMPRESSED.items()),
+    *(
+        Trial(f"/bomb/{name}", f"1 GB of zeros in {encoding}", partial(bomb, name))
+        for name, (encoding, _) in BOMBS.items()
+    ),
+)

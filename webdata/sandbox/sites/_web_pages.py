@@ -1,0 +1,83 @@
+"""Pages of the sandbox's web: invented articles, and small pages that say what they are."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
+from webdata.sandbox.invention import SITES, Dice, slug
+from webdata.sandbox.templates import Html, blocks
+
+TEMPLATE = "url.html"
+TITLE = ("article", "index", "page", "html", "htm", "php")
+"""Words of an address that say nothing of a page."""
+
+Answer = Callable[[SandboxRequest], Reply]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A page of the web: its path, what it is in one line, and how it answers."""
+
+    path: str
+    what: str
+    answer: Answer
+
+
+def article(request: SandboxRequest) -> Reply:
+    """A whole page with a title, headings, a table, code and a note, and with all that stands around."""
+    return Reply(200, HTML, article_markup(request.url).encode())
+
+
+def article_markup(url: str) -> str:
+    """The invented page of an address."""
+    dice = Dice("article", url)
+    publisher, _ = dice.one(SITES)
+    topic = _topic(url)
+    return blocks(TEMPLATE)["article"].fill(
+        url=url,
+        base=url.partition("?")[0].rpartition("/")[0] + "/files/",
+        publisher=publisher,
+        topic=topic,
+        title=dice.one(("{topic}, seen from afar", "The truth about {topic}", "{topic} at a glance")).format(
+            topic=topic
+        ),
+        opening=dice.sentences(topic, 3),
+        first=dice.sentences(topic, 2),
+        second=dice.sentences(topic, 3),
+        quoted=dice.sentences(topic, 1),
+        visitors=f"{dice.number(1000, 90_000):,}",
+        more_visitors=f"{dice.number(1000, 90_000):,}",
+        price=dice.price(),
+        other_price=dice.price(),
+        picture=slug(topic),
+    )
+
+
+def line(title: str, text: str, *, head: Html = Html(""), more: Html = Html("")) -> bytes:  # noqa: B008 - never changed
+    """A small page in UTF-8."""
+    return blocks(TEMPLATE)["line"].fill(title=title, text=text, head=head, more=more).encode()
+
+
+def said(status: int, title: str, text: str, headers: Headers = HTML) -> Reply:
+    """A reply with a small page."""
+    return Reply(status, headers, line(title, text))
+
+
+def constant(reply: Reply) -> Answer:
+    """The same reply for whatever is asked."""
+    return lambda _: reply
+
+
+def _topic(url: str) -> str:
+    """What a page may be about, from its address."""
+    return next(_words(url.partition("://")[2].partition("?")[0]), "an example")
+
+
+def _words(address: str) -> Iterator[str]:
+    host, _, path = address.partition("/")
+    for part in reversed(path.split("/")):
+        words = part.rpartition(".")[0] or part
+        text = " ".join(words.replace("-", " ").replace("_", " ").split())
+        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in TITLE:
+            yield text
+    yield host

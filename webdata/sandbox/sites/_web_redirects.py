@@ -1,0 +1,103 @@
+"""Ways from one page to another: redirects, refreshes, and a cookie that must come back."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
+from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, constant, line, said
+from webdata.sandbox.templates import blocks
+
+END = "/article"
+STATUSES = (301, 302, 303, 307, 308)
+LONGEST = 12
+"""Hops; fetchers follow ten or twenty."""
+COOKIE = "sandbox-visitor"
+
+LOCATIONS = {
+    "relative": ("a relative address", "../../files/../article"),
+    "scheme-less": ("an address without a scheme, to another host", "//example.org/article"),
+    "https": ("to https", "https://example.com/article"),
+    "http": ("to http", "http://example.com/article"),
+    "host": ("to another host", "http://www.harbour.example/article"),
+    "spaces": ("an address with spaces and letters beyond ASCII", "/an article/caf\u00e9"),
+    "latin-1": ("an address with bytes that are not UTF-8", "/caf\udce9"),
+    "query": ("a query alone", "?to=article"),
+    "fragment": ("an address with a fragment", "/article#findings"),
+    "empty": ("an empty address", ""),
+    "self": ("to itself, without end", "/redirect/to/self"),
+}
+REFRESHES = {
+    "at-once": ("after 0 seconds", "0; url=/article"),
+    "quoted": ("with quotes around the address", "0; URL='/article'"),
+    "bare": ("without the word url", "0;/article"),
+    "comma": ("with a comma and spaces", " 0 , url = /article "),
+    "seconds": ("after 5 seconds", "5; url=/article"),
+    "minutes": ("after 10 minutes: a page to be read", "600; url=/article"),
+    "same": ("without an address: the page anew", "300"),
+    "loop": ("to itself, without end", "0; url=/refresh/loop"),
+    "host": ("to another host", "0; url=http://www.harbour.example/article"),
+}
+
+
+def chain(status: int, left: int, _request: SandboxRequest) -> Reply:
+    """One hop of many; the last leads to the article."""
+    return redirect(f"/redirect/{status}/{left - 1}" if left > 1 else END, status)
+
+
+def loop(request: SandboxRequest) -> Reply:
+    """Two addresses that lead to each other."""
+    return redirect("/redirect/loop/b" if request.path.endswith("/a") else "/redirect/loop/a")
+
+
+def refresh(content: str) -> Reply:
+    """A page that leads on by itself."""
+    return Reply(
+        200, HTML, line("Moved", "You will be taken along.", head=blocks(TEMPLATE)["refresh"].fill(content=content))
+    )
+
+
+def refresh_chain(left: int, _request: SandboxRequest) -> Reply:
+    """One refresh of many; the last leads to the article."""
+    return refresh(f"0; url=/refresh/chain/{left - 1}" if left > 1 else f"0; url={END}")
+
+
+def give_cookie(_request: SandboxRequest) -> Reply:
+    """Sends the client on with a cookie."""
+    return redirect("/cookie/check", headers=(("Set-Cookie", f"{COOKIE}=yes; Path=/"),))
+
+
+def check_cookie(request: SandboxRequest) -> Reply:
+    """Shows the page to those who bring the cookie, and sends all others back for it."""
+    if request.cookies.get(COOKIE) == "yes":
+        return said(200, "The cookie came back", "Whoever reads this keeps cookies.")
+    return redirect("/cookie")
+
+
+def _chains() -> Iterator[Trial]:
+    for status in STATUSES:
+        for hops in range(1, LONGEST + 1):
+            yield Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
+
+
+TRIALS = (
+    *_chains(),
+    Trial("/redirect/loop/a", "two addresses that lead to each other", loop),
+    Trial("/redirect/loop/b", "the other one of the two", loop),
+    *(
+        Trial(f"/redirect/to/{name}", f"a redirect: {what}", constant(redirect(to)))
+        for name, (what, to) in LOCATIONS.items()
+    ),
+    Trial("/redirect/to/nowhere", "302 without a Location", constant(Reply(302, HTML, line("Found", "But where?")))),
+    *(
+        Trial(f"/refresh/{name}", f"meta refresh {what}", constant(refresh(to)))
+        for name, (what, to) in REFRESHES.items()
+    ),
+    *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(refresh_chain, n)) for n in range(1, 12)),
+    Trial(
+        "/refresh/header",
+        "a Refresh header",
+        constant(Reply(200, (*HTML, ("Refresh", "0; url=/article")), line("Moved", "On."))),
+    ),
+    Trial("/cookie", "a cookie on a redirect, which must come back", give_cookie),
+    Trial("/cookie/check", "the page for those who bring it", check_cookie),
+)

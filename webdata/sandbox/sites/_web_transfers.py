@@ -1,0 +1,164 @@
+"""Replies that are late, torn, endless, too large, or have strange heads."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from http import HTTPStatus
+from itertools import repeat
+
+from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.sandbox.sites._web_pages import Trial, article, article_markup, constant, line, said
+from webdata.sandbox.wire import head_bytes
+
+HUGE_BYTES = 25 * 1024 * 1024
+DEPTH = 200_000
+PIECE = 16 * 1024
+DRIP_BYTES = 40
+STATUSES = (
+    201, 203, 206, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 418, 421, 429, 451, 500, 502, 503, 504, 520,
+)  # fmt: skip
+DELAYS = (1, 2, 3, 5, 10, 30, 60)
+PLAIN_HEAD = (*HTML, ("Connection", "close"))
+CHUNKED = (*PLAIN_HEAD, ("Transfer-Encoding", "chunked"))
+REPEATED = (("X-Repeated", "one"), ("X-Repeated", "two"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2; Path=/"))
+STRANGE = (("X-Utf-8", "café"), ("X-Latin-1", "caf\udce9"), ("X-Empty", ""), ("x-lower", "tab\tinside"))
+
+HEADS = {
+    "repeated": ("repeated headers", (*HTML, *REPEATED)),
+    "bytes": ("headers with bytes beyond ASCII, some of them not UTF-8", (*HTML, *STRANGE)),
+    "many": ("300 headers", (*HTML, *((f"X-Number-{n}", str(n)) for n in range(300)))),
+    "long": ("a header of 12 KB", (*HTML, ("X-Long", "a" * 12_000))),
+}
+
+
+def late(seconds: int, request: SandboxRequest) -> Reply:
+    """The article, so many seconds later."""
+    return Reply(200, HTML, article_markup(request.url).encode(), delay=seconds)
+
+
+def halved(request: SandboxRequest) -> Reply:
+    """Half of what Content-Length promises."""
+    body = article(request).body
+    return Reply(200, HTML, body, cut=len(body) // 2)
+
+
+def in_pieces(pieces: Sequence[bytes], pause: float = 0) -> Reply:
+    """Bytes as they are, each after a pause."""
+    return Reply(pieces=lambda: iter(pieces), pause=pause)
+
+
+def chunked(request: SandboxRequest) -> Reply:
+    """The article in chunks, whole."""
+    return in_pieces([*_chunks(request), b"0\r\n\r\n"])
+
+
+def chunked_cut(request: SandboxRequest) -> Reply:
+    """The article in chunks, of which the last never come."""
+    pieces = _chunks(request)
+    return in_pieces(pieces[: len(pieces) // 2])
+
+
+def until_closed(request: SandboxRequest) -> Reply:
+    """The article without its length: it ends with the connection."""
+    return in_pieces([head_bytes(200, PLAIN_HEAD), article(request).body])
+
+
+def slow_head(_request: SandboxRequest) -> Reply:
+    """A line of the head every half second, for some seconds."""
+    lines = head_bytes(200, (*HTML, *((f"X-{n}", "late") for n in range(4)), ("Content-Length", "0"))).splitlines(True)
+    return in_pieces(lines, pause=0.5)
+
+
+def drip(_request: SandboxRequest) -> Reply:
+    """One byte every half second."""
+    body = line("Drip", "One byte after the other.")[:DRIP_BYTES]
+    head = head_bytes(200, (*HTML, ("Content-Length", str(len(body)))))
+    return in_pieces([head, *(bytes([byte]) for byte in body)], pause=0.5)
+
+
+def endless(_request: SandboxRequest) -> Reply:
+    """A body that never ends."""
+
+    def pieces() -> Iterator[bytes]:
+        yield head_bytes(200, PLAIN_HEAD)
+        yield from repeat(b"<p>and so on</p>".ljust(PIECE))
+
+    return Reply(pieces=pieces, pause=0.001)
+
+
+def large(_request: SandboxRequest) -> Reply:
+    """A small page with white space behind it."""
+    return Reply(200, HTML, line("Large", "A large page.").ljust(HUGE_BYTES))
+
+
+def deep(_request: SandboxRequest) -> Reply:
+    """Elements in each other, as deep as no page needs."""
+    return Reply(200, HTML, b"<title>Deep</title>" + b"<div>" * DEPTH + b"the bottom" + b"</div>" * DEPTH)
+
+
+def broken_markup() -> dict[str, tuple[str, bytes]]:
+    """Bodies by name that parsers stumble over."""
+    page = line("Odd bytes", "Some of them are odd.")
+    return {
+        "nul": ("NULs in the text", page.replace(b"odd.", b"o\0d\0d.\0")),
+        "controls": (
+            "control characters and invalid UTF-8",
+            page.replace(b"odd.", b"odd\x01\x08\x7f\xff\xfe\xc0\xaf."),
+        ),
+        "unclosed": (
+            "nothing is closed",
+            b"<html><body><h1>Unclosed<p>one<p>two<table><tr><td>three<!-- and a comment",
+        ),
+        "fragment": ("no html, head or body", b"<h1>A fragment</h1><p>Nothing around it.</p>"),
+        "blank": ("white space alone", b" \r\n\t " * 100),
+        "frames": (
+            "a frameset",
+            b'<html><frameset cols="*,*"><frame src="/article"><frame src="/empty"></frameset></html>',
+        ),
+        "script": (
+            "a shell that scripts would fill",
+            b'<html><body><div id="root"></div><script src="/app.js"></script></body></html>',
+        ),
+    }
+
+
+def _chunks(request: SandboxRequest) -> list[bytes]:
+    body = article(request).body
+    parts = [body[start : start + 700] for start in range(0, len(body), 700)]
+    return [head_bytes(200, CHUNKED), *(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)]
+
+
+def _status(code: int) -> Reply:
+    try:
+        name = HTTPStatus(code).phrase
+    except ValueError:
+        name = "Unknown"
+    return said(code, f"{code} {name}", "The page is what the status says.")
+
+
+def _statuses() -> Iterator[Trial]:
+    for code in STATUSES:
+        yield Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code)))
+    for code in (204, 205, 304):
+        yield Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ())))
+
+
+TRIALS = (
+    *_statuses(),
+    *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(late, seconds)) for seconds in DELAYS),
+    Trial("/slow/head", "a head that comes line by line", slow_head),
+    Trial("/slow/drip", f"{DRIP_BYTES} bytes, each after half a second", drip),
+    Trial("/endless", "a body without an end", endless),
+    Trial("/huge", "a page of 25 MB", large),
+    Trial("/deep", f"{DEPTH:,} nested elements", deep),
+    Trial("/empty", "200 without a body", constant(Reply())),
+    Trial("/truncated", "half of what Content-Length says", halved),
+    Trial("/chunked/whole", "an article in chunks", chunked),
+    Trial("/chunked/cut", "an article in chunks, of which the last are missing", chunked_cut),
+    Trial("/until-closed", "an article without Content-Length", until_closed),
+    Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
+    *(
+        Trial(f"/headers/{name}", what, constant(said(200, "Headers", what, head)))
+        for name, (what, head) in HEADS.items()
+    ),
+    *(Trial(f"/odd/{name}", what, constant(Reply(200, HTML, body))) for name, (what, body) in broken_markup().items()),
+)

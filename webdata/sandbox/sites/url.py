@@ -1,0 +1,53 @@
+"""The web: an invented page for every address that no other site answers for.
+
+The hosts of examples (RFC 2606: `example.com`, `example.org`, `example.net`, all below them, `*.example`, `*.test`)
+have the trials of `TRIALS` at their paths; http://example.com/ lists them with a line on each. Any other path or host
+is an invented article that says so. Addresses of numbers and names without a dot are nobody's.
+"""
+
+import re
+
+from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.sandbox.sites import (
+    _web_compressed,
+    _web_encodings,
+    _web_files,
+    _web_redirects,
+    _web_transfers,
+    _web_traps,
+)
+from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, article
+from webdata.sandbox.templates import blocks, joined
+
+HOSTS = ("*.*[a-z]",)
+
+EXAMPLES = re.compile(r"(?:.+\.)?(?:example\.(?:com|org|net)|example|test)")
+INDEXES = re.compile(r"(?:www\.)?example\.(?:com|org|net)")
+
+
+def index(_request: SandboxRequest) -> Reply:
+    """All trials, each with a line that says what it is."""
+    block = blocks(TEMPLATE)
+    rows = joined(block["row"].fill(path=trial.path, what=trial.what) for trial in TRIALS)
+    return Reply(200, HTML, block["index"].fill(rows=rows).encode())
+
+
+TRIALS = (
+    Trial("/article", "an article with headings, lists, a table, code, a picture, a note, and all around it", article),
+    *_web_encodings.TRIALS,
+    *_web_compressed.TRIALS,
+    *_web_redirects.TRIALS,
+    *_web_transfers.TRIALS,
+    *_web_files.TRIALS,
+    *_web_traps.TRIALS,
+)
+BY_PATH = {trial.path: trial.answer for trial in TRIALS}
+
+
+def answer(request: SandboxRequest) -> Reply:
+    """The trial at this path, the index, or an invented article."""
+    if not EXAMPLES.fullmatch(request.host):
+        return article(request)
+    if request.path == "/" and INDEXES.fullmatch(request.host):
+        return index(request)
+    return BY_PATH.get(request.path, article)(request)
