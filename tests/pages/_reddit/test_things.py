@@ -1,0 +1,62 @@
+"""Reddit's JSON, with all that is documented and our names."""
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import LayoutError
+from webdata.pages._reddit.things import completed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["subreddit", "subreddit_id", "kind", "data", "id"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def names(value):
+    """All keys in a JSON, with how often they stand there."""
+    if isinstance(value, dict):
+        return sorted([*value, *(name for inner in value.values() for name in names(inner))])
+    return sorted(name for inner in value for name in names(inner)) if isinstance(value, list) else []
+
+
+def test_our_names_stand_beside_theirs():
+    """Keys that begin with the upstream's word are repeated; words within other keys are left."""
+    found = completed({"subreddit": "x", "subreddit_type": "public", "is_crosspostable_subreddit": True})
+    assert found == {
+        "subreddit": "x",
+        "subreddit_type": "public",
+        "is_crosspostable_subreddit": True,
+        "subforum": "x",
+        "subforum_type": "public",
+    }
+
+
+def test_what_the_upstream_tells_is_never_replaced():
+    """Null is put only where a key is missing."""
+    found = completed({"kind": "t3", "data": {"id": "1", "score": 0, "title": "", "name": "t3_1"}})["data"]
+    assert (found["score"], found["title"], found["selftext"]) == (0, "", None)
+
+
+@given(st.dictionaries(st.text(max_size=3), JSON) | st.lists(JSON))
+def test_nothing_is_lost(value):
+    """Every key of the upstream stands where it stood, with what it held, and ours beside it."""
+    original = orjson.loads(orjson.dumps(value))
+    try:
+        found = completed(value)
+    except LayoutError:
+        return
+    assert kept(original, found)
+    assert names(found).count("subforum") >= names(original).count("subreddit")
+
+
+def kept(original, found):
+    if isinstance(original, dict):
+        return all(name in found and kept(inner, found[name]) for name, inner in original.items())
+    if isinstance(original, list):
+        return all(map(kept, original, found))
+    return original == found

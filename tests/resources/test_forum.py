@@ -1,0 +1,181 @@
+"""What the forum's endpoints promise, and what can be asked of them."""
+
+from typing import get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from werkzeug.routing import Map, Rule
+
+from webdata.api.routes import routes
+from webdata.errors import QueryError
+from webdata.resources import forum, schema
+from webdata.resources.forum import (
+    FORUM,
+    ForumAboutQuery,
+    ForumCommentsQuery,
+    ForumPostQuery,
+    ForumSubforumQuery,
+    ForumUserQuery,
+)
+
+TYPES = {"post": forum.Post, "comment": forum.Comment, "about": forum.About}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_a_type_has_the_keys_of_its_schema(name):
+    """The types' keys are what the schema documents and requires."""
+    found = schema("forum")["$defs"][name]
+    assert set(get_type_hints(TYPES[name])) == set(found["properties"]) == set(found["required"])
+
+
+@pytest.mark.parametrize("resource", FORUM, ids=lambda one: one.name)
+def test_what_all_have_in_common(resource):
+    """Nothing is added to the upstream's JSON, answers stay fresh for ten minutes, and 404s are told in our words."""
+    assert (resource.method, resource.packed, resource.envelope, resource.fresh_seconds) == ("GET", False, (), 600)
+    assert resource.not_found.startswith("There is no ")
+
+
+def test_a_missing_post_is_told_as_spec_md_has_it():
+    """Who asks for a post that is not there is told that no post has that ID."""
+    assert "no post with that ID" in forum.FORUM_POST.not_found
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "segments"),
+    [
+        ("subforum/python", "forum_subforum", {"subforum": "python"}),
+        ("subforum/python/about", "forum_about", {"subforum": "python"}),
+        ("subforum/python/about/", "forum_about", {"subforum": "python"}),
+        ("subforum/r/python/about", "forum_about", {"subforum": "r/python"}),
+        ("subforum/about", "forum_subforum", {"subforum": "about"}),
+        ("subforum/about/about", "forum_about", {"subforum": "about"}),
+        ("subforum", "forum_subforum", {}),
+        ("user/u/spez", "forum_user", {"username": "u/spez"}),
+        ("post/1abc2d", "forum_post", {"id": "1abc2d"}),
+    ],
+)
+def test_paths(path, name, segments):
+    """What a subforum is about is never taken for a subforum, nor a subforum called about for a question."""
+    rules = Map([Rule(rule, endpoint=one.name) for one in FORUM for rule in routes(one)], merge_slashes=False)
+    assert rules.bind("localhost").match(f"/v1/forum/{path}") == (name, segments)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "python",
+        "r/python",
+        "/r/python",
+        "/r/python/",
+        " R/python ",
+        "https://www.reddit.com/r/python/",
+        "reddit.com/r/python",
+    ],
+)
+def test_names_of_subforums(written):
+    """A subforum's name is taken with and without its prefix, and out of its address."""
+    assert ForumSubforumQuery.check({"subforum": written}).subforum == "python"
+    assert ForumAboutQuery.check({"subforum": written}).subforum == "python"
+
+
+def test_a_user_has_a_subforum():
+    """The subforum of a user's own posts may have a hyphen."""
+    assert ForumSubforumQuery.check({"subforum": "r/u_some-body"}).subforum == "u_some-body"
+
+
+@pytest.mark.parametrize(
+    "written", ["spez", "u/spez", "/u/spez", "user/spez", "/user/spez/", "https://old.reddit.com/user/spez"]
+)
+def test_names_of_users(written):
+    """So is a user's."""
+    assert ForumUserQuery.check({"username": written}).username == "spez"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1abc2d",
+        "t3_1abc2d",
+        "T3_1ABC2D",
+        "https://www.reddit.com/r/python/comments/1abc2d/a_title/?sort=top",
+        "https://www.reddit.com/comments/1abc2d",
+        "/r/python/comments/1abc2d/a_title/kx1/",
+        "https://redd.it/1abc2d",
+        "https://www.reddit.com/gallery/1abc2d",
+    ],
+)
+def test_ids_of_posts(written):
+    """A post's id is taken with and without its kind, and out of its address."""
+    assert ForumPostQuery.check({"id": written}).id == "1abc2d"
+    assert ForumCommentsQuery.check({"id": written}).id == "1abc2d"
+
+
+def test_what_is_not_asked_for():
+    """Twenty-five hot posts, comments by confidence, and a post alone, unless the query says otherwise."""
+    query = ForumSubforumQuery.check({"subforum": "python"})
+    assert (query.limit, query.sort, query.t, query.after) == (25, "hot", "all", None)
+    assert ForumCommentsQuery.check({"id": "1"}).sort == "confidence"
+    post = ForumPostQuery.check({"id": "1"})
+    assert (post.with_comments, post.sort) == (False, "confidence")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("TRUE", True), ("1", True), ("false", False), ("0", False)]
+)
+def test_flags(text, value):
+    """A flag is written as true or false, or as 1 or 0."""
+    assert ForumPostQuery.check({"id": "1", "with_comments": text}).with_comments is value
+
+
+@pytest.mark.parametrize(
+    ("query", "wrong", "right"),
+    [
+        (ForumSubforumQuery, {"limit": "0"}, "1 to 100"),
+        (ForumSubforumQuery, {"limit": "101"}, "1 to 100"),
+        (ForumSubforumQuery, {"limit": "all"}, "1 to 100"),
+        (ForumSubforumQuery, {"sort": "best"}, "one of hot, new, top, rising, controversial"),
+        (ForumSubforumQuery, {"t": "decade"}, "one of hour, day, week, month, year, all"),
+        (ForumSubforumQuery, {"after": "1abc2d"}, "data.after"),
+        (ForumSubforumQuery, {"subforum": "p"}, "2 to 21"),
+        (ForumSubforumQuery, {"subforum": "python/new"}, "2 to 21"),
+        (ForumSubforumQuery, {"subforum": "_python"}, "2 to 21"),
+        (ForumSubforumQuery, {"subforum": " "}, "2 to 21"),
+        (ForumUserQuery, {"sort": "rising"}, "one of hot, new, top, controversial"),
+        (ForumUserQuery, {"username": "ab"}, "3 to 20"),
+        (ForumUserQuery, {"username": "[deleted]"}, "3 to 20"),
+        (ForumPostQuery, {"id": "t1_1abc2d"}, "t3_1abc2d"),
+        (ForumPostQuery, {"id": "a title"}, "t3_1abc2d"),
+        (ForumPostQuery, {"with_comments": "yes please"}, "true, false"),
+        (ForumCommentsQuery, {"sort": "hot"}, "confidence, top, new, controversial, old, qa"),
+    ],
+)
+def test_what_cannot_be_asked(query, wrong, right):
+    """A wrong value is refused with what would be right."""
+    required = {"subforum": "python", "username": "spez", "id": "1abc2d"}
+    known = {name: value for name, value in required.items() if name in query.model_fields}
+    with pytest.raises(QueryError) as caught:
+        query.check({**known, **wrong})
+    (problem,) = caught.value.problems
+    assert problem["loc"] == ["query", *wrong]
+    assert right in problem["msg"]
+
+
+def test_what_does_not_apply_is_named():
+    """Parameters that mean nothing to an endpoint are ignored, and told."""
+    query, ignored = ForumAboutQuery.read([("subforum", "python"), ("limit", "3")])
+    assert (query.subforum, ignored) == ("python", ["limit"])
+    _, ignored = ForumCommentsQuery.read([("id", "1abc"), ("with_comments", "true"), ("sort", "top")])
+    assert ignored == ["with_comments"]
+
+
+@given(st.text(), st.sampled_from([ForumSubforumQuery, ForumUserQuery, ForumPostQuery]))
+def test_any_name(text, query):
+    """Whatever stands for a name, it is one that can stand in an address, or refused."""
+    field = next(iter(query.model_fields))
+    try:
+        found = getattr(query.check({field: text}), field)
+    except QueryError:
+        return
+    assert found.isascii()
+    assert found.replace("-", "_").replace("_", "a").isalnum()

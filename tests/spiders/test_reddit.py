@@ -1,0 +1,358 @@
+"""Whom at Reddit a query is asked of, in which order, and with which token."""
+
+import asyncio
+from time import monotonic
+
+import pytest
+from scrapy.http import Headers, Response
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+
+from webdata.errors import BlockedError, NotFoundError, UpstreamError
+from webdata.resources.forum import (
+    ForumAboutQuery,
+    ForumCommentsQuery,
+    ForumPostQuery,
+    ForumSubforumQuery,
+    ForumUserQuery,
+)
+from webdata.sandbox.exchange import SandboxRequest
+from webdata.sandbox.sites import reddit as site
+from webdata.spiders._reddit_oauth import TOKEN, Account, told
+from webdata.spiders._reddit_urls import api_url, feed_url, json_url
+from webdata.spiders.reddit import REST, RedditSpider
+
+SITE, API = "https://www.reddit.com", "https://oauth.reddit.com"
+PYTHON = ForumSubforumQuery(subforum="python")
+
+
+@pytest.mark.parametrize(
+    ("query", "api", "public", "feed"),
+    [
+        (
+            PYTHON,
+            "/r/python/hot?limit=25&raw_json=1",
+            "/r/python/hot.json?limit=25&raw_json=1",
+            "/r/python/.rss?limit=25",
+        ),
+        (
+            ForumSubforumQuery(subforum="python", sort="top", t="week", limit=7, after="t3_1abc"),
+            "/r/python/top?limit=7&t=week&after=t3_1abc&raw_json=1",
+            "/r/python/top.json?limit=7&t=week&after=t3_1abc&raw_json=1",
+            "/r/python/top/.rss?limit=7&t=week&after=t3_1abc",
+        ),
+        (
+            ForumAboutQuery(subforum="python"),
+            "/r/python/about?raw_json=1",
+            "/r/python/about.json?raw_json=1",
+            "/r/python/.rss?limit=1",
+        ),
+        (
+            ForumUserQuery(username="spez", sort="new", t="day"),
+            "/user/spez/overview?sort=new&limit=25&raw_json=1",
+            "/user/spez/overview.json?sort=new&limit=25&raw_json=1",
+            "/user/spez/.rss?sort=new&limit=25",
+        ),
+        (
+            ForumPostQuery(id="1abc"),
+            "/comments/1abc?limit=1&raw_json=1",
+            "/comments/1abc.json?limit=1&raw_json=1",
+            "/comments/1abc/.rss?limit=1",
+        ),
+        (
+            ForumPostQuery(id="1abc", with_comments=True, sort="old"),
+            "/comments/1abc?sort=old&limit=500&raw_json=1",
+            "/comments/1abc.json?sort=old&limit=500&raw_json=1",
+            "/comments/1abc/.rss?sort=old&limit=500",
+        ),
+        (
+            ForumCommentsQuery(id="1abc"),
+            "/comments/1abc?sort=confidence&limit=500&raw_json=1",
+            "/comments/1abc.json?sort=confidence&limit=500&raw_json=1",
+            "/comments/1abc/.rss?sort=confidence&limit=500",
+        ),
+    ],
+)
+def test_addresses(query, api, public, feed):
+    """A query has an address at the API, one of the public JSON, and one of a feed."""
+    assert (api_url(query), json_url(query), feed_url(query)) == (API + api, SITE + public, SITE + feed)
+
+
+class Offline(RedditSpider):
+    """The engine over the sandbox's site, without a network; it notes what was asked for.
+
+    Requests that an entry of `replies` stands for, by the beginning of their address, get that reply.
+    """
+
+    async def fetched(self, request):
+        self.asked_for.append(request)
+        await asyncio.sleep(0)
+        host, _, target = request.url.removeprefix("https://").partition("/")
+        headers = {name.lower(): value for name, value in request.headers.to_unicode_dict().items()}
+        reply = site.answer(SandboxRequest(request.method, "https", host, f"/{target}", headers, request.body))
+        status, body, more = reply.status, reply.body, dict(reply.headers)
+        for beginning, replies in self.replies.items():
+            if request.url.startswith(beginning) and replies:
+                status, body, more = replies.pop(0)
+        return Response(request.url, status=status, headers=Headers(more), body=body, request=request)
+
+    @property
+    def hosts(self):
+        """Who was asked, in their order: the API, the public JSON, a feed, the token's giver."""
+        return [name_of(request.url) for request in self.asked_for]
+
+
+def name_of(url):
+    names = {TOKEN: "token", API: "api"}
+    found = next((name for beginning, name in names.items() if url.startswith(beginning)), None)
+    return found or ("feed" if ".rss" in url else "json")
+
+
+class Engine:
+    """What downloads for the spider."""
+
+    def __init__(self, spider):
+        self.spider = spider
+
+    async def download_async(self, request):
+        return await self.spider.fetched(request)
+
+
+def made(client=("sandbox", "sandbox"), **settings):
+    """A spider with the application of an operator."""
+    settings = {"ON_DEMAND": True, "KEPT_PAGES": "", "REDDIT_CLIENT": client, "DEADLINE": 20, **settings}
+    spider = Offline.from_crawler(get_crawler(Offline, settings))
+    spider.crawler.engine = Engine(spider)
+    spider.asked_for, spider.replies = [], {}
+    return spider
+
+
+@pytest.fixture
+def spider():
+    return made()
+
+
+async def won(spider, query=PYTHON, **meta):
+    request = spider.prepared(query)
+    request.meta.update(meta)
+    return await spider.first_won(request, query)
+
+
+async def found(spider, query=PYTHON):
+    response = await won(spider, query)
+    (one,) = [one async for one in spider.found(response, query)]
+    return one
+
+
+def blocked(status=403):
+    return status, b"<html><title>Blocked</title><h1>whoa there, pardner!</h1></html>", {"Content-Type": "text/html"}
+
+
+@pytest.mark.task
+async def test_the_api_is_asked_first(spider):
+    """With an application the API answers, with a token that is fetched once for all queries."""
+    assert (await found(spider)).partial is None
+    await found(spider, ForumAboutQuery(subforum="python"))
+    assert spider.hosts == ["token", "api", "api"]
+    assert spider.asked_for[1].headers["Authorization"] == b"Bearer sandbox-full"
+
+
+@pytest.mark.task
+async def test_without_an_application():
+    """Without one the public JSON is asked, and no token."""
+    spider = made(client=(None, None))
+    assert (await found(spider)).partial is None
+    assert spider.hosts == ["json"]
+    assert "Authorization" not in spider.asked_for[0].headers
+
+
+@pytest.mark.task
+async def test_one_token_for_all_in_flight(spider):
+    """Queries that come at once wait for one token."""
+    await asyncio.gather(*(won(spider) for _ in range(8)))
+    assert spider.hosts.count("token") == 1
+    assert spider.hosts.count("api") == 8
+
+
+@pytest.mark.task
+async def test_an_application_without_a_secret():
+    """It is given a token as one that is installed somewhere, without telling where."""
+    spider = made(client=("sandbox", None))
+    await found(spider)
+    token, _ = spider.asked_for
+    assert token.body == (
+        b"grant_type=https%3A%2F%2Foauth.reddit.com%2Fgrants%2Finstalled_client&device_id=DO_NOT_TRACK_THIS_DEVICE"
+    )
+
+
+@pytest.mark.task
+async def test_a_token_that_was_revoked(spider):
+    """A token that the API refuses is replaced, once."""
+    spider.replies[API] = [(401, b'{"message": "Unauthorized", "error": 401}', {})]
+    assert (await found(spider)).partial is None
+    assert spider.hosts == ["token", "api", "token", "api"]
+
+
+@pytest.mark.task
+async def test_an_application_that_is_refused():
+    """The public JSON answers where the application is not accepted; the API is not asked."""
+    spider = made(client=("sandbox", "wrong"))
+    await found(spider)
+    assert spider.hosts == ["token", "json"]
+    await found(spider)
+    assert spider.hosts == ["token", "json", "json"]
+
+
+@pytest.mark.task
+async def test_a_token_that_ends():
+    """A token is replaced before its end."""
+    spider = made(client=("sandbox", "sandbox:short"))
+    await won(spider)
+    await asyncio.sleep(0.6)
+    await won(spider)
+    assert spider.hosts.count("token") == 2
+
+
+@pytest.mark.task
+async def test_who_asks():
+    """Every request tells who asks, and whom to write to where that is set."""
+    spider = made(CONTACT="ops@example.org")
+    await found(spider)
+    names = {request.headers["User-Agent"].decode() for request in spider.asked_for}
+    (name,) = names
+    assert name.startswith("python:webdata:")
+    assert name.endswith("(by ops@example.org)")
+
+
+@pytest.mark.task
+async def test_feeds_answer_when_nobody_else_does(spider):
+    """Where the API and the public JSON are blocked a feed answers, and the record says that it is a part."""
+    spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
+    one = await found(spider)
+    assert one.partial == "atom"
+    assert len(one.page["data"]["children"]) == 25
+    assert spider.hosts == ["token", "api", "json", "feed"]
+
+
+@pytest.mark.task
+async def test_who_blocks_rests(spider):
+    """Who has blocked is not asked again for a while; who was only out of order is."""
+    spider.replies = {API: [(503, b"", {})], f"{SITE}/r/python/hot.json": [blocked()]}
+    await won(spider)
+    spider.asked_for.clear()
+    spider.replies = {API: [(503, b"", {})]}
+    await won(spider)
+    assert spider.hosts == ["api", "feed"]
+    spider.providers[1].rests_until = monotonic()
+    await won(spider)
+    assert spider.hosts == ["api", "feed", "api"]
+
+
+@pytest.mark.task
+async def test_when_all_rest(spider):
+    """Where all rest, the one that rests the shortest is asked, and its answer ends its rest."""
+    spider.replies = {API: [blocked()], SITE + "/r/": [(429, b"", {"x-ratelimit-reset": "5"}), blocked()]}
+    with pytest.raises(BlockedError):
+        await won(spider)
+    spider.asked_for.clear()
+    await won(spider)
+    await won(spider)
+    assert spider.hosts == ["json", "json"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({"x-ratelimit-reset": "247"}, 247), ({"Retry-After": "9"}, 9), ({"x-ratelimit-reset": "soon"}, REST), ({}, REST)],
+)
+@pytest.mark.task
+async def test_how_long_one_rests(headers, seconds):
+    """For as long as Reddit says, else for a set time."""
+    spider = made(client=(None, None))
+    spider.replies = {SITE: [(429, b"", headers)]}
+    await won(spider)
+    assert spider.providers[0].rests_until - monotonic() == pytest.approx(seconds, abs=1)
+
+
+@pytest.mark.task
+async def test_a_question_for_the_age_is_about_one_page(spider):
+    """That one page asks for an age says nothing of others."""
+    page = b"<html><title>reddit.com: over 18?</title><button name='over18' value='yes'></button></html>"
+    spider.replies = {API: [(200, page, {"Content-Type": "text/html"})]}
+    await won(spider)
+    assert spider.providers[0].rests_until == 0
+
+
+@pytest.mark.task
+async def test_an_answer_is_an_answer(spider):
+    """That a subforum is private, or does not exist, is not asked a second time."""
+    for name in ("private", "banned", "quarantined", "gated", "missing"):
+        spider.asked_for.clear()
+        with pytest.raises(NotFoundError) as caught:
+            await won(spider, ForumSubforumQuery(subforum=name))
+        assert caught.value.kind == (None if name == "missing" else name)
+        assert (caught.value.message is None) == (name == "missing")
+        assert spider.hosts[-1:] == ["api"]
+
+
+@pytest.mark.task
+async def test_when_nobody_answers(spider):
+    """The first one's error is told where nobody answers."""
+    spider.replies = {API: [(503, b"", {})], SITE + "/r/": [blocked(), blocked()]}
+    with pytest.raises(UpstreamError) as caught:
+        await won(spider)
+    assert caught.value.kind == "http_503"
+
+
+@pytest.mark.task
+async def test_requests_that_are_left(spider):
+    """Where fewer than two are left one waits, if there is time; else the next provider is asked."""
+    few = {"x-ratelimit-remaining": "1.0", "x-ratelimit-reset": "0.3"}
+    ok = site.answer(
+        SandboxRequest("GET", "https", "www.reddit.com", "/r/python/hot.json?raw_json=1", {"user-agent": "x"})
+    )
+    spider.replies = {API: [(200, ok.body, few), (200, ok.body, {**few, "x-ratelimit-reset": "300"})]}
+    await won(spider)
+    begun = monotonic()
+    await won(spider)
+    assert 0.2 < monotonic() - begun < 2
+    await won(spider)
+    assert spider.hosts == ["token", "api", "api", "json"]
+
+
+@pytest.mark.task
+async def test_time_is_shared(spider):
+    """Each provider may take its equal share of what is left of the query's time."""
+    spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
+    await won(spider, started_at=monotonic(), deadline=9)
+    shares = [request.meta["deadline"] for request in spider.asked_for if name_of(request.url) != "token"]
+    assert shares == [pytest.approx(3, abs=0.2), pytest.approx(4.5, abs=0.2), pytest.approx(9, abs=0.2)]
+
+
+@pytest.mark.task
+async def test_what_is_no_token(spider):
+    """An answer without a token is a failure of the upstream, and the next provider is asked."""
+    for body in (b"", b"[]", b'{"access_token": 1}', b'{"access_token": "x", "expires_in": "soon"}', b'{"error": "x"}'):
+        spider.replies = {TOKEN: [(200, body, {})]}
+        await won(spider)
+        assert spider.hosts[-2:] == ["token", "json"]
+
+
+@pytest.mark.parametrize(("text", "number"), [("247", 247), ("0.0", 0), ("", None), ("-1", None), ("1e9", None)])
+def test_numbers_of_headers(text, number):
+    """A number in a header is read if it is one."""
+    assert told(Headers({"x-ratelimit-reset": text}), "x-ratelimit-reset") == number
+
+
+def test_a_token_of_another_is_kept():
+    """A token that was refused late does not end the one that took its place."""
+    account = Account("sandbox", "sandbox")
+    account._token = "new"  # of a test
+    account.drop("old")
+    assert account._token == "new"
+
+
+@deferred_f_from_coro_f
+async def test_a_secret_stays_out_of_logs(spider):
+    """Neither the application's secret nor a token is in what is written of a request or a setting."""
+    await won(spider)
+    assert "sandbox-full" not in " ".join(map(repr, spider.asked_for))

@@ -1,0 +1,179 @@
+"""Reddit's Atom feeds in the shape of its JSON; what a feed does not tell is left out (observed 2026).
+
+A feed has posts (`t3_…`) and comments (`t1_…`) as flat entries: no scores, no counts, no tree. An entry's content is
+HTML: a post's text in `div.md` between two comments, and links called `[link]` and `[comments]`.
+"""
+
+import re
+from calendar import timegm
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as ET
+
+from selectolax.lexbor import LexborHTMLParser
+
+from webdata.errors import LayoutError, UpstreamError
+from webdata.pages._reddit.things import Thing
+from webdata.query import Query
+from webdata.resources.forum import ForumAboutQuery, ForumSubforumQuery, ForumUserQuery
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+THUMBNAIL = "{http://search.yahoo.com/mrss/}thumbnail"
+NAME = re.compile(r"(t[13])_([0-9a-z]{1,13})")
+INSTANT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|([+-])(\d\d):(\d\d))")
+TEXT = re.compile(r"<!-- SC_OFF -->\s*(.*?)\s*<!-- SC_ON -->", re.DOTALL)
+CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+"""What XML may not hold, and a post sometimes does."""
+BLOCKS = "p, pre, h1, h2, h3, h4, h5, h6, td, th, li:not(:has(p)):not(:has(li))"
+"""What stands on lines of its own in a text, none within another."""
+USUAL = 25
+"""Entries of a feed whose `limit` was not heeded."""
+BEGINNINGS = (b"<?xml", b"<feed")
+
+
+def is_feed(body: bytes) -> bool:
+    """Whether a body is meant to be a feed."""
+    return body[:64].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(BEGINNINGS)
+
+
+def document(body: bytes, query: Query) -> Any:
+    """What a feed tells, as Reddit's JSON would say it; raises UpstreamError for a broken feed, LayoutError."""
+    feed = _feed(body)
+    if isinstance(query, ForumAboutQuery):
+        return {"kind": "t5", "data": about(feed)}
+    things = [_thing(entry) for entry in feed.iterfind(f"{ATOM}entry")]
+    if isinstance(query, ForumSubforumQuery | ForumUserQuery):
+        return listing(things, _after(things, query.limit))
+    return _thread(things)
+
+
+def listing(things: list[Thing], after: str | None = None) -> Thing:
+    """A listing of things."""
+    return {"kind": "Listing", "data": {"after": after, "before": None, "dist": len(things), "children": things}}
+
+
+def about(feed: ET.Element) -> dict[str, Any]:
+    """What a feed of a subforum says of the subforum itself; raises LayoutError where it does not name it."""
+    category = feed.find(f"{ATOM}category")
+    name = category.get("term") if category is not None else None
+    if category is None or not name:
+        raise LayoutError("the name of a feed's subforum")
+    prefixed = category.get("label") or f"r/{name}"
+    return {
+        "display_name": name,
+        "display_name_prefixed": prefixed,
+        "title": _text(feed, "title"),
+        "public_description": _text(feed, "subtitle") or "",
+        "url": f"/{prefixed}/",
+        "icon_img": _text(feed, "logo"),
+    }
+
+
+def seconds(instant: str | None) -> float | None:
+    """A time such as `2026-01-25T03:07:14+00:00`, in seconds since 1970."""
+    match = INSTANT.fullmatch(instant or "")
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = map(int, match.groups()[:6])
+    if year < 1 or not 1 <= month <= 12:
+        return None
+    east = (int(match[8]) * 60 + int(match[9])) * (-60 if match[7] == "-" else 60) if match[7] else 0
+    return float(timegm((year, month, day, hour, minute, second)) - east)
+
+
+def _feed(body: bytes) -> ET.Element:
+    """The root of a feed that is whole; what is no XML is given a second chance as UTF-8 with faults in it."""
+    if b"<!DOCTYPE" in body[:1024]:
+        raise LayoutError("a feed without a document type")
+    try:
+        root = ET.fromstring(CONTROLS.sub(b"", body))  # noqa: S314  # no document type, so no entities
+    except (ET.ParseError, ValueError, LookupError):
+        root = _mended(body)
+    if root.tag != f"{ATOM}feed":
+        raise LayoutError("a feed")
+    return root
+
+
+def _mended(body: bytes) -> ET.Element:
+    text = CONTROLS.sub(b"", body).decode("utf-8", "replace")
+    try:
+        return ET.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))  # noqa: S314  # as above
+    except (ET.ParseError, ValueError):
+        raise UpstreamError("the feed is no XML, or was cut off", "broken_body") from None
+
+
+def _thread(things: list[Thing]) -> list[Thing]:
+    """The listings of a post and of its comments, which stand in a row."""
+    if not things or things[0]["kind"] != "t3":
+        raise LayoutError("a post at the head of a thread")
+    post, link = things[0], {"link_id": things[0]["data"]["name"]}
+    comments = [{**one, "data": {**one["data"], **link}} for one in things if one["kind"] == "t1"]
+    return [listing([post]), listing(comments)]
+
+
+def _thing(entry: ET.Element) -> Thing:
+    match = NAME.fullmatch(_text(entry, "id") or "")
+    if match is None:
+        raise LayoutError("the id of a post or a comment")
+    kind, content = match[1], _text(entry, "content") or ""
+    common = {"id": match[2], "name": match[0], **_common(entry)}
+    return {"kind": kind, "data": {**common, **(_post(entry, content) if kind == "t3" else _comment(entry, content))}}
+
+
+def _common(entry: ET.Element) -> dict[str, Any]:
+    category, author = entry.find(f"{ATOM}category"), entry.find(f"{ATOM}author")
+    by = (_text(author, "name") or "").removeprefix("/u/") if author is not None else ""
+    return {
+        "author": by or "[deleted]",
+        "subreddit": category.get("term") if category is not None else None,
+        "subreddit_name_prefixed": category.get("label") if category is not None else None,
+        "permalink": urlsplit(_link(entry)).path or None,
+        "created_utc": seconds(_text(entry, "published") or _text(entry, "updated")),
+    }
+
+
+def _post(entry: ET.Element, content: str) -> dict[str, Any]:
+    html, own = _html(content), _link(entry)
+    url = next((a.attributes.get("href") for a in LexborHTMLParser(content).css("a") if a.text() == "[link]"), None)
+    thumbnail = entry.find(THUMBNAIL)
+    return {
+        "title": _text(entry, "title") or "",
+        "selftext": _plain(html),
+        "selftext_html": html or None,
+        "url": url or own or None,
+        "is_self": url == own if url and own else None,
+        "thumbnail": thumbnail.get("url") if thumbnail is not None else None,
+    }
+
+
+def _comment(entry: ET.Element, content: str) -> dict[str, Any]:
+    html = _html(content)
+    title = (_text(entry, "title") or "").partition(" on ")[2]
+    return {"body": _plain(html), "body_html": html, "replies": "", **({"link_title": title} if title else {})}
+
+
+def _after(things: list[Thing], limit: int) -> str | None:
+    """The name after which a full feed goes on."""
+    return things[-1]["data"]["name"] if things and len(things) >= min(limit, USUAL) else None
+
+
+def _html(content: str) -> str:
+    match = TEXT.search(content)
+    return match[0] if match else ""
+
+
+def _plain(html: str) -> str:
+    """The text of HTML, a blank line between its paragraphs; the Markdown that was written is not in a feed."""
+    body = LexborHTMLParser(html).body if html else None
+    texts = [block.text().strip() for block in body.css(BLOCKS)] if body else []
+    return "\n\n".join(filter(None, texts))
+
+
+def _link(entry: ET.Element) -> str:
+    link = entry.find(f"{ATOM}link")
+    return (link.get("href") or "") if link is not None else ""
+
+
+def _text(parent: ET.Element, name: str) -> str | None:
+    found = parent.find(f"{ATOM}{name}")
+    return found.text.strip() if found is not None and found.text else None

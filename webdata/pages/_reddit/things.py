@@ -1,0 +1,106 @@
+"""Reddit's JSON: things of a kind with their data, and listings of things.
+
+https://github.com/reddit-archive/reddit/wiki/JSON, and observed 2020 to 2026: `replies` is `""` where there are none,
+an author who is gone is `[deleted]`, `edited` is false or a time, kind `more` stands for comments that were left out.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from webdata.errors import LayoutError, UpstreamError
+from webdata.resources.forum import About, Comment, Post
+
+Thing = dict[str, Any]
+
+DOCUMENTED: Mapping[str, Mapping[str, Any]] = {
+    "t1": {**dict.fromkeys(Comment.__annotations__), "replies": ""},
+    "t3": dict.fromkeys(Post.__annotations__),
+    "t5": dict.fromkeys(About.__annotations__),
+}
+"""What the data of a kind always has, and what it has where the upstream does not tell."""
+THEIRS, OURS = "subreddit", "subforum"
+DEEPEST = 200
+"""Levels; the deepest threads have 60."""
+CONTAINERS = (dict, list)
+MARK = b"\xef\xbb\xbf"
+
+
+def document(body: bytes) -> Any:
+    """The JSON that a body is; raises UpstreamError for one that is broken."""
+    try:
+        return orjson.loads(body.removeprefix(MARK))
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return orjson.loads(body.removeprefix(MARK).decode("utf-8", "replace"))
+    except orjson.JSONDecodeError:
+        raise UpstreamError("the body is no JSON, or was cut off", "broken_body") from None
+
+
+def is_thing(value: Any, *kinds: str) -> bool:
+    """Whether a value is a thing, of one of these kinds."""
+    return isinstance(value, dict) and value.get("kind") in kinds and isinstance(value.get("data"), dict)
+
+
+def children(listing: Any) -> list[Thing]:
+    """The posts, comments and places of left out comments in a listing; raises LayoutError for anything else."""
+    if not is_thing(listing, "Listing"):
+        raise LayoutError("a listing")
+    found = listing["data"].get("children")
+    if not isinstance(found, list) or not isinstance(listing["data"].setdefault("after", None), str | None):
+        raise LayoutError("the children of a listing")
+    for child in found:
+        _check(child)
+    return found
+
+
+def _check(child: Any) -> None:
+    if not is_thing(child, "t1", "t3", "more"):
+        raise LayoutError("a post or a comment in a listing")
+    data = child["data"]
+    if child["kind"] == "more":
+        if not isinstance(data.get("children"), list):
+            raise LayoutError("the ids of comments that were left out")
+    elif not (data.get("id") and isinstance(data["id"], str)):
+        raise LayoutError("the id of a post or a comment")
+
+
+def completed(found: Any) -> Any:
+    """The same JSON, changed in its place: everything that is documented, and our names beside the upstream's.
+
+    Raises LayoutError for JSON that is deeper than any thread.
+    """
+    for value in _objects(found):
+        if is_thing(value, *DOCUMENTED):
+            _complete(value["kind"], value["data"])
+        for name in [name for name in value if name.startswith(THEIRS)]:
+            value[OURS + name.removeprefix(THEIRS)] = value[name]
+    return found
+
+
+def _complete(kind: str, data: Thing) -> None:
+    for name, missing in DOCUMENTED[kind].items():
+        data.setdefault(name, missing)
+    if kind != "t5" and data["name"] is None:
+        data["name"] = f"{kind}_{data.get('id')}"
+    if kind == "t1" and data["replies"] != "":
+        children(data["replies"])
+
+
+def _objects(found: Any) -> Iterator[Thing]:
+    """All objects of a JSON, those outside first: what is in them may still be changed."""
+    level, depth = [found], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise LayoutError("a thread that ends")
+        yield from (value for value in level if isinstance(value, dict))
+        level = [inner for value in level for inner in _inside(value)]
+
+
+def _inside(value: Any) -> list[Any]:
+    """The objects and arrays in an object or an array."""
+    within = value.values() if isinstance(value, dict) else value
+    return [inner for inner in within if isinstance(inner, CONTAINERS)]

@@ -1,0 +1,124 @@
+"""Reddit's answers, as records: its JSON, by OAuth or without, and its Atom feeds, which tell less.
+
+A record is the upstream's own JSON with everything that is documented in it (`webdata.resources.forum`), and every key
+`subreddit…` repeated as `subforum…` (contract.md 5).
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+import orjson
+
+from webdata.errors import LayoutError, NotFoundError
+from webdata.pages._reddit import atom, things
+from webdata.pages._reddit.atom import is_feed
+from webdata.pages._reddit.refusals import unreadable
+from webdata.pages._reddit.things import Thing, children, completed, is_thing
+from webdata.query import Query
+from webdata.records import Record
+from webdata.resources.forum import ForumAboutQuery, ForumCommentsQuery, ForumPostQuery
+
+NAME = re.compile(r"\w{2,21}", re.ASCII)
+THREAD_FEED = re.compile(rb"<id>/r/\w+/comments/(\w+)")
+USER_FEED = re.compile(rb"<id>/user/([\w-]+)")
+SUBFORUM_FEED = re.compile(rb"<id>/r/(\w+)")
+ANY = {"resource": "forum_subforum", "subforum": "all"}
+"""The query of a page that tells nothing of it, such as an obstacle."""
+
+
+def record(body: bytes, query: Query) -> Record:
+    """The record of an answer.
+
+    Raises NotFoundError where it says that there is no such thing, UpstreamError for a broken body, and LayoutError for
+    anything else than what was asked for.
+    """
+    found = _document(body, query)
+    if is_thing(found, "t2") and found["data"].get("is_suspended"):
+        raise unreadable("suspended")
+    match query:
+        case ForumAboutQuery():
+            return _about(found)
+        case ForumPostQuery():
+            return _post(found, query)
+        case ForumCommentsQuery():
+            return {"cached": False, "data": _thread(found)}
+        case _:
+            return _listing(found)
+
+
+def shown_query(body: bytes) -> Mapping[str, str]:
+    """The resource and the fields of a query that a saved answer belongs to."""
+    try:
+        return _shown_by_feed(body) if is_feed(body) else _shown(orjson.loads(body))
+    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
+        return ANY
+
+
+def _document(body: bytes, query: Query) -> Any:
+    if is_feed(body):
+        return atom.document(body, query)
+    if body.lstrip().startswith(b"<"):
+        raise LayoutError("JSON or a feed")
+    return things.document(body)
+
+
+def _listing(found: Any) -> Record:
+    children(found)
+    return cast(Record, completed(found))
+
+
+def _about(found: Any) -> Thing:
+    if not is_thing(found, "t5") or not isinstance(found["data"].get("display_name"), str):
+        raise LayoutError("a subforum")
+    return cast(Record, completed(found)["data"])
+
+
+def _thread(found: Any) -> list[Thing]:
+    """The listings of the post and of its comments."""
+    if not isinstance(found, list) or len(found) != 2:
+        raise LayoutError("a post and its comments")
+    posts = children(found[0])
+    if not posts:
+        raise NotFoundError("a thread without a post")
+    if posts[0]["kind"] != "t3":
+        raise LayoutError("a post at the head of a thread")
+    children(found[1])
+    return cast(list[Thing], completed(found))
+
+
+def _post(found: Any, query: ForumPostQuery) -> Record:
+    post, comments = _thread(found)
+    data: Record = post["data"]["children"][0]["data"]
+    return {**data, "comments": comments["data"]["children"]} if query.with_comments else data
+
+
+def _shown(found: Any) -> Mapping[str, str]:
+    if isinstance(found, list):
+        return {"resource": "forum_comments", "id": found[0]["data"]["children"][0]["data"]["id"]}
+    if found["kind"] == "t5":
+        return {"resource": "forum_about", "subforum": _askable({found["data"]["display_name"]})}
+    if found["kind"] == "t2":
+        return {"resource": "forum_user", "username": found["data"]["name"]}
+    children = [child["data"] for child in found["data"]["children"]]
+    authors, subforums = {child["author"] for child in children}, {child["subreddit"] for child in children}
+    if len(authors) == 1 and len(subforums) > 1:
+        return {"resource": "forum_user", "username": authors.pop()}
+    return {"resource": "forum_subforum", "subforum": _askable(subforums)}
+
+
+def _askable(names: set[str]) -> str:
+    """The one name of a subforum that there is, if it is one."""
+    name = next(iter(names), "")
+    return name if len(names) == 1 and NAME.fullmatch(name) else ANY["subforum"]
+
+
+def _shown_by_feed(body: bytes) -> Mapping[str, str]:
+    for pattern, resource, field in (
+        (THREAD_FEED, "forum_comments", "id"),
+        (USER_FEED, "forum_user", "username"),
+        (SUBFORUM_FEED, "forum_subforum", "subforum"),
+    ):
+        if match := pattern.search(body[:4096]):
+            return {"resource": resource, field: match[1].decode()}
+    return ANY

@@ -1,0 +1,273 @@
+"""A forum's posts, comments, users and subforums: the queries, the records and the promises of `/v1/forum`.
+
+Records are the upstream's own JSON (spec.md, forum records; contract.md 5). The types here name what is documented of
+it: those keys are always there, `None` where the upstream does not tell, and others stand beside them.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypedDict
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from webdata.query import Query, lower
+from webdata.resources import Resource
+
+FRESH_SECONDS = 600
+"""An answer of a forum stays fresh for 10 minutes (spec.md)."""
+
+SITE = r"(?:(?:https?://)?(?:\w+\.)?reddit\.com)?"
+SUBFORUM_FORMS = (re.compile(rf"{SITE}/?(?:r/)?([^/]+)/?", re.IGNORECASE),)
+USER_FORMS = (re.compile(rf"{SITE}/?(?:u/|user/)?([^/]+)/?", re.IGNORECASE),)
+POST_FORMS = (
+    re.compile(rf"{SITE}/?(?:(?:r|u|user)/[^/]+/)?comments/(?:t3_)?([^/?#]+).*", re.IGNORECASE),
+    re.compile(rf"(?:(?:https?://)?redd\.it|{SITE}/gallery)/([^/?#]+)/?", re.IGNORECASE),
+    re.compile(r"/?t3_([^/]+)", re.IGNORECASE),
+)
+"""How names and ids are written besides bare: with their prefix, or as the address of their page."""
+
+
+def _bare(forms: tuple[re.Pattern[str], ...]) -> Callable[[object], object]:
+    """For validators: what is left of a name or an id without what may stand around it."""
+
+    def bare(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        found = filter(None, (form.fullmatch(value.strip()) for form in forms))
+        return next((match[1] for match in found), value.strip())
+
+    return bare
+
+
+def _flag(value: object) -> object:
+    return {"true": True, "1": True, "false": False, "0": False}.get(str(value).strip().lower(), value)
+
+
+Subforum = Annotated[
+    str,
+    Field(
+        pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_]{1,20}|u_[A-Za-z0-9_-]{3,20})$",
+        description="the name of a subforum, 2 to 21 letters, digits and underscores, such as python or r/python",
+        examples=["python"],
+    ),
+    BeforeValidator(_bare(SUBFORUM_FORMS)),
+]
+PostId = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9A-Za-z]{1,13}$",
+        description="the id of a post as in its address, letters and digits, such as 1abc2d or t3_1abc2d",
+        examples=["1abc2d"],
+    ),
+    BeforeValidator(_bare(POST_FORMS)),
+    AfterValidator(str.lower),
+]
+Limit = Annotated[int, Field(ge=1, le=100, description="a whole number from 1 to 100, such as limit=50")]
+Period = Annotated[
+    Literal["hour", "day", "week", "month", "year", "all"],
+    BeforeValidator(lower),
+    Field(description="one of hour, day, week, month, year, all"),
+]
+After = Annotated[
+    str | None,
+    Field(
+        pattern=r"^t[1-6]_[0-9a-z]{1,13}$",
+        description="the data.after of the answer before, such as after=t3_1abc2d",
+    ),
+    BeforeValidator(lower),
+]
+SubforumSort = Annotated[
+    Literal["hot", "new", "top", "rising", "controversial"],
+    BeforeValidator(lower),
+    Field(description="one of hot, new, top, rising, controversial"),
+]
+UserSort = Annotated[
+    Literal["hot", "new", "top", "controversial"],
+    BeforeValidator(lower),
+    Field(description="one of hot, new, top, controversial"),
+]
+CommentSort = Annotated[
+    Literal["confidence", "top", "new", "controversial", "old", "qa", "live", "random"],
+    BeforeValidator(lower),
+    Field(description="one of confidence, top, new, controversial, old, qa, live, random"),
+]
+
+
+class ForumSubforumQuery(Query):
+    """The posts of a subforum (spec.md, Forum)."""
+
+    subforum: Subforum
+    limit: Limit = 25
+    sort: SubforumSort = "hot"
+    t: Period = "all"
+    after: After = None
+
+
+class ForumAboutQuery(Query):
+    """What a subforum is about."""
+
+    subforum: Subforum
+
+
+class ForumUserQuery(Query):
+    """What a user wrote."""
+
+    username: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9_-]{3,20}$",
+            description="a user's name, 3 to 20 letters, digits, underscores and hyphens, such as spez or u/spez",
+            examples=["spez"],
+        ),
+        BeforeValidator(_bare(USER_FORMS)),
+    ]
+    limit: Limit = 25
+    sort: UserSort = "hot"
+    t: Period = "all"
+    after: After = None
+
+
+class ForumPostQuery(Query):
+    """One post."""
+
+    id: PostId
+    with_comments: Annotated[bool, BeforeValidator(_flag), Field(strict=True, description="one of true, false")] = False
+    sort: CommentSort = "confidence"
+
+
+class ForumCommentsQuery(Query):
+    """A post and its comments."""
+
+    id: PostId
+    sort: CommentSort = "confidence"
+
+
+class Post(TypedDict):
+    """What is documented of a post, kind `t3`."""
+
+    id: str
+    name: str
+    """Its id with its kind, such as `t3_1abc2d`."""
+    title: str | None
+    author: str | None
+    """`[deleted]` where the account is gone."""
+    subforum: str | None
+    subforum_id: str | None
+    subforum_name_prefixed: str | None
+    subforum_type: str | None
+    selftext: str | None
+    """Markdown; empty for links as a rule."""
+    selftext_html: str | None
+    url: str | None
+    """What it links to; of a text its own address."""
+    permalink: str | None
+    """The path of its page."""
+    domain: str | None
+    thumbnail: str | None
+    link_flair_text: str | None
+    created_utc: float | None
+    """Seconds since 1970."""
+    edited: bool | float | None
+    """False, or when."""
+    score: int | None
+    upvote_ratio: float | None
+    num_comments: int | None
+    over_18: bool | None
+    spoiler: bool | None
+    stickied: bool | None
+    locked: bool | None
+    is_self: bool | None
+    """Whether it is a text, no link."""
+    is_video: bool | None
+    distinguished: str | None
+    removed_by_category: str | None
+
+
+class Comment(TypedDict):
+    """What is documented of a comment, kind `t1`."""
+
+    id: str
+    name: str
+    author: str | None
+    subforum: str | None
+    subforum_id: str | None
+    subforum_name_prefixed: str | None
+    subforum_type: str | None
+    body: str | None
+    """Markdown."""
+    body_html: str | None
+    permalink: str | None
+    created_utc: float | None
+    edited: bool | float | None
+    score: int | None
+    parent_id: str | None
+    """The name of what it answers: a comment or the post."""
+    link_id: str | None
+    """The name of the post."""
+    replies: Any
+    """A listing, or `""` where there are none."""
+    is_submitter: bool | None
+    stickied: bool | None
+    locked: bool | None
+    distinguished: str | None
+
+
+class About(TypedDict):
+    """What is documented of a subforum, kind `t5`."""
+
+    id: str | None
+    name: str | None
+    display_name: str
+    display_name_prefixed: str | None
+    title: str | None
+    public_description: str | None
+    description: str | None
+    """Markdown: the text of the side bar."""
+    url: str | None
+    """The path of its page."""
+    icon_img: str | None
+    community_icon: str | None
+    banner_img: str | None
+    subscribers: int | None
+    active_user_count: int | None
+    created_utc: float | None
+    over18: bool | None
+    quarantine: bool | None
+    lang: str | None
+    subforum_type: str | None
+
+
+NO_SUBFORUM = "There is no subforum with that name: check the name."
+NO_USER = "There is no user with that name: check the name."
+NO_POST = "There is no post with that ID: check the ID."
+
+
+def _promise(
+    name: str, path: str, summary: str, query: type[Query], not_found: str, children: str | None = None
+) -> Resource:
+    return Resource(
+        name=name,
+        path=f"/v1/forum/{path}",
+        summary=summary,
+        query=query,
+        content=(children,) if children else (),
+        rows=children,
+        packed=False,
+        fresh_seconds=FRESH_SECONDS,
+        envelope=(),
+        not_found=not_found,
+    )
+
+
+FORUM_SUBFORUM = _promise(
+    "forum_subforum", "subforum/{subforum}", "Posts of a subforum", ForumSubforumQuery, NO_SUBFORUM, "data.children"
+)
+FORUM_ABOUT = _promise(
+    "forum_about", "subforum/{subforum}/about", "What a subforum is about", ForumAboutQuery, NO_SUBFORUM
+)
+FORUM_USER = _promise(
+    "forum_user", "user/{username}", "Posts and comments of a user", ForumUserQuery, NO_USER, "data.children"
+)
+FORUM_POST = _promise("forum_post", "post/{id}", "One post of a forum", ForumPostQuery, NO_POST)
+FORUM_COMMENTS = _promise("forum_comments", "comments/{id}", "A post and its comments", ForumCommentsQuery, NO_POST)
+FORUM = (FORUM_SUBFORUM, FORUM_ABOUT, FORUM_USER, FORUM_POST, FORUM_COMMENTS)

@@ -1,0 +1,70 @@
+"""Where Reddit answers a query: the path of the thing, as its API, as public JSON and as a feed.
+
+The paths and parameters are those of https://www.reddit.com/dev/api.
+"""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from webdata.query import Query
+from webdata.resources.forum import (
+    ForumAboutQuery,
+    ForumCommentsQuery,
+    ForumPostQuery,
+    ForumSubforumQuery,
+    ForumUserQuery,
+)
+
+API = "https://oauth.reddit.com"
+SITE = "https://www.reddit.com"
+MOST_COMMENTS = 500
+"""Comments of one answer; the others are named in things of the kind `more`."""
+
+Parameters = dict[str, Any]
+
+
+def api_url(query: Query) -> str:
+    """The address at the API for applications."""
+    path, parameters = _thing(query)
+    return f"{API}{path}?{urlencode({**parameters, 'raw_json': 1})}"
+
+
+def json_url(query: Query) -> str:
+    """The address of the public JSON."""
+    path, parameters = _thing(query)
+    return f"{SITE}{path}.json?{urlencode({**parameters, 'raw_json': 1})}"
+
+
+def feed_url(query: Query) -> str:
+    """The address of the feed; that of a subforum in its usual order and that of its description are the same."""
+    path, parameters = _thing(query)
+    match query:
+        case ForumAboutQuery():
+            path, parameters = path.removesuffix("/about"), {"limit": 1}
+        case ForumSubforumQuery():
+            path = path.removesuffix("/hot")
+        case ForumUserQuery():
+            path = path.removesuffix("/overview")
+    return f"{SITE}{path}/.rss{'?' if parameters else ''}{urlencode(parameters)}"
+
+
+def _thing(query: Query) -> tuple[str, Parameters]:
+    """The path of what is asked for, and its parameters."""
+    match query:
+        case ForumSubforumQuery():
+            return f"/r/{query.subforum}/{query.sort}", _listing(query)
+        case ForumAboutQuery():
+            return f"/r/{query.subforum}/about", {}
+        case ForumUserQuery():
+            return f"/user/{query.username}/overview", {"sort": query.sort, **_listing(query)}
+        case ForumPostQuery(with_comments=False):
+            return f"/comments/{query.id}", {"limit": 1}
+        case ForumPostQuery() | ForumCommentsQuery():
+            return f"/comments/{query.id}", {"sort": query.sort, "limit": MOST_COMMENTS}
+    raise TypeError(f"no query of the forum: {type(query).__name__}")
+
+
+def _listing(query: ForumSubforumQuery | ForumUserQuery) -> Parameters:
+    period = {"t": query.t} if query.sort in ("top", "controversial") else {}
+    after = {"after": query.after} if query.after else {}
+    return {"limit": query.limit, **period, **after}
