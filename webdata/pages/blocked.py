@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import SplitResult, urlsplit
 
+from webdata.pages import _firewalls
+
 SHORT = 20_000
 """Bytes; below it a page's words may be taken for its purpose."""
 
@@ -40,6 +42,11 @@ UNUSUAL_TRAFFIC = re.compile(
     "|通常と異なるトラフィック|異常なトラフィック|비정상적인 트래픽|异常流量|異常流量"
     "|การเข้าชมที่ผิดปกติ|lưu lượng bất thường|olağan dışı trafik".encode(),
 )
+TYPED = re.compile(rb"""<textarea\b|\btype\s*=\s*["']?(?:text|search|email|tel|password)\b""", re.IGNORECASE)
+"""What a form that is more than a captcha has."""
+BARE = 64
+"""Bytes; an answer below it is no page."""
+REFUSALS = (403, 405, 418, 429)
 UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) supported", re.IGNORECASE)
 
 TURNSTILE = b"turnstile-widget"
@@ -94,16 +101,28 @@ class Seen:
         return len(self.body) < SHELL
 
     @cached_property
+    def has_prose(self) -> bool:
+        return len(_firewalls.text(self.body)) > _firewalls.SCREEN
+
+    @cached_property
     def has_content(self) -> bool:
         content = (*CONTENT, *IMAGES, *EBAY_LIST)
         return any(mark in self.body for mark in content) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
 
 
-def block(status: int, headers: Mapping[str, str], body: bytes, url: str) -> Block | None:
-    """The obstacle that a response is; None for a page to be read."""
+Check = Callable[["Seen"], Block | None]
+
+
+def block(
+    status: int, headers: Mapping[str, str], body: bytes, url: str, checks: tuple[Check, ...] | None = None
+) -> Block | None:
+    """The obstacle that a response is; None for a page to be read.
+
+    `checks` are CHECKS, of pages that should show results, or ANY_SITE.
+    """
     lower = {name.lower(): value for name, value in headers.items()}
     seen = Seen(status, lower, b"" if status < 400 and _is_data(lower, body) else body, _address(url))
-    return next((found for check in CHECKS if (found := check(seen)) is not None), None)
+    return next((found for check in checks or CHECKS if (found := check(seen)) is not None), None)
 
 
 def _is_data(headers: Mapping[str, str], body: bytes) -> bool:
@@ -266,11 +285,39 @@ def denial(seen: Seen) -> Block | None:
     return None
 
 
+def firewall(seen: Seen) -> Block | None:
+    """A challenge or a denial of a firewall that any site may stand behind."""
+    found = _firewalls.firewall(seen.status, seen.headers, seen.body)
+    return Block(*found) if found else None
+
+
+def firewall_alone(seen: Seen) -> Block | None:
+    """A firewall's page and no results."""
+    return firewall(seen) if not seen.has_content else None
+
+
+def lone_captcha(seen: Seen) -> Block | None:
+    """A captcha's form with nothing to fill in or to read; forms of sites have captchas too."""
+    alone = seen.is_short and CAPTCHA_FORM.search(seen.body) and not TYPED.search(seen.body)
+    return Block("captcha", "a captcha's form and nothing else") if alone and not seen.has_prose else None
+
+
+def unusual_traffic_alone(seen: Seen) -> Block | None:
+    """The words of Google's captcha page and few others; pages may speak of traffic."""
+    return unusual_traffic(seen) if not seen.has_prose else None
+
+
+def bare_refusal(seen: Seen) -> Block | None:
+    """A refusal without a page; JSON is an answer."""
+    bare = seen.status in REFUSALS and len(seen.body.strip()) < BARE and not seen.body.lstrip().startswith(DATA)
+    return Block("denied", f"status {seen.status} and no page") if bare else None
+
+
 def _is_google(address: SplitResult) -> bool:
     return re.search(r"(?:^|\.)google\.(?:com|[a-z]{2}|com?\.[a-z]{2})$", address.netloc) is not None
 
 
-CHECKS: tuple[Callable[[Seen], Block | None], ...] = (
+CHECKS: tuple[Check, ...] = (
     sorry_address,
     consent_address,
     waf_action,
@@ -288,6 +335,28 @@ CHECKS: tuple[Callable[[Seen], Block | None], ...] = (
     linkedin_denial,
     ebay_address,
     ebay_splash,
+    firewall_alone,
     denial,
 )
-"""The checks, surest first."""
+"""The checks of pages that should show results, surest first."""
+
+ANY_SITE: tuple[Check, ...] = (
+    sorry_address,
+    consent_address,
+    waf_action,
+    amazon_sign_in,
+    linkedin_address,
+    linkedin_denial,
+    ebay_address,
+    lone_captcha,
+    consent_form,
+    script_shell,
+    unusual_traffic_alone,
+    bing_challenge,
+    amazon_captcha,
+    linkedin_wall,
+    ebay_splash,
+    firewall,
+    bare_refusal,
+)
+"""The checks of pages that may show anything: an error page of a site is one to be read."""

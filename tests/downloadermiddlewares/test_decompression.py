@@ -1,0 +1,95 @@
+"""Compressed pages are read as far as they go."""
+
+import gzip
+import zlib
+from random import Random
+
+import brotli
+import pytest
+import zstandard
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from webdata.downloadermiddlewares.decompression import DecompressionMiddleware
+from webdata.errors import UpstreamError
+
+pytestmark = pytest.mark.task
+
+LIMIT = 100_000
+PAGE = b"<!DOCTYPE html><p>" + Random(7).randbytes(40_000).hex().encode() + b"</p>"
+PACKED = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstandard.ZstdCompressor().compress,
+}
+
+
+def middleware():
+    return DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": LIMIT}))
+
+
+async def read(body, encoding):
+    headers = {"Content-Encoding": encoding, "Content-Type": "text/html"}
+    request = Request("https://example.com/")
+    return await middleware().process_response(request, Response(request.url, headers=headers, body=body))
+
+
+@pytest.mark.parametrize("name", PACKED)
+async def test_each_encoding_is_asked_for_and_read(name):
+    """What is asked for can be read, and the headers stay as they came."""
+    request = Request("https://example.com/")
+    await middleware().process_request(request)
+    assert name in request.headers["Accept-Encoding"].decode().split(", ")
+    response = await read(PACKED[name](PAGE), name)
+    assert (response.body, response.flags) == (PAGE, ["decompressed"])
+    assert response.headers["Content-Encoding"] == name.encode()
+    assert isinstance(response, HtmlResponse)  # so that what leads on is followed
+
+
+async def test_encodings_one_upon_another():
+    """Several encodings, in one header or in several, are undone from the last to the first."""
+    body = brotli.compress(gzip.compress(PAGE))
+    assert (await read(body, "gzip, br")).body == (await read(body, ["gzip", "br"])).body == PAGE
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br"])
+async def test_a_cut_body_gives_what_there_is(name):
+    """Of a body that ends early the beginning is given, and told to be a part."""
+    response = await read(PACKED[name](PAGE)[:-9000], name)
+    assert PAGE.startswith(response.body)
+    assert response.body
+    assert response.flags == ["decompressed", "dataloss"]
+
+
+@pytest.mark.parametrize("name", ["gzip", "br", "zstd"])
+async def test_a_body_that_is_cut_at_once_is_an_error(name):
+    """Nothing of a body is no page."""
+    with pytest.raises(UpstreamError) as caught:
+        await read(PACKED[name](PAGE)[:12], name)
+    assert caught.value.kind == "truncated"
+
+
+@pytest.mark.parametrize("name", ["gzip", "br", "zstd", "pack200"])
+async def test_a_wrong_encoding_is_ignored(name):
+    """A body that is not what its header says is taken as it came."""
+    assert (await read(PAGE, name)).body == PAGE
+
+
+@pytest.mark.parametrize("name", PACKED)
+async def test_a_bomb_stops_early(name):
+    """A body that would be too large is an error."""
+    with pytest.raises(UpstreamError) as caught:
+        await read(PACKED[name](bytes(LIMIT + 1)), name)
+    assert caught.value.kind == "too_large"
+
+
+async def test_a_plain_body_is_left_alone():
+    """Without an encoding, or without a body, nothing is touched."""
+    plain, empty = (
+        Response("https://a.example/", body=PAGE),
+        Response("https://a.example/", headers={"Content-Encoding": "br"}),
+    )
+    for response in (plain, empty):
+        assert await middleware().process_response(Request(response.url), response) is response

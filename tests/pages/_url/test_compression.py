@@ -1,0 +1,90 @@
+"""Bodies made plain: each encoding, several, cut ones, bombs and ones that are none."""
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webdata.errors import UpstreamError
+from webdata.pages._url.compression import READERS, decompressed
+
+TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))
+MUCH = 10_000_000
+
+
+def raw(data):
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(data) + packer.flush()
+
+
+PACKED = {
+    "gzip": gzip.compress(TEXT),
+    "x-gzip": gzip.compress(TEXT),
+    "deflate": zlib.compress(TEXT),
+    "DEFLATE ": raw(TEXT),
+    "br": brotli.compress(TEXT, quality=3),
+    "zstd": zstandard.compress(TEXT),
+    "identity": TEXT,
+    "gzip, deflate": zlib.compress(gzip.compress(TEXT)),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_every_encoding(name):
+    """Each encoding, and one upon another, gives the body."""
+    assert decompressed(PACKED[name], name, MUCH) == TEXT
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "DEFLATE ", "br", "zstd"])
+def test_a_cut_body(name, caplog):
+    """Of a body that was cut there is what came, and the log tells it."""
+    caplog.set_level("INFO")
+    plain = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH)
+    assert TEXT.startswith(plain)
+    if name != "zstd":
+        assert len(plain) > 1000
+        assert "ends early" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
+def test_bombs(name):
+    """A body that grows beyond the limit is stopped."""
+    with pytest.raises(UpstreamError) as caught:
+        decompressed(PACKED[name], name, 100_000)
+    assert caught.value.kind == "too_large"
+
+
+def test_members():
+    """Gzip members stand one behind another."""
+    assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH) == b"ab"
+
+
+def test_an_encoding_that_is_not_known():
+    """An encoding that is not known is a failure of the upstream."""
+    with pytest.raises(UpstreamError):
+        decompressed(b"x", "pack200-gzip", MUCH)
+
+
+@settings(deadline=None)
+@given(st.binary(), st.sampled_from([*READERS]))
+def test_any_bytes(body, name):
+    """Any bytes give a body, or a failure of the upstream."""
+    try:
+        assert isinstance(decompressed(body, name, 1_000_000), bytes)
+    except UpstreamError as error:
+        assert error.kind in ("content_encoding", "too_large", "truncated")  # noqa: PT017  both ends are right
+
+
+@pytest.mark.captures
+def test_real_bodies(captures):
+    """Real bodies give their truth."""
+    for file in (captures / "fetch").glob("compressed-html-*.bin"):
+        name = file.stem.removeprefix("compressed-html-").replace("-", ", ").replace("rawdeflate", "deflate")
+        name = "zstd" if "zstd" in name else name.replace("zlibdeflate", "deflate")
+        truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.html").read_bytes()
+        plain = decompressed(file.read_bytes(), name, MUCH).replace(b"`deflate'", b"`gzip'")
+        assert plain == truth, file.name

@@ -1,0 +1,64 @@
+"""Charsets: declared, wrongly declared, and not declared at all."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webdata.pages._url.encoding import decoded
+
+TEXTS = {
+    "utf-8": "Grüße, 世界, здравствуйте",
+    "shift_jis": "これは日本語で書かれた文章です。文字コードを調べるために十分な長さがあります。",
+    "euc-jp": "これは日本語で書かれた文章です。文字コードを調べるために十分な長さがあります。",
+    "gb18030": "这是一段用中文写的文字，它的长度足以判断字符编码。我们希望结果是正确的。",
+    "big5": "這是一段用中文寫的文字，它的長度足以判斷字元編碼。我們希望結果是正確的。",
+    "euc-kr": "이것은 한국어로 쓰인 글입니다. 문자 인코딩을 판단하기에 충분한 길이입니다.",
+    "windows-1251": "Это предложение написано на русском языке и достаточно длинное.",
+    "koi8-r": "Это предложение написано на русском языке и достаточно длинное.",
+    "windows-1252": "Der Käse schmeckt für fünf Euro – ganz schön günstig, größere Stücke gibt es später.",
+    "windows-1254": "Türkçe yazılmış bir cümle; ışık, şeker ve ağaç gibi sözcükler içeriyor.",
+    "utf-16le": "Words without a mark at their beginning",
+    "utf-16be": "Words without a mark at their beginning",
+}
+
+
+@pytest.mark.parametrize("charset", TEXTS)
+def test_sniffed(charset):
+    """A charset that nothing declares is told from the bytes."""
+    assert decoded(TEXTS[charset].encode(charset), None) == (TEXTS[charset], charset)
+
+
+@pytest.mark.parametrize("charset", [name for name in TEXTS if not name.startswith("utf-16")])
+def test_declared(charset):
+    """The header's charset, and the page's own, are taken where the bytes allow it."""
+    body = TEXTS[charset].encode(charset)
+    assert decoded(body, f"text/html; charset={charset}") == (TEXTS[charset], charset)
+    meta = f'<meta charset="{charset}">'
+    assert decoded(meta.encode() + body, None) == (meta + TEXTS[charset], charset)
+
+
+def test_wrongly_declared():
+    """UTF-8 that is declared as Latin-1 is UTF-8, and the other way round."""
+    assert decoded("schön".encode(), "text/html; charset=iso-8859-1") == ("schön", "utf-8")
+    assert decoded(TEXTS["windows-1252"].encode("cp1252"), "text/html; charset=utf-8")[1] == "windows-1252"
+
+
+def test_byte_order_marks():
+    """A byte-order mark goes before the header, and is no part of the text."""
+    assert decoded(b"\xef\xbb\xbfx\xc3\xbc", "text/html; charset=koi8-r") == ("xü", "utf-8")
+    assert decoded("\ufeffxü".encode("utf-16-be"), None) == ("xü", "utf-16be")
+
+
+def test_damage():
+    """A broken byte in much text is one U+FFFD, and does not change the charset."""
+    text, charset = decoded("здравствуйте ".encode() * 20 + b"\xff", "text/html; charset=utf-8")
+    assert (text.count("\ufffd"), charset) == (1, "utf-8")
+
+
+@settings(deadline=None)
+@given(st.binary(), st.sampled_from([None, "", "text/html; charset=utf-7", "text/html; charset=\udcff"]))
+def test_any_bytes(body, content_type):
+    """Any bytes have a text and a charset."""
+    text, charset = decoded(body, content_type)
+    assert isinstance(text, str)
+    assert charset == charset.lower()

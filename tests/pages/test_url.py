@@ -1,0 +1,187 @@
+"""Any page: real captures and composed ones, as they came and as Markdown."""
+
+import time
+from base64 import b64decode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webdata.errors import UnsupportedContentError
+from webdata.pages.url import decoded, page
+
+URL = "https://site.example.org/a/page.html"
+PROSE = "A sentence of the page that is long enough to be read as prose, and then some words more than that. " * 4
+
+
+def got(body, content_type="text/html", response_type="markdown"):
+    data = body if isinstance(body, bytes) else body.encode()
+    return page(data, url=URL, status=200, headers={"Content-Type": content_type}, response_type=response_type)
+
+
+def markdown(body, content_type="text/html; charset=utf-8"):
+    return got(f"<body><article><p>{PROSE}</p>{body}</article></body>", content_type)["data"]
+
+
+def test_the_full_record():
+    """The full record holds the text as it came, lower-case header names and what was asked for."""
+    assert got("<p>ü", response_type="full") == {
+        "data": "<p>ü",
+        "status": 200,
+        "headers": {"content-type": "text/html"},
+        "config": {
+            "url": URL,
+            "method": "GET",
+            "response_type": "full",
+            "content_type": "text/html",
+            "encoding": "utf-8",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"%PDF-1.7 ...", "text/html"),
+        (b"\x89PNG\r\n\x1a\n....", "image/png"),
+        (b"PK\x03\x04 rest", ""),
+        (b"\0\1\2\3\4\5\6\7" * 20, "text/plain"),
+        (b"RIFF1234WEBPVP8 ", "image/webp"),
+    ],
+)
+def test_content_that_is_no_text(body, content_type):
+    """Binary content is base64 in full, and refused with its type as Markdown."""
+    full = got(body, content_type, "full")
+    assert b64decode(full["data"]) == body
+    assert full["config"]["encoding"] == "base64"
+    with pytest.raises(UnsupportedContentError) as caught:
+        got(body, content_type)
+    assert caught.value.content_type == full["config"]["content_type"]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "expected"),
+    [
+        ('{"a": "```"}', "application/json", '```json\n{"a": "```"}\n```\n'),
+        ("<?xml version='1.0'?><a/>", "application/rss+xml", "```xml\n<?xml version='1.0'?><a/>\n```\n"),
+        ("a,b\n1,*2*\n", "text/csv", "a,b\n1,*2*\n"),
+        ("plain <b>words</b>", "text/plain", "plain <b>words</b>"),
+    ],
+)
+def test_text_that_is_no_page(body, content_type, expected):
+    """JSON and XML stand in a block of their language; plain text stays as it is."""
+    assert got(body, content_type)["data"] == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h2>Part</h2>", "## Part"),
+        ('<p>See <a href="../b?x=(1)">this</a>.</p>', "[this](https://site.example.org/b?x=%281%29)"),
+        ('<p><a href="javascript:go()">Run</a></p>', "\nRun\n"),
+        ('<img src="data:," data-src="/i.png" alt="A cat">', "![A cat](https://site.example.org/i.png)"),
+        ("<ol><li>one<li>two</ol>", "1. one\n2. two"),
+        ("<ul><li>one</li><ul><li>inner</li></ul></ul>", "- one\n  - inner"),
+        ("<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
+        ("<table><tr><td><table><tr><td>x<td>y</table></table>", "| x | y |"),
+        ('<pre class="language-py">a\n  <span>b</span></pre>', "```py\na\n  b\n```"),
+        ('<p>word<sup><a href="#n">[1]</a></sup></p><ol><li id="n">The note.</li></ol>', "[^1]: The note."),
+        ("<p>So <math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>.</p>", r"$\frac{a}{b}$"),
+        ('<p><math><annotation encoding="application/x-tex">x^2</annotation></math></p>', "$x^2$"),
+    ],
+)
+def test_what_is_kept(html, expected):
+    """Headings, absolute links, pictures, lists, tables, listings, footnotes and formulas are kept."""
+    assert expected in markdown(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<nav>Chrome</nav>",
+        "<footer>Chrome</footer>",
+        "<script>Chrome</script>",
+        "<style>Chrome</style>",
+        "<!-- Chrome -->",
+        '<div role="navigation">Chrome</div>',
+        '<div class="cookieBanner cookie-consent">Chrome</div>',
+        '<div hidden>Chrome</div><p style="display : none">Chrome</p>',
+        '<ul><li><a href="/1">Chrome</a><li><a href="/2">a</a><li><a href="/3">b</a><li><a href="/4">c</a></ul>',
+        "<p>© Chrome</p>",
+        "<p>Share this: Chrome</p>",
+    ],
+)
+def test_what_is_left_out(html):
+    """Navigation, banners, scripts and what is hidden are left out; the prose beside them is not."""
+    text = markdown(html)
+    assert "Chrome" not in text
+    assert PROSE.strip()[:60] in text
+
+
+def test_the_base_element():
+    """A page's base element moves its links."""
+    text = got('<base href="/deep/"><p><a href="x">link</a></p>')["data"]
+    assert "(https://site.example.org/deep/x)" in text
+
+
+def test_a_page_of_links_alone():
+    """Where taking away leaves nothing, the whole page is given."""
+    text = got("<title>T</title><nav><a href='/1'>First</a></nav>")["data"]
+    assert "[First](https://site.example.org/1)" in text
+
+
+def test_the_title():
+    """The title stands first where the content has no heading of its own."""
+    assert got(f"<title>The title</title><p>{PROSE}")["data"].startswith("# The title\n\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div>" * 100_000 + "deep",
+        "<p " + " ".join(f"a{number}=1" for number in range(100_000)) + ">attributes",
+        '<a href="/">x</a>' * 300_000,
+        "<script>" * 300_000 + "x",
+        "<template>" * 50_000 + "x",
+        "<!-- " * 500_000,
+        "&#xD800;" * 50_000,
+        '<img src="data:image/png;base64,' + "A" * 3_000_000 + '">',
+        "<table><tr><td colspan=99999999 rowspan=9999>x</table>" * 200,
+        "\0<p>x</p>",
+        "",
+    ],
+)
+def test_hostile_pages(body):
+    """No page takes long, whatever is in it."""
+    started = time.monotonic()
+    got(body)
+    assert time.monotonic() - started < 4
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=300), st.sampled_from(["", "text/html", "text/html; charset=utf-16", "x; charset=none"]))
+def test_any_bytes(body, content_type):
+    """Any bytes give a record, or are refused for their type."""
+    assert isinstance(got(body, content_type, "full")["data"], str)
+    try:
+        assert isinstance(got(body, content_type)["data"], str)
+    except UnsupportedContentError as error:
+        assert error.content_type  # noqa: PT017  both ends are right for random bytes
+
+
+@pytest.mark.captures
+def test_real_pages(captures):
+    """Every real page gives Markdown within a second."""
+    for file in sorted((captures / "fetch").glob("*.html")):
+        started = time.monotonic()
+        assert got(file.read_bytes())["data"].strip(), file.name
+        assert time.monotonic() - started < 1, file.name
+
+
+@pytest.mark.captures
+def test_real_charsets(captures):
+    """Every real page of another charset gives the text that it holds."""
+    for file in sorted((captures / "fetch").glob("enc-*")):
+        truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.txt").read_text()
+        text, _ = decoded(file.read_bytes(), None)
+        assert text.split() == truth.removeprefix("\ufeff").split(), file.name

@@ -1,0 +1,17 @@
+"""Statuses that lead on."""
+
+from scrapy import Request
+from scrapy.downloadermiddlewares import redirect
+from scrapy.http import Response
+
+
+class RedirectMiddleware(redirect.RedirectMiddleware):
+    """Scrapy's, but a redirect to what is no URL of a page (`javascript:…`) is left for the spider to judge."""
+
+    def process_response(  # type: ignore[override]  # without the argument that Scrapy warns of
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        try:
+            return super().process_response(request, response)
+        except ValueError:  # no request can be made of it
+            return response

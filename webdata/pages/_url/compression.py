@@ -1,0 +1,138 @@
+"""Bodies as they were sent, made plain: gzip, deflate of both kinds, Brotli and Zstandard, one upon another too."""
+
+import logging
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import brotli
+
+from webdata.errors import UpstreamError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd  # as Scrapy does
+
+logger = logging.getLogger(__name__)
+
+CHUNK = 64 * 1024
+"""Bytes that are made plain at a time."""
+
+Chunks = Iterator[bytes]
+
+
+class Plain(NamedTuple):
+    """A plain body, and whether it is whole."""
+
+    body: bytes
+    whole: bool
+
+
+def decompressed(body: bytes, content_encoding: str, limit: int) -> bytes:
+    """The plain body; of one that was cut, what there is of it, which the log tells. Raises as `plain`."""
+    return plain(body, content_encoding, limit).body
+
+
+def plain(body: bytes, content_encoding: str, limit: int) -> Plain:
+    """The plain body; of one that was cut, what there is of it.
+
+    Raises UpstreamError for a body that is larger than `limit` bytes (kind `too_large`), before it is held whole, and
+    for one that is of none of the encodings that its header names (kind `content_encoding`), or cut off at once (kind
+    `truncated`).
+    """
+    whole = True
+    for name in reversed([part.strip().lower() for part in content_encoding.split(",")]):
+        if name not in ("", "identity", "none"):
+            body, unbroken = _plain(body, _reader(name), limit)
+            whole = whole and unbroken
+    return Plain(body, whole)
+
+
+def _reader(name: str) -> Callable[[bytes], Chunks]:
+    reader = READERS.get(name)
+    if reader is None:
+        raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
+    return reader
+
+
+def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:
+    read = bytearray()
+    try:
+        for chunk in reader(body):
+            read += chunk
+            if len(read) > limit:
+                raise UpstreamError("the page is larger than what is read", "too_large")
+    except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as error:
+        if not read and body and isinstance(error, EOFError):
+            raise UpstreamError("the page was cut off before anything of it could be read", "truncated") from error
+        if not read and body:
+            raise UpstreamError("the page is not in the encoding that it names", "content_encoding") from error
+        logger.info("a compressed body ends early: %d bytes of it are read", len(read))
+        return Plain(bytes(read), whole=False)
+    return Plain(bytes(read), whole=True)
+
+
+def _inflated(body: bytes, bits: int) -> Chunks:
+    reader = zlib.decompressobj(bits)
+    rest = body
+    while rest and not reader.eof:
+        yield reader.decompress(rest, CHUNK)
+        rest = reader.unconsumed_tail
+    yield reader.flush()
+    if not reader.eof:
+        raise EOFError
+
+
+def _gzip(body: bytes) -> Chunks:
+    """Members stand one behind another; what follows the last is no part of the body."""
+    while body.startswith(b"\x1f\x8b"):
+        reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        rest = body
+        while rest and not reader.eof:
+            yield reader.decompress(rest, CHUNK)
+            rest = reader.unconsumed_tail
+        if not reader.eof:
+            raise EOFError
+        body = reader.unused_data
+        if not body.startswith(b"\x1f\x8b"):
+            return
+    raise zlib.error("no gzip")
+
+
+def _deflate(body: bytes) -> Chunks:
+    """Deflate with zlib's header as the standard says, or without it as some servers send it."""
+    wrapped = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
+    return _inflated(body, zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+
+
+def _brotli(body: bytes) -> Chunks:
+    reader = brotli.Decompressor()
+    yield reader.process(body, output_buffer_limit=CHUNK)
+    while not reader.is_finished():
+        chunk = reader.process(b"", output_buffer_limit=CHUNK)
+        if not chunk and reader.can_accept_more_data():
+            raise EOFError
+        yield chunk
+
+
+def _zstandard(body: bytes) -> Chunks:
+    """Frames stand one behind another."""
+    while body:
+        reader = zstd.ZstdDecompressor()
+        yield reader.decompress(body, CHUNK)
+        while not reader.eof:
+            if reader.needs_input:
+                raise EOFError
+            yield reader.decompress(b"", CHUNK)
+        body = reader.unused_data
+
+
+READERS: dict[str, Callable[[bytes], Chunks]] = {
+    "gzip": _gzip,
+    "x-gzip": _gzip,
+    "deflate": _deflate,
+    "br": _brotli,
+    "zstd": _zstandard,
+}

@@ -1,0 +1,114 @@
+"""The text of a page, whatever charset it is in and whatever it says that it is in.
+
+The order is that of https://encoding.spec.whatwg.org and of browsers: byte-order mark, HTTP header, what the page
+declares, what its bytes look like. A declaration that the bytes refute does not count.
+"""
+
+import codecs
+
+import chardet
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
+
+SNIFFED = 30_000
+"""Bytes that the detector sees."""
+SAMPLE = 200_000
+"""Bytes that are looked at to tell a charset: the time for it grows with them."""
+CODECS = {
+    "ascii": "cp1252", "big5": "big5hkscs", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030",
+    "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "shift_jis": "cp932", "tis-620": "cp874",
+    "johab": "cp949", "hz": "gb18030", "utf-16": "utf-16-le", "utf-7": "cp1252", "mac-roman": "cp1252",
+}  # fmt: skip
+"""Charsets by Python's names, and the larger ones that browsers read them as."""
+NAMES = {
+    "big5hkscs": "big5", "cp866": "ibm866", "cp874": "windows-874", "cp932": "shift_jis", "cp949": "euc-kr",
+    "euc_jp": "euc-jp", "iso2022_jp": "iso-2022-jp", "mac-cyrillic": "x-mac-cyrillic", "utf-16-le": "utf-16le",
+    "utf-16-be": "utf-16be",
+}  # fmt: skip
+"""Python's names of charsets and the WHATWG's, where they differ by more than a hyphen."""
+LATIN = "cp1252"
+TURKISH, ICELANDIC = frozenset("ýþðÝÞÐ"), frozenset("æáóíéúÆÁ")
+"""Letters that Turkish text shows when it is read as Latin-1, and those that tell Icelandic."""
+DAMAGE = {"utf-8": 0.25}
+SLIGHT = 0.01
+"""The share of characters beyond ASCII that may be broken in text of the declared charset: pages are cut and patched.
+What is UTF-8 for the most part is no other charset by chance."""
+
+
+def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
+    """The text of a body, and the WHATWG's name of its charset. Broken sequences become U+FFFD."""
+    marked, mark = read_bom(body)
+    if marked is not None and mark is not None:
+        return _text(body[len(mark) :], _codec(marked) or "utf-8")
+    if (wide := _wide(body[:1000])) is not None:
+        return _text(body, wide)
+    declared = _codec(http_content_type_encoding(content_type)) or _codec(html_body_declared_encoding(body[:4096]))
+    if declared is not None and _holds(body, declared):
+        return _text(body, declared)
+    if _holds(body, "utf-8") and not body.isascii():
+        return _text(body, "utf-8")
+    return _text(body, _damaged(body, declared) or _sniffed(body))
+
+
+def _codec(name: str | None) -> str | None:
+    """The codec that reads a charset; None for a name that is none."""
+    resolved = resolve_encoding(name) if name else None
+    try:
+        return CODECS.get(found := codecs.lookup(resolved).name, found) if resolved else None
+    except LookupError:
+        return None
+
+
+def _text(body: bytes, codec: str) -> tuple[str, str]:
+    text = body.decode(codec, "replace")
+    return text, NAMES.get(
+        codec, codec.replace("_", "-").replace("cp125", "windows-125").replace("iso8859", "iso-8859")
+    )
+
+
+def _holds(body: bytes, codec: str) -> bool:
+    """Whether a body is text of a charset: UTF-8 is also proof against every other one that is declared."""
+    if codec != "utf-8" and not codec.startswith("utf-16") and not body.isascii() and _valid(body, "utf-8"):
+        return False
+    if codec.startswith("utf-16") and b"\0" not in body[:SAMPLE]:
+        return False
+    return _valid(body, codec)
+
+
+def _valid(body: bytes, codec: str) -> bool:
+    try:
+        body.decode(codec)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _damaged(body: bytes, declared: str | None) -> str | None:
+    """The declared charset, or UTF-8, of text that is broken in few places alone."""
+    for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
+        text = body.decode(codec, "replace")
+        beyond = sum(char > "\x7f" for char in text[:SAMPLE])
+        if text[:SAMPLE].count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
+            return codec
+    return None
+
+
+def _sniffed(body: bytes) -> str:
+    sample = body[:SAMPLE]
+    if sample.isascii():
+        return "utf-8"
+    codec = _codec(chardet.detect(_telling(body))["encoding"]) or LATIN
+    letters = frozenset(sample.decode(codec, "replace")) if codec == LATIN else frozenset()
+    return "cp1254" if letters & TURKISH and not letters & ICELANDIC else codec
+
+
+def _wide(sample: bytes) -> str | None:
+    """UTF-16 without a mark, told by where its zero bytes stand."""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if max(even, odd) <= len(sample) / 8 or min(even, odd) > max(even, odd) / 8:
+        return None
+    return "utf-16-le" if odd > even else "utf-16-be"
+
+
+def _telling(body: bytes) -> bytes:
+    """The lines that are not ASCII: only they tell a charset."""
+    return b"\n".join(line for line in body.split(b"\n") if not line.isascii())[:SNIFFED]

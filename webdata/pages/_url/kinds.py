@@ -1,0 +1,92 @@
+"""What a body is: markup, JSON, XML, plain text, or bytes that are no text at all."""
+
+from enum import StrEnum
+
+from w3lib.encoding import read_bom
+
+
+class Kind(StrEnum):
+    """How a body is given as Markdown."""
+
+    HTML = "html"
+    JSON = "json"
+    XML = "xml"
+    TEXT = "text"
+    BINARY = "binary"
+
+
+SIGNATURES = {
+    b"%PDF-": "application/pdf",
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"PK\x03\x04": "application/zip",
+    b"PK\x05\x06": "application/zip",
+    b"\x1f\x8b": "application/gzip",
+    b"7z\xbc\xaf\x27\x1c": "application/x-7z-compressed",
+    b"Rar!\x1a\x07": "application/vnd.rar",
+    b"BZh": "application/x-bzip2",
+    b"\xfd7zXZ\0": "application/x-xz",
+    b"\x28\xb5\x2f\xfd": "application/zstd",
+    b"wOFF": "font/woff",
+    b"wOF2": "font/woff2",
+    b"\0\x01\0\0": "font/ttf",
+    b"OTTO": "font/otf",
+    b"OggS": "application/ogg",
+    b"ID3": "audio/mpeg",
+    b"fLaC": "audio/flac",
+    b"\x1aE\xdf\xa3": "video/webm",
+    b"\0asm": "application/wasm",
+    b"\x7fELF": "application/x-executable",
+    b"SQLite format 3\0": "application/vnd.sqlite3",
+}
+"""The first bytes of common binary formats: https://mimesniff.spec.whatwg.org and the formats' own definitions."""
+TYPES = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/octet-stream")
+CONTROLS = bytes({*range(9), 11, *range(14, 27), *range(28, 32)})
+"""Bytes that no text holds, after https://mimesniff.spec.whatwg.org/#binary-data-byte."""
+FEW = 0.01
+
+
+def kind(body: bytes, content_type: str) -> tuple[Kind, str]:
+    """What a body is, and its media type: what its bytes say goes before what its header says."""
+    media = content_type.partition(";")[0].strip().lower()
+    if sniffed := _signature(body):
+        return Kind.BINARY, sniffed
+    if _is_binary(body):
+        return Kind.BINARY, media or "application/octet-stream"
+    start = body[:1000].lstrip(b"\xef\xbb\xbf\xff\xfe\0 \t\r\n").replace(b"\0", b"").lower()
+    return _textual(start, media), media or "text/html"
+
+
+def _signature(body: bytes) -> str | None:
+    if body[:4] == b"RIFF" and body[8:12] in (b"WEBP", b"WAVE", b"AVI "):
+        return {b"WEBP": "image/webp", b"WAVE": "audio/wav"}.get(body[8:12], "video/avi")
+    if body[4:8] == b"ftyp":
+        return "image/avif" if body[8:12] == b"avif" else "video/mp4"
+    return next((media for start, media in SIGNATURES.items() if body.startswith(start)), None)
+
+
+def _is_binary(body: bytes) -> bool:
+    sample = body[:4096]
+    if read_bom(body)[0] or not sample:
+        return False
+    zeros = sample.count(0)
+    if zeros and max(sample[::2].count(0), sample[1::2].count(0)) == zeros and zeros > len(sample) / 8:
+        return False
+    return len(sample) - len(sample.translate(None, CONTROLS)) > 2 + FEW * len(sample)
+
+
+def _textual(start: bytes, media: str) -> Kind:
+    if media.endswith(("/json", "+json", "/x-ndjson")):
+        return Kind.JSON
+    marked = b"<html" in start or b"<!doctype html" in start
+    if "html" in media or marked:
+        return Kind.HTML
+    if media.endswith(("/xml", "+xml")) or start.startswith(b"<?xml"):
+        return Kind.XML
+    if media.startswith("text/") or (media and not media.startswith(TYPES)):
+        return Kind.TEXT
+    if start[:1] in (b"{", b"["):
+        return Kind.JSON
+    return Kind.HTML if b"<" in start else Kind.TEXT

@@ -1,0 +1,120 @@
+"""Links, pictures and footnotes of a part of a page, made ready for Markdown."""
+
+import re
+from urllib.parse import urljoin
+
+from lxml.html import HtmlElement
+
+LAZY = ("data-src", "data-original", "data-lazy-src", "data-srcset", "srcset")
+"""Where pages keep a picture's address until it scrolls into view."""
+NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
+PERMANENT = re.compile(r"[\s#¶§🔗⚓]*")
+"""The text of a heading's link to itself."""
+BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
+"""The text of a footnote's way back."""
+MARK = re.compile(r"\s*\[?\s*(\w{1,8})\s*\]?\s*")
+"""The text of a reference to a footnote: `1`, `[1]`, `a`."""
+TINY = frozenset(["0", "1", "2"])
+
+
+def linked(root: HtmlElement, base: str) -> None:
+    """Make every link and picture absolute; take out those that lead nowhere."""
+    for link in [*root.iter("a")]:
+        href = address(link.get("href"), base)
+        if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
+            link.drop_tag()
+        else:
+            link.attrib.clear()
+            link.set("href", href)
+    for picture in [*root.iter("img")]:
+        _shown(picture, base)
+
+
+def address(href: str | None, base: str) -> str | None:
+    """An address made absolute, safe inside `(…)`; None for one that leads nowhere."""
+    href = (href or "").strip()
+    if href in ("", "#") or href.lower().startswith(NO_LINKS):
+        return None
+    try:
+        absolute = urljoin(base, href)
+    except ValueError:
+        absolute = href
+    return "".join(ESCAPES.get(char, char) for char in absolute if char not in "\r\n\t")
+
+
+ESCAPES = {char: f"%{ord(char):02X}" for char in '() <>[]\\"`'}
+
+
+def _shown(picture: HtmlElement, base: str) -> None:
+    source = address(picture.get("src"), base)
+    if source is None:
+        kept = next(filter(None, (picture.get(name, "").split(",")[0].split(" ")[0] for name in LAZY)), None)
+        source = address(kept, base)
+    text = " ".join(picture.get("alt", "").split())
+    tiny = picture.get("width") in TINY or picture.get("height") in TINY
+    tail = picture.tail
+    picture.clear(keep_tail=False)
+    picture.tail = tail
+    if source is None or tiny:
+        picture.tag, picture.text = "span", "" if tiny else text
+    else:
+        picture.set("src", source)
+        picture.set("alt", text.replace("[", "(").replace("]", ")"))
+
+
+def footnotes(root: HtmlElement) -> None:
+    """Write references as `[^1]`, and what they lead to as `[^1]: …`."""
+    targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
+    notes: dict[HtmlElement, str] = {}
+    for link in [*root.iter("a")]:
+        target = targets.get((link.get("href") or "").partition("#")[2])
+        text = link.text_content()
+        mark = MARK.fullmatch(text)
+        if target is not None and BACK.fullmatch(text):
+            link.drop_tree()
+        elif target is not None and mark and _is_reference(link):
+            label = notes.setdefault(_note(target), mark[1])
+            _write(link, f"[^{label}]")
+    for note, label in notes.items():
+        _define(note, label)
+
+
+def permanent(root: HtmlElement) -> None:
+    """Take out the links of headings to themselves."""
+    for link in root.xpath(".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]//a"):
+        if (link.get("href") or "").startswith("#") and PERMANENT.fullmatch(link.text_content()):
+            link.drop_tree()
+
+
+def _is_reference(link: HtmlElement) -> bool:
+    if link.get("role") == "doc-noteref" or link.find("sup") is not None:
+        return True
+    return any(around.tag == "sup" for around in (*link.iterancestors(),)[:3]) or "footnote" in link.get("class", "")
+
+
+def _note(target: HtmlElement) -> HtmlElement:
+    """The whole note: targets are often empty marks at its beginning."""
+    around = target
+    while around.tag in ("a", "sup", "span", "b", "cite") and around.getparent() is not None:
+        around = around.getparent()
+    return around
+
+
+def _write(link: HtmlElement, text: str) -> None:
+    place = next((around for around in (*link.iterancestors(),)[:3] if around.tag == "sup"), link)
+    if place is not link and len(place.findall(".//a")) > 1:
+        place = link
+    tail = place.tail
+    place.clear(keep_tail=False)
+    place.tag, place.text, place.tail = "span", text, tail
+
+
+def _define(note: HtmlElement, label: str) -> None:
+    if note.tag == "li":
+        around = note.getparent()
+        note.tag = "div"
+        if around is not None and around.tag in ("ol", "ul"):
+            around.tag = "div"
+    if note.tag in ("div", "p", "dd", "aside", "section"):
+        first = note[0] if len(note) and note[0].tag == "p" and not (note.text or "").strip() else note
+        first.text = f"[^{label}]: {(first.text or '').lstrip()}"

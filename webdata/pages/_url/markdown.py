@@ -1,0 +1,155 @@
+"""The readable page as Markdown: its content alone where that can be told, else all of it."""
+
+import re
+
+import html_to_markdown
+from lxml import etree
+from lxml.html import HtmlElement, HTMLParser, document_fromstring
+
+from webdata.pages._url import mathematics
+from webdata.pages._url.blocks import regular
+from webdata.pages._url.bounds import beyond, plain
+from webdata.pages._url.cleaning import cleaned, seen
+from webdata.pages._url.content import content
+from webdata.pages._url.ends import trimmed
+from webdata.pages._url.links import address, footnotes, linked, permanent
+from webdata.pages._url.weights import size
+
+DEEP = 250
+"""How deep a page may nest; the converter and libxml2 leave out what is deeper than some hundreds."""
+LITTLE = 250
+"""Characters of content below which the whole page is looked at."""
+VOTED = 40_000
+SOME = 0.2
+"""The share of the whole page that so little must be to stand for it."""
+OPTIONS = html_to_markdown.ConversionOptions(
+    extract_metadata=False,
+    compact_tables=True,
+    bullets="-",
+    expand_abbreviations=False,
+    hidden_content="reachable",
+    highlight_style="none",
+)
+KEPT = frozenset(["href", "src", "alt", "colspan", "rowspan", "start", "value", "reversed"])
+"""Attributes that the converter is to see."""
+CONTROLS = re.compile(
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
+    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]))(?![0-9a-f]);?",
+    re.IGNORECASE,
+)
+"""Characters that XML, and so the tree, cannot hold: https://www.w3.org/TR/xml/#charsets"""
+HEAD = frozenset(["base", "head", "link", "meta", "noscript", "script", "style", "template", "title"])
+"""What stands outside the body; libxml2 leaves other elements there when no text comes before them."""
+FRAMES = frozenset(["aside", "button", "dialog", "footer", "form", "header", "menu", "nav", "search"])
+"""What the converter would judge once more, and leave out."""
+SPACES = re.compile(r"[ \t\r\n\f]+")
+EMPTY_LINES = re.compile(r"\n{3,}")
+EMPTY_LINKS = re.compile(r"(?<!!)\[\s*\]\([^)]*\)")
+
+
+def markdown(text: str, url: str) -> str:
+    """The page of `text`, found at `url`, as Markdown that ends in a line end."""
+    if beyond(text) or (root := tree(text)) is None or _deep(root):
+        return plain(text)
+    base = _base(root, url)
+    title = _title(root)
+    part = _part(root, text)
+    permanent(part)
+    footnotes(part)
+    if (again := tree(text)) is not None and text.count("<") <= VOTED:
+        trimmed(part, again)
+    linked(part, base)
+    regular(part)
+    _fold(part)
+    written = _written(part)
+    return _titled(written, title, part) if written.strip() else plain(text)
+
+
+def tree(text: str) -> HtmlElement | None:
+    """The tree of a page; None where there is no markup to make one of."""
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)
+    except etree.LxmlError:
+        return None
+    body = root.find("body")
+    if body is None:
+        body = root.makeelement("body")
+        root.append(body)
+    strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
+    body[:0] = [stray for stray in strays if stray is not body]
+    return root
+
+
+def _deep(root: HtmlElement) -> bool:
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > DEEP:
+            return True
+    return False
+
+
+def _part(root: HtmlElement, text: str) -> HtmlElement:
+    """The content of a page; all that it shows where its content is nearly nothing."""
+    mathematics.written(root)
+    cleaned(root)
+    part = content(root)
+    shown = _length(part)
+    if shown >= LITTLE:
+        return part
+    whole = tree(text)
+    if whole is None:
+        return part
+    mathematics.written(whole)
+    seen(whole)
+    return part if shown and shown >= SOME * _length(whole) else whole.find("body")
+
+
+def _length(element: HtmlElement) -> float:
+    return sum(size(text) for text in element.itertext())
+
+
+def _base(root: HtmlElement, url: str) -> str:
+    """What the links of a page start from: its base element, itself taken from the page's address."""
+    for element in root.iter("base"):
+        if element.get("href"):
+            return address(element.get("href"), url) or url
+    return url
+
+
+def _title(root: HtmlElement) -> str:
+    headings = [*root.iter("h1")]
+    texts = [" ".join(element.text_content().split()) for element in (headings if len(headings) == 1 else [])]
+    texts += [" ".join(element.text_content().split()) for element in root.iterfind("head/title")]
+    return next(filter(None, texts), "")
+
+
+def _fold(part: HtmlElement) -> None:
+    """Fold the spaces of all text but that of listings."""
+    listed = {element for pre in part.iter("pre") for element in pre.iter("*")}
+    for element in part.iter("*"):
+        if element.text and element not in listed:
+            element.text = SPACES.sub(" ", element.text)
+        if element.tail and (element not in listed or element.tag == "pre"):
+            element.tail = SPACES.sub(" ", element.tail)
+
+
+def _titled(written: str, title: str, part: HtmlElement) -> str:
+    opening = " ".join(part.text_content()[:1000].split()).casefold()
+    if not title or part.find(".//h1") is not None or opening.startswith(title.casefold()):
+        return written
+    return f"# {title}\n\n{written}"
+
+
+def _written(part: HtmlElement) -> str:
+    for element in part.iter("*"):
+        if element.tag in FRAMES:
+            element.tag = "div"
+        for name in {*element.keys()} - KEPT:
+            if element.tag != "code" or name != "class":
+                del element.attrib[name]
+    html = etree.tostring(part, encoding="unicode", method="html", with_tail=False)
+    text = html_to_markdown.convert(html, OPTIONS).content or ""
+    text = text.replace(mathematics.BACKSLASH, "\\")
+    return EMPTY_LINES.sub("\n\n", EMPTY_LINKS.sub("", text)).strip("\n") + "\n"

@@ -1,0 +1,91 @@
+"""Formulas of a page as text: `$…$` in a line, `$$…$$` on lines of their own.
+
+The TeX that MathJax, KaTeX, MediaWiki and WordPress leave beside what they draw is taken as it is; MathML without it
+is written out in TeX's manner.
+"""
+
+import re
+
+from lxml.html import HtmlElement
+
+DRAWN = re.compile(r"(?<![\w-])(?:katex|katex-display|MathJax\w*|mjx-\w+|mwe-math-element|math-container)(?![\w-])")
+"""Classes of what libraries draw around a formula."""
+PICTURES = re.compile(r"(?<![a-z])(?:latex|tex|math|mwe-math-[\w-]+)(?![a-z])")
+FORMS = {
+    "mfrac": (r"\frac{{{}}}{{{}}}", 2),
+    "mroot": (r"\sqrt[{1}]{{{0}}}", 2),
+    "msub": ("{}_{{{}}}", 2),
+    "munder": ("{}_{{{}}}", 2),
+    "msup": ("{}^{{{}}}", 2),
+    "mover": ("{}^{{{}}}", 2),
+    "msubsup": ("{}_{{{}}}^{{{}}}", 3),
+    "munderover": ("{}_{{{}}}^{{{}}}", 3),
+}
+"""Elements of MathML, TeX of the same meaning, and how many parts they have."""
+JOINTS = {"mtable": r" \\ ", "mtr": " & "}
+ACCENTS = {"˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat"}
+BACKSLASH = "\ue05c"
+"""Stands for a backslash of TeX until the page is converted, so that it is not escaped."""
+SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
+
+
+def written(root: HtmlElement) -> None:
+    """Put text in the place of every formula of a page."""
+    for math in [*root.iter("math")]:
+        if math.getparent() is not None:
+            drawn = _drawn(math)
+            _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
+    scripts = [*root.iterfind('.//script[@type="math/tex"]'), *root.xpath('//script[starts-with(@type, "math/tex;")]')]
+    for drawn in root.xpath('//*[starts-with(@class, "MathJax")]') if scripts else ():
+        if drawn.getparent() is not None:
+            drawn.drop_tree()
+    for script in scripts:
+        if script.getparent() is not None:
+            _replace(script, script.text or "", "mode=display" in script.get("type", ""))
+    for picture in [*root.iter("img")]:
+        if picture.get("alt") and PICTURES.search(picture.get("class", "")):
+            _replace(picture, picture.get("alt", ""), "display" in picture.get("class", ""))
+
+
+def _drawn(math: HtmlElement) -> HtmlElement:
+    """The outermost element that a library drew around a formula."""
+    found = math
+    for depth, around in enumerate(math.iterancestors()):
+        if depth > 6 or len(around.findall(".//math")) > 1:
+            break
+        if around.tag.startswith("mjx-") or DRAWN.search(around.get("class", "")):
+            found = around
+    return found
+
+
+def _is_display(drawn: HtmlElement) -> bool:
+    return drawn.get("display") == "true" or "display" in drawn.get("class", "").lower()
+
+
+def _replace(element: HtmlElement, tex: str, display: bool) -> None:
+    tex = " ".join(tex.split()).removeprefix("{\\displaystyle ")
+    tail = element.tail or ""
+    element.clear(keep_tail=False)
+    element.tag = "p" if display else "span"
+    tex = tex.replace("\\", BACKSLASH)
+    element.text = (f"$${tex}$$" if display else f"${tex}$") if tex else ""
+    element.tail = tail
+
+
+def _tex(math: HtmlElement) -> str:
+    for note in math.iter("annotation"):
+        if "tex" in note.get("encoding", "").lower() and note.text:
+            return note.text
+    return math.get("alttext") or _linear(math)
+
+
+def _linear(element: HtmlElement) -> str:
+    """MathML in TeX's manner."""
+    parts = [_linear(child) for child in element if isinstance(child.tag, str) and child.tag not in SILENT]
+    if element.tag == "mover" and len(parts) == 2 and parts[1] in ACCENTS:
+        return rf"\{ACCENTS[parts[1]]}{{{parts[0]}}}"
+    form, count = FORMS.get(element.tag, ("", -1))
+    if len(parts) == count:
+        return form.format(*parts)
+    joined = JOINTS.get(element.tag, " ").join(filter(None, [(element.text or "").strip(), *parts]))
+    return rf"\sqrt{{{joined}}}" if element.tag == "msqrt" else joined

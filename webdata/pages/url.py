@@ -1,0 +1,71 @@
+"""Any page as it was sent, or as Markdown.
+
+`page` gives the record of a response; `decoded` its text whatever its charset, `decompressed` its plain body.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Literal
+
+from webdata.errors import UnsupportedContentError
+from webdata.pages._url.compression import decompressed
+from webdata.pages._url.encoding import decoded
+from webdata.pages._url.kinds import Kind, kind
+from webdata.pages._url.markdown import markdown
+from webdata.resources.url_request import UrlPage, UrlQuery
+
+__all__ = ["decoded", "decompressed", "page", "record"]
+
+FENCE = re.compile(r"^`{3,}", re.MULTILINE)
+
+
+def page(
+    body: bytes,
+    *,
+    url: str,
+    status: int,
+    headers: Mapping[str, str],
+    response_type: Literal["full", "markdown"],
+    method: str = "GET",
+) -> UrlPage:
+    """The record of a response whose body is plain already.
+
+    Raises UnsupportedContentError for content that is no text where Markdown is asked for.
+    """
+    lower = {name.lower(): value for name, value in headers.items()}
+    content_type = lower.get("content-type", "")
+    what, media = kind(body, content_type)
+    if what is Kind.BINARY and response_type == "markdown":
+        raise UnsupportedContentError(media)
+    if what is Kind.BINARY:
+        text, encoding = b64encode(body).decode(), "base64"
+    else:
+        text, encoding = decoded(body, content_type)
+    return {
+        "data": text if response_type == "full" else _markdown(text, what, url),
+        "status": status,
+        "headers": lower,
+        "config": {
+            "url": url,
+            "method": method,
+            "response_type": response_type,
+            "content_type": media,
+            "encoding": encoding,
+        },
+    }
+
+
+def record(body: bytes, query: UrlQuery) -> UrlPage:
+    """The record of a page of which nothing but the body is known."""
+    return page(body, url=query.url, status=200, headers={}, response_type=query.response_type)
+
+
+def _markdown(text: str, what: Kind, url: str) -> str:
+    if what is Kind.HTML:
+        return markdown(text, url)
+    if what is Kind.TEXT:
+        return text
+    longest = max((len(fence) for fence in FENCE.findall(text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{what}\n{text.strip()}\n{fence}\n"

@@ -1,0 +1,118 @@
+"""Any URL: the query, the record and the promise of `POST /v1/request` (spec.md, URL fetch)."""
+
+import re
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from ada_url import URL
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from webdata.query import Query, explained, lower, not_blank
+from webdata.records import Record
+from webdata.resources import PlainText, Resource
+
+ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+SPACES = " \t\r\n\f"
+
+ResponseType = Literal["full", "markdown"]
+
+
+def normal_url(value: str) -> str:
+    """For validators: an absolute URL as browsers read it: a host in ASCII, escapes where they belong, no fragment.
+
+    https://url.spec.whatwg.org/ Whether it may be fetched is not asked here.
+    """
+    text = value.strip(SPACES)
+    if CONTROLS.search(text):
+        raise ValueError("holds control characters")
+    if not ABSOLUTE.match(text):
+        raise _no_scheme(text)
+    return _parsed(text)
+
+
+def _parsed(text: str) -> str:
+    url = URL(text)  # raises ValueError
+    url.hash = ""
+    return url.href
+
+
+def _no_scheme(text: str) -> Exception:
+    """What is wrong with a text that is no absolute URL; with a scheme some are one."""
+    try:
+        url = URL(f"https://{text.lstrip('/')}")
+    except ValueError:
+        url = None
+    if url is None or url.username or "." not in url.hostname.strip("."):
+        return ValueError("is no absolute URL")
+    return explained(f"has no scheme: write https://{text.lstrip('/')}")
+
+
+class UrlQuery(Query):
+    """A page to fetch, and how to give it (spec.md, URL fetch)."""
+
+    url: Annotated[
+        str,
+        AfterValidator(normal_url),
+        AfterValidator(not_blank),
+        Field(
+            description="the absolute http or https URL of a page, such as https://example.com/",
+            examples=["https://example.com/"],
+        ),
+    ]
+    response_type: Annotated[
+        ResponseType,
+        BeforeValidator(lower),
+        Field(
+            description="full for the page and its headers, or markdown for its readable text",
+            examples=["markdown"],
+        ),
+    ]
+
+
+class UrlConfig(TypedDict):
+    """How a page was asked for, and what it is."""
+
+    url: str
+    """Where it came from in the end, after all redirects."""
+    method: str
+    response_type: ResponseType
+    content_type: str | None
+    encoding: str
+    """The charset that its bytes were read as, in lower case; `base64` where they are no text."""
+    truncated: NotRequired[bool]
+    """Whether the connection broke, or the compressed data ended, before the page was whole."""
+
+
+class UrlPage(TypedDict):
+    """The whole record."""
+
+    data: str
+    """The page's text as it came, or as Markdown; the base64 of what is no text."""
+    status: int
+    headers: dict[str, str]
+    """The upstream's; names in lower case, repeated ones joined with commas."""
+    config: UrlConfig
+
+
+def markdown(record: Record) -> PlainText | None:
+    """Markdown goes out as it is (spec.md, URL-fetch result); what else there is to tell stands in headers."""
+    if record["config"]["response_type"] != "markdown":
+        return None
+    headers = {"x-upstream-status": str(record["status"])}
+    if record["config"]["truncated"]:
+        headers["x-truncated"] = "true"
+    return PlainText(record["data"], "text/html; charset=utf-8", headers)
+
+
+URL_REQUEST = Resource(
+    name="url_request",
+    path="/v1/request",
+    summary="Any page, as it is or as Markdown",
+    query=UrlQuery,
+    method="POST",
+    packed=False,
+    bad_query_status=400,
+    envelope=(),
+    text=markdown,
+    not_found="The URL could not be accessed: there is no such host, or it has no such page. Check the URL.",
+)

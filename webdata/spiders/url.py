@@ -1,0 +1,127 @@
+"""Any URL, as it is or as Markdown."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import cast
+
+from scrapy import Request
+from scrapy.downloadermiddlewares import redirect
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+
+from webdata.downloadermiddlewares.cookies import OneQuery
+from webdata.downloadermiddlewares.decompression import DATALOSS, DECOMPRESSED, DecompressionMiddleware, plain_body
+from webdata.downloadermiddlewares.redirect import RedirectMiddleware
+from webdata.downloadermiddlewares.refresh import RefreshMiddleware
+from webdata.egress.rule import Rule
+from webdata.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
+from webdata.pages import blocked, url
+from webdata.query import Query
+from webdata.records import Record
+from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
+from webdata.spiders.base import EngineSpider, plain_headers
+
+REDIRECTS = 10
+GONE = (404, 410)
+"""That the page is not there; any other status is a part of the answer."""
+LED_ON = (301, 302, 303, 307, 308)
+MEBIBYTE = 1024 * 1024
+
+MIDDLEWARES = {
+    redirect.MetaRefreshMiddleware: None,
+    RefreshMiddleware: 580,
+    DecompressionMiddleware: 590,
+    redirect.RedirectMiddleware: None,
+    RedirectMiddleware: 600,
+}
+"""Where Scrapy's own were, stand those that make the best of what any site may send."""
+
+
+class UrlSpider(EngineSpider):
+    """The page of any URL that the egress guard lets out, with what its server said.
+
+    A page is what came: error pages of sites are answers, challenges of firewalls are not.
+    """
+
+    name = "url"
+    resources = (URL_REQUEST,)
+    custom_settings = {  # noqa: RUF012  # Scrapy's own hook
+        "EGRESS_GUARD": True,
+        "COMPRESSION_ENABLED": False,  # ours, below
+        "METAREFRESH_ENABLED": True,  # off elsewhere: there results are what is asked for
+        "METAREFRESH_MAXDELAY": 11,  # 100: who waits longer shows a page meanwhile
+        "REDIRECT_MAX_TIMES": REDIRECTS,
+        "DOWNLOAD_FAIL_ON_DATALOSS": False,  # what came of a page is better than nothing, and is told as such
+    }
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        super().update_settings(settings)
+        settings.set("DOWNLOAD_MAXSIZE", settings.getint("URL_MAX_BYTES"), priority="spider")
+        for middleware, place in MIDDLEWARES.items():
+            settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", middleware, place)
+
+    def request(self, query: UrlQuery) -> Request:
+        """Raises TargetError for what is refused without a look-up."""
+        return Request(self.rule.check_url(query.url).url if self.online else query.url)
+
+    def prepared(self, query: Query) -> Request:
+        request = super().prepared(query)
+        request.meta["cookiejar"] = OneQuery()  # what one caller is handed by a site is no other's
+        return request
+
+    def lost(self, error: Exception) -> WebdataError:
+        if isinstance(error, IgnoreRequest):
+            return UpstreamError(f"the URL redirects more than {REDIRECTS} times", "redirects")
+        found = super().lost(error)
+        kind = getattr(found, "kind", None)
+        if kind == "dns":
+            return NotFoundError("the URL's host does not exist", "dns")
+        if kind == "too_large":
+            return UpstreamError(f"the page is larger than the {self.limit / MEBIBYTE:g} MiB that are read", kind)
+        return found
+
+    def check(self, response: Response) -> None:
+        address = response.url if self.led(response) else ""  # a page to sign in that was asked for is no obstacle
+        headers = plain_headers(response)
+        block = blocked.block(response.status, headers, response.body, address, blocked.ANY_SITE)
+        if block:
+            raise BlockedError(block.reason, block.kind)
+        if response.status in GONE:
+            raise NotFoundError(f"the upstream answered {response.status}")
+        if self.online and response.status in LED_ON and "location" in headers:
+            raise self.rule.refusal()  # Scrapy follows what is http or https
+        if not response.body and DATALOSS in response.flags:
+            raise UpstreamError("the connection broke before the page came", "truncated")
+
+    async def parse(self, response: Response, query: UrlQuery) -> AsyncIterator[Record]:
+        body, whole = response.body, DATALOSS not in response.flags
+        headers = plain_headers(response)
+        if body and "content-encoding" in headers and DECOMPRESSED not in response.flags:  # of a saved page
+            body, whole = plain_body(body, headers["content-encoding"], self.limit)
+        yield cast(Record, await asyncio.to_thread(page, response, query, headers, body, not whole))
+
+    def led(self, response: Response) -> bool:
+        """Whether redirects may have led to the response."""
+        return not self.online or "redirect_urls" in response.meta
+
+    @property
+    def limit(self) -> int:
+        """Bytes of the largest page that is read."""
+        return self.settings.getint("URL_MAX_BYTES") if self.online else 20 * MEBIBYTE
+
+    @property
+    def rule(self) -> Rule:
+        """Which targets may be fetched."""
+        return Rule.from_settings(self.settings)
+
+    def shown_query(self, body: bytes) -> Mapping[str, str]:
+        """Any: what a page is does not depend on where it came from, but for the base of its links."""
+        return {"url": "https://example.com/", "response_type": "full"}
+
+
+def page(response: Response, query: UrlQuery, headers: Mapping[str, str], body: bytes, truncated: bool) -> UrlPage:
+    """The page module's record; it is made in a thread, since a long page takes long."""
+    found = url.page(body, url=response.url, status=response.status, headers=headers, response_type=query.response_type)
+    return {**found, "config": {**found["config"], "truncated": truncated}}
