@@ -64,9 +64,16 @@ class FetchError(WebdataError):
 
 
 class NotFoundError(FetchError):
-    """The upstream says that the thing does not exist."""
+    """The upstream says that the thing does not exist.
+
+    `message` is what callers may be told of it, in words of our own; None where there is nothing to add.
+    """
 
     outcome = Outcome.NOT_FOUND
+
+    def __init__(self, reason: str, kind: str | None = None, message: str | None = None):
+        super().__init__(reason, kind)
+        self.message = message
 
 
 class BlockedError(FetchError):
@@ -95,7 +102,8 @@ class UnsupportedContentError(WebdataError):
     """Content that cannot be given in the form that was asked for, such as a PDF as Markdown."""
 
     def __init__(self, content_type: str):
-        super().__init__(f"{content_type} cannot be given as Markdown: ask for it with response_type full")
+        what = f"the page is {content_type}, which cannot be given as Markdown"
+        super().__init__(f"{what}: ask for it with response_type full")
         self.content_type = content_type
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from scrapy.http import Headers, Response
 
-from webdata.errors import FetchError
+from webdata.errors import FetchError, UnsupportedContentError
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.query import Query
@@ -37,6 +37,8 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
         found = await anext(spider.found(_response(spider, page, body, query), query))
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
+    except UnsupportedContentError as error:
+        return {"outcome": "invalid", "kind": None, "reason": str(error), "record": None}
     record = envelope(found)
     validate(resource, record)
     return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}

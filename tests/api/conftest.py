@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -152,8 +153,8 @@ def live_secret(keys) -> str:
 def make_api(calls, keys) -> Callable[..., Api]:
     from webdata.api.app import Api
 
-    def make(resources=(WEB_SEARCH,), sandbox_always=False) -> Api:
-        return Api(resources, calls, Access(keys), 30.0, sandbox_always)
+    def make(resources=(WEB_SEARCH,), sandbox_always=False, pages=(), told=None) -> Api:
+        return Api(resources, calls, Access(keys), 30.0, sandbox_always, pages, told)
 
     return make
 
@@ -171,9 +172,12 @@ def make_ask(test_secret) -> Callable[[Api], Callable[..., Deferred[Heard]]]:
     def make(api: Api) -> Callable[..., Deferred[Heard]]:
         agent = RequestTraversalAgent(api.resource())
 
-        def ask(target: str, method: str = "GET", headers: dict[str, str] | None = None) -> Deferred[Heard]:
+        def ask(
+            target: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None
+        ) -> Deferred[Heard]:
             sent = {"X-Api-Key": test_secret} if headers is None else headers
-            return deferred_from_coro(_ask(agent, method, target, Headers({name: [sent[name]] for name in sent})))
+            lines = Headers({name: [sent[name]] for name in sent})
+            return deferred_from_coro(_ask(agent, method, target, lines, body))
 
         return ask
 
@@ -185,11 +189,13 @@ def ask(make_ask, api) -> Callable[..., Deferred[Heard]]:
     return make_ask(api)
 
 
-async def _ask(agent: RequestTraversalAgent, method: str, target: str, headers: Headers) -> Heard:
+async def _ask(agent: RequestTraversalAgent, method: str, target: str, headers: Headers, body: bytes | None) -> Heard:
     import treq
+    from twisted.web.client import FileBodyProducer
 
     # StubTreq would normalise the URL, so this is what it is made of.
-    pending = agent.request(method.encode(), b"http://service.test" + target.encode(), headers)
+    producer = None if body is None else FileBodyProducer(BytesIO(body))
+    pending = agent.request(method.encode(), b"http://service.test" + target.encode(), headers, producer)
     response = await _flushed(agent, pending)
     body = await _flushed(agent, treq.content(response))
     seen = {name.decode().lower(): b", ".join(values).decode() for name, values in response.headers.getAllRawHeaders()}

@@ -3,6 +3,7 @@
 from webdata.api.index import describe
 from webdata.query import WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH
+from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 
 
@@ -26,3 +27,12 @@ def test_describe_paths():
     assert endpoint["path"] == "/v1/maps/search/{query}"
     assert endpoint["example"] == "/v1/maps/search/cafes+in+Porto"
     assert places == {"query": "path", "num": "query", "hl": "query", "gl": "query"}
+
+
+def test_describe_a_body():
+    """Where the parameters go in the body, the example is a path and a body."""
+    [endpoint] = describe([URL_REQUEST])["endpoints"]
+
+    assert (endpoint["path"], endpoint["methods"], endpoint["example"]) == ("/v1/request", ["POST"], "/v1/request")
+    assert endpoint["body"] == {"url": "https://example.com/", "response_type": "markdown"}
+    assert {parameter["in"] for parameter in endpoint["parameters"]} == {"body"}

@@ -18,8 +18,8 @@ BARE = dataclasses.replace(WEB_SEARCH, bare_term=True)
 
 
 def test_shared_headers():
-    """The shared headers are those of spec.md."""
-    assert SHARED_HEADERS == ("X-Proxy-Location", "X-User-Agent")
+    """The shared headers are those of spec.md, and the session's."""
+    assert SHARED_HEADERS == ("X-Proxy-Location", "X-User-Agent", "X-Session")
 
 
 def test_packed_query():

@@ -5,6 +5,9 @@ import pytest
 
 from webdata import errors
 from webdata.api.problems import KINDS, PROBLEM_JSON, ProblemDetails, overloaded, problem_of
+from webdata.resources.maps_search import MAPS_SEARCH
+from webdata.resources.url_request import URL_REQUEST
+from webdata.resources.web_search import WEB_SEARCH
 
 
 def test_body():
@@ -33,7 +36,7 @@ def test_rows():
         {"loc": ["query", "q"], "msg": "q is missing", "type": "missing"},
         {"loc": ["query", "num"], "msg": "num is blank", "type": "int_parsing"},
     ]
-    body = orjson.loads(problem_of(errors.QueryError(rows)).reply("req_1", PROBLEM_JSON).body)
+    body = orjson.loads(problem_of(errors.QueryError(rows), WEB_SEARCH).reply("req_1", PROBLEM_JSON).body)
 
     assert rows == body["detail"]
     assert body["error"]["message"] == "q is missing; num is blank"
@@ -42,7 +45,7 @@ def test_rows():
 def test_bad_query_status():
     """Where a resource has 400 for wrong parameters, they are told in the message alone."""
     rows = [{"loc": ["query", "num"], "msg": "num is wrong", "type": "x"}]
-    problem = problem_of(errors.QueryError(rows), 400)
+    problem = problem_of(errors.QueryError(rows), MAPS_SEARCH)
     assert (problem.code, problem.message, problem.rows) == ("bad_request", "num is wrong", None)
 
 
@@ -59,7 +62,7 @@ def every_error() -> list[type[errors.WebdataError]]:
 def test_every_error(error):
     """Every error of the tree has a status and a message that ends as a sentence."""
     given = {errors.QueryError: ([],), errors.OverloadedError: ("full", 1)}.get(error, ("Why.",))
-    problem = problem_of(error(*given))
+    problem = problem_of(error(*given), WEB_SEARCH)
 
     assert problem.code in KINDS
     assert error is errors.QueryError or problem.message.endswith(".")
@@ -68,8 +71,31 @@ def test_every_error(error):
 
 def test_blocked_kinds():
     """A block says which kind of page stood in the way, where that is known."""
-    assert "a blocking page (captcha)" in problem_of(errors.BlockedError("why", "captcha")).message
-    assert "a blocking page instead" in problem_of(errors.BlockedError("why")).message
+    assert "a blocking page (captcha)" in problem_of(errors.BlockedError("why", "captcha"), WEB_SEARCH).message
+    assert "a blocking page instead" in problem_of(errors.BlockedError("why"), WEB_SEARCH).message
+
+
+def test_a_resource_has_its_own_words_for_what_is_not_there():
+    """What callers are told of a `not_found` fits what they asked for."""
+    error = errors.NotFoundError("status 404")
+    assert "check the query" in problem_of(error, WEB_SEARCH).message
+    assert "The URL could not be accessed" in problem_of(error, URL_REQUEST).message
+
+
+@pytest.mark.parametrize("kind", ["too_large", "redirects"])
+def test_what_the_caller_can_do_something_about_is_told(kind):
+    """Reasons that are ours, and that a caller can do something about, are told in full."""
+    problem = problem_of(errors.UpstreamError("the page is larger than the 20 MiB that are read", kind), URL_REQUEST)
+    assert problem.message == "The page is larger than the 20 MiB that are read."
+    assert problem.outcome == "upstream"
+
+
+def test_content_that_cannot_be_given():
+    """A PDF as Markdown is a 422 that names the type and the way out; it is no outcome of the fetch."""
+    problem = problem_of(errors.UnsupportedContentError("application/pdf"), URL_REQUEST)
+    assert (problem.code, problem.outcome) == ("validation_error", None)
+    assert problem.message.startswith("The page is application/pdf, which cannot be given as Markdown: ask")
+    assert problem.rows == [{"loc": ["body", "response_type"], "msg": problem.message, "type": "unsupported_content"}]
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(1, "in 1 second."), (2, "in 2 seconds.")])

@@ -1,7 +1,9 @@
 """Queries that ended without a record."""
 
+import pytest
+
 from webdata.batch.failures import Failure
-from webdata.errors import BlockedError
+from webdata.errors import BlockedError, TargetError, UnsupportedContentError
 
 
 def test_a_fetch_error_has_its_own_outcome():
@@ -15,3 +17,10 @@ def test_anything_else_is_a_fault_of_ours():
     failure = Failure.of(KeyError("title"), {"q": "coffee"}, 7)
     assert (failure.outcome, failure.kind) == ("internal", "KeyError")
     assert "'title'" in failure.reason
+
+
+@pytest.mark.parametrize("error", [TargetError("the target is not allowed"), UnsupportedContentError("image/png")])
+def test_what_may_not_or_cannot_be_given_is_invalid(error):
+    """A forbidden target, or content that cannot be given so, is like a query that cannot be run."""
+    failure = Failure.of(error, {"url": "x"}, 7)
+    assert failure == Failure({"url": "x"}, "invalid", None, str(error), 7)

@@ -50,7 +50,10 @@ def test_arguments_are_defaults_of_a_file(batch):
     [
         ({}, "no query was given: give -a q=… for one, or -a queries=FILE for many"),
         ({"num": "5"}, "no query was given"),
-        ({"q": "coffee", "nmu": "5"}, "nmu is no argument here: the arguments are queries, q, region, device, num"),
+        (
+            {"q": "coffee", "nmu": "5"},
+            "nmu is no argument here: the arguments are queries, q, region, device, session, num",
+        ),
         ({"q": "coffee", "queries": "q.txt"}, "q and queries are both given"),
         ({"queries": "nowhere.txt"}, "queries=nowhere.txt cannot be read: No such file"),
     ],

@@ -82,7 +82,7 @@ def test_a_row_becomes_a_request_with_what_its_answer_needs():
     request = running.asked(row)
     assert request.cb_kwargs == {"query": WebQuery(q="coffee", region="DE"), "row": row}
     assert request.dont_filter
-    assert request.meta["cookiejar"] == "DE/None"
+    assert request.meta["cookiejar"] == "DE/None/"
 
 
 def test_the_sandbox_signs_its_own_certificates():
@@ -168,7 +168,9 @@ class TwoPagesSpider(EngineSpider):
 
 async def items_of(**arguments):
     settings = scrapy_settings()
-    settings.setdict({"ITEM_PIPELINES": {}, "ADDONS": {}, "SANDBOX": False}, priority="cmdline")
+    settings.setdict(
+        {"ITEM_PIPELINES": {}, "ADDONS": {"webdata.extensions.ways.OwnWays": 500}, "SANDBOX": False}, priority="cmdline"
+    )
     crawler, items = Crawler(TwoPagesSpider, settings), []
 
     def item_scraped(item):
@@ -202,3 +204,30 @@ def test_a_page_that_cannot_be_kept_is_told_all_the_same(tmp_path, caplog):
     spider.kept = KeptPages(taken / "kept")
     spider.keep(Response("https://example.com", body=b"<p>new</p>"), "a reason")
     assert "cannot be kept" in caplog.text
+
+
+def test_a_session_has_cookies_of_its_own():
+    """All requests of a session share a cookie jar that no other query has."""
+    running = spider({"ON_DEMAND": True})
+    plain, one, other = (WebQuery(q="coffee", session=name) for name in (None, "one", "other"))
+    jars = [running.prepared(query).meta["cookiejar"] for query in (plain, one, one, other)]
+    assert jars[1] == jars[2]
+    assert len(set(jars)) == 3
+    assert running.prepared(one).meta["session"] == "one"
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "seconds"), [(429, "7", 7), (503, "120", 120), (429, "", 0), (503, "soon", 0), (429, "9" * 9, 0)]
+)
+def test_how_long_a_site_wants_to_be_left_alone(status, told, seconds):
+    """An error has the seconds of the response's Retry-After; what is no sensible number is none."""
+    with pytest.raises((BlockedError, UpstreamError)) as caught:
+        spider({"ON_DEMAND": True}).check(response(status=status, **{"Retry-After": told}))
+    assert caught.value.retry_after == seconds
+
+
+def test_a_response_is_judged_once():
+    """What the middleware has let pass is not checked again."""
+    refused = response(status=403)
+    refused.meta["judged"] = True
+    spider({"ON_DEMAND": True}).judge(refused)

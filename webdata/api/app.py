@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -17,8 +17,9 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 from webdata.access import Access
 from webdata.api.front import Front, request_id, target, wanted_type
 from webdata.api.index import describe
-from webdata.api.params import Header, packed_query, path_query
-from webdata.api.problems import ProblemDetails, problem_of
+from webdata.api.open_pages import OpenPage
+from webdata.api.params import Header, body_query, packed_query, path_query
+from webdata.api.problems import INTERNAL, ProblemDetails, problem_of
 from webdata.api.replies import Reply, answered
 from webdata.api.routes import routes
 from webdata.api.site import Site
@@ -29,11 +30,15 @@ from webdata.resources import Resource
 
 logger = logging.getLogger(__name__)
 
+Answered = Callable[[str, str], None]
+"""Who is told of each answer: the endpoint's name, and `ok` or the code of the error."""
+
 
 class Api:
     """Answers every resource under its path, for callers with a key.
 
-    `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too.
+    `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too. `pages` are answered
+    beside the resources, for anybody.
     """
 
     def __init__(
@@ -43,13 +48,17 @@ class Api:
         access: Access,
         deadline: float,
         sandbox_always: bool = False,
+        pages: Sequence[OpenPage] = (),
+        told: Answered | None = None,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._calls = calls
         self._access = access
         self._deadline = deadline
         self._sandbox_always = sandbox_always
-        self._front = Front(self._routes().resource())
+        self._pages = pages
+        self._told = told
+        self._front = Front(self._routes().resource(), frozenset(page.path for page in pages))
         self._site = Site(self._front)
 
     def resource(self) -> Front:
@@ -72,25 +81,34 @@ class Api:
                 await self._site.close()
 
     def _routes(self) -> Klein:
-        # Every handler answers its own errors; what is left to Klein's are paths and methods that have none.
+        # Resources answer their own errors; what is left to Klein's are paths and methods that have none, and pages.
         app = Klein()
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
         app.route("/", methods=["GET"], endpoint="index")(self._index())
+        for page in self._pages:
+            app.route(page.path, methods=["GET"], endpoint=page.path)(self._open(page))
         for resource in self._resources:
             handler = self._handler(resource)
             for rule in routes(resource):
-                app.route(rule, methods=["GET"], endpoint=resource.name)(handler)
+                app.route(rule, methods=[resource.method], endpoint=resource.name)(handler)
         app.handle_errors(NotFound)(self._no_endpoint)
         app.handle_errors(MethodNotAllowed)(self._no_method)
+        app.handle_errors(Exception)(self._fault)
         return app
 
     def _index(self) -> Callable[[Request], bytes]:
-        body = orjson.dumps(describe(self._resources))
+        body = orjson.dumps(describe(self._resources, self._pages))
 
         def index(request: Request) -> bytes:
             return Reply(200, body, {"content-type": "application/json"}).put_on(request)
 
         return index
+
+    def _open(self, page: OpenPage) -> Callable[[Request], bytes]:
+        def show(request: Request) -> bytes:
+            return page.reply(_headers(request)).put_on(request)
+
+        return show
 
     def _handler(self, resource: Resource) -> Callable[..., "Deferred[bytes]"]:
         def handle(request: Request, **segments: str) -> "Deferred[bytes]":
@@ -100,18 +118,21 @@ class Api:
 
     async def _answer(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> bytes:
         try:
-            reply = await self._called(resource, request, segments)
+            reply, code = await self._called(resource, request, segments), "ok"
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller is answered and the log has the rest
-            reply = _problem(error, request, resource)
+            problem = _problem(error, request, resource)
+            reply, code = problem.reply(request_id(request), wanted_type(request)), problem.code
+        if self._told:
+            self._told(resource.name, code)
         return reply.put_on(request)
 
     async def _called(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> Reply:
         header = _headers(request)
         key = self._access.authenticate(header)
-        query, ignored = _query(resource, segments, target(request)[1], header)
+        query, ignored = _query(resource, segments, request, header)
         sandbox = key.test or self._sandbox_always
         answer = await self._calls.answer(Call(resource, query, sandbox, self._deadline))
-        return answered(answer, ignored)
+        return answered(resource, answer, ignored)
 
     def _no_endpoint(self, request: Any, failure: Failure) -> bytes:
         paths = ", ".join(resource.route for resource in self._resources)
@@ -121,8 +142,13 @@ class Api:
     def _no_method(self, request: Any, failure: Failure) -> bytes:
         assert isinstance(failure.value, MethodNotAllowed)
         allowed = ", ".join(sorted(failure.value.valid_methods or ()))
-        message = f"{request.method.decode()} is not possible here: use one of {allowed}."
+        right = f"{allowed}, with a JSON object as the body" if "POST" in allowed else f"one of {allowed}"
+        message = f"{request.method.decode()} is not possible here: use {right}."
         return _refuse(ProblemDetails("method_not_allowed", message, headers={"allow": allowed}), request)
+
+    def _fault(self, request: Any, failure: Failure) -> bytes:
+        logger.error("%s failed", request_id(request), exc_info=failure.value)
+        return _refuse(ProblemDetails("internal", INTERNAL), request)
 
 
 def _uncancelled(answer: Coroutine[Any, Any, bytes]) -> "Deferred[bytes]":
@@ -140,19 +166,31 @@ def _headers(request: Request) -> Header:
     return header
 
 
-def _query(resource: Resource, segments: Mapping[str, str], query: str, header: Header) -> tuple[Query, list[str]]:
+def _query(
+    resource: Resource, segments: Mapping[str, str], request: Request, header: Header
+) -> tuple[Query, list[str]]:
+    query = target(request)[1]
+    if resource.method == "POST":
+        return body_query(resource, _body(request), query, header)
     if resource.packed:
         return packed_query(resource, segments.get("segment", ""), query, header)
     return path_query(resource, segments, query, header)
 
 
-def _problem(error: Exception, request: Request, resource: Resource) -> Reply:
-    problem = problem_of(error, resource.bad_query_status)
+def _body(request: Request) -> bytes:
+    assert request.content
+    request.content.seek(0)
+    body: bytes = request.content.read()
+    return body
+
+
+def _problem(error: Exception, request: Request, resource: Resource) -> ProblemDetails:
+    problem = problem_of(error, resource)
     if isinstance(error, FetchError):
         logger.info("%s %s (%s): %r", request_id(request), problem.code, error.kind, error.reason)
     elif problem.code == "internal":
         logger.error("%s failed", request_id(request), exc_info=error)
-    return problem.reply(request_id(request), wanted_type(request))
+    return problem
 
 
 def _refuse(problem: ProblemDetails, request: Request) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections.abc import Collection
 from time import perf_counter
 
 from twisted.python.failure import Failure
@@ -20,17 +21,22 @@ CLIENT_GONE = 499
 KEY = re.compile(r"wd_(live|test)_\w+")
 STOPPING = overloaded("The service is stopping", 5)
 TOO_LARGE = ProblemDetails(
-    "payload_too_large", f"The body is larger than {MAX_BODY} bytes: send parameters in the URL and no body."
+    "payload_too_large",
+    f"The body is larger than {MAX_BODY} bytes: send a smaller one, or none where parameters go in the URL.",
 )
 
 
 class Front(Resource):
-    """Gives every request its id, counts those in flight, writes the access log, and hands them to the routes."""
+    """Gives every request its id, counts those in flight, writes the access log, and hands them to the routes.
 
-    def __init__(self, routes: Resource) -> None:
+    The paths of `open_pages` are answered while the service stops, too.
+    """
+
+    def __init__(self, routes: Resource, open_pages: Collection[str] = ()) -> None:
         Resource.__init__(self)
         self.isLeaf = True
         self._routes = routes
+        self._open_pages = open_pages
         self._in_flight: set[Request] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -43,7 +49,7 @@ class Front(Resource):
         self._in_flight.add(request)
         self._idle.clear()
         request.notifyFinish().addBoth(self._finished, request, perf_counter())
-        if self._stopping:
+        if self._stopping and target(request)[0] not in self._open_pages:
             return _close_with(STOPPING, request)
         if request.content and request.content.seek(0, 2) > MAX_BODY:
             return _close_with(TOO_LARGE, request)

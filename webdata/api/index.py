@@ -5,33 +5,37 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from webdata.access import HEADERS
+from webdata.api.open_pages import OpenPage
+from webdata.api.params import example
 from webdata.query import header_of
 from webdata.resources import Resource
 
 
-def describe(resources: Iterable[Resource]) -> dict[str, Any]:
-    """Every endpoint with its summary, an example and what it can be given."""
+def describe(resources: Iterable[Resource], pages: Iterable[OpenPage] = ()) -> dict[str, Any]:
+    """Every endpoint with its summary, an example and what it can be given; and the pages that need no key."""
     return {
         "service": "webdata",
         "authentication": f"an API key in the header {HEADERS[0]}",
         "endpoints": [_endpoint(resource) for resource in resources],
+        "without_a_key": {page.path: page.summary for page in pages},
     }
 
 
 def _endpoint(resource: Resource) -> dict[str, Any]:
+    in_body = resource.method == "POST"
     return {
         "path": resource.route,
-        "methods": ["GET", "HEAD"],
+        "methods": ["POST"] if in_body else ["GET", "HEAD"],
         "summary": resource.summary,
-        "example": _example(resource),
+        "example": resource.path if in_body else _example(resource),
+        **({"body": example(resource)} if in_body else {}),
         "parameters": [_parameter(resource, name) for name in resource.query.fields()],
     }
 
 
 def _example(resource: Resource) -> str:
     """A call with the required parameters: packed, or in their places in the path."""
-    required = {name: field for name, field in resource.query.model_fields.items() if field.is_required()}
-    given = {name: quote_plus(str(field.examples[0])) for name, field in required.items() if field.examples}
+    given = {name: quote_plus(str(value)) for name, value in example(resource).items()}
     if resource.packed:
         return f"{resource.path}/{'&'.join(f'{name}={value}' for name, value in given.items())}"
     return resource.path.format(**{name: given[held] for name, held in resource.segments.items()})
@@ -41,9 +45,10 @@ def _parameter(resource: Resource, name: str) -> dict[str, Any]:
     field = resource.query.model_fields[name]
     header = header_of(field)
     segment = next((segment for segment, held in resource.segments.items() if held == name), None)
+    elsewhere = "body" if resource.method == "POST" else "query"
     return {
         "name": header or segment or name,
-        "in": "header" if header else "path" if segment else "query",
+        "in": "header" if header else "path" if segment else elsewhere,
         "required": field.is_required(),
         "description": field.description,
     }

@@ -1,7 +1,11 @@
 """From a request's URL and headers to a query (contract.md 1)."""
 
+import json
 from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import quote_plus
+
+import orjson
 
 from webdata.errors import QueryError
 from webdata.query import Query, SearchQuery, decode, unpack
@@ -57,6 +61,53 @@ def path_query(resource: Resource, segments: Mapping[str, str], query: str, head
 def segment_value(name: str, segment: str) -> str:
     """The decoded value of a named segment: up to an `&`, without a leading `name=` (spec.md, Maps)."""
     return decode(segment.partition("&")[0]).removeprefix(f"{name}=")
+
+
+def body_query(resource: Resource, body: bytes, query: str, header: Header) -> tuple[Query, list[str]]:
+    """Read the members of a JSON object in the body.
+
+    Returns the query and the names of members, parameters and headers that mean nothing here.
+    Raises QueryError that lists everything that is wrong.
+    """
+    right = f"send Content-Type: application/json and a JSON object such as {json.dumps(example(resource))}"
+    media_type = (header("content-type") or "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        sent = f"is {media_type[:60]!r}" if media_type else "is missing"
+        raise _wrong_body(f"the Content-Type {sent}: {right}")
+    found, ignored = resource.query.read(members(body, right))
+    return found, [*ignored, *(key for key, _ in unpack(query)), *ignored_headers(resource.query, header)]
+
+
+def example(resource: Resource) -> dict[str, Any]:
+    """The required parameters of a resource, with values that are right."""
+    fields = resource.query.model_fields
+    return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
+
+
+class Members(dict[str, Any]):
+    """A JSON object that remembers members that were given twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]):
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def members(body: bytes, right: str) -> list[tuple[str, Any]]:
+    """The members of a JSON object in UTF-8, without nulls; raises QueryError that says what would be right."""
+    if not body.strip():
+        raise _wrong_body(f"the body is empty: {right}")
+    try:
+        orjson.loads(body)  # strict, as json is not: UTF-8 alone, no NaN, no halves of characters
+        found = json.loads(body, object_pairs_hook=Members)
+    except (ValueError, RecursionError):
+        raise _wrong_body(f"the body is no JSON in UTF-8: {right}") from None
+    if not isinstance(found, Members):
+        raise _wrong_body(f"the body is no JSON object: {right}")
+    return [(name, value) for name, value in found.pairs if value is not None]
+
+
+def _wrong_body(message: str) -> QueryError:
+    return QueryError([{"loc": ["body"], "msg": message, "type": "body"}])
 
 
 def ignored_headers(query: type[Query], header: Header) -> list[str]:

@@ -17,18 +17,22 @@ from webdata.errors import (
     OverloadedError,
     Problem,
     QueryError,
+    TargetError,
     UnauthorizedError,
+    UnsupportedContentError,
     UpstreamTimeoutError,
 )
 from webdata.outcome import Outcome
+from webdata.resources import Resource
 
-BAD_REQUEST, UNPROCESSABLE = 400, 422
+BAD_REQUEST = 400
 
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
 
 KINDS = {
     "bad_request": (400, "Bad request"),
+    "target_not_allowed": (400, "Target not allowed"),
     "unauthorized": (401, "Unauthorized"),
     "not_found": (404, "Not found"),
     "method_not_allowed": (405, "Method not allowed"),
@@ -47,12 +51,13 @@ INTERNAL = (
     "Something went wrong here, not in your request. Try again; if it stays, "
     "tell whoever runs this service, with the request_id."
 )
-NOT_FOUND = "The upstream says that this does not exist: check the query."
 LAYOUT = (
     "The upstream's page has a shape that is not known here, so nothing was read from it. Trying again rarely "
     "helps: tell whoever runs this service, with the request_id."
 )
 FAILED = "The upstream failed: it broke the connection or sent an error or a broken page. Try again in a few seconds."
+TOLD = ("too_large", "redirects")
+"""Kinds of failures whose reason is in our words, and something that the caller can do something about."""
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
 
 
@@ -94,22 +99,23 @@ class ProblemDetails:
         }
 
 
-def problem_of(error: BaseException, bad_query_status: int = UNPROCESSABLE) -> ProblemDetails:
-    """How an error is told to callers; whatever is not known here is `internal`.
+def problem_of(error: BaseException, resource: Resource) -> ProblemDetails:
+    """How an error of a call is told to callers; whatever is not known here is `internal`.
 
-    `bad_query_status` is the resource's: 422 lists every wrong parameter, 400 tells them in its message alone.
+    Parameters that cannot be run are all listed with a 422; where the resource has a 400 they are told in the message
+    alone.
     """
     match error:
-        case QueryError() if bad_query_status == BAD_REQUEST:
+        case QueryError() if resource.bad_query_status == BAD_REQUEST:
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
-        case UnauthorizedError():
-            return ProblemDetails("unauthorized", str(error))
+        case UnauthorizedError() | TargetError() | UnsupportedContentError():
+            return _refused(error)
         case OverloadedError():
             return overloaded("There is no room for another call now", error.retry_after)
         case FetchError():
-            return _lost(error)
+            return _lost(error, resource.not_found)
         case _:
             return ProblemDetails("internal", INTERNAL)
 
@@ -120,16 +126,34 @@ def overloaded(reason: str, retry_after: int) -> ProblemDetails:
     return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
 
 
-def _lost(error: FetchError) -> ProblemDetails:
+def _refused(error: UnauthorizedError | TargetError | UnsupportedContentError) -> ProblemDetails:
+    message = _sentence(str(error))
+    match error:
+        case UnauthorizedError():
+            return ProblemDetails("unauthorized", message)
+        case TargetError():
+            return ProblemDetails("target_not_allowed", message)
+        case UnsupportedContentError():
+            row: Problem = {"loc": ["body", "response_type"], "msg": message, "type": "unsupported_content"}
+            return ProblemDetails("validation_error", message, rows=[row])
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}."
+
+
+def _lost(error: FetchError, not_found: str) -> ProblemDetails:
     match error:
         case NotFoundError():
-            code, message = "not_found", NOT_FOUND
+            code, message = "not_found", error.message or not_found
         case BlockedError():
             code, message = "blocked", _blocked(error.kind)
         case LayoutError():
             code, message = "layout_changed", LAYOUT
         case UpstreamTimeoutError():
             code, message = "upstream_timeout", TIMED_OUT
+        case _ if error.kind in TOLD:
+            code, message = "upstream_failed", _sentence(error.reason)
         case _:
             code, message = "upstream_failed", FAILED
     return ProblemDetails(code, message, outcome=error.outcome)

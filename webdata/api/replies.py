@@ -1,6 +1,6 @@
 """What goes back to a caller: status, headers and body in one value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import quote
@@ -10,6 +10,8 @@ from twisted.web.server import Request
 from ulid import ULID
 
 from webdata.crawl import Answer
+from webdata.ladder import Step
+from webdata.resources import Resource
 
 SERVER = "webdata"
 """The `Server` header: no versions."""
@@ -51,23 +53,39 @@ def new_request_id() -> str:
     return f"req_{ULID()}"
 
 
-def answered(answer: Answer, ignored: Iterable[str]) -> Reply:
+def answered(resource: Resource, answer: Answer, ignored: Iterable[str]) -> Reply:
     """The reply that carries a record; `ignored` are the names of parameters that meant nothing."""
+    text = resource.text(answer.record)
     headers = {
-        "content-type": "application/json",
+        "content-type": text.content_type if text else "application/json",
+        **(text.headers if text else {}),
         "x-outcome": answer.outcome,
         "x-transport": answer.transport,
     }
-    if timing := server_timing(answer.timings):
+    if answer.region_mode:
+        headers["x-region-mode"] = answer.region_mode
+    if timing := server_timing(answer.timings, answer.steps):
         headers["server-timing"] = timing
+    if answer.partial:
+        headers["x-partial"] = answer.partial
     if names := ignored_params(ignored):
         headers["x-ignored-params"] = names
-    return Reply(200, orjson.dumps(answer.record), headers)
+    return Reply(200, text.body.encode() if text else orjson.dumps(answer.record), headers)
 
 
-def server_timing(timings: dict[str, float]) -> str:
-    """Durations in seconds as the value of `server-timing`, in milliseconds (W3C Server Timing)."""
-    return ", ".join(f"{phase};dur={timings[phase] * 1000:.1f}" for phase in PHASES if phase in timings)
+def server_timing(timings: Mapping[str, float], steps: Sequence[Step] = ()) -> str:
+    """Durations in seconds as the value of `server-timing`, in milliseconds (W3C Server Timing).
+
+    After the phases come the steps by which pages were won, such as `step1;desc="http blocked/captcha";dur=41.0`.
+    """
+    phases = [f"{phase};dur={timings[phase] * 1000:.1f}" for phase in PHASES if phase in timings]
+    return ", ".join([*phases, *map(step_timing, range(1, MAX_NAMED + 1), steps)])
+
+
+def step_timing(number: int, step: Step) -> str:
+    """One step as an entry of `server-timing`: its transport, and how it ended."""
+    how = f"{step['outcome']}/{step['kind']}" if step["kind"] else step["outcome"]
+    return f'step{number};desc="{step["transport"]} {how}";dur={step["seconds"] * 1000:.1f}'
 
 
 def ignored_params(names: Iterable[str]) -> str:

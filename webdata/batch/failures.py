@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from webdata.errors import FetchError
+from webdata.errors import FetchError, TargetError, UnsupportedContentError
 
 FIELDS = ["query", "outcome", "kind", "reason"]
 """The keys of a line of the failures feed."""
@@ -26,8 +26,13 @@ class Failure:
 
     @classmethod
     def of(cls, error: BaseException, query: dict[str, Any], line: int) -> Self:
-        """The failure that an error is: a FetchError has its own outcome, anything else is a fault of ours."""
+        """The failure that an error is.
+
+        A FetchError has its own outcome, what may not or cannot be given is `invalid`, the rest is a fault of ours.
+        """
         if isinstance(error, FetchError):
             return cls(query, error.outcome.value, error.kind, error.reason, line)
+        if isinstance(error, TargetError | UnsupportedContentError):
+            return cls(query, "invalid", None, str(error), line)
         kind = type(error).__name__
         return cls(query, "internal", kind, f"a fault in webdata, told in the log: {error}"[:500], line)

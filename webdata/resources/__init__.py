@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,20 @@ SEGMENT = re.compile(r"\{(\w+)\}")
 """A named segment in the path of a resource that is not packed."""
 TERMS = {"query": "q"}
 """Segments that are not called as the field of the query that they hold: `{query}` are the search terms."""
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """An answer that is no JSON."""
+
+    body: str
+    content_type: str
+    headers: dict[str, str]
+    """What there is to tell besides, by names in lower case."""
+
+
+def no_text(_record: Record) -> None:
+    """For resources that answer with JSON alone."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +65,11 @@ class Resource:
     envelope: tuple[str, ...] = ENVELOPE
     """What `webdata.pipelines.envelope` adds to what a page told, by the names in its table: the common envelope, or
     what spec.md gives the resource instead."""
+
+    text: Callable[[Record], PlainText | None] = no_text
+    """Which of its records are answered as text; None where JSON is."""
+    not_found: str = "The upstream says that this does not exist: check the query."
+    """What callers are told of a `not_found`."""
 
     @property
     def route(self) -> str:

@@ -32,6 +32,7 @@ class WorksSpider(EngineSpider):
     """An index of scholarly works."""
 
     resources = (SCHOLAR_SEARCH,)
+    transports = ("http",)
 
     def check(self, response: Response) -> None:
         """Raise what the response is, when it holds no works; with how long the index wants to be left alone."""

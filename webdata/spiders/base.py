@@ -1,6 +1,9 @@
 """What every engine shares: how a query becomes requests, and how a response becomes a record or an error."""
 
+import asyncio
+import re
 from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Self
@@ -23,19 +26,26 @@ from webdata.errors import (
     LayoutError,
     NotFoundError,
     QueryError,
+    TargetError,
+    UnsupportedContentError,
     UpstreamError,
     UpstreamTimeoutError,
+    WebdataError,
 )
 from webdata.kept import KeptPages
+from webdata.ladder import TRANSPORTS, Transport
 from webdata.outcome import Outcome
 from webdata.pages import blocked
 from webdata.pipelines.envelope import Found
+from webdata.proxies import check_region
 from webdata.query import Query
 from webdata.records import Record
 from webdata.resources import Resource
+from webdata.ways import Way, Ways, avoid, seconds_left
 
-IDENTITY = ("region", "device", "cookiejar", "started_at", "deadline")
+IDENTITY = ("region", "device", "session", "proxy_label", "cookiejar", "started_at", "deadline", "steps")
 """The keys of `request.meta` that all fetches of one query share."""
+SECONDS = re.compile(r"\d{1,6}")
 
 
 class EngineSpider(Spider):
@@ -47,6 +57,8 @@ class EngineSpider(Spider):
 
     resources: ClassVar[tuple[Resource, ...]]
     """The promises that it keeps; each has a type of query of its own."""
+    transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
+    """How its pages may be fetched, the cheapest way first."""
     rank: ClassVar[int] = 0
     """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
     asked, in this order, when one before them wins no page. In batches each engine stands for itself."""
@@ -69,7 +81,7 @@ class EngineSpider(Spider):
     def update_settings(cls, settings: BaseSettings) -> None:
         super().update_settings(settings)
         if not settings.getbool("ON_DEMAND"):
-            settings.setdict(settings.getdict("BATCH_SETTINGS"), priority="project")
+            settings.setdict(settings.getdict("BATCH_SETTINGS"), priority="spider")  # or `scrapy crawl` loses them
         if settings.getbool("SANDBOX"):  # its certificates come from an authority of its own
             settings.set("DOWNLOAD_VERIFY_CERTIFICATES", False, priority="spider")
 
@@ -109,6 +121,10 @@ class EngineSpider(Spider):
         """How a fetch that gave this page's record ended: `ok` or `empty`, or what an engine sees besides."""
         return self.served(query).outcome(page)
 
+    def partial(self, response: Response) -> str | None:
+        """Which way this page came, where that way does not tell all of a record; None where it does."""
+        return None
+
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         """The query's fields as a saved page itself shows them; empty where it does not.
 
@@ -117,52 +133,113 @@ class EngineSpider(Spider):
         return {}
 
     def prepared(self, query: Query) -> Request:
-        """The first request of a query, with the identity that all of its fetches share."""
+        """The first request of a query, with the identity that all of its fetches share.
+
+        Raises QueryError for a region without proxies where there have to be some.
+        """
         request = self.request(query)
-        region, device = getattr(query, "region", None), getattr(query, "device", None)
-        request.meta.update(region=region, device=device, cookiejar=f"{region}/{device}")
+        region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
+        if region and "X-Proxy-Location" not in query.without_effect and self.online:
+            check_region(region, self.settings)
+        jar = f"{region}/{device}/{session or ''}"
+        request.meta.update(region=region, device=device, session=session, cookiejar=jar, steps=[])
         return request.replace(dont_filter=True)
 
     async def fetch(self, request: Request, after: Response) -> Response:
         """Fetch another page for the query that `after` was fetched for; raises FetchError."""
         shared = {key: after.meta[key] for key in IDENTITY if key in after.meta}
         response = await self.download(request.replace(meta={**request.meta, **shared}))
-        self.check(response)
+        self.judge(response)
         return response
 
     async def download(self, request: Request) -> Response:
-        """Fetch through all downloader middlewares; raises FetchError when no response comes."""
+        """Fetch through all downloader middlewares.
+
+        Raises FetchError when no response comes, TargetError where the engine's downloads are guarded.
+        """
         try:
             return await self.crawler.engine.download_async(request)
         except Exception as error:
-            raise fetch_error(error) from error
+            raise self.lost(error) from error
+
+    def lost(self, error: Exception) -> WebdataError:
+        """What a download's error is told as."""
+        return error if isinstance(error, TargetError) else fetch_error(error)
+
+    def judge(self, response: Response) -> None:
+        """Check a response, unless that was done when it came."""
+        if not response.meta.get("judged"):
+            self.check(response)
 
     def check(self, response: Response) -> None:
         """Raise what the response is, when it is no page to be parsed."""
-        headers = {
-            name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
-            for name, values in response.headers.items()
-        }
-        block = blocked.block(response.status, headers, response.body, response.url)
+        block = blocked.block(response.status, plain_headers(response), response.body, response.url)
         if block:
-            raise BlockedError(block.reason, block.kind)
+            raise asking(BlockedError(block.reason, block.kind), response)
         if response.status in (404, 410):
             raise NotFoundError(f"the upstream answered {response.status}")
         if response.status >= 400:
-            raise UpstreamError(f"the upstream answered {response.status}", f"http_{response.status}")
+            error = UpstreamError(f"the upstream answered {response.status}", f"http_{response.status}")
+            raise asking(error, response)
         if not response.body:
             raise UpstreamError("the upstream answered with an empty body", "empty_body")
 
     async def found(self, response: Response, query: Query) -> AsyncIterator[Found]:
         """What the response holds for the query; raises FetchError."""
-        self.check(response)
+        self.judge(response)
         try:
             async for page in self.parse(response, query):
                 seconds = monotonic() - response.meta["started_at"]
-                yield Found(page, query, seconds, self.outcome(page, query), self.served(query).envelope)
+                outcome, resource = self.outcome(page, query), self.served(query)
+                yield Found(page, query, seconds, outcome, resource.envelope, self.partial(response))
         except LayoutError as error:
             self.keep(response, error.reason)
             raise
+
+    async def won(self, response: Response, query: Query) -> tuple[Found, Response]:
+        """What a query's first page holds, and that page.
+
+        The query is run again where that may be better the next time. Raises FetchError; results that do not answer
+        the query are given where no better ones come.
+        """
+        try:
+            (found,) = [one async for one in self.found(response, query)]
+        except UpstreamError as error:
+            again = await self.run_again(response, query, error)
+            if again is None:
+                raise
+            return await self.won(again, query)
+        if found.outcome is Outcome.DEGRADED:
+            with suppress(FetchError):
+                if again := await self.run_again(response, query, None):
+                    return await self.won(again, query)
+        return found, response
+
+    async def run_again(self, response: Response, query: Query, lost: UpstreamError | None) -> Response | None:
+        """Another response to a query, after a pause; None where none is worth it. Without an error it is `degraded`.
+
+        All fetches of the query count as steps: an engine that asks more pages has made its own sure already.
+        """
+        way: Way | None = response.meta.get("way")
+        if way is None:
+            return None
+        step = way.steps[-1]
+        step["outcome"], step["kind"] = (lost.outcome, lost.kind) if lost else (Outcome.DEGRADED, None)
+        steps = [*(one for one in response.meta["steps"] if one is not step), step]
+        ways: Ways = self.settings["WAYS"]
+        following = ways.after(response.meta, steps, self.left(response), lost.retry_after if lost else 0)
+        if following is None:
+            return None
+        again = self.prepared(query)
+        again.meta.update({key: response.meta[key] for key in IDENTITY if key in response.meta})
+        if following.other_proxy:
+            avoid(again.meta, response.meta)
+        await asyncio.sleep(following.delay)
+        return await self.download(again)
+
+    def left(self, response: Response) -> float:
+        """The seconds until the deadline of the query that a response is for."""
+        return seconds_left(response.meta, self.settings.getfloat("DEADLINE"))
 
     def keep(self, response: Response, reason: str) -> None:
         """Keep a page of unknown shape for study, where a folder for them is set."""
@@ -198,7 +275,7 @@ class EngineSpider(Spider):
         """The one end of a batch's query that was answered."""
         end: Found | Failure
         try:
-            (end,) = [found async for found in self.found(response, query)]
+            end, _ = await self.won(response, query)
             if end.outcome is Outcome.DEGRADED:
                 end = Failure(self.given(row), end.outcome.value, None, "the results do not answer the query", row.line)
         except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
@@ -208,7 +285,7 @@ class EngineSpider(Spider):
     def failed(self, caught: Caught) -> Iterator[Failure]:
         """The one end of a batch's query that was not answered."""
         assert isinstance(caught.value, Exception)
-        yield self.failure(fetch_error(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
+        yield self.failure(self.lost(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
 
     def given(self, row: Row) -> dict[str, Any]:
         """The fields of a row of the batch."""
@@ -217,9 +294,25 @@ class EngineSpider(Spider):
 
     def failure(self, error: Exception, row: Row) -> Failure:
         """What becomes of a row of the batch that ended with an error; one that is a fault of ours is logged."""
-        if not isinstance(error, FetchError):
+        if not isinstance(error, FetchError | TargetError | UnsupportedContentError):
             self.logger.error("Line %d of the batch: %r", row.line, error, exc_info=error)
         return Failure.of(error, self.given(row), row.line)
+
+
+def plain_headers(response: Response) -> dict[str, str]:
+    """A response's headers: names in lower case, repeated ones joined with commas."""
+    return {
+        name.decode("latin-1").lower(): b", ".join(values).decode("latin-1")
+        for name, values in response.headers.items()
+    }
+
+
+def asking(error: FetchError, response: Response) -> FetchError:
+    """An error, with how long the response asks to be left alone (RFC 9110, 10.2.3)."""
+    told = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
+    if SECONDS.fullmatch(told):
+        error.retry_after = float(told)
+    return error
 
 
 def utf8(response: Response) -> bytes:

@@ -16,10 +16,10 @@ from webdata.records import Record
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 from webdata.spiders.base import EngineSpider, accept_language
+from webdata.ways import transport_of
 
 SITE = "https://www.google.com"
 SCHEMA = "maps.v1"
-TRANSPORT = "http"
 
 OFFSETS = range(PAGE_SIZE, 260, PAGE_SIZE)
 """Where the pages after the first begin; a search has about 247 places at most."""
@@ -57,7 +57,7 @@ class GoogleMapsSpider(EngineSpider):
 
     async def parse(self, response: Response, query: MapsQuery) -> AsyncIterator[Record]:
         places = await self.places(response, query) if self.online else read(response, query)
-        yield cast(Record, record(places[: query.num], query))
+        yield cast(Record, record(places[: query.num], query, transport_of(response.meta)))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_maps.shown_query(body)
@@ -124,12 +124,12 @@ def pages_ahead(found: int, last: int, num: int) -> int:
     return min(missing, AHEAD if last >= PAGE_SIZE else 1)
 
 
-def record(places: list[MapPlace], query: MapsQuery) -> MapsRecord:
-    """The record of all places that were found, ranked in their order."""
+def record(places: list[MapPlace], query: MapsQuery, transport: str) -> MapsRecord:
+    """The record of all places that were found, ranked in their order; `transport` won the first page."""
     ranked = [{**place, "position": position} for position, place in enumerate(places, 1)]
     metadata: MapsMetadata = {
         "schema": SCHEMA,
-        "transport": TRANSPORT,
+        "transport": transport,
         "requested_count": query.num,
         "language": query.language,
         "country": query.country,

@@ -1,0 +1,171 @@
+"""Whether the service is alive, and whether it is ready."""
+
+import pytest
+from pytest_twisted import ensureDeferred
+
+from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.ladder import Place
+from webdata.pools import pools
+from webdata.stores.memory import MemoryKeys
+
+PROXIES = pools(
+    [("DE", "http://u:secret@proxy.example:1"), ("DE", "http://proxy.example:2"), ("US", "http://us.example:3")]
+)
+
+
+class GoneKeys(MemoryKeys):
+    """A store whose database is gone."""
+
+    def find(self, digest):
+        raise OSError("db.example refused")
+
+
+@pytest.fixture
+def make_crawlers():
+    """Makes crawlers that nobody has called yet."""
+
+    def make(max_calls=5, **settings):
+        own = scrapy_settings()
+        own.setdict({"PROXIES": PROXIES, "TRANSPORTS": ("http", "browser"), "CHROMIUM": "/bin/true", **settings})
+        return WarmCrawlers(load_spiders(own), own, max_calls)
+
+    return make
+
+
+@pytest.fixture
+def crawlers(make_crawlers):
+    return make_crawlers()
+
+
+@pytest.fixture
+def make_health(crawlers, keys):
+    """Makes the health of those crawlers, or of others."""
+    from webdata.api.health import Health
+
+    def make(of=crawlers, keys=keys, wanted=("http", "browser"), sandbox_always=False):
+        return Health(of, keys, wanted, sandbox_always=sandbox_always)
+
+    return make
+
+
+@pytest.fixture
+def health(make_health):
+    return make_health()
+
+
+@pytest.fixture
+def api(make_api, health):
+    return make_api(pages=health.pages())
+
+
+def lose(ways, *transports, engine="google_web", region="DE"):
+    """Have an engine lose with these transports until they rest."""
+    for transport in transports:
+        for _ in range(5):
+            ways.ladder.report(Place(engine, region, transports), transport, won=False, seconds=0.1)
+
+
+def break_proxies(ways, *labels):
+    for label in labels:
+        for _ in range(3):
+            ways.proxies.report("google_web", label, "lost", 0.1)
+
+
+@ensureDeferred
+async def test_live(ask, health):
+    """As long as it runs it is live, while it stops too."""
+    before = await ask("/health/live", headers={})
+    health.stop()
+    after = await ask("/health/live", headers={})
+    assert [(heard.status, heard.json) for heard in (before, after)] == [(200, {"status": "live"})] * 2
+
+
+@ensureDeferred
+async def test_ready(ask):
+    """A service that nothing is wrong with is ready, and tells how it is."""
+    heard = await ask("/health/ready", headers={})
+    told = heard.json
+    assert (heard.status, told["status"], told["warnings"]) == (200, "ready", [])
+    assert told["calls"] == {"in_flight": 0, "limit": 5}
+    assert (told["version"], told["sandbox"]) == ("0.1.0", "test")
+    assert 0 <= told["uptime"] < 60
+    assert set(told["ways"]) == {"internet", "sandbox"}
+    browser = told["ways"]["internet"]["browser"]
+    assert (browser["available"], browser["running"], browser["pages"]) == (True, False, 0)
+    assert [row["proxy"] for row in told["ways"]["internet"]["proxies"]] == ["DE-1", "DE-2", "US-1"]
+    assert heard.headers["cache-control"] == "no-store"
+    assert "retry-after" not in heard.headers
+
+
+@ensureDeferred
+async def test_nothing_secret(ask, crawlers, test_secret):
+    """No address, no password and no name of a key is told."""
+    break_proxies(crawlers.ways[False], "DE-1", "DE-2")
+    heard = await ask("/health/ready")
+    assert not any(word in heard.body for word in (b"example", b"secret", b"for tests", test_secret.encode()))
+
+
+@ensureDeferred
+async def test_stopping(ask, health):
+    """A service that stops is not ready, and says when to look again."""
+    health.stop()
+    heard = await ask("/health/ready", headers={})
+    assert (heard.status, heard.json["status"], heard.headers["retry-after"]) == (503, "stopping", "5")
+
+
+@ensureDeferred
+async def test_no_room(make_api, make_ask, make_health, make_crawlers):
+    """Where no further call is taken it is not ready."""
+    health = make_health(make_crawlers(max_calls=0))
+    heard = await make_ask(make_api(pages=health.pages()))("/health/ready")
+    assert (heard.status, heard.json["status"]) == (503, "unavailable")
+    assert heard.json["warnings"] == ["there is no room for another call: 0 run"]
+
+
+@ensureDeferred
+async def test_no_database(make_api, make_ask, make_health, caplog):
+    """Where no key can be looked up it is not ready; why is in the log alone."""
+    heard = await make_ask(make_api(pages=make_health(keys=GoneKeys()).pages()))("/health/ready")
+    assert (heard.status, heard.json["status"]) == (503, "unavailable")
+    assert "database" in heard.json["warnings"][0]
+    assert b"db.example" not in heard.body
+    assert "db.example" in caplog.text
+
+
+def test_no_browser(make_health, make_crawlers):
+    """A browser that is wanted and not there is a warning; one that is turned off is none."""
+    crawlers = make_crawlers(CHROMIUM=None)
+    wanting, content = make_health(crawlers).shown(), make_health(crawlers, wanted=("http",)).shown()
+    assert (wanting["status"], content["status"]) == ("degraded", "ready")
+    assert "no Chromium was found" in wanting["warnings"][0]
+    assert not wanting["ways"]["internet"]["browser"]["available"]
+
+
+def test_an_engine_that_wins_nothing(health, crawlers):
+    """While all that an engine has tried rests, that is a warning; one transport that wins is enough."""
+    lose(crawlers.ways[False], "http", "browser")
+    lose(crawlers.ways[False], "http", engine="bing_web", region="")
+    crawlers.ways[False].ladder.report(Place("bing_web"), "browser", won=True, seconds=1)
+    told = health.shown()
+    assert told["status"] == "degraded"
+    assert told["warnings"] == [
+        "google_web wins no pages from DE: every transport that it has tried rests (http, browser)"
+    ]
+
+
+def test_a_region_without_a_proxy_that_works(health, crawlers):
+    """While all proxies of a region rest, that is a warning; one that works is enough."""
+    break_proxies(crawlers.ways[False], "DE-1")
+    assert health.shown()["status"] == "ready"
+    break_proxies(crawlers.ways[False], "DE-2", "US-1")
+    assert health.shown()["warnings"] == [
+        "no proxy of DE works: all 2 rest",
+        "no proxy of US works: the only one rests",
+    ]
+
+
+@pytest.mark.parametrize(("always", "status"), [(False, "ready"), (True, "degraded")])
+def test_only_live_keys_count(make_health, crawlers, always, status):
+    """What test keys do in the sandbox brings nobody into bad repute, unless live keys are answered there too."""
+    lose(crawlers.ways[True], "http", "browser")
+    assert make_health(sandbox_always=always).shown()["status"] == status

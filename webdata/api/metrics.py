@@ -1,0 +1,16 @@
+"""`GET /metrics`: what was counted, for Prometheus."""
+
+from webdata.api.open_pages import FRESH, OpenPage
+from webdata.api.params import Header
+from webdata.api.replies import Reply
+from webdata.metrics import Metrics
+
+
+def metrics_page(metrics: Metrics) -> OpenPage:
+    """The page: Prometheus' text, or OpenMetrics for those that accept it."""
+
+    def reply(header: Header) -> Reply:
+        body, content_type = metrics.text(header("accept") or "")
+        return Reply(200, body, {"content-type": content_type, "vary": "accept", **FRESH})
+
+    return OpenPage("/metrics", "what was counted, for Prometheus", reply)
