@@ -1,5 +1,7 @@
 """Scenarios among the search terms."""
 
+from dataclasses import replace
+
 import pytest
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain
@@ -55,6 +57,21 @@ def test_deeds_are_done_to_the_page():
         played("sandbox:encoding").body.decode()
 
 
+def test_words_may_hold_once():
+    """A cookie counts the answers for which the other words hold; then the page is as it is."""
+
+    def status(request):
+        page = Reply(200, (), b"page")
+        reply = play(request, "sandbox:captcha sandbox:once=2", lambda _: page, {"captcha": lambda _: plain(429, "no")})
+        return reply.status, dict(reply.headers).get("Set-Cookie", "").partition(";")[0]
+
+    seen, cookie = [], ""
+    for _ in range(4):
+        now, new = status(replace(REQUEST, headers={"cookie": cookie}))
+        seen, cookie = [*seen, now], new or cookie
+    assert seen == [429, 429, 200, 200]
+
+
 def test_words_may_stand_together():
     """The site's own page and what is done to it are asked for at once, in any order."""
     reply = played("sandbox:slow=1 coffee sandbox:captcha")
@@ -66,4 +83,4 @@ def test_an_unknown_word_is_told():
     reply = played("sandbox:capcha")
     assert reply.status == 400
     assert b"capcha" in reply.body
-    assert b"captcha, encoding, huge, reset, slow, truncated" in reply.body
+    assert b"captcha, challenge, encoding, handshake, huge, once, reset, slow, truncated" in reply.body

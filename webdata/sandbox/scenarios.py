@@ -4,6 +4,8 @@
 |---|---|
 | `sandbox:captcha` | the site's captcha page, which a real browser passes and nothing else |
 | `sandbox:enablejs` | the shell that wants JavaScript; a real browser passes it |
+| `sandbox:challenge` | a firewall's challenge (403), which a real browser passes; its cookie holds for one user agent |
+| `sandbox:handshake` | 403 for those whose TLS is not a browser's |
 | `sandbox:consent` | the site's consent page; posting its form passes it |
 | `sandbox:denied` | 403 |
 | `sandbox:limited` | 429, and nothing passes it |
@@ -15,6 +17,7 @@
 | `sandbox:truncated` | the connection ends in the middle of the body |
 | `sandbox:huge` | the right page, 16 MB long |
 | `sandbox:encoding` | the right page, with bytes in it that are not UTF-8 |
+| `sandbox:once` | the other words hold for the first answer only (`sandbox:once=NUMBER`: so many), as a cookie counts |
 
 Several words may stand together (`sandbox:captcha sandbox:slow=1`): the first that is a page of the site's own is
 shown, the others are done to it. A word that means nothing is a 400 that lists them all.
@@ -23,7 +26,9 @@ shown, the others are done to it. A word that means nothing is a 400 that lists 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
+from webdata.sandbox import walls
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain
 
 WORD = re.compile(r"\bsandbox:(\w+)(?:=([\d.]+))?", re.IGNORECASE)
@@ -31,9 +36,11 @@ WORD = re.compile(r"\bsandbox:(\w+)(?:=([\d.]+))?", re.IGNORECASE)
 SLOW_SECONDS = 5.0
 SLOWEST_SECONDS = 60.0
 HUGE_BYTES = 16 * 1024 * 1024
+ONCE = "once"
+ONCE_SECONDS = 60
 NOT_UTF8 = b"\xff\xfe\xe9\x80"
 
-Page = Callable[[SandboxRequest], Reply]
+Page = walls.Page
 
 
 @dataclass(frozen=True)
@@ -52,9 +59,29 @@ def scenarios(terms: str) -> list[Scenario]:
 def play(request: SandboxRequest, terms: str, page: Page, own: Mapping[str, Page]) -> Reply:
     """Answer with the site's page, or with what the terms ask for. `own` are the site's own pages by scenario."""
     asked = scenarios(terms)
-    wrong = [scenario.name for scenario in asked if scenario.name not in own and scenario.name not in DEEDS]
+    own = {**{name: wall(page) for name, wall in walls.WALLS.items()}, **own}
+    known = {*own, *DEEDS, ONCE}
+    wrong = [scenario.name for scenario in asked if scenario.name not in known]
     if wrong:
-        return plain(400, f"No scenario is called {wrong[0]}: there are {', '.join(sorted({*own, *DEEDS}))}.")
+        return plain(400, f"No scenario is called {wrong[0]}: there are {', '.join(sorted(known))}.")
+    once = next((scenario for scenario in asked if scenario.name == ONCE), None)
+    if once is None:
+        return _played(request, page, own, asked)
+    name, before = _counted(request, terms)
+    if before >= (once.number or 1):
+        return page(request)
+    reply = _played(request, page, own, asked)
+    counted = ("Set-Cookie", f"{name}={before + 1}; Path=/; Max-Age={ONCE_SECONDS}")
+    return replace(reply, headers=(*reply.headers, counted))
+
+
+def _counted(request: SandboxRequest, terms: str) -> tuple[str, int]:
+    """The name of the cookie that counts the answers to these terms, and what it says."""
+    name = f"sandbox_once_{blake2b(terms.encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+    return name, int(_number(request.cookies.get(name, "")) or 0)
+
+
+def _played(request: SandboxRequest, page: Page, own: Mapping[str, Page], asked: list[Scenario]) -> Reply:
     reply = next((own[scenario.name] for scenario in asked if scenario.name in own), page)(request)
     for scenario in asked:
         if scenario.name in DEEDS:

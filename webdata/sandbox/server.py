@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -18,6 +19,7 @@ from webdata.sandbox.connection import Connection
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown
 from webdata.sandbox.replay import Replay
 from webdata.sandbox.sites import Answer, site_for, site_that_takes
+from webdata.sandbox.walls import Wall
 
 LAST_PORT = 65535
 
@@ -28,13 +30,14 @@ class Sandbox:
     """A forward proxy on loopback. It answers by itself, and never opens a connection to anywhere.
 
     With `replay`, a folder of saved pages answers for any host (see `webdata.sandbox.replay`); raises ConfigError
-    where that folder cannot be used.
+    where that folder cannot be used. `walls` stand before whole hosts (see `webdata.sandbox.walls`).
     """
 
-    def __init__(self, replay: Path | None = None) -> None:
+    def __init__(self, replay: Path | None = None, walls: Mapping[str, Wall] | None = None) -> None:
         self.authority = Authority()
         self.connections: set[Connection] = set()
         self._replay = Replay(replay) if replay else None
+        self._walls = walls or {}
         self._listener: IListeningPort | None = None
 
     @property
@@ -53,13 +56,8 @@ class Sandbox:
         """Close the port and every connection, whatever it is doing."""
         if self._listener is None:
             return
-        port_closed = cast(Deferred[None], self._listener.stopListening())
-        self._listener = None
-        all_closed = gatherResults([port_closed, *(connection.gone for connection in self.connections)])
-        for connection in self.connections:
-            connection.abort()
-        # An asyncio task can await futures only, a coroutine of Twisted's Deferreds only.
-        await (all_closed.asFuture(asyncio.get_running_loop()) if asyncio.current_task() else all_closed)
+        listener, self._listener = self._listener, None
+        await close(listener, self.connections)
 
     def listen(self, host: str, port: int) -> str:
         """As `start`, for a reactor that does not run yet."""
@@ -86,8 +84,9 @@ class Sandbox:
         site = self._site(request)
         if site is None:
             return unknown(request.host)
+        wall = self._walls.get(request.host)
         try:
-            return site(request)
+            return (wall(site) if wall else site)(request)
         except Exception:
             logger.exception("The sandbox's site for %s failed on %s", request.host, request.target)
             return plain(500, "The sandbox's own site failed; its log says why.")
@@ -104,6 +103,16 @@ class _Door(ServerFactory):
 
     def buildProtocol(self, addr: IAddress | None) -> Connection:
         return Connection(self._sandbox)
+
+
+async def close(listener: IListeningPort, connections: Iterable[Connection]) -> None:
+    """Close a port and its connections, whatever they are doing."""
+    port_closed = cast(Deferred[None], listener.stopListening())
+    all_closed = gatherResults([port_closed, *(connection.gone for connection in connections)])
+    for connection in connections:
+        connection.abort()
+    # An asyncio task can await futures only, a coroutine of Twisted's Deferreds only.
+    await (all_closed.asFuture(asyncio.get_running_loop()) if asyncio.current_task() else all_closed)
 
 
 def _loopback(host: str) -> str:

@@ -1,0 +1,68 @@
+"""The browser of a process, as long as there is none."""
+
+import asyncio
+
+import pytest
+
+from webdata.browser.process import Browser
+from webdata.crawl import scrapy_settings
+from webdata.errors import UpstreamError
+
+pytestmark = pytest.mark.task
+
+
+async def test_pages_wait_in_line():
+    """Never more pages are open than the limit, and who came first goes first."""
+    browser, order, most = Browser(None, limit=2), [], 0
+
+    async def page(number):
+        nonlocal most
+        async with browser.place():
+            most = max(most, browser.pages)
+            order.append(number)
+            await asyncio.sleep(0)
+
+    await asyncio.gather(*map(page, range(6)))
+    assert (order, most, browser.pages) == ([0, 1, 2, 3, 4, 5], 2, 0)
+
+
+async def test_who_gives_up_leaves_the_line():
+    """A place that nobody waits for any more goes to the next."""
+    browser = Browser(None, limit=1)
+    async with browser.place():
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01), browser.place():
+                pass
+    async with browser.place():
+        assert browser.pages == 1
+
+
+async def test_a_visit_ends_with_the_browser():
+    """What goes on in a browser that is gone is cancelled, and not waited for."""
+    browser = Browser(None)
+    visit = asyncio.create_task(asyncio.sleep(30))
+    waiting = asyncio.create_task(browser.during(visit))
+    await asyncio.sleep(0)
+    await browser.kill()
+    await waiting
+    assert visit.cancelled()
+
+
+async def test_settings_tell_what_it_is():
+    """The operator's settings say how many pages there may be, and where it runs."""
+    settings = scrapy_settings()
+    settings.setdict({"BROWSER_URL": "ws://host:1/", "BROWSER_PAGES": 7})
+    browser = Browser.from_settings(settings)
+    assert (browser.limit, browser.remote) == (7, True)
+    assert browser.shown()["running"] is False
+
+
+async def test_nothing_is_there_to_be_had():
+    """Without an address that answers there is an upstream error, and the next caller tries anew."""
+    browser = Browser(None, "http://127.0.0.1:9/")
+    for _ in range(2):
+        with pytest.raises(UpstreamError) as caught:
+            await browser.open()
+        assert caught.value.kind == "browser"
+    assert browser.launches == 0
+    await browser.close()

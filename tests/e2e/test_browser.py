@@ -1,0 +1,418 @@
+"""Pages won in a real Chromium, against the sandbox."""
+
+import asyncio
+import ipaddress
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import monotonic
+
+import orjson
+import pytest
+import pytest_twisted
+from scrapy import FormRequest, Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadTimeoutError
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.browser.process import Browser
+from webdata.config import find_chromium
+from webdata.crawl import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import TargetError, UpstreamError
+from webdata.outcome import Outcome
+from webdata.pools import pools
+from webdata.query import Device, WebQuery
+from webdata.resources.web_search import WEB_SEARCH
+from webdata.sandbox.exchange import Reply
+from webdata.sandbox.proxies import RegionProxy
+from webdata.sandbox.server import Sandbox
+from webdata.sandbox.walls import CHALLENGE_SECONDS
+
+CHROMIUM = find_chromium()
+pytestmark = [
+    pytest.mark.task,
+    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked up in Linux's /proc"),
+]
+
+SEARCH = "https://www.google.com/search?q="
+LIMIT = 4
+SEEN = """<!doctype html><title>seen</title><img src="/image.png"><p id="seen"></p><script>
+document.getElementById("seen").textContent = JSON.stringify({
+  agent: navigator.userAgent, platform: navigator.platform, languages: navigator.languages,
+  webdriver: navigator.webdriver, touch: navigator.maxTouchPoints > 0, width: innerWidth,
+  scale: devicePixelRatio, hints: navigator.userAgentData});
+for (const host of ["127-0-0-1.trap.example", "beacon.example"]) {
+  const asked = new XMLHttpRequest();
+  asked.open("GET", `https://${host}/`, false);
+  try { asked.send(); } catch {}
+}
+</script>"""
+
+
+CHALLENGE = "<!doctype html><title>Just a moment...</title><p>Wait.</p><script>window._cf_chl_opt = {};%s</script>"
+PAGES = {
+    "seen.example": Reply(body=SEEN.encode()),
+    "data.example": Reply(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2]}'),
+    "never.example": Reply(403, body=(CHALLENGE % "").encode()),
+    "inplace.example": Reply(
+        403,
+        body=(CHALLENGE % "setTimeout(() => { document.documentElement.innerHTML = '<p>here it is'; }, 200)").encode(),
+    ),
+    "busy.example": Reply(body=(CHALLENGE % "for (;;);").encode()),
+}
+
+
+class Site(Sandbox):
+    """A sandbox with a page of ours, which remembers what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def knows(self, host):
+        return True
+
+    def answer(self, request):
+        self.asked.append(request)
+        if request.host in PAGES:
+            return PAGES[request.host]
+        return super().answer(request)
+
+
+class Visitor(Spider):
+    name = "visitor"
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def site():
+    one = Site()
+    one.url = await one.start()
+    yield one
+    await deferred_from_coro(one.stop())
+
+
+def project(site, **settings):
+    own = scrapy_settings()
+    own.setdict({"SANDBOX_URL": site.url, "TRANSPORTS": ["http", "impersonate", "browser"], "BROWSER_PAGES": LIMIT})
+    own.setdict(settings)
+    return own
+
+
+@asynccontextmanager
+async def crawling(site, **settings):
+    """A crawler without an engine, whose requests say by which transport they go."""
+    own = project(site, ON_DEMAND=True, SANDBOX=True, DOWNLOAD_VERIFY_CERTIFICATES=False, **settings)
+    warm = WarmCrawler(Crawler(Visitor, own))
+    await warm._start()
+    try:
+        yield warm._crawler
+    finally:
+        await warm.close()
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def crawler(site):
+    opened = crawling(site)
+    yield await deferred_from_coro(opened.__aenter__())
+    await deferred_from_coro(opened.__aexit__(None, None, None))
+
+
+def fetched(crawler, url, transport="browser", **meta):
+    request = Request(url, meta={"transport": transport, "cookiejar": transport, **meta}, dont_filter=True)
+    return crawler.engine.download_async(request)
+
+
+def browser_of(crawler):
+    return crawler.settings["WAYS"].browser
+
+
+def open_pages(browser):
+    return sum(len(context.pages) for context in browser._chromium.contexts)
+
+
+def call(q):
+    return Call(WEB_SEARCH, WebQuery(q=q), sandbox=True, deadline=60)
+
+
+def family(pid):
+    """The processes below one that live."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(parent) == pid and state != "Z":
+            found += [int(path.parent.name), *family(int(path.parent.name))]
+    return found
+
+
+def lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+async def gone(pids, seconds=3.0):
+    """Whether all of these processes end in time."""
+    for _ in range(int(seconds / 0.05)):
+        if not any(map(lives, pids)):
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
+    """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls at once keep the bound; a death is survived."""
+    settings = project(site)
+    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=64)
+    try:
+        begun = monotonic()
+        first = await warm.answer(call("coffee sandbox:challenge"))
+        assert monotonic() - begun <= 6
+        assert (first.outcome, first.transport) == (Outcome.OK, "browser")
+        assert [step["outcome"] for step in first.steps] == ["blocked", "ok"]
+        browser = browser_of(next(iter(warm._opened.values())).result()._crawler)
+
+        await browser.contexts.close()  # and the cookie that it has won
+        begun = monotonic()
+        second = await warm.answer(call("tea sandbox:challenge"))
+        assert monotonic() - begun <= 1.5 + CHALLENGE_SECONDS
+        assert [step["transport"] for step in second.steps] == ["browser"]
+
+        await browser.contexts.close()
+        most = asyncio.create_task(watched(browser))
+        answers = await asyncio.gather(*(warm.answer(call(f"{number} sandbox:challenge")) for number in range(50)))
+        most.cancel()
+        assert {answer.outcome for answer in answers} == {Outcome.OK}
+        assert 1 < browser.most <= LIMIT
+
+        calls = [warm.answer(call(f"{number} sandbox:challenge sandbox:slow=0.4")) for number in range(8)]
+        asyncio.get_running_loop().call_later(0.3, os.kill, browser._pid, signal.SIGKILL)
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert all(isinstance(end, UpstreamError) or end.outcome is Outcome.OK for end in ended)
+        assert (await warm.answer(call("again sandbox:challenge"))).outcome is Outcome.OK
+        assert browser.launches == 2
+        processes = family(os.getpid())
+        assert processes
+    finally:
+        await warm.close(10)
+    assert await gone(processes)
+
+
+async def watched(browser):
+    """Notes how many pages are open at most."""
+    browser.most = 0
+    while True:
+        browser.most = max(browser.most, open_pages(browser))
+        await asyncio.sleep(0.02)
+
+
+@pytest.mark.parametrize("device", Device)
+async def test_a_page_sees_one_device(crawler, site, device):
+    """What the headers say, what scripts see and the version of the browser agree; images are not loaded."""
+    site.asked.clear()
+    headers = {"Accept-Language": "de,en;q=0.8"}
+    meta = {"transport": "browser", "device": device, "cookiejar": device}
+    request = Request("https://seen.example/", headers=headers, meta=meta)
+    response = await crawler.engine.download_async(request)
+    told = orjson.loads(response.css("#seen::text").get())
+    sent = site.asked[0].headers
+    version, mobile = browser_of(crawler)._chromium.version.partition(".")[0], device is Device.MOBILE
+    assert sent["user-agent"] == told["agent"]
+    assert f" Chrome/{version}.0.0.0 " in told["agent"]
+    assert f'"Chromium";v="{version}"' in sent["sec-ch-ua"]
+    assert {"brand": "Chromium", "version": version} in told["hints"]["brands"]
+    assert sent["sec-ch-ua-platform"] == f'"{told["hints"]["platform"]}"' == ('"Android"' if mobile else '"Windows"')
+    assert told["platform"] == ("Linux armv81" if mobile else "Win32")
+    assert (told["hints"]["mobile"], told["touch"], sent["sec-ch-ua-mobile"]) == (mobile, mobile, f"?{mobile:d}")
+    assert (told["scale"] > 1) is mobile
+    assert told["languages"] == ["de", "en"]
+    assert sent["accept-language"].startswith("de,en;q=0.")
+    assert not told["webdriver"]
+    assert "Headless" not in str(sent) + str(told)
+    assert not [asked.target for asked in site.asked if "image" in asked.target]
+
+
+async def test_nothing_past_the_guard(crawler, site):
+    """A page's own requests go to public addresses alone, by the same way as the page."""
+    site.asked.clear()
+    await fetched(crawler, "https://seen.example/", cookiejar="guard")
+    hosts = {asked.host for asked in site.asked}
+    assert {"seen.example", "beacon.example"} <= hosts
+    assert not [host for host in hosts if "trap" in host]
+
+
+async def test_a_guarded_crawler_is_held_to_its_rule(site):
+    """A target that is not allowed is refused before any page is opened."""
+    async with crawling(site, EGRESS_GUARD=True) as guarded:
+        for url in ("https://127-0-0-1.trap.example/", "http://127.0.0.1/", "https://localhost/"):
+            with pytest.raises(TargetError):
+                await fetched(guarded, url)
+        assert browser_of(guarded).launches == 0
+
+
+async def test_what_a_challenge_leaves(crawler):
+    """The answer is the final page with its status, and its cookies let plain requests of the same jar pass."""
+    url = f"{SEARCH}coffee+sandbox:enablejs"
+    assert b"knitsail" in (await fetched(crawler, url, "http", cookiejar="won")).body
+    won = await fetched(crawler, url, cookiejar="won")
+    assert (won.status, won.url) == (200, url)
+    assert b'id="rso"' in won.body
+    assert b'id="rso"' in (await fetched(crawler, url, "http", cookiejar="won")).body
+    challenged = await fetched(crawler, f"{SEARCH}coffee+sandbox:challenge", cookiejar="other")
+    assert challenged.status == 200
+    assert b"sandbox_clearance=" in challenged.headers["Set-Cookie"]
+
+
+async def test_a_denial_is_given_up_at_once(crawler):
+    """What no browser passes is not waited for."""
+    begun = monotonic()
+    response = await fetched(crawler, f"{SEARCH}sandbox:denied")
+    assert response.status == 403
+    assert monotonic() - begun < 2
+
+
+async def test_what_is_no_page_comes_as_it_is(crawler):
+    """The browser's own view of JSON is not what was sent."""
+    response = await fetched(crawler, "https://data.example/")
+    assert (response.body, response.headers["Content-Type"]) == (b'{"a": [1, 2]}', b"application/json")
+
+
+async def test_a_challenge_that_does_not_pass_is_told_as_one(crawler):
+    """Shortly before its time is over a request gets the challenge, to be judged as what it is."""
+    begun = monotonic()
+    response = await fetched(crawler, "https://never.example/", started_at=begun, deadline=2.5)
+    assert (response.status, b"Just a moment" in response.body) == (403, True)
+    assert monotonic() - begun < 2.5
+
+
+async def test_a_challenge_may_pass_in_place(crawler):
+    """A page that its script puts in the challenge's place is a page, whatever the challenge's status was."""
+    response = await fetched(crawler, "https://inplace.example/")
+    assert (response.status, response.css("p::text").get()) == (200, "here it is")
+
+
+async def test_a_form_is_sent(crawler, site):
+    """A request's method and body are those that the site gets."""
+    meta = {"transport": "browser"}
+    form = FormRequest("https://www.google.com/search", formdata={"q": "a b"}, meta=meta, dont_filter=True)
+    response = await crawler.engine.download_async(form)
+    posted = next(asked for asked in reversed(site.asked) if asked.path == "/search")
+    assert (posted.method, posted.body, response.status) == ("POST", b"q=a+b", 405)
+
+
+async def test_a_page_that_hangs_is_closed(crawler):
+    """A script that never ends costs its own request alone."""
+    with pytest.raises(DownloadTimeoutError):
+        await fetched(crawler, "https://busy.example/", started_at=monotonic(), deadline=1.5)
+    assert open_pages(browser_of(crawler)) == 0
+    assert (await fetched(crawler, "https://data.example/")).status == 200
+
+
+async def test_a_request_ends_with_its_time_and_leaves_no_page(crawler):
+    """A page that comes too late is an error in time, and closed; so is one that nobody waits for any more."""
+    late = Request(
+        f"{SEARCH}sandbox:slow=30", meta={"transport": "browser", "started_at": monotonic(), "deadline": 0.8}
+    )
+    begun = monotonic()
+    with pytest.raises(DownloadTimeoutError):
+        await crawler.engine.download_async(late)
+    assert monotonic() - begun < 2
+    assert (browser_of(crawler).pages, open_pages(browser_of(crawler))) == (0, 0)
+
+
+@pytest.mark.parametrize(("transport", "status"), [("http", 403), ("impersonate", 200), ("browser", 200)])
+async def test_a_handshake_tells_who_comes(crawler, transport, status):
+    """Plain TLS is refused where a browser's is wanted; the other two transports have it."""
+    response = await fetched(crawler, f"{SEARCH}coffee+sandbox:handshake", transport)
+    assert response.status == status
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A browser that is not ours, and the URL of its debugging port."""
+    arguments = ["--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={tmp_path}"]
+    with subprocess.Popen([CHROMIUM, *arguments, "about:blank"], stderr=subprocess.PIPE, text=True) as process:
+        line = next(line for line in process.stderr if "DevTools listening" in line)
+        yield process, f"http://{re.search(r'ws://([^/]+)/', line)[1]}"
+        process.kill()
+
+
+async def test_a_browser_that_runs_elsewhere(site, elsewhere):
+    """A browser is used over its debugging port, and still runs afterwards; the egress guard cannot hold it."""
+    process, url = elsewhere
+    async with crawling(site, BROWSER_URL=url) as crawler:
+        response = await fetched(crawler, f"{SEARCH}coffee+sandbox:enablejs")
+        assert (response.status, browser_of(crawler).remote) == (200, True)
+        assert b'id="rso"' in response.body
+    async with crawling(site, BROWSER_URL=url, EGRESS_GUARD=True) as crawler:
+        with pytest.raises(UpstreamError, match="guard"):
+            await fetched(crawler, f"{SEARCH}coffee")
+    assert process.poll() is None
+
+
+@pytest.mark.parametrize("transport", ["http", "impersonate", "browser"])
+async def test_every_transport_goes_through_the_proxy(site, transport):
+    """A region's proxy, with its user and password, serves plain, impersonated and browser requests alike."""
+    proxy = RegionProxy(site, "de-1", user="us@er", password="p:w/ö")
+    url = proxy.start().replace("us@er:p:w/ö", "us%40er:p%3Aw%2F%C3%B6")
+    try:
+        async with crawling(site, SANDBOX_PROXIES=True, PROXIES=pools([("DE", url)])) as crawler:
+            response = await fetched(crawler, f"{SEARCH}coffee", transport, region="DE")
+            assert (response.status, response.headers["x-sandbox-proxy"]) == (200, b"de-1")
+    finally:
+        await proxy.stop()
+
+
+async def test_without_a_proxy_the_browser_goes_out_by_itself():
+    """A crawler that is not in the sandbox reaches public addresses, and those that the operator allows."""
+
+    async def take(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<p>hi")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.2", 0)
+    port = server.sockets[0].getsockname()[1]
+    allow = {"EGRESS_PORTS": [port], "EGRESS_ALLOW": [ipaddress.ip_network("127.0.0.2")]}
+    settings = scrapy_settings()
+    settings.setdict({"ON_DEMAND": True, **allow})
+    warm = WarmCrawler(Crawler(Visitor, settings))
+    await warm._start()
+    try:
+        response = await fetched(warm._crawler, f"http://127.0.0.2:{port}/")
+        assert response.css("p::text").get() == "hi"
+        with pytest.raises(TargetError):
+            await fetched(warm._crawler, f"http://127.0.0.1:{port}/")
+    finally:
+        await warm.close()
+        server.close()
+
+
+async def test_a_browser_that_cannot_be_had_is_told():
+    """A browser that does not start is an upstream error that says so, and no path."""
+    browser = Browser("/nonexistent/chromium")
+    with pytest.raises(UpstreamError, match=r"^no browser could be started$") as caught:
+        await browser.open()
+    assert caught.value.kind == "browser"
+    await browser.close()
+
+
+async def test_a_stopped_service_leaves_no_process(start):
+    """SIGTERM ends the service with its driver and its browser."""
+    with start(WEBDATA_TRANSPORTS="http,browser") as running:
+        get = asyncio.to_thread(running.get, "/v1/search?q=coffee+sandbox:challenge")
+        status, headers, _ = await get
+        assert (status, headers["x-transport"]) == (200, "browser")
+        processes = family(running.process.pid)
+        assert len(processes) > 1
+        await asyncio.to_thread(running.stop)
+        assert await gone(processes)

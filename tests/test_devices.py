@@ -1,0 +1,155 @@
+"""What each transport really sends as a device, seen by the sandbox and by a bare listener."""
+
+import asyncio
+import re
+
+import pytest
+import pytest_twisted
+from curl_cffi.requests.impersonate import BrowserTypeLiteral
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata import devices
+from webdata.crawl import WarmCrawler, scrapy_settings
+from webdata.devices import BRANDS, IDENTITIES, VERSION, identity
+from webdata.query import Device
+from webdata.sandbox.server import Sandbox
+
+PAGE = [
+    "sec-ch-ua",
+    "sec-ch-ua-mobile",
+    "sec-ch-ua-platform",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "accept",
+    "sec-fetch-site",
+    "sec-fetch-mode",
+    "sec-fetch-user",
+    "sec-fetch-dest",
+    "accept-encoding",
+    "accept-language",
+]
+URL = "https://www.google.com/search?q=coffee"
+
+
+class Seeing(Sandbox):
+    """A sandbox that remembers what it was asked."""
+
+    def answer(self, request):
+        self.asked = request
+        return super().answer(request)
+
+
+class Visitor(Spider):
+    name = "visitor"
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def sandbox():
+    one = Seeing()
+    one.url = await one.start()
+    yield one
+    await deferred_from_coro(one.stop())
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def crawler(sandbox):
+    """A crawler with all of the project's middlewares but those that know engines."""
+    settings = scrapy_settings()
+    settings.setdict(
+        {"ON_DEMAND": True, "SANDBOX": True, "SANDBOX_URL": sandbox.url, "DOWNLOAD_VERIFY_CERTIFICATES": False}
+    )
+    warm = WarmCrawler(Crawler(Visitor, settings))
+    await deferred_from_coro(warm._start())
+    yield warm._crawler
+    await deferred_from_coro(warm.close())
+
+
+async def sent(crawler, sandbox, transport, device, **headers):
+    meta = {"transport": transport, "device": device, "cookiejar": device}
+    await crawler.engine.download_async(Request(URL, headers=headers, meta=meta, dont_filter=True))
+    return {name: value for name, value in sandbox.asked.headers.items() if name not in ("host", "connection")}
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("transport", ["http", "impersonate"])
+@pytest.mark.parametrize("device", Device)
+async def test_a_page_is_asked_for_as_chrome_does(crawler, sandbox, transport, device):
+    """Both transports send one identity's headers and no others, in Chrome's order."""
+    headers = await sent(crawler, sandbox, transport, device, **{"Accept-Language": "de,en;q=0.8"})
+    assert list(headers) == PAGE
+    expected = {name.lower(): value for name, value in identity(device).page_headers().items()}
+    assert headers == {**expected, "accept-language": "de,en;q=0.8"}
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("transport", ["http", "impersonate"])
+async def test_a_script_asks_as_scripts_do(crawler, sandbox, transport):
+    """What accepts anything is a script's fetch, which opens no page."""
+    given = {"Accept": "*/*", "Referer": "https://www.google.com/"}
+    headers = await sent(crawler, sandbox, transport, None, **given)
+    assert [headers[f"sec-fetch-{what}"] for what in ("site", "mode", "dest")] == ["same-origin", "cors", "empty"]
+    assert not {"upgrade-insecure-requests", "sec-fetch-user"} & set(headers)
+    assert list(headers)[-3:] == ["referer", "accept-encoding", "accept-language"]
+
+
+@pytest.mark.task
+async def test_cookies_come_last(crawler, sandbox):
+    """A cookie follows Chrome's other headers."""
+    meta = {"cookiejar": "own"}
+    request = Request(URL, cookies={"a": "b"}, meta=meta, dont_filter=True)
+    await crawler.engine.download_async(request)
+    assert [name for name in sandbox.asked.headers if name not in ("host", "connection")] == [*PAGE, "cookie"]
+
+
+@pytest.mark.task
+async def test_the_order_holds_on_the_wire():
+    """A site sees the bytes in the same order, before what Twisted adds."""
+    received = asyncio.get_running_loop().create_future()
+
+    async def take(reader, writer):
+        received.set_result(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    settings = scrapy_settings()
+    settings.set("ON_DEMAND", True)
+    warm = WarmCrawler(Crawler(Visitor, settings))
+    await warm._start()
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    await warm._crawler.engine.download_async(Request(url, dont_filter=True))
+    await warm.close()
+    server.close()
+    names = [line.partition(b":")[0].decode().lower() for line in (await received).split(b"\r\n")[1:-2]]
+    assert [name for name in names if name not in ("host", "connection")] == PAGE
+    assert names[-1] == "host"
+
+
+@pytest.mark.parametrize("device", Device)
+def test_an_identity_is_no_mixture(device):
+    """The user agent, the hints, the TLS profile and the touch screen all tell of the same device and version."""
+    who = IDENTITIES[device]
+    headers = who.page_headers()
+    mobile = device is Device.MOBILE
+    assert headers["User-Agent"] == headers["User-Agent"].replace("Headless", "")
+    assert set(re.findall(r'(?:Chromium|Google Chrome)";v="(\d+)"', BRANDS)) == {VERSION}
+    assert f"Chrome/{VERSION}.0.0.0" in headers["User-Agent"]
+    assert f"chrome{VERSION}" == devices.PROFILE
+    assert headers["Sec-Ch-Ua-Mobile"] == ("?1" if mobile else "?0")
+    assert ("Mobile" in headers["User-Agent"], who.mobile) == (mobile, mobile)
+    assert who.platform in headers["User-Agent"]
+    assert (who.viewport[0] < who.viewport[1]) is mobile
+
+
+def test_the_newest_profile_is_taken():
+    """There is no newer Chrome to be had from curl_cffi: when there is, the table is to be brought up to date."""
+    versions = [int(name[6:]) for name in BrowserTypeLiteral.__args__ if re.fullmatch(r"chrome\d+", name)]
+    assert int(VERSION) == max(versions)
+
+
+def test_a_browser_tells_its_own_version():
+    """Of a browser's version the user agent tells the first number, as Chrome does."""
+    assert " Chrome/156.0.0.0 " in identity(None).user_agent("156.0.8078.79")

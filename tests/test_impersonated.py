@@ -1,0 +1,132 @@
+"""Requests with a browser's TLS, to the sandbox and to listeners on loopback."""
+
+import asyncio
+import ipaddress
+from contextlib import asynccontextmanager
+
+import pytest
+from curl_cffi import CurlECode
+from curl_cffi.requests import exceptions
+from scrapy import Request, Spider
+from scrapy.core.downloader.handlers.http11 import TunnelError
+from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+)
+
+from webdata.crawl import WarmCrawler, scrapy_settings
+from webdata.egress.guard import Guard
+from webdata.egress.rule import Rule
+from webdata.errors import TargetError
+from webdata.impersonated import ImpersonateHandler, _failure
+
+pytestmark = pytest.mark.task
+
+
+class Visitor(Spider):
+    name = "visitor"
+
+
+@asynccontextmanager
+async def crawling(**settings):
+    own = scrapy_settings()
+    own.setdict({"ON_DEMAND": True, **settings})
+    warm = WarmCrawler(Crawler(Visitor, own))
+    await warm._start()
+    try:
+        yield warm._crawler
+    finally:
+        await warm.close()
+
+
+@asynccontextmanager
+async def listening(answer=b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"):
+    """A site on loopback, and what it was asked."""
+    asked = []
+
+    async def take(reader, writer):
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        if not answer:
+            await reader.read()
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1], asked
+
+
+def request(url, **meta):
+    return Request(url, meta={"transport": "impersonate", **meta}, dont_filter=True)
+
+
+async def test_a_page_is_won():
+    """The response is the site's, with the request that Scrapy knows."""
+    async with crawling() as crawler, listening() as (port, asked):
+        sent = request(f"http://127.0.0.1:{port}/")
+        response = await crawler.engine.download_async(sent)
+    assert (response.status, response.body, response.flags) == (200, b"ok", ["impersonate"])
+    assert "impersonate_args" not in response.request.meta
+    assert b"Chrome/" in asked[0]
+
+
+async def test_the_checked_address_is_the_one_that_is_reached():
+    """A guarded name is looked up once, by the guard: libcurl is told its address."""
+    looked = []
+
+    async def resolver(name):
+        looked.append(name)
+        return [ipaddress.ip_address("127.0.0.1")]
+
+    async with crawling() as crawler, listening() as (port, asked):
+        guard = Guard(Rule(frozenset([port]), (ipaddress.ip_network("127.0.0.1"),)), resolver)
+        response = await ImpersonateHandler(crawler, guard).download_request(request(f"http://name.example:{port}/"))
+    assert (response.body, looked) == (b"ok", ["name.example"])
+    assert f"Host: name.example:{port}".encode() in asked[0]
+
+
+async def test_a_guarded_crawler_reaches_nothing_else():
+    """What the guard does not allow sees no byte."""
+    async with listening() as (port, asked), crawling(EGRESS_GUARD=True, EGRESS_PORTS=[port]) as crawler:
+        for host in ("127.0.0.1", "localhost", "0x7f.1"):
+            with pytest.raises(TargetError):
+                await crawler.engine.download_async(request(f"http://{host}:{port}/"))
+        assert not asked
+
+
+async def test_proxies_of_the_machine_are_not_taken(monkeypatch):
+    """What the environment says of proxies is Scrapy's to read, not libcurl's."""
+    async with crawling(HTTPPROXY_ENABLED=False) as crawler, listening() as (port, asked):
+        monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+        monkeypatch.setenv("all_proxy", "http://127.0.0.1:1")
+        await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
+    assert asked
+
+
+async def test_a_silent_site_is_a_timeout():
+    """The request's own time ends it."""
+    async with crawling(DEADLINE=0.3) as crawler, listening(b"") as (port, _):
+        with pytest.raises(DownloadTimeoutError):
+            await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (exceptions.Timeout("a"), DownloadTimeoutError),
+        (exceptions.ProxyError("a"), TunnelError),
+        (exceptions.DNSError("a"), CannotResolveHostError),
+        (exceptions.ConnectionError("a", CurlECode.COULDNT_CONNECT), DownloadConnectionRefusedError),
+        (exceptions.ConnectionError("a", CurlECode.RECV_ERROR), DownloadFailedError),
+        (exceptions.RequestException("a", CurlECode.FILESIZE_EXCEEDED), DownloadCancelledError),
+        (exceptions.IncompleteRead("a"), DownloadFailedError),
+    ],
+)
+async def test_failures_are_told_as_plain_downloads_tell_them(error, kind):
+    """Each of curl's errors becomes the one that plain HTTP has for it."""
+    assert type(_failure(error)) is kind

@@ -1,0 +1,165 @@
+"""One page of the browser, from before it is asked for until it is closed."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Frame, Page
+from playwright.async_api import Response as Reply
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
+from scrapy import Request
+
+from webdata.devices import Identity
+from webdata.pages import blocked
+from webdata.pages.blocked import Block
+
+NAVIGATING = "page is navigating"
+"""What Playwright says of a page that has no content at the moment."""
+POLL = 0.5
+"""Seconds between two looks at a page that tells of no change by itself."""
+LOAD_SECONDS = 2.0
+"""How long a page that is there may go on loading."""
+PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
+"""Seconds in which a block of this kind may pass by itself in a browser; others do not."""
+MARGIN = 1.0
+"""Seconds before the end of the request's time at which a block is told as what it is."""
+
+
+@dataclass(frozen=True)
+class Won:
+    """The page that a visit ended at."""
+
+    status: int
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    cookies: tuple[Mapping[str, Any], ...]
+    """Those that the browser would send to this page, as Playwright tells them."""
+
+
+class Visit:
+    """A page that looks like `identity`, whose time is over at `until` of the monotonic clock.
+
+    `cookies` are those of the request, which the browser gets unless it has others of the same name.
+    """
+
+    def __init__(self, identity: Identity, languages: tuple[str, ...], cookies: Mapping[str, str], until: float):
+        self.page: Page | None = None
+        self._identity = identity
+        self._languages = languages
+        self._cookies = cookies
+        self._until = until - MARGIN
+        self._changed = asyncio.Event()
+        self._coming: Reply | None = None
+        self._shown: Reply | None = None
+
+    async def begin(self, page: Page, request: Request) -> None:
+        """Prepare the page for its first navigation."""
+        self.page = page
+        page.on("response", self._on_response)
+        page.on("framenavigated", self._on_navigated)
+        page.on("domcontentloaded", self._on_change)
+        page.on("load", self._on_change)
+        await self._emulate(page)
+        await self._bring_cookies(page, request.url)
+
+    async def won(self, page: Page) -> Won:
+        """The page, when no block is left on it, or when it will not pass by itself."""
+        status = await self._passed(page)
+        with suppress(PlaywrightTimeoutError):
+            await page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1000)
+        headers = await self._shown.all_headers() if self._shown else {}
+        cookies = tuple(dict(cookie) for cookie in await page.context.cookies(page.url))
+        return Won(status, page.url, headers, await self._body(page), cookies)
+
+    async def _emulate(self, page: Page) -> None:
+        """Have scripts see the device that the headers tell of; what is left out stays the browser's own."""
+        who = self._identity
+        session = await page.context.new_cdp_session(page)
+        platform = {"platform": who.platform, "mobile": who.mobile, "platformVersion": "", "model": ""}
+        await session.send(
+            "Emulation.setUserAgentOverride",
+            {
+                "userAgent": who.user_agent(page.context.browser.version if page.context.browser else ""),
+                "acceptLanguage": ",".join(self._languages),
+                "platform": who.navigator,
+                "userAgentMetadata": {**platform, "architecture": "" if who.mobile else "x86"},
+            },
+        )
+
+    async def _bring_cookies(self, page: Page, url: str) -> None:
+        if not self._cookies:
+            return
+        has = {cookie["name"] for cookie in await page.context.cookies(url)}
+        new: list[Any] = [
+            {"name": name, "value": v, "url": url} for name, v in self._cookies.items() if name not in has
+        ]
+        if new:
+            await page.context.add_cookies(new)
+
+    def _on_response(self, reply: Reply) -> None:
+        if reply.request.is_navigation_request() and self.page and reply.frame == self.page.main_frame:
+            self._coming = reply
+
+    def _on_navigated(self, frame: Frame) -> None:
+        if self.page and frame == self.page.main_frame and self._coming:
+            self._shown, self._coming = self._coming, None
+            self._changed.set()
+
+    def _on_change(self, _: object) -> None:
+        self._changed.set()
+
+    async def _passed(self, page: Page) -> int:
+        """Wait until a challenge has passed; the status of what is shown then."""
+        challenge: Reply | None = None
+        clear, since = 0, monotonic()
+        while True:
+            self._changed.clear()
+            shown, in_place = self._shown, challenge is not None and challenge is self._shown
+            block = await self._block(page, in_place=in_place)
+            if shown is not self._shown:
+                continue
+            status = shown.status if shown and not in_place else 200
+            clear = clear + 1 if block is None else 0
+            if clear > in_place:  # what a script does in place may be half done: it is looked at twice
+                return status
+            if block and not self._may_pass(block, since):
+                return shown.status if shown else status
+            challenge = shown
+            await self._wait(long=clear > 0)
+
+    def _may_pass(self, block: Block, since: float) -> bool:
+        now = monotonic()
+        return now < self._until and now - since < PATIENCE.get(block.kind, 0)
+
+    async def _block(self, page: Page, *, in_place: bool) -> Block | None:
+        """What stands in the way. A challenge's own status and headers say nothing of what its script put there."""
+        reply = self._shown
+        if reply is None or in_place:
+            return blocked.block(200, {}, await self._body(page), page.url)
+        return blocked.block(reply.status, await reply.all_headers(), await self._body(page), page.url)
+
+    async def _body(self, page: Page) -> bytes:
+        """The page as it stands; what is no page, such as JSON, as it came."""
+        while True:
+            await page.wait_for_load_state("domcontentloaded")
+            reply = self._shown
+            try:
+                if reply and "html" not in (await reply.header_value("content-type") or "html"):
+                    return await reply.body()
+                return (await page.content()).encode()
+            except PlaywrightError as error:
+                if NAVIGATING not in error.message:
+                    raise
+
+    async def _wait(self, *, long: bool) -> None:
+        """Until the page tells of a change, a moment at most; the whole moment where one is due."""
+        if long:
+            await asyncio.sleep(POLL)
+            return
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), POLL)

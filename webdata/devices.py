@@ -1,0 +1,102 @@
+"""Who requests claim to come from: one coherent identity a device, for every transport.
+
+To bring it up to date, take the newest profile of Chrome that curl_cffi has (`curl_cffi.requests.impersonate`), its
+version and the brands that it sends. The browser tells its own version instead of this one (`Identity.user_agent`),
+so that what it sends agrees with what scripts in it see.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from webdata.query import Device
+
+VERSION = "150"
+PROFILE = f"chrome{VERSION}"
+"""The TLS and HTTP/2 of the impersonated browser. One for both devices: measured with curl_cffi 0.16, those of
+`chrome131` and `chrome131_android` differ in nothing, and there is no newer one of Android."""
+BRANDS = f'"Not;A=Brand";v="8", "Chromium";v="{VERSION}", "Google Chrome";v="{VERSION}"'
+ACCEPT = (
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
+    "application/signed-exchange;v=b3;q=0.7"
+)
+ENCODINGS = "gzip, deflate, br, zstd"
+LANGUAGES = "en-US,en;q=0.9"
+"""Of a request that says none itself."""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """One kind of device."""
+
+    system: str
+    """What the user agent says of it."""
+    platform: str
+    """What the client hints say of it."""
+    navigator: str
+    """What `navigator.platform` says of it."""
+    mobile: bool
+    viewport: tuple[int, int]
+    """Width and height in CSS pixels."""
+    scale: float
+    """Device pixels a CSS pixel."""
+
+    def user_agent(self, version: str = VERSION) -> str:
+        """The user agent of Chrome in this version; newer ones tell the first number only."""
+        major, mobile = version.partition(".")[0], " Mobile" if self.mobile else ""
+        engine = f"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0{mobile} Safari/537.36"
+        return f"Mozilla/5.0 ({self.system}) {engine}"
+
+    def page_headers(self, referer: str | None = None) -> dict[str, str]:
+        """The headers of somebody who opens a page, or follows a link of the same site, in Chrome's order."""
+        return {
+            "Sec-Ch-Ua": BRANDS,
+            "Sec-Ch-Ua-Mobile": self._hint_mobile,
+            "Sec-Ch-Ua-Platform": self._hint_platform,
+            "Upgrade-Insecure-Requests": "1",
+            "User-Agent": self.user_agent(),
+            "Accept": ACCEPT,
+            "Sec-Fetch-Site": "none" if referer is None else "same-origin",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-User": "?1",
+            "Sec-Fetch-Dest": "document",
+            **_last(referer),
+        }
+
+    def script_headers(self, referer: str | None = None) -> dict[str, str]:
+        """The headers of a script that fetches from the site of its own page, in Chrome's order."""
+        return {
+            "Sec-Ch-Ua-Platform": self._hint_platform,
+            "User-Agent": self.user_agent(),
+            "Sec-Ch-Ua": BRANDS,
+            "Sec-Ch-Ua-Mobile": self._hint_mobile,
+            "Accept": "*/*",
+            "Sec-Fetch-Site": "same-origin",
+            "Sec-Fetch-Mode": "cors",
+            "Sec-Fetch-Dest": "empty",
+            **_last(referer),
+        }
+
+    @property
+    def _hint_mobile(self) -> str:
+        return "?1" if self.mobile else "?0"
+
+    @property
+    def _hint_platform(self) -> str:
+        return f'"{self.platform}"'
+
+
+IDENTITIES: Mapping[str, Identity] = {
+    Device.DESKTOP: Identity("Windows NT 10.0; Win64; x64", "Windows", "Win32", False, (1280, 720), 1.0),
+    Device.MOBILE: Identity("Linux; Android 10; K", "Android", "Linux armv81", True, (412, 915), 2.625),
+}
+
+
+def identity(device: str | None) -> Identity:
+    """The identity for `request.meta["device"]`; desktop without it."""
+    return IDENTITIES[device or Device.DESKTOP]
+
+
+def _last(referer: str | None) -> dict[str, str]:
+    """The headers that come last, but for cookies."""
+    linked = {} if referer is None else {"Referer": referer}
+    return {**linked, "Accept-Encoding": ENCODINGS, "Accept-Language": LANGUAGES}
