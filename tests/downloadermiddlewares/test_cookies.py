@@ -1,13 +1,15 @@
 """Cookies are kept by domain, and nothing is fetched to judge the domain."""
 
+import gc
 import socket
+import weakref
 
 import pytest
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.downloadermiddlewares.cookies import ShippedSuffixesCookiesMiddleware
+from webdata.downloadermiddlewares.cookies import MOST_JARS, Jars, OneQuery, ShippedSuffixesCookiesMiddleware
 
 
 @pytest.fixture
@@ -41,3 +43,31 @@ def test_a_cookie_of_a_public_suffix_stays_with_its_host(middleware):
     """A cookie that claims all of co.uk is kept for the host that set it alone."""
     claim = "NID=1; Domain=co.uk; Path=/"
     assert sent_after(middleware, "https://www.google.co.uk/", claim, "https://other.co.uk/") is None
+
+
+def test_cookies_of_one_query_are_forgotten_with_it(middleware):
+    """A key made for one query keeps its cookies apart, and only as long as something holds it."""
+    one, other = OneQuery(), OneQuery()
+    assert str(one) != str(other)
+    assert middleware.jars[one] is middleware.jars[one]
+    assert middleware.jars[one] is not middleware.jars[other]
+    jar = weakref.ref(middleware.jars[one])
+    del one
+    gc.collect()
+    assert jar() is None
+
+
+def test_cookies_by_name_are_kept(middleware):
+    """A key that is a name finds its cookies again."""
+    assert middleware.jars["DE/None"] is middleware.jars["DE/None"]
+
+
+def test_the_jar_that_was_used_least_lately_is_forgotten():
+    """Callers name sessions, so there may be any number of jars; only so many are kept."""
+    jars = Jars()
+    first = jars["US/desktop/0"]
+    for number in range(1, MOST_JARS + 100):
+        assert jars["US/desktop/0"] is first
+        jars[f"US/desktop/{number}"]
+    assert len(jars) == MOST_JARS
+    assert "US/desktop/1" not in jars

@@ -1,0 +1,116 @@
+"""Pools of proxies, from text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.errors import ConfigError
+from webdata.pools import Proxy, filed, listed, pools
+
+REGIONS = ("EU", "DE", "US", "ANY")
+SECRET = "s3cret"
+
+
+def labels(found, region):
+    return [proxy.label for proxy in found[region]]
+
+
+def test_proxies_are_labelled_by_region_and_place():
+    """A proxy's name in logs is its region and its place in that pool; one that is given twice counts once."""
+    found = pools([("DE", "http://a:1"), ("US", "http://b:1"), ("DE", "http://c:1"), ("DE", "http://a:1")])
+    assert (labels(found, "DE"), labels(found, "US")) == (["DE-1", "DE-2"], ["US-1"])
+
+
+def test_the_european_pool_is_the_union_of_its_members_and_its_own():
+    """EU holds its own proxies and those of IE, FR, DE, SE; not of GB, which has left."""
+    found = pools([(region, f"http://{region}:1") for region in ("GB", "SE", "EU", "DE", "FR", "IE", "US")])
+    assert labels(found, "EU") == ["EU-1", "IE-1", "FR-1", "DE-1", "SE-1"]
+    assert "EU" not in pools([("GB", "http://a:1")])
+
+
+def test_a_proxy_does_not_show_its_address():
+    """What is printed of a proxy holds neither its host nor its password."""
+    assert repr(Proxy(f"http://user:{SECRET}@host:1", "DE", "DE-1")) == "Proxy(region='DE', label='DE-1')"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1:3128",
+        "https://proxy.example.com:443",
+        "http://user:p%40ss:word@proxy.example.com:8000",
+        "http://user@proxy.example.com:8000",
+        "http://[::1]:8000",
+    ],
+)
+def test_a_list_of_urls(url):
+    """HTTP and HTTPS proxies with and without users are taken as they are; a slash at the end and spaces are not."""
+    assert list(listed("X", f" {url}/ ,, {url},")) == [url, url]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"user:{SECRET}@host:3128",
+        f"socks5://user:{SECRET}@host:3128",
+        f"http://user:{SECRET}@host",
+        f"http://user:{SECRET}@host:0",
+        f"http://user:{SECRET}@host:65536",
+        f"http://user:{SECRET}@host:3128/path",
+        f"http://user:{SECRET}@ho st:3128",
+        f"http://us/er:{SECRET}@host:3128",
+    ],
+)
+def test_a_wrong_url_is_told_by_its_place(url):
+    """The message says which URL is wrong and what would be right, and nothing of the URL itself."""
+    with pytest.raises(
+        ConfigError, match=r"^X cannot be used, at URL 2: give it as http://user:password@host:3128"
+    ) as e:
+        list(listed("X", f"http://a:1,{url}"))
+    assert SECRET not in str(e.value)
+    assert e.value.__cause__ is None
+
+
+@given(st.text(max_size=40), st.text(alphabet="http:/@.0123456789ab, #%[]", max_size=60))
+def test_no_message_repeats_what_was_given(word, text):
+    """Whatever is given is pools, or an error that holds none of it."""
+    secret = f"S3CRET{word}"
+    try:
+        list(listed("X", f"{text}{secret}@host:1"))
+    except ConfigError as error:
+        assert "S3CRET" not in str(error)  # noqa: PT017  # either end is right
+
+
+def test_a_file_of_proxies(tmp_path):
+    """Each line is a region and a URL; comments and blank lines mean nothing."""
+    file = tmp_path / "proxies"
+    file.write_text("# ours\n\nDE http://user:p#ss@a:1 # the old one\n  ANY\thttps://b:2\n".replace("p#ss", "p%23ss"))
+    assert list(filed("X", file, REGIONS)) == [("DE", "http://user:p%23ss@a:1"), ("ANY", "https://b:2")]
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        (f"http://user:{SECRET}@host:1", "give a region and a URL, such as DE http://user:password@host:3128"),
+        (f"UK http://user:{SECRET}@host:1", "the regions are EU, DE, US, ANY"),
+        (f"DE http://user:{SECRET}@host", "give it as DE http://user:password@host:3128"),
+        (f"DE http://a:1 {SECRET}", "give a region and a URL"),
+    ],
+)
+def test_a_wrong_line_is_told_by_its_number(tmp_path, line, wrong):
+    """The message says which line is wrong and what would be right, and nothing of the line itself."""
+    file = tmp_path / "proxies"
+    file.write_text(f"DE http://a:1\n{line}\n")
+    with pytest.raises(ConfigError, match=f"^X cannot be used, at line 2: .*{wrong}") as error:
+        list(filed("X", file, REGIONS))
+    assert SECRET not in str(error.value)
+
+
+@pytest.mark.parametrize(("content", "reason"), [(None, "No such file or directory"), (b"\xff\xfe", "it is not UTF-8")])
+def test_a_file_that_cannot_be_read(tmp_path, content, reason):
+    """The message says why, and what the file should be."""
+    file = tmp_path / "proxies"
+    if content:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError, match=f"^X cannot be read: {reason}: give a file with lines such as DE http://"):
+        list(filed("X", file, REGIONS))

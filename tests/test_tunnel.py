@@ -1,0 +1,260 @@
+"""Downloads through proxies, over real sockets."""
+
+import asyncio
+import ssl
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+import pytest
+import pytest_twisted
+import trustme
+from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import TunnelError
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.test import get_crawler
+
+from webdata import tunnel
+from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy
+from webdata.sandbox.server import Sandbox
+from webdata.tunnel import ProxiedHandler
+
+PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
+
+pytestmark = pytest.mark.task
+
+
+class Recording(Sandbox):
+    """A sandbox that remembers what its sites were asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.requests = []
+
+    def answer(self, request):
+        self.requests.append(request)
+        return super().answer(request)
+
+
+@asynccontextmanager
+async def region_proxy(behaviour=None, **options):
+    """A region proxy in front of a sandbox, and its URL."""
+    proxy = RegionProxy(Recording(), "DE-1", behaviour, **options)
+    try:
+        yield proxy, proxy.start()
+    finally:
+        await proxy.stop()
+
+
+@asynccontextmanager
+async def scripted(serve, tls=None):
+    """The URL of a proxy of which each connection is served by a coroutine function of its reader and writer."""
+    tasks = set()
+
+    async def accept(reader, writer):
+        tasks.add(asyncio.current_task())
+        with suppress(OSError, asyncio.CancelledError):
+            await serve(reader, writer)
+        await ended(writer)
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield f"http{'s' if tls else ''}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def ended(writer):
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+
+
+@pytest_twisted.async_yield_fixture
+async def handler():
+    running = ProxiedHandler(get_crawler(settings_dict={"DOWNLOAD_VERIFY_CERTIFICATES": False}))
+    yield running
+    await deferred_from_coro(running.close())
+
+
+async def fetch(handler, url, proxy, seconds=5.0):
+    request = Request(url, meta={"proxy": proxy, "proxy_label": "DE-1", "download_timeout": seconds})
+    HttpProxyMiddleware().process_request(request)
+    return await handler.download_request(request)
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_pages_come_through_a_proxy(handler, page):
+    """Both kinds of targets are reached, with the proxy's user and password, which the target never sees."""
+    async with region_proxy(user="me", password="secret") as (proxy, url):
+        response = await fetch(handler, page, url)
+        assert (response.status, response.headers[SERVED_BY]) == (200, b"DE-1")
+        (asked,) = proxy._sandbox.requests
+        assert not any("secret" in text or name.startswith("proxy") for name, text in asked.headers.items())
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_connections_are_kept(handler, page):
+    """The second page comes through the first one's connection or tunnel."""
+    async with region_proxy() as (proxy, url):
+        await fetch(handler, page, url)
+        connections = set(proxy.connections)
+        assert (await fetch(handler, page, url)).status == 200
+        assert proxy.connections == connections
+
+
+async def test_without_a_proxy_scrapys_own_way_is_taken(handler):
+    """A request without a proxy goes straight to its target."""
+
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+
+    async with scripted(serve) as url:
+        assert (await handler.download_request(Request(url))).body == b"hi"
+
+
+async def relay(reader, writer):
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+    await ended(writer)
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_proxies_may_be_spoken_to_over_tls(handler, page):
+    """Through an https proxy http targets are reached in its TLS, https targets by TLS within TLS."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
+    async with region_proxy(user="me", password="secret") as (_, plain):
+
+        async def serve(reader, writer):
+            there = await asyncio.open_connection(urlsplit(plain).hostname, urlsplit(plain).port)
+            try:
+                await asyncio.gather(relay(reader, there[1]), relay(there[0], writer))
+            finally:
+                await ended(there[1])
+
+        async with scripted(serve, tls) as url:
+            through = url.replace("//", "//me:secret@")
+            for _ in range(2):
+                response = await fetch(handler, page, through)
+                assert (response.status, response.headers[SERVED_BY]) == (200, b"DE-1")
+                assert b"coffee" in response.body
+
+
+async def test_a_proxy_is_known_by_its_certificate():
+    """Where certificates are checked, an https proxy with one that nobody signed is not spoken to."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
+    seen = []
+
+    async def serve(reader, writer):
+        seen.append(await reader.read(100))
+
+    checking = ProxiedHandler(get_crawler(settings_dict={"DOWNLOAD_VERIFY_CERTIFICATES": True}))
+    async with scripted(serve, tls) as url:
+        with pytest.raises(TunnelError):
+            await fetch(checking, PAGES[1], url)
+    assert seen in ([], [b""])
+    await checking.close()
+
+
+async def hang_up(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+
+
+async def refuse(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+
+
+async def babble(reader, writer):
+    writer.write(b"SSH-2.0-x\r\n\r\n")
+    await reader.read()
+
+
+async def flood(reader, writer):
+    writer.write(b"x" * 100_000)
+    await reader.read()
+
+
+async def break_at_the_handshake(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    await reader.read(1)
+
+
+@pytest.mark.parametrize("serve", [hang_up, refuse, babble, flood, break_at_the_handshake])
+async def test_a_tunnel_that_does_not_come_about_is_the_proxys_failure(handler, serve):
+    """What goes wrong before any byte of the target is told at once, as a TunnelError that names no address."""
+    async with scripted(serve) as url:
+        async with asyncio.timeout(2):
+            with pytest.raises(TunnelError) as error:
+                await fetch(handler, PAGES[1], url.replace("//", "//me:secret@"))
+    assert not any(word in str(error.value) for word in ("127.0.0.1", "secret", str(urlsplit(url).port)))
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("behaviour", [Behaviour(dead=True), Behaviour(locked=True), Behaviour(flaky=1)])
+async def test_a_proxy_that_does_not_serve_is_the_proxys_failure(handler, page, behaviour):
+    """Refused connections, refused passwords and connections that break are TunnelErrors for both kinds of targets."""
+    async with region_proxy(behaviour, user="me", password="secret") as (_, url):
+        with pytest.raises(TunnelError) as error:
+            await fetch(handler, page, url)
+    assert not any(word in str(error.value) for word in ("127.0.0.1", "secret", str(urlsplit(url).port)))
+
+
+async def test_a_silent_proxy_does_not_take_all_of_the_time(handler, monkeypatch):
+    """A proxy that answers nothing is left after a while, though the download may take longer."""
+    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.2)
+
+    async def be_silent(reader, writer):
+        await reader.read(100)
+        await reader.read()
+
+    async with scripted(be_silent) as url, asyncio.timeout(2):
+        with pytest.raises(TunnelError, match="in time"):
+            await fetch(handler, PAGES[1], url, seconds=20)
+
+
+@pytest.mark.parametrize("page", PAGES)
+async def test_what_the_target_does_is_not_the_proxys_failure(handler, page):
+    """A target's errors, slowness and resets through a working tunnel are what they are without a proxy."""
+    async with region_proxy() as (_, url):
+        assert (await fetch(handler, f"{page}+sandbox:error", url)).status == 500
+        with pytest.raises(DownloadTimeoutError):
+            await fetch(handler, f"{page}+sandbox:slow", url, seconds=0.3)
+    async with region_proxy() as (_, url):
+        reset = DownloadFailedError if page.startswith("https") else TunnelError
+        with pytest.raises(reset):
+            await fetch(handler, f"{page}+sandbox:reset", url)
+
+
+async def test_the_sandboxs_own_proxy_stands_for_the_target(handler):
+    """What breaks at a proxy without a label, which is the sandbox itself, is the target's doing."""
+    async with region_proxy() as (_, url):
+        request = Request(f"{PAGES[0]}+sandbox:reset", meta={"proxy": url, "download_timeout": 5})
+        with pytest.raises(DownloadFailedError):
+            await handler.download_request(request)
+
+
+async def test_a_download_that_is_given_up_leaves_no_connection(handler):
+    """When the time is over before the tunnel is open, its connection is closed."""
+    closed = asyncio.Event()
+
+    async def wait(reader, writer):
+        with suppress(OSError):
+            while await reader.read(100):
+                pass
+        closed.set()
+
+    async with scripted(wait) as url:
+        with pytest.raises((TunnelError, DownloadTimeoutError)):
+            await fetch(handler, PAGES[1], url, seconds=0.2)
+        async with asyncio.timeout(2):
+            await closed.wait()
