@@ -59,7 +59,6 @@ async def test_what_is_not_there_is_empty(crawlers):
     [
         ("sandbox:captcha", BlockedError, "captcha"),
         ("sandbox:enablejs", BlockedError, "javascript"),
-        ("sandbox:consent", BlockedError, "consent"),
         ("sandbox:layout", LayoutError, None),
         ("sandbox:reset", UpstreamError, "reset"),
         ("sandbox:truncated", UpstreamError, "truncated"),
@@ -135,9 +134,9 @@ async def opened():
     settings.set("SANDBOX_URL", await sandbox.start())
     made = []
 
-    def make(*engines):
+    def make(*engines, told=None):
         spiders = [standing_in(*engine) if isinstance(engine, tuple) else engine for engine in engines]
-        made.append(WarmCrawlers(spiders, settings, MAX_CALLS))
+        made.append(WarmCrawlers(spiders, settings, MAX_CALLS, told))
         return made[-1]
 
     yield make
@@ -225,3 +224,30 @@ async def test_when_all_engines_are_to_be_left_alone_they_are_asked(opened):
         with pytest.raises(BlockedError):
             await warm.answer(call("coffee"))
     assert asked == ["a", "b", "a", "b"]
+
+
+async def test_the_end_of_each_engine_is_told(opened):
+    """Whoever wants to know hears of every engine that was asked: its steps, and its answer or its error."""
+    heard = []
+    warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, ""), told=lambda *end: heard.append(end))
+    asked = call("coffee")
+    answer = await warm.answer(asked)
+    (first, second) = heard
+    assert [(engine, which) for engine, which, _, _ in heard] == [("a", asked), ("b", asked)]
+    assert isinstance(first[3], BlockedError)
+    assert second[3] is answer
+    assert [[step["outcome"] for step in turn.steps] for _, _, turn, _ in heard] == [["blocked"], ["ok"]]
+
+
+async def test_an_engine_that_cannot_be_opened_is_told(opened):
+    """A fault before the first step is told like any other."""
+
+    def broken(cls, *args, **kwargs):
+        raise ZeroDivisionError
+
+    heard = []
+    engine = type("broken", (GoogleWebSpider,), {"name": "broken", "from_crawler": classmethod(broken)})
+    warm = opened(engine, told=lambda *end: heard.append(end))
+    with pytest.raises(ZeroDivisionError):
+        await warm.answer(call("coffee"))
+    assert [(end[2].steps, type(end[3])) for end in heard] == [([], ZeroDivisionError)]

@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from time import monotonic
-from typing import Protocol
+from typing import Any, Protocol
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
 from webdata.errors import BlockedError, FetchError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
+from webdata.ladder import Step
 from webdata.outcome import Outcome
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
@@ -22,6 +23,7 @@ from webdata.query import Query
 from webdata.records import Record
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
+from webdata.ways import Ways, transport_of
 
 PASSED_ON = (BlockedError, LayoutError, UpstreamError)
 """Ends of a fetch after which the resource's next engine is asked. That a thing does not exist, or that nothing was
@@ -43,13 +45,20 @@ class Call:
 class Answer:
     """A record and how it was won.
 
-    `timings` are seconds by phase: `queue`, `fetch` (what engines asked in vain took is in it), `parse`, `validate`.
+    `timings` are seconds by phase: `queue`, `fetch` (what engines asked in vain took is in it), `render` (in the
+    browser, where it was used), `parse`, `validate`. `transport` is that of the step which won the page.
     """
 
     record: Record
     outcome: Outcome
     transport: str
     timings: dict[str, float]
+    steps: Sequence[Step] = ()
+    """The attempts of all fetches, in the order in which they ended."""
+    region_mode: str | None = None
+    """`proxy` or `parameters`: how the site was told the region that was asked for; None where none was."""
+    partial: str | None = None
+    """Which way to the record does not tell all of it; None where it is whole."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,12 @@ class Turn:
     """When this engine did."""
     deadline: float
     """How long after the call this engine may take: its equal share of what was left, so that the next has a turn."""
+    steps: list[Step] = field(default_factory=list)
+    """The attempts so far, in the order in which they ended."""
+
+
+Told = Callable[[str, Call, Turn, Answer | Exception], None]
+"""Who is told how each engine's part of a call ended: by its name, with what it gave or why it gave nothing."""
 
 
 class Calls(Protocol):
@@ -86,6 +101,13 @@ def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
 
 
+def own_settings(settings: Settings, sandbox: bool) -> Settings:
+    """The settings of the warm crawlers that talk to the sandbox, or to the internet."""
+    own = settings.copy()
+    own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox}, priority="cmdline")
+    return own
+
+
 class WarmCrawlers:
     """Answers calls with crawlers that are opened on first use and stay open.
 
@@ -96,7 +118,9 @@ class WarmCrawlers:
     upstream asks to be left alone is passed over for so long.
     """
 
-    def __init__(self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int):
+    def __init__(
+        self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int, told: Told | None = None
+    ):
         self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
         self._resources: dict[str, Resource] = {}
         for spider in sorted(spiders, key=lambda spider: (spider.rank, spider.name)):
@@ -105,7 +129,9 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         self._rested: dict[tuple[str, bool], float] = {}
         self._settings = settings
+        self.ways = {sandbox: Ways.from_settings(own_settings(settings, sandbox)) for sandbox in (False, True)}
         self._max_calls = max_calls
+        self._told = told
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
         self._running: set[asyncio.Task[Answer]] = set()
 
@@ -118,6 +144,15 @@ class WarmCrawlers:
     def in_flight(self) -> int:
         """How many calls run now, those included whose caller has been answered already."""
         return len(self._running)
+
+    @property
+    def engines(self) -> list[str]:
+        """The names of all engines, in their order."""
+        return sorted({spider.name for spiders in self._engines.values() for spider in spiders})
+
+    def shown(self) -> dict[str, Any]:
+        """How many calls run and how many may, for health and metrics."""
+        return {"in_flight": self.in_flight, "limit": self._max_calls}
 
     async def answer(self, call: Call) -> Answer:
         """Run the call. Raises FetchError, OverloadedError, and RecordError for a fault of ours.
@@ -144,6 +179,8 @@ class WarmCrawlers:
             with contextlib.suppress(Exception):  # one that never opened has nothing to close
                 await (await opened).close()
         self._opened.clear()
+        for ways in self.ways.values():
+            await ways.close()
 
     def _forget(self, task: "asyncio.Task[Answer]") -> None:
         self._running.discard(task)
@@ -172,13 +209,25 @@ class WarmCrawlers:
         set_out = monotonic()
         taken = set_out - begun
         turn = Turn(begun, set_out, taken + (call.deadline - taken) / left)
-        crawler = await self._warm(spider, call.sandbox)
-        return await crawler.run(call, turn)
+        try:
+            crawler = await self._warm(spider, call.sandbox)
+            answer = await crawler.run(call, turn)
+        except Exception as error:
+            self._tell(spider.name, call, turn, error)
+            raise
+        self._tell(spider.name, call, turn, answer)
+        return answer
+
+    def _tell(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
+        if self._told:
+            self._told(engine, call, turn, end)
 
     async def _warm(self, spider: type[EngineSpider], sandbox: bool) -> "WarmCrawler":
         key = (spider.name, sandbox)
         if key not in self._opened:
-            self._opened[key] = asyncio.create_task(WarmCrawler.open(spider, self._settings, sandbox))
+            own = own_settings(self._settings, sandbox)
+            own.set("WAYS", self.ways[sandbox], priority="cmdline")
+            self._opened[key] = asyncio.create_task(WarmCrawler.open(spider, own))
         try:
             return await self._opened[key]
         except Exception:
@@ -194,11 +243,9 @@ class WarmCrawler:
         self._ended: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, spider: type[EngineSpider], settings: Settings, sandbox: bool) -> "WarmCrawler":
+    async def open(cls, spider: type[EngineSpider], settings: Settings) -> "WarmCrawler":
         """Start a crawler and wait until it takes requests."""
-        own = settings.copy()
-        own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox}, priority="cmdline")
-        warm = cls(Crawler(spider, own))
+        warm = cls(Crawler(spider, settings))
         await warm._start()
         return warm
 
@@ -232,19 +279,24 @@ class WarmCrawler:
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
         request = spider.prepared(call.query)
-        request.meta.update(started_at=turn.begun, deadline=turn.deadline)
+        request.meta.update(started_at=turn.begun, deadline=turn.deadline, steps=turn.steps)
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()
-        found = await anext(spider.found(response, call.query))
+        found, response = await spider.won(response, call.query)
         parsed = monotonic()
         record = envelope(found)
         validate(call.resource, record)
         validated = monotonic()
+        way, steps = response.meta.get("way"), turn.steps
+        fetched = max(fetched, way.ended) if way else fetched  # later where the query was run again
+        render = sum(step["seconds"] for step in steps if step["transport"] == "browser")
         timings = {
             "queue": ready - turn.set_out,
-            "fetch": fetched - ready + turn.set_out - turn.begun,
+            "fetch": fetched - ready + turn.set_out - turn.begun - render,
+            **({"render": render} if render else {}),
             "parse": parsed - fetched,
             "validate": validated - parsed,
         }
-        return Answer(record, found.outcome, transport="http", timings=timings)
+        transport, mode = transport_of(response.meta), response.meta.get("region_mode")
+        return Answer(record, found.outcome, transport, timings, steps, mode, found.partial)

@@ -19,8 +19,10 @@ SHORT = 20_000
 SHELL = 200_000
 """Bytes; the shells that ask for JavaScript are half as long, and a page beyond it is never searched."""
 
-CONTENT = (b'id="rso"', b'id="center_col"', b'id="botstuff"', b'id="topstuff"', b"<h3", b"Gx5Zad", b"ZINbbc", b"zMzFAb")
-"""The columns, headings and plain boxes of Google's results pages of any layout; an obstacle has none of them."""
+CONTENT = (b'id="rso"', b'id="center_col"', b'id="botstuff"', b'id="topstuff"', b"Gx5Zad", b"ZINbbc", b"zMzFAb")
+"""The columns and plain boxes of Google's results pages of any layout; an obstacle has none of them."""
+HEADING = b"<h3"
+"""The heading of a result; Google's obstacles have none, others may."""
 IMAGES = (b'id="islrg"', b"data-lpage", b"rg_meta", b"/imgres?")
 """The column and the tiles of Google's pages of images."""
 FEED = (b"<rss", b"<feed")
@@ -51,6 +53,7 @@ UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) s
 
 TURNSTILE = b"turnstile-widget"
 BING_CHALLENGE = re.compile(rb"""bing\.com/challenge/verify\b|class\s*=\s*["']?captcha_header\b""")
+BING_RESULTS = b'id="b_results"'
 BING_COLUMN = re.compile(rb"""\bid\s*=\s*["']?b_results\b""")
 
 AMAZON_CAPTCHA = re.compile(rb"/errors(?:_page)?/validateCaptcha")
@@ -62,6 +65,7 @@ WAF_CHALLENGE = (b"gokuProps", b"AwsWafIntegration")
 LINKEDIN_WALLS = ("/authwall", "/signup", "/login", "/uas/login")
 LINKEDIN_CHECKPOINT = "/checkpoint/"
 LINKEDIN_WALL = re.compile(rb"<meta\b[^>]{0,200}\bauth_wall_|<link\b[^>]{0,200}/authwall\b|\bauthwall-|/authwall\?")
+LINKEDIN_NAMES = (b"authwall", b"auth_wall_")
 LINKEDIN_CARDS = (b"urn:li:jobPosting:", b"/jobs/view/", b"no-results__")
 LINKEDIN_DENIAL = 999
 
@@ -105,9 +109,13 @@ class Seen:
         return len(_firewalls.text(self.body)) > _firewalls.SCREEN
 
     @cached_property
+    def has_results(self) -> bool:
+        marks = (BING_RESULTS, *CONTENT, *IMAGES, *EBAY_LIST)
+        return any(mark in self.body for mark in marks) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
+
+    @cached_property
     def has_content(self) -> bool:
-        content = (*CONTENT, *IMAGES, *EBAY_LIST)
-        return any(mark in self.body for mark in content) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
+        return HEADING in self.body or self.has_results
 
 
 Check = Callable[["Seen"], Block | None]
@@ -244,7 +252,7 @@ def linkedin_address(seen: Seen) -> Block | None:
 
 def linkedin_wall(seen: Seen) -> Block | None:
     """LinkedIn's page that asks guests to join, or the script that leads there; job pages have such forms too."""
-    named = seen.may_be_shell and b"auth" in seen.body and LINKEDIN_WALL.search(seen.body)
+    named = seen.may_be_shell and any(name in seen.body for name in LINKEDIN_NAMES) and LINKEDIN_WALL.search(seen.body)
     if named and not any(mark in seen.body for mark in LINKEDIN_CARDS):
         return Block("login", "a form to join LinkedIn and no jobs")
     return None
@@ -293,7 +301,7 @@ def firewall(seen: Seen) -> Block | None:
 
 def firewall_alone(seen: Seen) -> Block | None:
     """A firewall's page and no results."""
-    return firewall(seen) if not seen.has_content else None
+    return None if seen.may_be_shell and seen.has_results else firewall(seen)
 
 
 def lone_captcha(seen: Seen) -> Block | None:

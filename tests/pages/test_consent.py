@@ -1,0 +1,63 @@
+"""Forms of consent pages."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.pages.consent import Form, form
+
+URL = "https://consent.example.com/m?continue=x"
+SAVE = "https://consent.google.com/save"
+
+GOOGLE = """
+<form action="https://consent.google.com/save" method="POST"><input type="hidden" name="gl" value="DE">
+<input type="hidden" name="set_eom" value="false"><input type="submit" value="Alle akzeptieren"></form>
+<form action="https://consent.google.com/save" method="POST"><input type="hidden" name="gl" value="DE">
+<input type="hidden" name="set_eom" value="true"><input type="submit" value="Alle ablehnen"></form>
+"""
+
+
+def test_googles_refusal_is_taken():
+    """Of the two forms the one that refuses is sent, in any language."""
+    assert form(GOOGLE.encode(), URL) == Form(SAVE, "POST", {"gl": "DE", "set_eom": "true"})
+
+
+@pytest.mark.parametrize(
+    ("buttons", "pressed"),
+    [
+        ('<button name="a" value="1">Accept all</button><button name="r" value="2">Reject all</button>', {"r": "2"}),
+        ('<button name="a" value="1">Tout accepter</button><button name="r">Tout refuser</button>', {"r": ""}),
+        ('<button aria-label="Alle ablehnen"></button><button>Zustimmen</button>', {}),
+    ],
+)
+def test_a_button_that_refuses_is_pressed_before_one_that_accepts(buttons, pressed):
+    """Buttons of other sites are told by their words; what is pressed is sent with the form's own fields."""
+    page = f'<form action="/choose?x=1" method="post"><input type="hidden" name="t" value="k">{buttons}</form>'
+    assert form(page.encode(), URL) == Form("https://consent.example.com/choose?x=1", "POST", {"t": "k", **pressed})
+
+
+def test_a_form_without_a_method_is_fetched():
+    """A form is sent by GET unless it says otherwise, to its own page unless it says where."""
+    assert form(b"<form><button>I agree</button></form>", URL) == Form(URL, "GET", {})
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"",
+        b"<p>Before you continue</p>",
+        b'<form action="/search"><input name="q"><button>Search</button></form>',
+        b'<form action="javascript:go()"><button>Accept</button></form>',
+        b'<h1>Over 18?</h1><form method="post"><button name="over18" value="yes">continue</button></form>',
+    ],
+)
+def test_what_is_no_consent_form_is_left_alone(page):
+    """Searches, pages without forms, forms for scripts and questions for the age are not sent."""
+    assert form(page, URL) is None
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read(body):
+    """Whatever came: a form or none."""
+    assert form(b"<form><button>reject</button>" + body, URL) is not None
+    form(body, URL)
