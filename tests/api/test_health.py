@@ -62,7 +62,7 @@ def lose(ways, *transports, engine="google_web", region="DE"):
     """Have an engine lose with these transports until they rest."""
     for transport in transports:
         for _ in range(5):
-            ways.ladder.report(Place(engine, region, transports), transport, won=False, seconds=0.1)
+            ways.ladder.report(Place(engine, region, transports), transport, won=False, seconds=0.0)
 
 
 def break_proxies(ways, *labels):

@@ -1,0 +1,91 @@
+"""Health and metrics of a service that runs: what docs/operations.md shows of them is what happens."""
+
+import re
+import sys
+import threading
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+
+import orjson
+import pytest
+
+OPERATIONS = (Path(__file__).parents[2] / "docs/operations.md").read_text(encoding="utf-8")
+ANSWER = re.search(r"<!-- answer of /health/ready after (\S+), in part -->\n```json\n(.*?)```", OPERATIONS, re.DOTALL)
+LINES = re.search(r"<!-- lines of /metrics after (.*?) -->\n```\n(.*?)```", OPERATIONS, re.DOTALL)
+
+
+def ask(one, path, method="GET"):
+    """The status and body of a request without a key."""
+    connection = HTTPConnection("127.0.0.1", one.port, timeout=10)
+    try:
+        connection.request(method, path)
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+def test_the_answer_is_real(start, is_part):
+    """After the call that the docs name, the service is as ready as they show; its browser is there, and not needed."""
+    with start(WEBDATA_TRANSPORTS="http,browser", WEBDATA_CHROMIUM=sys.executable) as one:
+        assert one.get(ANSWER[1])[0] == 200
+        status, body = ask(one, "/health/ready")
+        assert ask(one, "/health/live") == (200, b'{"status":"live"}')
+        assert ask(one, "/health/ready", "HEAD") == (200, b"")
+    assert status == 200
+    assert is_part(orjson.loads(ANSWER[2]), orjson.loads(body))
+
+
+def test_the_lines_are_real(start):
+    """After the calls that the docs name, every line that they show is among the metrics."""
+    with start() as one:
+        for path in LINES[1].split():
+            assert one.get(path)[0] == 200
+        status, body = ask(one, "/metrics")
+    lines = LINES[2].splitlines()
+    assert status == 200
+    assert len(lines) > 5
+    assert [line for line in lines if line not in body.decode().splitlines()] == []
+
+
+def test_they_can_be_turned_off(start):
+    """With WEBDATA_METRICS=off there is no such page; health stays."""
+    with start(WEBDATA_METRICS="off") as one:
+        assert ask(one, "/metrics")[0] == 404
+        assert ask(one, "/health/ready")[0] == 200
+
+
+@pytest.mark.parametrize("limit", ["1", "2"])
+def test_a_full_service_is_not_ready(start, limit):
+    """While as many calls run as there is room for it is alive and not ready; with room for one more it is."""
+    with start(WEBDATA_MAX_CALLS=limit) as one:
+        slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
+        slow.start()
+        time.sleep(0.7)
+        status, body = ask(one, "/health/ready")
+        assert ask(one, "/health/live")[0] == 200
+        slow.join()
+        assert orjson.loads(body)["calls"] == {"in_flight": 1, "limit": int(limit)}
+        assert status == (503 if limit == "1" else 200)
+        assert ask(one, "/health/ready")[0] == 200
+
+
+def test_a_service_that_stops_says_so(start):
+    """On a connection that is still open the last word of a service that stops is 503, until its calls are finished."""
+    with start() as one:
+        slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
+        kept = HTTPConnection("127.0.0.1", one.port, timeout=10)
+        kept.request("GET", "/health/ready")
+        assert orjson.loads(kept.getresponse().read())["status"] == "ready"
+        slow.start()
+        time.sleep(0.7)
+        one.process.terminate()
+        time.sleep(0.3)
+        kept.request("GET", "/health/ready")
+        response = kept.getresponse()
+        told = orjson.loads(response.read())
+        kept.close()
+        slow.join()
+        assert one.process.wait(30) == 0
+    assert (response.status, told["status"], told["calls"]["in_flight"]) == (503, "stopping", 1)

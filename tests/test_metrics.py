@@ -1,0 +1,262 @@
+"""What is counted, and that docs and dashboard tell of it truly."""
+
+import re
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prometheus_client import CollectorRegistry
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
+from prometheus_client.parser import text_string_to_metric_families as plain_families
+
+from webdata.crawl import Answer, Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import (
+    BlockedError,
+    LayoutError,
+    NotFoundError,
+    QueryError,
+    RecordError,
+    TargetError,
+    UnsupportedContentError,
+    UpstreamTimeoutError,
+)
+from webdata.ladder import Place
+from webdata.metrics import Metrics, calls
+from webdata.outcome import Outcome
+from webdata.pools import pools
+from webdata.query import Region, WebQuery
+from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
+from webdata.resources.web_search import WEB_SEARCH
+
+DOCS = Path(__file__).parents[1] / "docs"
+OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")
+DASHBOARD = orjson.loads((DOCS / "grafana-dashboard.json").read_bytes())
+EXPRESSIONS = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+RULES = re.search(r"```yaml\ngroups:\n(.*?)```", OPERATIONS, re.DOTALL)[1]
+ALERTS = re.findall(r"expr: (?:\|\n)?(.*?)\n        \w", RULES, re.DOTALL)
+NAME = re.compile(r"\b(?:webdata|process|python)_\w+")
+LABEL = re.compile(r'(\w+)(?:=~|!~|!=|=)"|\b(?:by|on) \(([^)]*)\)')
+
+
+@pytest.fixture
+def metrics():
+    return Metrics()
+
+
+@pytest.fixture
+def crawlers():
+    """Crawlers that nobody has called yet."""
+    settings = scrapy_settings()
+    settings.set("PROXIES", pools([("DE", "http://u:secret@proxy.example:1"), ("DE", "http://proxy.example:2")]))
+    return WarmCrawlers(load_spiders(settings), settings, 7)
+
+
+def call(q="coffee", region=None, *, sandbox=False):
+    return Call(WEB_SEARCH, WebQuery(q=q, region=region), sandbox, 30.0)
+
+
+def turn(*steps, seconds=0.3):
+    now = monotonic()
+    return Turn(now - seconds, now - seconds, 30.0, [step(*one) for one in steps])
+
+
+def step(transport, outcome):
+    return {"transport": transport, "proxy": None, "outcome": outcome, "kind": None, "seconds": 0.1}
+
+
+def answer(outcome=Outcome.OK, transport="http"):
+    return Answer({}, outcome, transport, {})
+
+
+def value(metrics, name, **labels):
+    return metrics.registry.get_sample_value(name, labels)
+
+
+def test_an_answered_call(metrics):
+    """A call counts by engine, outcome, transport and region, and its seconds in a bucket that holds them."""
+    metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
+    labels = {"network": "internet", "engine": "google_web", "transport": "http"}
+    assert value(metrics, "webdata_calls_total", **labels, outcome="ok", region="DE") == 1
+    assert value(metrics, "webdata_call_duration_seconds_count", **labels) == 1
+    assert value(metrics, "webdata_call_duration_seconds_bucket", **labels, le="0.25") == 0
+    assert value(metrics, "webdata_call_duration_seconds_bucket", **labels, le="0.5") == 1
+
+
+def test_the_sandbox_is_told_apart(metrics):
+    """Calls with test keys are not among those to the internet."""
+    metrics.ended("google_web", call(sandbox=True), turn(), answer())
+    labels = {"engine": "google_web", "outcome": "ok", "transport": "http", "region": ""}
+    assert value(metrics, "webdata_calls_total", network="sandbox", **labels) == 1
+    assert value(metrics, "webdata_calls_total", network="internet", **labels) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (BlockedError("a captcha", "captcha"), "blocked"),
+        (LayoutError("no results"), "layout"),
+        (NotFoundError("gone"), "not_found"),
+        (UpstreamTimeoutError("late", "timeout"), "upstream"),
+        (TargetError("not allowed"), "refused"),
+        (UnsupportedContentError("application/pdf"), "refused"),
+        (QueryError([]), "refused"),
+        (RecordError("a fault"), "internal"),
+        (ZeroDivisionError("a fault"), "internal"),
+    ],
+)
+def test_a_call_that_failed(metrics, error, outcome):
+    """An error counts as its outcome, `refused` or `internal`, with the transport that was tried last."""
+    metrics.ended("google_web", call(), turn(("http", "blocked"), ("browser", "upstream")), error)
+    labels = {"network": "internet", "engine": "google_web", "outcome": outcome, "region": ""}
+    assert value(metrics, "webdata_calls_total", **labels, transport="browser") == 1
+
+
+def test_a_call_that_never_set_out(metrics):
+    """Without a step there is no transport to tell of."""
+    metrics.ended("google_web", call(), turn(), ZeroDivisionError("a fault"))
+    labels = {"network": "internet", "engine": "google_web", "outcome": "internal", "region": "", "transport": ""}
+    assert value(metrics, "webdata_calls_total", **labels) == 1
+
+
+def test_steps(metrics):
+    """Every attempt counts by how it ended, whatever became of the call."""
+    metrics.ended("google_web", call(), turn(("http", "blocked"), ("http", "blocked"), ("browser", "ok")), answer())
+    labels = {"network": "internet", "engine": "google_web"}
+    assert value(metrics, "webdata_steps_total", **labels, transport="http", outcome="blocked") == 2
+    assert value(metrics, "webdata_steps_total", **labels, transport="browser", outcome="ok") == 1
+
+
+def test_answers(metrics):
+    """What callers heard counts by endpoint and code."""
+    metrics.answered("web_search", "overloaded")
+    assert value(metrics, "webdata_answers_total", endpoint="web_search", code="overloaded") == 1
+
+
+def test_an_unknown_region_is_none(metrics):
+    """A region outside the closed set, and a query that has none, count as no region."""
+    strange = WebQuery.model_construct(q="coffee", region="Atlantis")
+    metrics.ended("google_web", Call(WEB_SEARCH, strange, False, 30.0), turn(), answer())
+    metrics.ended("google_web", Call(MAPS_SEARCH, MapsQuery(q="coffee"), False, 30.0), turn(), answer())
+    labels = {"network": "internet", "engine": "google_web", "outcome": "ok", "transport": "http", "region": ""}
+    assert value(metrics, "webdata_calls_total", **labels) == 2
+
+
+def test_nothing_of_queries_and_proxies_is_told(metrics, crawlers):
+    """No word of a query and no proxy's address or password is in the text."""
+    metrics.show(partial(calls, crawlers))
+    crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)
+    metrics.ended("google_web", call("pumpernickel"), turn(), answer())
+    text = metrics.text()[0].decode()
+    assert 'proxy="DE-1"' in text
+    assert not re.search("pumpernickel|secret|proxy\\.example", text)
+
+
+def test_what_things_show(metrics, crawlers):
+    """Ladder, proxies, browsers and calls are asked when somebody reads, not before."""
+    metrics.show(partial(calls, crawlers))
+    ways = crawlers.ways[False]
+    for _ in range(3):
+        ways.ladder.report(Place("google_web", "DE", ("http",)), "http", won=False, seconds=0.0)
+        ways.proxies.report("google_web", "DE-2", "lost", 0.1)
+    place = {"network": "internet", "engine": "google_web"}
+    assert value(metrics, "webdata_calls_limit") == 7
+    assert value(metrics, "webdata_calls_in_flight") == 0
+    assert value(metrics, "webdata_browser_pages_limit", network="internet") == ways.browser.limit
+    assert value(metrics, "webdata_ladder_success_ratio", **place, region="DE", transport="http") == 0.41
+    assert value(metrics, "webdata_ladder_rest_seconds", **place, region="DE", transport="http") > 1
+    assert value(metrics, "webdata_proxy_success_ratio", **place, proxy="DE-2") == 0.512
+    assert value(metrics, "webdata_proxy_rest_seconds", **place, proxy="DE-2") > 1
+    assert value(metrics, "webdata_proxy_steps_total", **place, proxy="DE-2", verdict="lost") == 3
+    assert value(metrics, "webdata_proxy_steps_total", **place, proxy="DE-1", verdict="won") is None
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type", "families"),
+    [
+        ("", "text/plain; version=0.0.4; charset=utf-8", plain_families),
+        ("*/*", "text/plain; version=0.0.4; charset=utf-8", plain_families),
+        (
+            "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.3",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            open_families,
+        ),
+    ],
+)
+def test_both_forms_are_readable(metrics, crawlers, accept, content_type, families):
+    """The text is what its media type says, and a reader of that finds the metrics."""
+    metrics.show(partial(calls, crawlers))
+    metrics.ended("google_web", call(), turn(("http", "ok")), answer())
+    text, told = metrics.text(accept)
+    samples = {sample.name for family in families(text.decode()) for sample in family.samples}
+    assert told == content_type
+    assert {"webdata_calls_total", "webdata_build_info", "process_resident_memory_bytes"} <= samples
+
+
+SHARED = Metrics()
+
+
+@given(st.one_of(st.text(), st.from_regex(r"application/openmetrics-text(;[a-z]+=[^,]*)*(,.*)?")))
+def test_any_accept_is_answered(accept):
+    """Whatever a client accepts, it gets one of the two forms."""
+    assert SHARED.text(accept)[1].split(";")[0] in ("text/plain", "application/openmetrics-text")
+
+
+def test_each_has_its_own_registry(metrics):
+    """Two of them in a process count apart, and apart from the library's own registry."""
+    metrics.answered("web_search", "ok")
+    assert isinstance(metrics.registry, CollectorRegistry)
+    assert value(Metrics(), "webdata_answers_total", endpoint="web_search", code="ok") is None
+
+
+def names_and_labels(metrics, crawlers):
+    """Every name that an expression may have, and every label."""
+    metrics.show(partial(calls, crawlers))
+    metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
+    metrics.answered("web_search", "ok")
+    crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)
+    crawlers.ways[False].ladder.report(Place("google_web"), "http", won=True, seconds=0.1)
+    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
+    return {sample.name for sample in samples}, {label for sample in samples for label in sample.labels}
+
+
+def test_expressions_are_of_what_there_is(metrics, crawlers):
+    """The dashboard's panels and variables and the alerts of the docs ask for metrics and labels that exist."""
+    names, labels = names_and_labels(metrics, crawlers)
+    variables = [one["definition"] for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
+    for expression in [*EXPRESSIONS, *variables, *ALERTS]:
+        asked = {label.strip() for pair in LABEL.findall(expression) for label in ",".join(pair).split(",")} - {""}
+        assert NAME.findall(expression), expression
+        assert set(NAME.findall(expression)) <= names, expression
+        assert asked <= labels | {"instance"}, expression
+
+
+def test_the_docs_name_every_metric(metrics, crawlers):
+    """The table of metrics in docs/operations.md is complete, and names nothing else."""
+    names, _ = names_and_labels(metrics, crawlers)
+    table = re.search(r"\| metric \| labels.*?\n\n", OPERATIONS, re.DOTALL)[0]
+    ours = {re.sub(r"_(bucket|count|sum)$", "", name) for name in names if name.startswith("webdata_")}
+    assert set(re.findall(r"webdata_\w+", table)) == ours
+
+
+def test_the_dashboard_can_be_imported():
+    """It has a schema version, a variable for the data source, and panels that use it and do not overlap."""
+    kinds = {one["name"]: one["type"] for one in DASHBOARD["templating"]["list"]}
+    places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
+    assert DASHBOARD["schemaVersion"] >= 36
+    assert DASHBOARD["id"] is None
+    assert kinds["datasource"] == "datasource"
+    assert (
+        len({(place["x"], place["y"]) for place in places}) == len({panel["id"] for panel in DASHBOARD["panels"]}) > 10
+    )
+    assert len(places) == len(DASHBOARD["panels"])
+    assert all(panel["datasource"]["uid"] == "${datasource}" for panel in DASHBOARD["panels"])
+    assert all(set(re.findall(r"\$(\w+)", expr)) <= {*kinds, "__rate_interval"} for expr in EXPRESSIONS)
+
+
+def test_there_are_alerts():
+    """The docs show three alerts."""
+    assert len(ALERTS) == RULES.count("alert:") == 3
