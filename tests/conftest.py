@@ -12,8 +12,10 @@ CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 
 def pytest_configure() -> None:
-    """Tests leave no pages behind in the working directory; those that keep some say where."""
+    """Tests leave no pages behind, don't pause, and use no other transport than plain HTTP; those that do say so."""
     os.environ["WEBDATA_KEPT_PAGES"] = ""
+    os.environ["WEBDATA_BACKOFF"] = "0"
+    os.environ["WEBDATA_TRANSPORTS"] = "http"
 
 
 @pytest.hookimpl(tryfirst=True)

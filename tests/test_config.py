@@ -1,11 +1,13 @@
 """The service's settings."""
 
+from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
 
 from webdata.config import Config
 from webdata.errors import ConfigError
+from webdata.query import Region
 
 
 def test_an_empty_environment_gives_the_defaults(monkeypatch):
@@ -26,7 +28,14 @@ def test_every_variable_is_read():
         "WEBDATA_SANDBOX_REPLAY": "pages",
         "WEBDATA_KEPT_PAGES": "",
         "WEBDATA_CHROMIUM": "/opt/chromium",
+        "WEBDATA_TRANSPORTS": "browser, http",
+        "WEBDATA_MAX_STEPS": "6",
+        "WEBDATA_BACKOFF": "0.5",
+        "WEBDATA_CAPTCHA_HOOK": "ours.captchas:solve",
+        "WEBDATA_EGRESS_PORTS": "80, 8000",
+        "WEBDATA_EGRESS_ALLOW": "10.1.0.0/16,fd00:1::/64",
         "WEBDATA_OPENALEX_KEY": "key",
+        "WEBDATA_METRICS": "off",
         "WEBDATA_CONTACT": "data@example.org",
     }
     assert Config.from_environ(environ) == Config(
@@ -40,7 +49,14 @@ def test_every_variable_is_read():
         sandbox_replay=Path("pages"),
         kept_pages=None,
         chromium="/opt/chromium",
+        transports=("http", "browser"),
+        max_steps=6,
+        backoff=0.5,
+        captcha_hook="ours.captchas:solve",
+        egress_ports=(80, 8000),
+        egress_allow=(ip_network("10.1.0.0/16"), ip_network("fd00:1::/64")),
         openalex_key="key",
+        metrics=False,
         contact="data@example.org",
     )
 
@@ -64,6 +80,17 @@ def test_a_key_is_not_shown():
         ("WEBDATA_DEADLINE", "soon", "a number from 1.0 to 600.0, such as 30.0"),
         ("WEBDATA_DEADLINE", "nan", "a number from 1.0 to 600.0, such as 30.0"),
         ("WEBDATA_MAX_CALLS", "0", "a number from 1 to 10000, such as 64"),
+        ("WEBDATA_MAX_STEPS", "0", "a number from 1 to 20, such as 4"),
+        ("WEBDATA_BACKOFF", "-1", "a number from 0.0 to 60.0, such as 0.2"),
+        ("WEBDATA_CAPTCHA_HOOK", "solve", "a function, such as package.module:function"),
+        ("WEBDATA_TRANSPORTS", "http,carrier", "http, and those of the others that may be used: http,impersonate,brow"),
+        ("WEBDATA_TRANSPORTS", "browser", "http, and those of the others that may be used: http,impersonate,brow"),
+        ("WEBDATA_EGRESS_PORTS", "http", "ports from 1 to 65535, such as 80,443"),
+        ("WEBDATA_EGRESS_PORTS", "80,0", "ports from 1 to 65535, such as 80,443"),
+        ("WEBDATA_EGRESS_ALLOW", "intranet", "networks, such as 10.1.0.0/16,fd00:1::/64"),
+        ("WEBDATA_EGRESS_ALLOW", "10.0.0.1/8", "networks, such as 10.1.0.0/16,fd00:1::/64"),
+        ("WEBDATA_METRICS", "yes", "on or off"),
+        ("WEBDATA_REGION_MODE", "ask", "one of parameters, refuse"),
         ("WEBDATA_SANDBOX", "sometimes", "one of test, always"),
         ("WEBDATA_SANDBOX_URL", "foo", "the address of a sandbox, such as http://127.0.0.1:8081"),
     ],
@@ -72,6 +99,38 @@ def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, r
     """A setting that cannot be used says which it is, what it was and what to give."""
     with pytest.raises(ConfigError, match=f"{name} cannot be '{value}': give {right}"):
         Config.from_environ({name: value})
+
+
+def test_proxies_come_from_variables_and_a_file(tmp_path):
+    """Each region's variable and the file's lines fill its pool, in this order; EU is the union."""
+    (tmp_path / "proxies").write_text("DE https://me:secret@two:2\nANY http://any:3\n")
+    config = Config.from_environ(
+        {"WEBDATA_PROXIES_DE": "http://one:1", "WEBDATA_PROXIES_FILE": str(tmp_path / "proxies")}
+    )
+    urls = {region: [proxy.url for proxy in pool] for region, pool in config.proxies.items()}
+    german = ["http://one:1", "https://me:secret@two:2"]
+    assert urls == {"DE": german, "EU": german, "ANY": ["http://any:3"]}
+    assert "secret" not in repr(config)
+
+
+@pytest.mark.parametrize("region", [*Region, "ANY"])
+def test_every_region_may_have_proxies(region):
+    """There is a variable for each region of the API, and for calls without one."""
+    assert Config.from_environ({f"WEBDATA_PROXIES_{region}": "http://one:1"}).proxies[region][0].label == f"{region}-1"
+
+
+def test_a_pool_for_no_region_is_a_mistake():
+    """A variable that names no region is told with all that there are, and without its value."""
+    with pytest.raises(ConfigError, match=r"WEBDATA_PROXIES_UK means nothing: .*WEBDATA_PROXIES_GB") as error:
+        Config.from_environ({"WEBDATA_PROXIES_UK": "http://me:secret@one:1"})
+    assert "secret" not in str(error.value)
+
+
+def test_a_wrong_proxy_is_told_without_its_password():
+    """The message names the variable and the place in it."""
+    with pytest.raises(ConfigError, match="WEBDATA_PROXIES_DE cannot be used, at URL 1: give it as http") as error:
+        Config.from_environ({"WEBDATA_PROXIES_DE": "me:secret@one"})
+    assert "secret" not in str(error.value)
 
 
 def test_options_take_the_place_of_settings():
@@ -93,3 +152,18 @@ def test_options_take_the_place_of_settings():
 def test_links_are_kept_beside_the_keys(database, links):
     """Beside an SQLite file is the file of links; any other database holds both."""
     assert Config(database=database).links_database == links
+
+
+@pytest.mark.parametrize("url", ["ws://host:1/token", "wss://host/", "http://127.0.0.1:9222", "https://host:1"])
+def test_a_browser_elsewhere_is_named_by_its_url(url):
+    """Playwright's servers and debugging ports are told by their addresses, which may hold a token."""
+    config = Config.from_environ({"WEBDATA_BROWSER_URL": url, "WEBDATA_BROWSER_PAGES": "2"})
+    assert (config.browser_url, config.browser_pages) == (url, 2)
+    assert url not in repr(config)
+
+
+def test_a_wrong_browser_url_is_told_without_it():
+    """The message says what would be right, and does not repeat what may be secret."""
+    with pytest.raises(ConfigError, match=r"WEBDATA_BROWSER_URL cannot be used: give ws://") as caught:
+        Config.from_environ({"WEBDATA_BROWSER_URL": "secret-host:9222"})
+    assert "secret" not in str(caught.value)

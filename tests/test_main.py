@@ -44,7 +44,7 @@ def test_parse_prints_one_line_of_json_a_file(run, page):
         (["parse", "google_web", "{page}", "-a", "num"], "'num' is not of the form NAME=VALUE"),
         (["parse", "google_web", "{page}", "-a", "num=many", "-a", "q=x"], "num cannot be 'many': give a whole number"),
         (["parse", "google_web", "{page}", "-a", "nmu=5"], "nmu is not a parameter here: the parameters are q,"),
-        (["parse", "google_web", "{page}", "--status", "9000"], "not in the range 100<=x<=599"),
+        (["parse", "google_web", "{page}", "--status", "9000"], "not in the range 100<=x<=999"),
         (["parse", "google_web", "{page}", "--header", "gws"], "'gws' is not of the form NAME:VALUE"),
         (["search"], "No such command 'search'"),
     ],

@@ -191,7 +191,7 @@ def test_headers_by_their_names():
 def test_keys_and_headers():
     """Every field comes either as a key or as a header."""
     assert SearchQuery.keys() == ["q"]
-    assert SearchQuery.headers() == {"region": "X-Proxy-Location", "device": "X-User-Agent"}
+    assert SearchQuery.headers() == {"region": "X-Proxy-Location", "device": "X-User-Agent", "session": "X-Session"}
     assert {*WebQuery.keys(), *WebQuery.headers()} == set(WebQuery.model_fields)
 
 

@@ -11,6 +11,7 @@ from webdata.errors import QueryError
 from webdata.saved import SavedPage
 from webdata.spiders.base import utf8
 from webdata.spiders.google_web import GoogleWebSpider
+from webdata.spiders.url import UrlSpider
 
 
 def judge(*arguments):
@@ -70,3 +71,19 @@ def test_a_page_in_another_encoding_is_read(tmp_path, charset):
         body="Café".encode(charset),
     )
     assert utf8(response) == "Café".encode()
+
+
+def test_what_cannot_be_given_is_invalid(page):
+    """A saved picture is no Markdown, which is told as the page's end, not as a fault."""
+    saved_page = page("", headers={"Content-Type": "image/png"})
+    saved_page.path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    verdict = judge(UrlSpider(), saved_page, {"response_type": "markdown"})
+    assert (verdict["outcome"], verdict["record"]) == ("invalid", None)
+    assert "image/png" in verdict["reason"]
+
+
+def test_a_status_that_is_nobodys_is_judged(page):
+    """A page without a URL of its own is judged by its status, LinkedIn's 999 included."""
+    assert judge(UrlSpider(), page("", status=999), {})["outcome"] == "blocked"
+    verdict = judge(UrlSpider(), page("<p>hello</p>", status=503), {})
+    assert (verdict["outcome"], verdict["record"]["status"]) == ("ok", 503)

@@ -1,15 +1,23 @@
 """The service's settings: one frozen object, read from the environment once."""
 
+import ipaddress
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from webdata.errors import ConfigError
+from webdata.ladder import TRANSPORTS, Transport
+from webdata.pools import ANY, Pools, filed, listed, pools
+from webdata.query import Region
 
+LAST_PORT = 65535
+POOLS = (*Region, ANY)
 SandboxUse = Literal["test", "always"]
+RegionMode = Literal["parameters", "refuse"]
 Number = TypeVar("Number", int, float)
 
 
@@ -34,8 +42,36 @@ class Config:
     """Where pages of a shape that no parser knows are kept for study; None keeps none."""
     chromium: str | None = None
     """The browser's executable; None turns the browser transport off."""
+    browser_url: str | None = field(default=None, repr=False)
+    """A browser that runs elsewhere, instead of one of this machine; its address may hold a token."""
+    browser_pages: int = 4
+    """Pages that may be open in a browser at once; further ones wait in line."""
+    transports: tuple[Transport, ...] = TRANSPORTS
+    """How pages may be fetched; one that needs what is not there is left out."""
+    max_steps: int = 4
+    """Attempts to win one page, by any transport and proxy."""
+    backoff: float = 0.2
+    """Seconds, at most, before the first repetition; before the next ones twice as many each, up to ten times."""
+    captcha_hook: str | None = None
+    """What answers captchas, as `package.module:function`; None leaves them."""
+    egress_ports: tuple[int, ...] = (80, 443, 8080, 8443)
+    """Ports of the URLs that callers may have fetched."""
+    egress_allow: tuple[IPv4Network | IPv6Network, ...] = ()
+    """Networks that callers may reach though they are not public."""
+    proxies: Pools = field(default_factory=dict, repr=False)
+    """Ways out by region."""
+    region_mode: RegionMode = "parameters"
+    """What becomes of calls for a region without proxies: `parameters` asks the site for it, `refuse` is a 422."""
+    url_max_bytes: int = 20 * 1024 * 1024
+    """The longest page that callers may have fetched, decompressed."""
     openalex_key: str | None = field(default=None, repr=False)
     """The key for OpenAlex; without one its budget is a tenth."""
+    reddit_client_id: str | None = None
+    """The application at Reddit; without one only its public answers are asked for."""
+    reddit_client_secret: str | None = field(default=None, repr=False)
+    """Its secret; an installed application has none."""
+    metrics: bool = True
+    """Whether `GET /metrics` is answered."""
     contact: str | None = None
     """A mail address that is told to those who ask for one."""
 
@@ -47,7 +83,7 @@ class Config:
         kept = environ.get("WEBDATA_KEPT_PAGES", str(default.kept_pages))
         return cls(
             host=environ.get("WEBDATA_HOST", default.host),
-            port=_number(environ, "WEBDATA_PORT", default.port, 0, 65535),
+            port=_number(environ, "WEBDATA_PORT", default.port, 0, LAST_PORT),
             database=environ.get("WEBDATA_DATABASE", default.database),
             deadline=_number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
             max_calls=_number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
@@ -56,7 +92,21 @@ class Config:
             sandbox_replay=Path(replay) if replay else None,
             kept_pages=Path(kept) if kept else None,
             chromium=environ.get("WEBDATA_CHROMIUM") or find_chromium(),
+            browser_url=_browser(environ, "WEBDATA_BROWSER_URL"),
+            browser_pages=_number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
+            transports=_transports(environ, "WEBDATA_TRANSPORTS"),
+            max_steps=_number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
+            backoff=_number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
+            captcha_hook=_function(environ, "WEBDATA_CAPTCHA_HOOK"),
+            egress_ports=_ports(environ, "WEBDATA_EGRESS_PORTS"),
+            egress_allow=_networks(environ, "WEBDATA_EGRESS_ALLOW"),
+            proxies=_pools(environ),
+            region_mode=_region_mode(environ),
+            url_max_bytes=_number(environ, "WEBDATA_URL_MAX_BYTES", default.url_max_bytes, 1024, 1 << 30),
             openalex_key=environ.get("WEBDATA_OPENALEX_KEY", "").strip() or None,
+            reddit_client_id=environ.get("WEBDATA_REDDIT_CLIENT_ID", "").strip() or None,
+            reddit_client_secret=environ.get("WEBDATA_REDDIT_CLIENT_SECRET", "").strip() or None,
+            metrics=_switch(environ, "WEBDATA_METRICS", default.metrics),
             contact=environ.get("WEBDATA_CONTACT", "").strip() or None,
         )
 
@@ -86,6 +136,14 @@ def _proxy(environ: Mapping[str, str], name: str) -> str | None:
     return text or None
 
 
+def _browser(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
+    if text and not re.fullmatch(r"(?:wss?|https?)://[^/\s]+(?:/\S*)?", text):
+        right = "give ws://host:port/ of a Playwright server, or http://host:port of a browser's debugging port"
+        raise ConfigError(f"{name} cannot be used: {right}")
+    return text or None
+
+
 def _number(environ: Mapping[str, str], name: str, default: Number, least: Number, most: Number) -> Number:
     text = environ.get(name, "")
     if not text:
@@ -97,6 +155,61 @@ def _number(environ: Mapping[str, str], name: str, default: Number, least: Numbe
     if value is None or not least <= value <= most:
         raise ConfigError(f"{name} cannot be {text!r}: give a number from {least} to {most}, such as {default}")
     return value
+
+
+def _transports(environ: Mapping[str, str], name: str) -> tuple[Transport, ...]:
+    words = environ.get(name, "").replace(",", " ").split()
+    if not {"http"} <= set(words or TRANSPORTS) <= set(TRANSPORTS):
+        right = f"give http, and those of the others that may be used: {','.join(TRANSPORTS)}"
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}")
+    return tuple(transport for transport in TRANSPORTS if transport in (words or TRANSPORTS))
+
+
+def _function(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "").strip()
+    if text and not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*", text):
+        raise ConfigError(f"{name} cannot be {text!r}: give a function, such as package.module:function")
+    return text or None
+
+
+def _switch(environ: Mapping[str, str], name: str, default: bool) -> bool:
+    text = environ.get(name) or ("on" if default else "off")
+    if text not in ("on", "off"):
+        raise ConfigError(f"{name} cannot be {text!r}: give on or off")
+    return text == "on"
+
+
+def _ports(environ: Mapping[str, str], name: str) -> tuple[int, ...]:
+    words = environ.get(name, "").replace(",", " ").split()
+    if not all(re.fullmatch(r"[0-9]{1,5}", word) and 0 < int(word) <= LAST_PORT for word in words):
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: give ports from 1 to {LAST_PORT}, such as 80,443")
+    return tuple(map(int, words)) or Config.egress_ports
+
+
+def _networks(environ: Mapping[str, str], name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    try:
+        return tuple(map(ipaddress.ip_network, environ.get(name, "").replace(",", " ").split()))
+    except ValueError as error:
+        right = "give networks, such as 10.1.0.0/16,fd00:1::/64"
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}") from error
+
+
+def _pools(environ: Mapping[str, str]) -> Pools:
+    named = {f"WEBDATA_PROXIES_{region}": str(region) for region in POOLS}
+    file = environ.get("WEBDATA_PROXIES_FILE", "")
+    for name in environ:
+        if name.startswith("WEBDATA_PROXIES_") and name not in (*named, "WEBDATA_PROXIES_FILE"):
+            raise ConfigError(f"{name} means nothing: the pools are {', '.join(named)}")
+    urls = [(region, url) for name, region in named.items() for url in listed(name, environ.get(name, ""))]
+    return pools([*urls, *(filed("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])
+
+
+def _region_mode(environ: Mapping[str, str]) -> RegionMode:
+    text = environ.get("WEBDATA_REGION_MODE") or Config.region_mode
+    for mode in get_args(RegionMode):
+        if text == mode:
+            return mode  # type: ignore[no-any-return]  # get_args loses the literal's type
+    raise ConfigError(f"WEBDATA_REGION_MODE cannot be {text!r}: give one of {', '.join(get_args(RegionMode))}")
 
 
 def _sandbox_use(environ: Mapping[str, str]) -> SandboxUse:

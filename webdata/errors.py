@@ -14,6 +14,8 @@ WebdataError
 ├── OverloadedError          no room for another call now
 └── AccessError
     ├── UnauthorizedError    no key, or one that does not open
+    ├── OutOfCreditsError    no credit left to pay with
+    ├── RateLimitedError     more calls than the plan has
     └── TargetError          a URL that may not be fetched from here
 """
 
@@ -125,6 +127,18 @@ class AccessError(WebdataError):
 
 class UnauthorizedError(AccessError):
     """No key, or one that does not open."""
+
+
+class OutOfCreditsError(AccessError):
+    """No credit left to pay with."""
+
+
+class RateLimitedError(AccessError):
+    """More calls than the plan of the account has; worth another try in `retry_after` seconds."""
+
+    def __init__(self, reason: str, retry_after: int):
+        super().__init__(reason)
+        self.retry_after = retry_after
 
 
 class TargetError(AccessError):

@@ -75,7 +75,7 @@ def serve(config: Config, host: str | None, port: int | None) -> None:
 )
 @click.option("--url", help="The URL that the page came from.")
 @click.option(
-    "--status", type=click.IntRange(100, 599), default=200, show_default=True, help="The status it came with."
+    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status it came with."
 )
 @click.option(
     "--header", "headers", type=Pair(":"), multiple=True, help="A header it came with, such as 'Server: gws'."
@@ -100,10 +100,13 @@ def parse(spider: str, files: tuple[Path, ...], given: Pairs, url: str | None, s
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; a loopback address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="Which port.")
 @click.option("--replay", type=click.Path(path_type=Path), help="A folder of saved pages to answer from.")
+@click.option(
+    "--proxy", "proxies", multiple=True, help="A region proxy in front of it: 'DE', 'DE dead', 'US flaky=0.5'."
+)
 @click.pass_obj
-def sandbox(config: Config, host: str, port: int, replay: Path | None) -> None:
+def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: tuple[str, ...]) -> None:
     """Run the offline internet alone: a forward proxy."""
-    run_sandbox(host, port, replay or config.sandbox_replay)
+    run_sandbox(host, port, replay or config.sandbox_replay, proxies)
 
 
 @main.group()

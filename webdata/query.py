@@ -24,6 +24,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 from webdata.errors import Problem, QueryError
 
@@ -106,6 +107,15 @@ def not_blank(value: str) -> str:
     return value
 
 
+def explained(words: str) -> PydanticCustomError:
+    """For validators to raise: what is wrong with the value and what would be right, in words of their own."""
+    return PydanticCustomError(EXPLAINED, "{words}", {"words": words})
+
+
+SHOWS = r"\S"
+"""How a JSON Schema says, nearly, what `not_blank` holds."""
+EXPLAINED = "explained"
+"""The type of problems that validators tell in their own words."""
 MAX_LENGTH = 2048
 """Characters of the longest value."""
 MAX_SHOWN = 60
@@ -153,15 +163,16 @@ class Query(BaseModel):
 
     @classmethod
     def read(
-        cls, pairs: Iterable[tuple[str, str]], headers: Mapping[str, str | None] | None = None, packed: str = ""
+        cls, pairs: Iterable[tuple[str, Any]], headers: Mapping[str, str | None] | None = None, packed: str = ""
     ) -> tuple[Self, list[str]]:
         """Validate what an HTTP caller sent: decoded pairs, header values by field name, and the raw packed query.
 
+        Values are text, or whatever a JSON body holds.
         Returns the query and the names of the keys that mean nothing here.
         Raises QueryError that lists every wrong parameter.
         """
         known = frozenset(cls.fields()).difference(_headers(cls))
-        values: dict[str, str] = {}
+        values: dict[str, Any] = {}
         ignored: dict[str, None] = {}
         twice: list[Problem] = []
         for key, value in pairs:
@@ -199,7 +210,7 @@ class Query(BaseModel):
             known = ", ".join(cls.fields())
             return _problem("query", key, f"{key} is not a parameter here: the parameters are {known}", "unknown")
         name = headers.get(key, key)
-        message = f"{name} {_wrong(row)}: give {field.description}"
+        message = f"{name} {row['msg'] if row['type'] == EXPLAINED else f'{_wrong(row)}: give {field.description}'}"
         return _problem("header" if key in headers else "query", name, message, row["type"])
 
 
@@ -225,8 +236,8 @@ def _wrong(row: dict[str, Any]) -> str:
     return f"cannot be {_shown(text)}"
 
 
-def _given_twice(key: str, first: str, second: str) -> Problem:
-    message = f"{key} is given twice, as {_shown(first)} and as {_shown(second)}: give it once"
+def _given_twice(key: str, first: object, second: object) -> Problem:
+    message = f"{key} is given twice, as {_shown(str(first))} and as {_shown(str(second))}: give it once"
     return _problem("query", key, message, "duplicate")
 
 
@@ -265,7 +276,11 @@ class SearchQuery(Query):
     q: Annotated[
         str,
         AfterValidator(not_blank),
-        Field(description="the search terms, such as q=coffee+shops", examples=["coffee shops"]),
+        Field(
+            description="the search terms, such as q=coffee+shops",
+            examples=["coffee shops"],
+            json_schema_extra={"pattern": SHOWS},
+        ),
     ]
     region: Annotated[
         Region | None,
@@ -281,6 +296,16 @@ class SearchQuery(Query):
         Header("X-User-Agent"),
         Field(description=f"one of {DEVICES}", examples=["mobile"]),
     ] = None
+    session: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[A-Za-z0-9_-]{1,64}$",
+            description="a name of 1 to 64 letters, digits, - and _ for calls that keep to one proxy, such as paging-1",
+            examples=["paging-1"],
+        ),
+        BeforeValidator(_blank_is_absent),
+        Header("X-Session"),
+    ] = None
 
 
 COUNTRY = r"^[a-z]{2}$"
@@ -289,14 +314,20 @@ LANGUAGES = r"^lang_[A-Za-z-]{2,10}(\|lang_[A-Za-z-]{2,10})*$"
 COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
 GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
 
-Count = Annotated[int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10")]
-Offset = Annotated[int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10")]
+Count = Annotated[
+    int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
+]
+Offset = Annotated[
+    int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10", examples=[10])
+]
 Country = Annotated[
-    str | None, Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de"), BeforeValidator(lower)
+    str | None,
+    Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de", examples=["de"]),
+    BeforeValidator(lower),
 ]
 Language = Annotated[
     str | None,
-    Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR"),
+    Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR", examples=["de"]),
     BeforeValidator(_language),
 ]
 
@@ -310,11 +341,19 @@ class WebQuery(SearchQuery):
     hl: Language = None
     lr: Annotated[
         str | None,
-        Field(pattern=LANGUAGES, description="languages to search in, such as lr=lang_de or lr=lang_de|lang_fr"),
+        Field(
+            pattern=LANGUAGES,
+            description="languages to search in, such as lr=lang_de or lr=lang_de|lang_fr",
+            examples=["lang_de"],
+        ),
     ] = None
     cr: Annotated[
         str | None,
-        Field(pattern=COUNTRIES, description="countries to search in, such as cr=countryDE or cr=countryDE|countryAT"),
+        Field(
+            pattern=COUNTRIES,
+            description="countries to search in, such as cr=countryDE or cr=countryDE|countryAT",
+            examples=["countryDE"],
+        ),
     ] = None
     safe: Annotated[
         Literal["active", "off", "medium", "high"] | None,
@@ -326,6 +365,7 @@ class WebQuery(SearchQuery):
         Field(
             pattern=r"^[\w:,.=/ -]{1,200}$",
             description="the engine's own filters, such as tbs=qdr:w for the last week",
+            examples=["qdr:w"],
         ),
     ] = None
     filter: Annotated[Literal["0", "1"] | None, Field(description="1 to leave similar results out, 0 to keep them")] = (
@@ -333,6 +373,10 @@ class WebQuery(SearchQuery):
     )
     domain: Annotated[
         str | None,
-        Field(pattern=GOOGLE_DOMAIN, description="a domain of the engine, such as domain=google.de"),
+        Field(
+            pattern=GOOGLE_DOMAIN,
+            description="a domain of the engine, such as domain=google.de",
+            examples=["google.de"],
+        ),
         BeforeValidator(lower),
     ] = None

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import logging
 import signal
+from functools import partial
 from typing import Any
 
 import click
@@ -17,9 +18,12 @@ from twisted.internet.error import CannotListenError
 
 from webdata.access import Access, new_key
 from webdata.api.app import Api
+from webdata.api.health import Health
+from webdata.api.metrics import metrics_page
 from webdata.config import Config
 from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.errors import ConfigError
+from webdata.metrics import Metrics, calls
 from webdata.sandbox.server import Sandbox
 from webdata.stores.interfaces import KeyStore
 from webdata.stores.sql import SqlKeys
@@ -101,13 +105,19 @@ class Service:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         keys = SqlKeys(self.config.database)
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
-        self.crawlers = WarmCrawlers(load_spiders(self.settings), self.settings, self.config.max_calls)
+        metrics, always = Metrics(), self.config.sandbox == "always"
+        spiders = load_spiders(self.settings)
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, metrics.ended)
+        metrics.show(partial(calls, self.crawlers))
+        self.health = Health(self.crawlers, keys, self.config.transports, sandbox_always=always)
         self.api = Api(
             resources=self.crawlers.resources,
             calls=self.crawlers,
             access=Access(keys),
             deadline=self.config.deadline,
-            sandbox_always=self.config.sandbox == "always",
+            sandbox_always=always,
+            pages=[*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])],
+            told=metrics.answered,
         )
         self.port = await self._listen()
         _greet(self.url, keys, self.config)
@@ -132,6 +142,7 @@ class Service:
         """Take no new calls, let those in flight finish, close everything."""
         if self.port:
             logger.info("stopping: no new calls are taken, those in flight are finished")
+            self.health.stop()
             await self.port.stopListening().asFuture(asyncio.get_running_loop())
             await self.api.drain(self.config.deadline)
             await self.crawlers.close(self.config.deadline)

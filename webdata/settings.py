@@ -25,12 +25,43 @@ SANDBOX_RESOLVED_LINKS = ("webdata.stores.memory.MemoryLinks",)
 # Ours: the key for OpenAlex (None: without one), and a mail address for those who ask for one, as Crossref does.
 OPENALEX_KEY = _config.openalex_key
 CONTACT = _config.contact
+# Ours: the application at Reddit, its id and its secret (None: without one), and that of the sandbox.
+REDDIT_CLIENT = (_config.reddit_client_id, _config.reddit_client_secret)
+SANDBOX_REDDIT_CLIENT = ("sandbox", "sandbox")
+# Ours: how pages may be fetched; a transport that needs what is not there is left out.
+TRANSPORTS = _config.transports
+CHROMIUM = _config.chromium
+# Ours: a browser that runs elsewhere, and how many pages may be open in a browser at once.
+BROWSER_URL = _config.browser_url
+BROWSER_PAGES = _config.browser_pages
+# Ours: how many attempts one page is worth, and the seconds between repetitions: at random up to so many before the
+# first, twice as many before each further one, up to so many at most.
+MAX_STEPS = _config.max_steps
+BACKOFF = _config.backoff
+BACKOFF_MAX = _config.backoff * 10
+# Ours: what answers captchas, an async function(response, error) -> Request | None.
+CAPTCHA_HOOK = _config.captcha_hook
+# Ours: the ways (webdata.ways) that crawlers share; a crawler that finds none makes its own.
+WAYS = None
+# Ours: whether all downloads of a crawler are held to the egress guard, whose rule the operator's settings tell.
+EGRESS_GUARD = False
+EGRESS_PORTS = _config.egress_ports
+EGRESS_ALLOW = _config.egress_allow
+# Ours: bytes of the longest page that a URL of a caller's may have, decompressed.
+URL_MAX_BYTES = _config.url_max_bytes
+# Ours: the proxies of each region, whether the sandbox is reached through them too (they are its own then), and what
+# becomes of queries for a region without any.
+PROXIES = _config.proxies
+SANDBOX_PROXIES = _config.sandbox == "always"
+REGION_MODE = _config.region_mode
+# latin-1: how a proxy's user and password are written; browsers and curl use UTF-8.
+HTTPPROXY_AUTH_ENCODING = "utf-8"
 # Ours: where a batch tells of queries without a record; %(output)s is its first output file without the suffix.
 FAILURES_FEED = "%(output)s.failures.jsonl"
 
 # Scrapy's `crawl` tells a mistake in the arguments as a traceback, with exit status 1.
 COMMANDS_MODULE = "webdata.commands"
-ADDONS = {"webdata.extensions.failures.FailuresFeed": 500}
+ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.extensions.ways.OwnWays": 500}
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes
     "webdata.extensions.feeds.JobFeedExporter": 0,
@@ -57,13 +88,29 @@ LOG_LEVEL = "INFO"
 LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
 # Ours: what is different in batches, unless -s says otherwise. A site gets 16 requests at once from a batch (Scrapy: 8
 # a site, 16 in all), not as many as the service's callers may send.
-BATCH_SETTINGS = {"CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
+# Nobody waits for a batch: a site that is in trouble gets longer pauses.
+BATCH_SETTINGS = {
+    "CONCURRENT_REQUESTS": 16,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    "BACKOFF_MAX": _config.backoff * 50,
+}
+# Accept and Accept-Language: devices have all headers, in their order.
+DEFAULT_REQUEST_HEADERS: dict[str, str] = {}
 DOWNLOADER_MIDDLEWARES = {
+    "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it remembers requests as they were asked
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours repeats by outcome, not by status
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,  # ours fetches no list of domains
     "webdata.downloadermiddlewares.cookies.ShippedSuffixesCookiesMiddleware": 700,
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750
+    "webdata.downloadermiddlewares.region.RegionMiddleware": 745,  # after the sandbox, whose proxy it replaces
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it
+    "webdata.downloadermiddlewares.egress.EgressMiddleware": 850,  # nothing may change the URL after it
+}
+# Scrapy's own behind it; ours also goes through the egress guard, by a browser's TLS, or by a browser.
+DOWNLOAD_HANDLERS = {
+    "http": "webdata.transports.TransportsHandler",
+    "https": "webdata.transports.TransportsHandler",
 }
 ITEM_PIPELINES = {
     "webdata.pipelines.envelope.EnvelopePipeline": 100,
@@ -79,22 +126,6 @@ DOWNLOAD_VERIFY_CERTIFICATES = True
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 # True: result pages carry a refresh for browsers without scripts, which is not to be followed.
 METAREFRESH_ENABLED = False
-# With 429: "too many requests" is a block to be told, not a fault to be repeated.
-RETRY_HTTP_CODES = [500, 502, 503, 504, 522, 524, 408]
-# With timeouts: a page that took the whole time leaves none for another try.
-RETRY_EXCEPTIONS = [
-    "scrapy.exceptions.CannotResolveHostError",
-    "scrapy.exceptions.DownloadConnectionRefusedError",
-    "scrapy.exceptions.DownloadFailedError",
-    "scrapy.exceptions.ResponseDataLossError",
-    "scrapy.core.downloader.handlers.http11.TunnelError",
-    "twisted.internet.error.ConnectError",
-    "twisted.internet.error.ConnectionDone",
-    "twisted.internet.error.ConnectionLost",
-    OSError,
-]
-# ERROR: giving up is told as the query's outcome.
-RETRY_GIVE_UP_LOG_LEVEL = "INFO"
 # False: an error page is judged by the spider, never just dropped.
 HTTPERROR_ALLOW_ALL = True
 # True: a console would be one more open port.

@@ -61,7 +61,7 @@ def test_a_video_search(running, device):
         ("empty", 200, "empty"),
         ("captcha", 502, "blocked"),
         ("enablejs", 502, "blocked"),
-        ("consent", 502, "blocked"),
+        ("consent", 200, "ok"),
         ("denied", 502, "blocked"),
         ("layout", 502, "layout"),
         ("truncated", 502, "upstream"),

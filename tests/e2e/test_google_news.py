@@ -100,7 +100,7 @@ def test_links_are_resolved_within_the_deadline(start):
         ("encoding", 200, "ok"),
         ("unsupported", 404, "not_found"),
         ("captcha", 502, "blocked"),
-        ("consent", 502, "blocked"),
+        ("consent", 200, "ok"),
         ("denied", 502, "blocked"),
         ("limited", 502, "blocked"),
         ("layout", 502, "layout"),

@@ -41,7 +41,6 @@ def test_every_form_of_a_packed_request_is_one_request(running, path):
     [
         ("captcha", 502, "blocked", "blocked"),
         ("enablejs", 502, "blocked", "blocked"),
-        ("consent", 502, "blocked", "blocked"),
         ("layout", 502, "layout_changed", "layout"),
         ("reset", 502, "upstream_failed", "upstream"),
         ("truncated", 502, "upstream_failed", "upstream"),
@@ -52,6 +51,17 @@ def test_what_goes_wrong_upstream_is_told(running, word, status, code, outcome):
     """Every failure has its status, code and outcome; none looks like an empty answer."""
     got, headers, body = running.get(f"/v1/search?q=sandbox:{word}")
     assert (got, body["error"]["code"], headers["x-outcome"]) == (status, code, outcome)
+
+
+def test_a_call_tells_its_steps(running):
+    """A consent page is answered on the way; `server-timing` tells each step, after the phases."""
+    status, headers, _ = running.get("/v1/search?q=coffee+sandbox:consent")
+    assert (status, headers["x-transport"]) == (200, "http")
+    steps = [part for part in headers["server-timing"].split(", ") if part.startswith("step")]
+    assert [step.rpartition(";dur=")[0] for step in steps] == [
+        'step1;desc="http blocked/consent"',
+        'step2;desc="http ok"',
+    ]
 
 
 def test_an_empty_answer_is_true(running):

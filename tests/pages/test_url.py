@@ -87,6 +87,11 @@ def test_text_that_is_no_page(body, content_type, expected):
         ('<pre class="language-py">a\n  <span>b</span></pre>', "```py\na\n  b\n```"),
         ('<p>word<sup><a href="#n">[1]</a></sup></p><ol><li id="n">The note.</li></ol>', "[^1]: The note."),
         ("<p>So <math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>.</p>", r"$\frac{a}{b}$"),
+        ("<p><math><mi>k</mi></math>heads</p>", "$k$ heads"),
+        ("<p><math><mtable><mtr><mi>a</mi><mi>b</mi></mtr></mtable></math>", r"\begin{matrix} a & b \end{matrix}"),
+        ('<p><math><mfrac linethickness="0"><mi>n</mi><mi>k</mi></mfrac></math>', r"$\binom{n}{k}$"),
+        ('<h2 id="x"><a href="#x">Part</a></h2>', "## Part\n"),
+        ("<ul><li>one<li> <li>two</ul>", "- one\n- two"),
         ('<p><math><annotation encoding="application/x-tex">x^2</annotation></math></p>', "$x^2$"),
     ],
 )
@@ -118,6 +123,77 @@ def test_what_is_left_out(html):
     assert PROSE.strip()[:60] in text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("so *this* is 2*3*4", r"so \*this\* is 2\*3\*4"),
+        ("a * b, and one star*", "a * b, and one star*"),
+        ("snake_case_name and __init__", r"snake_case_name and \_\_init\_\_"),
+        ("type `x`", r"type \`x\`"),
+        ("a &lt;div&gt; and 1 &lt; 2", r"a \<div> and 1 < 2"),
+        ("[text](address) of [two]", r"[text\](address) of [two]"),
+        ("<code>a*b*_c_</code>", "`a*b*_c_`"),
+        ("<math><msub><mi>a</mi><mi>b</mi></msub></math> *x*", r"$a_{b}$ \*x\*"),
+        ('<a href="/x">a](b) *c*</a>', r"[a\](b) \*c\*](https://site.example.org/x)"),
+    ],
+)
+def test_characters_that_would_be_markup(text, expected):
+    """Text that Markdown would read as markup is escaped; code, formulas and lone signs are not."""
+    assert f"\n{expected}\n" in markdown(f"<p>{text}</p>")
+
+
+STORY = "".join(
+    f"<p>The paragraph number {n} of the story tells what happened on that day in the town.</p>" for n in range(20)
+)
+
+
+def story(before="", after="", title="The story of the town"):
+    body = f"<h1>{title}</h1><div>{before}</div>{STORY}<div>{after}</div>"
+    return got(f"<title>{title}</title><body><div><article>{body}</article></div></body>")["data"]
+
+
+def test_the_ends_of_an_article():
+    """Short blocks before and after the text of an article are left out; its title and long blocks are not."""
+    text = story(
+        "<p>Filed: <a href='/n'>News</a></p>",
+        f"<p>12 views</p><h4>More</h4><p><a href='/2'>Other</a></p><p>{PROSE}</p>",
+    )
+    assert text.startswith("# The story of the town")
+    assert "number 0 of" in text
+    assert "number 19 of" in text
+    assert PROSE.strip() in text
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<pre>x = 1</pre>",
+        "<table><tr><th>A<th>B<tr><td>1<td>2</table>",
+        "<ul><li>short one</li><li>" + PROSE + "</li></ul>",
+    ],
+)
+def test_the_end_of_an_article_that_is_content(end):
+    """Listings, tables and lists with prose at the end of an article are never left out."""
+    assert story(after=end).count("\n") > story().count("\n")
+
+
+def test_a_page_that_describes_itself():
+    """What a page describes itself with is content whatever its class says."""
+    words = "The note is about the weather of the week in the mountains and the valleys."
+    meta = f'<meta property="og:description" content="{words}">'
+    text = got(f"{meta}<body><div><p>{PROSE * 5}</p></div><div class='comment-body'><p>{words} {PROSE}</p></div>")[
+        "data"
+    ]
+    assert words in text
+
+
+def test_comments():
+    """Comments are left out even where there are as many of them as there is text."""
+    text = got(f"<body><div>{STORY}</div><div id='comments'>{STORY.replace('story', 'comment')}</div>")["data"]
+    assert "of the story" in text
+    assert "of the comment" not in text
+
+
 def test_the_base_element():
     """A page's base element moves its links."""
     text = got('<base href="/deep/"><p><a href="x">link</a></p>')["data"]
@@ -128,6 +204,12 @@ def test_a_page_of_links_alone():
     """Where taking away leaves nothing, the whole page is given."""
     text = got("<title>T</title><nav><a href='/1'>First</a></nav>")["data"]
     assert "[First](https://site.example.org/1)" in text
+
+
+def test_the_title_without_the_site():
+    """The title is given without the site's name where the page tells it so."""
+    head = '<title>The title | Site</title><meta property="og:title" content="The title">'
+    assert got(f"{head}<p>{PROSE}")["data"].startswith("# The title\n\n")
 
 
 def test_the_title():
@@ -148,6 +230,7 @@ def test_the_title():
         '<img src="data:image/png;base64,' + "A" * 3_000_000 + '">',
         "<table><tr><td colspan=99999999 rowspan=9999>x</table>" * 200,
         "\0<p>x</p>",
+        f"<article {{a=1><p {{}}=2 }}:x=3>{PROSE * 5}</p></article>",
         "",
     ],
 )

@@ -19,4 +19,4 @@ def test_a_page_and_its_envelope_make_a_record():
 def test_only_terms_are_asked_for():
     """A product search has no key but its terms (spec.md, packed query parameters)."""
     assert ProductQuery.keys() == ["q"]
-    assert set(ProductQuery.headers().values()) == {"X-Proxy-Location", "X-User-Agent"}
+    assert set(ProductQuery.headers().values()) == {"X-Proxy-Location", "X-User-Agent", "X-Session"}

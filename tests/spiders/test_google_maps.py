@@ -75,7 +75,9 @@ def test_pages_ahead(found, last, num, pages):
 
 def test_a_record_is_ranked_anew():
     """Places of several pages have one rank each, and the record says what was asked for."""
-    told = record([{"name": "a", "position": 1}, {"name": "b", "position": 1}], MapsQuery(q="x", num=40, hl="de"), "browser")
+    told = record(
+        [{"name": "a", "position": 1}, {"name": "b", "position": 1}], MapsQuery(q="x", num=40, hl="de"), "browser"
+    )
     assert [place["position"] for place in told["places"]] == [1, 2]
     assert (told["search_engine"], told["result_count"]) == ("google_maps", 2)
     assert told["metadata"] == {

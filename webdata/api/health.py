@@ -43,7 +43,7 @@ class Health:
         """The pages that tell it."""
         return [
             OpenPage("/health/live", "200 while the service runs", self._live),
-            OpenPage("/health/ready", "200 while it answers calls, and how it does", self._ready),
+            OpenPage("/health/ready", "200 while it answers calls, and how it does", self._ready, statuses=(200, 503)),
         ]
 
     def stop(self) -> None:

@@ -29,7 +29,7 @@ def _endpoint(resource: Resource) -> dict[str, Any]:
         "summary": resource.summary,
         "example": resource.path if in_body else _example(resource),
         **({"body": example(resource)} if in_body else {}),
-        "parameters": [_parameter(resource, name) for name in resource.query.fields()],
+        "parameters": [parameter(resource, name) for name in resource.query.fields()],
     }
 
 
@@ -41,7 +41,8 @@ def _example(resource: Resource) -> str:
     return resource.path.format(**{name: given[held] for name, held in resource.segments.items()})
 
 
-def _parameter(resource: Resource, name: str) -> dict[str, Any]:
+def parameter(resource: Resource, name: str) -> dict[str, Any]:
+    """How callers give one field of a query: its name there, and where it goes."""
     field = resource.query.model_fields[name]
     header = header_of(field)
     segment = next((segment for segment, held in resource.segments.items() if held == name), None)

@@ -3,7 +3,7 @@
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header
 from webdata.api.replies import Reply
-from webdata.metrics import Metrics
+from webdata.metrics import OPENMETRICS, Metrics
 
 
 def metrics_page(metrics: Metrics) -> OpenPage:
@@ -13,4 +13,4 @@ def metrics_page(metrics: Metrics) -> OpenPage:
         body, content_type = metrics.text(header("accept") or "")
         return Reply(200, body, {"content-type": content_type, "vary": "accept", **FRESH})
 
-    return OpenPage("/metrics", "what was counted, for Prometheus", reply)
+    return OpenPage("/metrics", "what was counted, for Prometheus", reply, ("text/plain", OPENMETRICS))

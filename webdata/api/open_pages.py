@@ -18,3 +18,6 @@ class OpenPage:
     summary: str
     reply: Callable[[Header], Reply]
     """From the request's headers to what goes back; must be quick."""
+    content_types: tuple[str, ...] = ("application/json",)
+    """What it may come as."""
+    statuses: tuple[int, ...] = (200,)

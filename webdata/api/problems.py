@@ -14,9 +14,11 @@ from webdata.errors import (
     FetchError,
     LayoutError,
     NotFoundError,
+    OutOfCreditsError,
     OverloadedError,
     Problem,
     QueryError,
+    RateLimitedError,
     TargetError,
     UnauthorizedError,
     UnsupportedContentError,
@@ -38,6 +40,8 @@ KINDS = {
     "method_not_allowed": (405, "Method not allowed"),
     "payload_too_large": (413, "Payload too large"),
     "validation_error": (422, "Parameters that cannot be run"),
+    "rate_limited": (429, "Too many requests"),
+    "out_of_credits": (429, "Out of credits"),
     "internal": (500, "Internal error"),
     "blocked": (502, "Blocked by the upstream"),
     "layout_changed": (502, "Upstream layout changed"),
@@ -50,6 +54,10 @@ KINDS = {
 INTERNAL = (
     "Something went wrong here, not in your request. Try again; if it stays, "
     "tell whoever runs this service, with the request_id."
+)
+OUT_OF_CREDITS = (
+    "Your account has no credits left, so nothing was fetched: whoever runs this service gives more with "
+    "`webdata accounts credit`. Cached answers and test keys cost none."
 )
 LAYOUT = (
     "The upstream's page has a shape that is not known here, so nothing was read from it. Trying again rarely "
@@ -112,6 +120,10 @@ def problem_of(error: BaseException, resource: Resource) -> ProblemDetails:
             return ProblemDetails("validation_error", str(error), rows=error.problems)
         case UnauthorizedError() | TargetError() | UnsupportedContentError():
             return _refused(error)
+        case OutOfCreditsError():
+            return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
+        case RateLimitedError():
+            return ProblemDetails("rate_limited", _sentence(str(error)), retry_after=error.retry_after)
         case OverloadedError():
             return overloaded("There is no room for another call now", error.retry_after)
         case FetchError():

@@ -23,6 +23,8 @@ class Found:
     """One that comes with a record: `ok`, `empty` or `degraded`."""
     envelope: tuple[str, ...] = ENVELOPE
     """The keys of PARTS that the resource's records have."""
+    partial: str | None = None
+    """Which way to the record does not tell all of it; None where it is whole."""
 
 
 def _region(found: Found) -> str:

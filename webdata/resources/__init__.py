@@ -68,6 +68,10 @@ class Resource:
 
     text: Callable[[Record], PlainText | None] = no_text
     """Which of its records are answered as text; None where JSON is."""
+    text_type: str | None = None
+    """The content type of its answers that are text; None where there are none."""
+    text_headers: tuple[tuple[str, str], ...] = ()
+    """The names of the headers that come with text, in lower case, and what each tells."""
     not_found: str = "The upstream says that this does not exist: check the query."
     """What callers are told of a `not_found`."""
 

@@ -19,7 +19,9 @@ def _market(value: object) -> object:
     return f"{language.lower()}{dash}{country.upper()}"
 
 
-BingCount = Annotated[int | None, Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10")]
+BingCount = Annotated[
+    int | None, Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10", examples=[10])
+]
 
 
 class BingQuery(WebQuery):
@@ -33,16 +35,21 @@ class BingQuery(WebQuery):
     ] = None
     domain: Annotated[
         str | None,
-        Field(pattern=BING_DOMAIN, description="a domain of the engine: domain=bing.com or domain=cn.bing.com"),
+        Field(
+            pattern=BING_DOMAIN,
+            description="a domain of the engine: domain=bing.com or domain=cn.bing.com",
+            examples=["bing.com"],
+        ),
         BeforeValidator(lower),
     ] = None
     count: BingCount = None
     first: Annotated[
-        int | None, Field(ge=1, le=10_001, description="a whole number from 1 to 10001, such as first=11")
+        int | None,
+        Field(ge=1, le=10_001, description="a whole number from 1 to 10001, such as first=11", examples=[11]),
     ] = None
     mkt: Annotated[
         str | None,
-        Field(pattern=MARKET, description="a market: a language and a country, such as mkt=de-DE"),
+        Field(pattern=MARKET, description="a market: a language and a country, such as mkt=de-DE", examples=["de-DE"]),
         BeforeValidator(_market),
     ] = None
     setlang: Language = None

@@ -73,6 +73,7 @@ After = Annotated[
     Field(
         pattern=r"^t[1-6]_[0-9a-z]{1,13}$",
         description="the data.after of the answer before, such as after=t3_1abc2d",
+        examples=["t3_1abc2d"],
     ),
     BeforeValidator(lower),
 ]

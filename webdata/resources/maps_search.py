@@ -4,7 +4,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from webdata.query import Country, Language, Query, not_blank
+from webdata.query import SHOWS, Country, Language, Query, not_blank
 from webdata.resources import Resource
 
 LANGUAGE, COUNTRY = "en", "us"
@@ -17,7 +17,11 @@ class MapsQuery(Query):
     q: Annotated[
         str,
         AfterValidator(not_blank),
-        Field(description="what to look for, such as cafes+in+Porto", examples=["cafes in Porto"]),
+        Field(
+            description="what to look for, such as cafes+in+Porto",
+            examples=["cafes in Porto"],
+            json_schema_extra={"pattern": SHOWS},
+        ),
     ]
     num: Annotated[int, Field(ge=1, le=200, description="a whole number from 1 to 200, such as num=40")] = 20
     hl: Language = LANGUAGE

@@ -35,6 +35,7 @@ class NewsQuery(SearchQuery):
             pattern=EDITION,
             description="a country and a language with a colon between, such as ceid=US:en, ceid=BR:pt-419 "
             "or ceid=TW:zh-Hant",
+            examples=["US:en"],
         ),
         BeforeValidator(_edition),
     ] = None

@@ -37,8 +37,13 @@ class ScholarQuery(SearchQuery):
     ] = None
     start: Annotated[
         int | None,
+        Field(
+            ge=0,
+            description="a whole number from 0, such as start=20; the upstream numbers 10000 works, no more",
+            examples=[20],
+            json_schema_extra={"maximum": LAST - 1},
+        ),
         AfterValidator(_within_reach),
-        Field(ge=0, description="a whole number from 0, such as start=20; the upstream numbers 10000 works, no more"),
     ] = None
 
     @classmethod

@@ -94,6 +94,9 @@ class UrlPage(TypedDict):
     config: UrlConfig
 
 
+MARKDOWN_TYPE = "text/html; charset=utf-8"
+
+
 def markdown(record: Record) -> PlainText | None:
     """Markdown goes out as it is (spec.md, URL-fetch result); what else there is to tell stands in headers."""
     if record["config"]["response_type"] != "markdown":
@@ -101,7 +104,7 @@ def markdown(record: Record) -> PlainText | None:
     headers = {"x-upstream-status": str(record["status"])}
     if record["config"]["truncated"]:
         headers["x-truncated"] = "true"
-    return PlainText(record["data"], "text/html; charset=utf-8", headers)
+    return PlainText(record["data"], MARKDOWN_TYPE, headers)
 
 
 URL_REQUEST = Resource(
@@ -114,5 +117,10 @@ URL_REQUEST = Resource(
     bad_query_status=400,
     envelope=(),
     text=markdown,
+    text_type=MARKDOWN_TYPE,
+    text_headers=(
+        ("x-upstream-status", "the status of the page itself"),
+        ("x-truncated", "true where the page broke off before it was whole"),
+    ),
     not_found="The URL could not be accessed: there is no such host, or it has no such page. Check the URL.",
 )

@@ -17,6 +17,9 @@ TEXTS = {
     "koi8-r": "Это предложение написано на русском языке и достаточно длинное.",
     "windows-1252": "Der Käse schmeckt für fünf Euro – ganz schön günstig, größere Stücke gibt es später.",
     "windows-1254": "Türkçe yazılmış bir cümle; ışık, şeker ve ağaç gibi sözcükler içeriyor.",
+    "windows-1250": "Příliš žluťoučký kůň úpěl ďábelské ódy. Česká republika sousedí s Německem.",
+    "windows-1256": "هذه جملة مكتوبة باللغة العربية وهي طويلة بما يكفي لمعرفة الترميز المستخدم فيها.",
+    "windows-1253": "Η Ελλάδα είναι χώρα της νότιας Ευρώπης και έχει πολλά νησιά και όμορφες παραλίες.",
     "utf-16le": "Words without a mark at their beginning",
     "utf-16be": "Words without a mark at their beginning",
 }

@@ -50,6 +50,9 @@ def regular(root: HtmlElement) -> None:
             _spans(table)
     for outer in [*root.iter(*LISTS)]:
         _items(outer)
+    for item in [*root.iter("li")]:
+        if not item.text_content().strip() and item.find(".//img") is None:
+            item.drop_tree()
 
 
 def _listing(pre: HtmlElement) -> None:

@@ -5,6 +5,7 @@ one site. A part that holds much of a page's prose is its content, whatever its 
 """
 
 import re
+from collections.abc import Container
 
 from lxml.html import HtmlElement
 
@@ -145,13 +146,13 @@ MOST = 0.6
 """The share that it may hold and still be chrome by its tag or role, or as comments by its name."""
 
 
-def cleaned(root: HtmlElement) -> None:
-    """Take out of a page, in place, what is not its content."""
+def cleaned(root: HtmlElement, described: Container[HtmlElement] = ()) -> None:
+    """Take out of a page, in place, what is not its content; elements that are described are, by any name."""
     seen(root)
     weights = Weights(root)
     _drop(root, [e for e in weights.elements if (_hidden(e) or _is_chrome(e)) and weights.share(e) < MOST])
     weights = Weights(root)
-    _drop(root, [e for e in weights.elements if weights.share(e) < _bound(e, weights)])
+    _drop(root, [e for e in weights.elements if weights.share(e) < _bound(e, weights) and e not in described])
     _drop(root, [e for e in root.iter(*BLOCKS) if _is_label(e)])
 
 

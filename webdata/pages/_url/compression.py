@@ -3,7 +3,7 @@
 import logging
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple
 
 import brotli
@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 CHUNK = 64 * 1024
 """Bytes that are made plain at a time."""
+
+GZIP = b"\x1f\x8b"
 
 Chunks = Iterator[bytes]
 
@@ -74,31 +76,27 @@ def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:
     return Plain(bytes(read), whole=True)
 
 
-def _inflated(body: bytes, bits: int) -> Chunks:
+def _inflated(body: bytes, bits: int) -> Generator[bytes, None, bytes]:
+    """The chunks of one stream; gives back what stands behind it."""
     reader = zlib.decompressobj(bits)
     rest = body
     while rest and not reader.eof:
         yield reader.decompress(rest, CHUNK)
         rest = reader.unconsumed_tail
-    yield reader.flush()
+    while not reader.eof and (chunk := reader.decompress(rest, CHUNK)):
+        yield chunk
+        rest = reader.unconsumed_tail
     if not reader.eof:
         raise EOFError
+    return reader.unused_data
 
 
 def _gzip(body: bytes) -> Chunks:
     """Members stand one behind another; what follows the last is no part of the body."""
-    while body.startswith(b"\x1f\x8b"):
-        reader = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        rest = body
-        while rest and not reader.eof:
-            yield reader.decompress(rest, CHUNK)
-            rest = reader.unconsumed_tail
-        if not reader.eof:
-            raise EOFError
-        body = reader.unused_data
-        if not body.startswith(b"\x1f\x8b"):
-            return
-    raise zlib.error("no gzip")
+    if not body.startswith(GZIP):
+        raise zlib.error("no gzip")
+    while body.startswith(GZIP):
+        body = yield from _inflated(body, zlib.MAX_WBITS | 16)
 
 
 def _deflate(body: bytes) -> Chunks:

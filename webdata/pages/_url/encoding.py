@@ -6,7 +6,7 @@ declares, what its bytes look like. A declaration that the bytes refute does not
 
 import codecs
 
-import chardet
+from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
 SNIFFED = 30_000
@@ -26,8 +26,20 @@ NAMES = {
 }  # fmt: skip
 """Python's names of charsets and the WHATWG's, where they differ by more than a hyphen."""
 LATIN = "cp1252"
-TURKISH, ICELANDIC = frozenset("ýþðÝÞÐ"), frozenset("æáóíéúÆÁ")
-"""Letters that Turkish text shows when it is read as Latin-1, and those that tell Icelandic."""
+ALPHABETS = (
+    "àâçéèêëîïôùûüœæÿ", "äöüßé", "áéíóúñüç", "áàâãçéêíóôõúü", "àèéìíîòóùú", "åäöæøéü", "áéíóúýþðæö", "àáèéëêïíóòöüç",
+)  # fmt: skip
+"""Letters beyond ASCII of French, German, Spanish, Portuguese, Italian, the Nordic languages, Icelandic, and Dutch and
+Catalan: text of one of these alone is no other charset's by chance."""
+TURKISH = "çğıöşüâîû\u0307"
+EUROPEAN = frozenset([None, "cp1250", "cp1252", "cp1254", "cp1257", "iso8859_2"])
+"""What the detector cannot tell apart."""
+LIKELY = [
+    "utf_8", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r",
+    "cp866", "cp932", "euc_jp", "iso2022_jp", "gb18030", "big5", "cp949", "iso8859_2", "iso8859_5", "iso8859_7",
+    "mac_cyrillic",
+]  # fmt: skip
+"""Charsets that pages are in."""
 DAMAGE = {"utf-8": 0.25}
 SLIGHT = 0.01
 """The share of characters beyond ASCII that may be broken in text of the declared charset: pages are cut and patched.
@@ -93,12 +105,24 @@ def _damaged(body: bytes, declared: str | None) -> str | None:
 
 
 def _sniffed(body: bytes) -> str:
-    sample = body[:SAMPLE]
-    if sample.isascii():
+    if body[:SAMPLE].isascii():
         return "utf-8"
-    codec = _codec(chardet.detect(_telling(body))["encoding"]) or LATIN
-    letters = frozenset(sample.decode(codec, "replace")) if codec == LATIN else frozenset()
-    return "cp1254" if letters & TURKISH and not letters & ICELANDIC else codec
+    telling = _telling(body)
+    best = from_bytes(telling, cp_isolation=LIKELY).best()
+    found = best.encoding if best else None
+    if found in EUROPEAN:
+        letters = _letters(telling, LATIN)
+        if any(letters <= frozenset(alphabet) for alphabet in ALPHABETS):
+            return LATIN
+        if _letters(telling, "cp1254") <= frozenset(TURKISH):
+            return "cp1254"
+    return _codec(found) or LATIN
+
+
+def _letters(sample: bytes, codec: str) -> frozenset[str]:
+    """The letters beyond ASCII of a sample; signs that only text of another charset is full of count too."""
+    text = sample.decode(codec, "replace").lower()
+    return frozenset(char for char in text if char > "\x7f" and (char.isalpha() or char in "\ufffd³¹"))
 
 
 def _wide(sample: bytes) -> str | None:

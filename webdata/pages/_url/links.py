@@ -80,10 +80,14 @@ def footnotes(root: HtmlElement) -> None:
 
 
 def permanent(root: HtmlElement) -> None:
-    """Take out the links of headings to themselves."""
+    """Take out the links of headings to themselves, but not their words."""
     for link in root.xpath(".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]//a"):
-        if (link.get("href") or "").startswith("#") and PERMANENT.fullmatch(link.text_content()):
+        if not (link.get("href") or "").startswith("#"):
+            continue
+        if PERMANENT.fullmatch(link.text_content()):
             link.drop_tree()
+        else:
+            link.drop_tag()
 
 
 def _is_reference(link: HtmlElement) -> bool:
@@ -94,10 +98,10 @@ def _is_reference(link: HtmlElement) -> bool:
 
 def _note(target: HtmlElement) -> HtmlElement:
     """The whole note: targets are often empty marks at its beginning."""
-    around = target
-    while around.tag in ("a", "sup", "span", "b", "cite") and around.getparent() is not None:
-        around = around.getparent()
-    return around
+    whole = target
+    while whole.tag in ("a", "sup", "span", "b", "cite") and (around := whole.getparent()) is not None:
+        whole = around
+    return whole
 
 
 def _write(link: HtmlElement, text: str) -> None:

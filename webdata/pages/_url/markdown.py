@@ -10,18 +10,20 @@ from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import regular
 from webdata.pages._url.bounds import beyond, plain
 from webdata.pages._url.cleaning import cleaned, seen
-from webdata.pages._url.content import content
+from webdata.pages._url.content import content, described
 from webdata.pages._url.ends import trimmed
 from webdata.pages._url.links import address, footnotes, linked, permanent
+from webdata.pages._url.literal import escaped
 from webdata.pages._url.weights import size
 
 DEEP = 250
 """How deep a page may nest; the converter and libxml2 leave out what is deeper than some hundreds."""
 LITTLE = 250
 """Characters of content below which the whole page is looked at."""
-VOTED = 40_000
 SOME = 0.2
 """The share of the whole page that so little must be to stand for it."""
+JUDGED = 40_000
+"""Tags of a page whose ends are looked at: more are no article, and take more than half a second."""
 OPTIONS = html_to_markdown.ConversionOptions(
     extract_metadata=False,
     compact_tables=True,
@@ -56,11 +58,12 @@ def markdown(text: str, url: str) -> str:
     part = _part(root, text)
     permanent(part)
     footnotes(part)
-    if (again := tree(text)) is not None and text.count("<") <= VOTED:
-        trimmed(part, again)
     linked(part, base)
     regular(part)
+    if text.count("<") <= JUDGED and (whole := tree(text)) is not None:
+        trimmed(part, whole)
     _fold(part)
+    escaped(part)
     written = _written(part)
     return _titled(written, title, part) if written.strip() else plain(text)
 
@@ -93,17 +96,19 @@ def _deep(root: HtmlElement) -> bool:
 def _part(root: HtmlElement, text: str) -> HtmlElement:
     """The content of a page; all that it shows where its content is nearly nothing."""
     mathematics.written(root)
-    cleaned(root)
-    part = content(root)
+    kept = described(root)
+    cleaned(root, kept)
+    part = content(root, kept)
     shown = _length(part)
     if shown >= LITTLE:
         return part
     whole = tree(text)
-    if whole is None:
+    body = None if whole is None else whole.find("body")
+    if whole is None or body is None:
         return part
     mathematics.written(whole)
     seen(whole)
-    return part if shown and shown >= SOME * _length(whole) else whole.find("body")
+    return part if shown and shown >= SOME * _length(whole) else body
 
 
 def _length(element: HtmlElement) -> float:
@@ -119,10 +124,13 @@ def _base(root: HtmlElement, url: str) -> str:
 
 
 def _title(root: HtmlElement) -> str:
+    """The only first heading of a page, or its title, without the site's name where the page tells it so."""
     headings = [*root.iter("h1")]
     texts = [" ".join(element.text_content().split()) for element in (headings if len(headings) == 1 else [])]
-    texts += [" ".join(element.text_content().split()) for element in root.iterfind("head/title")]
-    return next(filter(None, texts), "")
+    full = [" ".join(element.text_content().split()) for element in root.iterfind("head/title")]
+    given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
+    texts += [title for title in given if full and title in full[0]]
+    return next(filter(None, texts + full), "")
 
 
 def _fold(part: HtmlElement) -> None:
@@ -146,9 +154,10 @@ def _written(part: HtmlElement) -> str:
     for element in part.iter("*"):
         if element.tag in FRAMES:
             element.tag = "div"
-        for name in {*element.keys()} - KEPT:
-            if element.tag != "code" or name != "class":
-                del element.attrib[name]
+        names = {*KEPT, "class"} if element.tag == "code" else KEPT
+        kept = {name: value for name, value in element.items() if name in names}
+        element.attrib.clear()  # names that HTML allows and XML does not cannot be deleted one by one
+        element.attrib.update(kept)
     html = etree.tostring(part, encoding="unicode", method="html", with_tail=False)
     text = html_to_markdown.convert(html, OPTIONS).content or ""
     text = text.replace(mathematics.BACKSLASH, "\\")

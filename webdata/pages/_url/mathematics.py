@@ -22,6 +22,7 @@ FORMS = {
     "munderover": ("{}_{{{}}}^{{{}}}", 3),
 }
 """Elements of MathML, TeX of the same meaning, and how many parts they have."""
+AROUND = {"msqrt": r"\sqrt{{{}}}", "mtable": r"\begin{{matrix}} {} \end{{matrix}}"}
 JOINTS = {"mtable": r" \\ ", "mtr": " & "}
 ACCENTS = {"˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat"}
 BACKSLASH = "\ue05c"
@@ -53,7 +54,7 @@ def _drawn(math: HtmlElement) -> HtmlElement:
     for depth, around in enumerate(math.iterancestors()):
         if depth > 6 or len(around.findall(".//math")) > 1:
             break
-        if around.tag.startswith("mjx-") or DRAWN.search(around.get("class", "")):
+        if str(around.tag).startswith("mjx-") or DRAWN.search(around.get("class", "")):
             found = around
     return found
 
@@ -65,6 +66,7 @@ def _is_display(drawn: HtmlElement) -> bool:
 def _replace(element: HtmlElement, tex: str, display: bool) -> None:
     tex = " ".join(tex.split()).removeprefix("{\\displaystyle ")
     tail = element.tail or ""
+    tail = f" {tail}" if tail[:1].isalnum() else tail
     element.clear(keep_tail=False)
     element.tag = "p" if display else "span"
     tex = tex.replace("\\", BACKSLASH)
@@ -81,11 +83,14 @@ def _tex(math: HtmlElement) -> str:
 
 def _linear(element: HtmlElement) -> str:
     """MathML in TeX's manner."""
-    parts = [_linear(child) for child in element if isinstance(child.tag, str) and child.tag not in SILENT]
-    if element.tag == "mover" and len(parts) == 2 and parts[1] in ACCENTS:
+    tag = str(element.tag)
+    parts = [_linear(child) for child in element if child.tag not in SILENT]
+    if tag == "mover" and len(parts) == 2 and parts[1] in ACCENTS:
         return rf"\{ACCENTS[parts[1]]}{{{parts[0]}}}"
-    form, count = FORMS.get(element.tag, ("", -1))
+    if tag == "mfrac" and element.get("linethickness", "1").strip("px.0") == "" and len(parts) == 2:
+        return rf"\binom{{{parts[0]}}}{{{parts[1]}}}"
+    form, count = FORMS.get(tag, ("", -1))
     if len(parts) == count:
         return form.format(*parts)
-    joined = JOINTS.get(element.tag, " ").join(filter(None, [(element.text or "").strip(), *parts]))
-    return rf"\sqrt{{{joined}}}" if element.tag == "msqrt" else joined
+    joined = JOINTS.get(tag, " ").join(filter(None, [(element.text or "").strip(), *parts]))
+    return AROUND.get(tag, "{}").format(joined)

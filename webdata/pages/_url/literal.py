@@ -1,0 +1,40 @@
+"""Characters of a page's text that Markdown would read as markup, escaped; the converter sees to those of lines."""
+
+import re
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.mathematics import BACKSLASH
+
+CODE = frozenset(["code", "kbd", "pre", "samp", "tt"])
+PAIRED = (
+    re.compile(r"\*(?=\S)|(?<=\S)\*"),
+    re.compile(r"(?<![^\W_])_+(?=[^\W_])|(?<=[^\W_])_+(?![^\W_])"),
+    re.compile("`"),
+    re.compile("~(?=~)|(?<=~)~"),
+)
+"""Where characters may be markup if there are two of them: https://spec.commonmark.org/current/#delimiter-run"""
+ALWAYS = re.compile(r"<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
+"""Text that looks like a tag or an entity."""
+LINK = re.compile(r"](?=\()")
+FORMULA = re.compile(r"\$.*\$", re.DOTALL)
+
+
+def escaped(part: HtmlElement) -> None:
+    """Escape, in place, what would be markup; not in listings, code and formulas."""
+    code = {element for whole in part.iter(*CODE) for element in whole.iter("*")}
+    linked = {element for link in part.iter("a") for element in link.iter("*")}
+    for element in part.iter("*"):
+        if element.text and element not in code and not FORMULA.fullmatch(element.text):
+            element.text = _escaped(element.text, element in linked)
+        around = element.getparent()
+        if element.tail and element is not part and around not in code:
+            element.tail = _escaped(element.tail, around in linked)
+
+
+def _escaped(text: str, linked: bool) -> str:
+    """Text with escapes; the converter sees to the brackets of links itself."""
+    patterns = [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
+    for pattern in [*patterns, ALWAYS] if linked else [*patterns, ALWAYS, LINK]:
+        text = pattern.sub(lambda found: "".join(BACKSLASH + char for char in found[0]), text)
+    return text
