@@ -63,6 +63,7 @@ PAGES = {
         403,
         body=(CHALLENGE % "setTimeout(() => { document.documentElement.innerHTML = '<p>here it is'; }, 200)").encode(),
     ),
+    "atonce.example": Reply(403, body=(CHALLENGE % "document.documentElement.innerHTML = '<p>here it is'").encode()),
     "busy.example": Reply(body=(CHALLENGE % "for (;;);").encode()),
 }
 
@@ -293,9 +294,10 @@ async def test_a_challenge_that_does_not_pass_is_told_as_one(crawler):
     assert monotonic() - begun < 2.5
 
 
-async def test_a_challenge_may_pass_in_place(crawler):
-    """A page that its script puts in the challenge's place is a page, whatever the challenge's status was."""
-    response = await fetched(crawler, "https://inplace.example/")
+@pytest.mark.parametrize("host", ["inplace.example", "atonce.example"])
+async def test_a_challenge_may_pass_in_place(crawler, host):
+    """A page that its script puts in the challenge's place, late or at once, is a page, whatever the status was."""
+    response = await fetched(crawler, f"https://{host}/")
     assert (response.status, response.css("p::text").get()) == (200, "here it is")
 
 

@@ -25,6 +25,7 @@ LOAD_SECONDS = 2.0
 """How long a page that is there may go on loading."""
 PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
 """Seconds in which a block of this kind may pass by itself in a browser; others do not."""
+ERROR = 400
 MARGIN = 1.0
 """Seconds before the end of the request's time at which a block is told as what it is."""
 
@@ -123,6 +124,9 @@ class Visit:
             block = await self._block(page, in_place=in_place)
             if shown is not self._shown:
                 continue
+            if shown and not in_place and await self._has_passed(shown, block, page.url):
+                challenge = shown
+                continue
             status = shown.status if shown and not in_place else 200
             clear = clear + 1 if block is None else 0
             if clear > in_place:  # what a script does in place may be half done: it is looked at twice
@@ -131,6 +135,17 @@ class Visit:
                 return shown.status if shown else status
             challenge = shown
             await self._wait(long=clear > 0)
+
+    async def _has_passed(self, shown: Reply, block: Block | None, url: str) -> bool:
+        """Whether a challenge came that its script has left already, before it was looked at for the first time."""
+        if shown.status < ERROR or (block and block.kind in PATIENCE):
+            return False
+        try:
+            came = await shown.body()
+        except PlaywrightError:  # the browser keeps it only for as long as it likes
+            return False
+        was = blocked.block(shown.status, await shown.all_headers(), came, url)
+        return was is not None and was.kind in PATIENCE
 
     def _may_pass(self, block: Block, since: float) -> bool:
         now = monotonic()
