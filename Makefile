@@ -19,6 +19,7 @@ serve: setup
 	@exec $(BIN)/webdata serve
 
 test: setup
+	@sh scripts/servers
 	$(BIN)/python -m pytest
 
 lint: setup

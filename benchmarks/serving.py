@@ -1,5 +1,6 @@
 """Requests a second of uncached calls: the service, ScrapyRT and the floor, side by side on one page."""
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from time import monotonic, sleep
 
 from benchmarks.load import Load, run
 from webdata.access import new_key
-from webdata.stores.sql import SqlKeys
+from webdata.stores.sql_stores import SqlStores
 
 HERE = Path(__file__).parent
 SECONDS = 4
@@ -85,7 +86,8 @@ def servers(page: bytes) -> Iterator[dict[str, Server]]:
 def _webdata(upstream: str, folder: Path) -> Iterator[Server]:
     database = f"sqlite:///{folder}/webdata.sqlite3"
     key, secret = new_key("benchmark", test=False)
-    SqlKeys(database).add(key)
+    with SqlStores(database) as stores:
+        asyncio.run(stores.keys.add(key))
     port = _free_port()
     environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database}
     with _process([sys.executable, "-m", "benchmarks.service", str(port)], environ) as process:

@@ -2,10 +2,19 @@
 
 import inspect
 import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from contextlib import contextmanager, suppress
 from functools import wraps
+from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
+from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
@@ -40,3 +49,140 @@ def captures():
     if not CAPTURES.is_dir():
         pytest.skip("there are no real saved pages beside the project (../shared/captures)")
     return CAPTURES
+
+
+class RedisProcess:
+    """Debian's Redis on a port and in a folder of its own; it can be killed and started again, and forgets then."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, "save": "", "logfile": "redis.log"}
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        self.process = subprocess.Popen(["redis-server", *words])
+        wait_for(self.port)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def started_redis(folder: Path) -> RedisProcess:
+    if not shutil.which("redis-server"):
+        pytest.skip("there is no Redis: scripts/servers installs it where apt is there")
+    server = RedisProcess(folder)
+    server.start()
+    return server
+
+
+@pytest.fixture(scope="session")
+def redis_process(tmp_path_factory):
+    server = started_redis(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def shared_redis(redis_process, monkeypatch):
+    """A clean Redis for tests that don't harm it; on a machine that is busy with others it is not given up at once."""
+    monkeypatch.setattr("webdata.stores.redis_server.PATIENCE", 5)
+    with Redis.from_url(redis_process.url) as client:
+        client.flushall()
+    return redis_process
+
+
+@pytest.fixture
+def own_redis(tmp_path):
+    """A Redis for one test, which may kill it."""
+    server = started_redis(tmp_path)
+    yield server
+    server.kill()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server():
+    """The URL of a PostgreSQL server of our own, without the name of a database."""
+    with server_folder() as (folder, owner):
+        data, port = folder / "data", free_port()
+        run = {"user": owner, "cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        initdb = [postgresql_program("initdb"), "-D", data, "-A", "trust", "-U", "webdata", "--no-sync"]
+        subprocess.run(initdb, check=True, **run)
+        listen = ["-h", "127.0.0.1", "-p", str(port), "-k", "", "-c", "fsync=off"]
+        process = subprocess.Popen([postgresql_program("postgres"), "-D", data, *listen], **run)
+        try:
+            wait_for(port)
+            yield f"postgresql://webdata@127.0.0.1:{port}/"
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def postgresql_admin(postgresql_server):
+    """Runs a statement on the server; has a database `migrated` to copy."""
+    psycopg = pytest.importorskip("psycopg")
+    from webdata.stores.database import open_database
+
+    def run(statement):
+        for _ in range(50):  # the port listens a moment before the server takes connections
+            with suppress(psycopg.OperationalError), psycopg.connect(f"{postgresql_server}postgres") as connection:
+                connection.autocommit = True
+                return connection.execute(statement)
+            sleep(0.1)
+        raise AssertionError(statement)
+
+    run("CREATE DATABASE migrated")
+    open_database(f"{postgresql_server}migrated").close()
+    return run
+
+
+NUMBERS = count(1)
+
+
+@pytest.fixture
+def postgresql(postgresql_server, postgresql_admin):
+    """The URL of a PostgreSQL database of the shape of today."""
+    name = f"test{next(NUMBERS)}"
+    postgresql_admin(f"CREATE DATABASE {name} TEMPLATE migrated")
+    yield f"{postgresql_server}{name}"
+    postgresql_admin(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def server_folder():
+    """A folder for a server's data, and who it belongs to: servers do not run as root."""
+    folder = Path(tempfile.mkdtemp(prefix="webdata-server-"))
+    owner = "nobody" if os.getuid() == 0 else None
+    if owner:
+        shutil.chown(folder, owner)
+    try:
+        yield folder, owner
+    finally:
+        shutil.rmtree(folder)
+
+
+def postgresql_program(name):
+    places = [os.environ["PATH"], *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True))]
+    found = shutil.which(name, path=os.pathsep.join(reversed(places)))
+    if found is None:
+        pytest.skip(f"PostgreSQL's {name} is not installed: scripts/servers installs Debian's")
+    return found
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def wait_for(port):
+    """Wait until something listens on a port of this machine."""
+    end = monotonic() + 20
+    while monotonic() < end:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        sleep(0.05)
+    raise AssertionError(f"nothing listens on {port}")

@@ -1,12 +1,18 @@
 """Keys, and who may call."""
 
+import asyncio
 import re
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webdata.access import Access, check_shape, digest, new_key, new_secret
+from webdata.access import Access, check_name, check_shape, digest, new_key, new_secret, successor
 from webdata.errors import UnauthorizedError
 from webdata.stores.memory import MemoryKeys
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+task = pytest.mark.task
 
 
 class CountingKeys(MemoryKeys):
@@ -15,10 +21,15 @@ class CountingKeys(MemoryKeys):
     def __init__(self):
         super().__init__()
         self.finds = 0
+        self.touched = []
 
-    def find(self, digest):
+    async def find(self, digest):
         self.finds += 1
-        return super().find(digest)
+        return await super().find(digest)
+
+    async def touch(self, used):
+        self.touched.append(used)
+        await super().touch(used)
 
 
 @pytest.fixture
@@ -31,9 +42,9 @@ def access(keys):
     return Access(keys)
 
 
-def refusal(access, headers) -> str:
+async def refusal(access, headers, endpoint=None) -> str:
     with pytest.raises(UnauthorizedError) as caught:
-        access.authenticate(headers.get)
+        await access.authenticate(headers.get, endpoint)
     return str(caught.value)
 
 
@@ -72,81 +83,211 @@ def test_new_key():
     key, secret = new_key("for tests", test=True)
 
     assert (key.name, key.test, key.digest) == ("for tests", True, digest(secret))
+    assert (secret.startswith(key.prefix), len(key.prefix)) == (True, 12)
     assert key.id.startswith("key_")
     assert key.created.utcoffset().total_seconds() == 0
     assert secret not in repr(key)
 
 
+@task
 @pytest.mark.parametrize("test", [True, False])
-def test_authenticate(access, keys, test):
-    """A secret opens as the key that it was made with."""
+async def test_authenticate(access, keys, test):
+    """A secret opens as the key that it was made with, for its account."""
     key, secret = new_key("mine", test=test)
-    keys.add(key)
+    await keys.add(key)
+    caller = await access.authenticate({"X-Api-Key": secret}.get, "web_search")
+    assert (caller.key, caller.account.name, caller.balance) == (key, "default", 1000)
 
-    assert key == access.authenticate({"X-Api-Key": secret}.get)
 
-
-def test_first_header_wins(access, keys):
+@task
+async def test_first_header_wins(access, keys):
     """Of several headers the first in the order X-Api-Key, api-key, x-apikey, apikey decides, right or wrong."""
     names = ["X-Api-Key", "api-key", "x-apikey", "apikey"]
     made = [new_key(name, test=True) for name in names]
     for key, _ in made:
-        keys.add(key)
+        await keys.add(key)
     headers = {name: secret for name, (_, secret) in zip(names, made, strict=True)}
     for name in names:
-        assert name == access.authenticate(headers.get).name
-        assert "malformed" in refusal(access, {**headers, name: "wrong"})
+        assert name == (await access.authenticate(headers.get)).key.name
+        assert "malformed" in await refusal(access, {**headers, name: "wrong"})
         del headers[name]
 
 
-def test_missing(access, keys):
+@task
+async def test_missing(access, keys):
     """Without a key the message says where one goes and where one comes from."""
-    assert refusal(access, {}) == (
+    assert await refusal(access, {}) == (
         "The API key is missing. Send a key in the X-Api-Key header; "
         "whoever runs this service makes one with `webdata keys create`."
     )
     assert keys.finds == 0
 
 
+@task
 @pytest.mark.parametrize(
     "secret",
     ["", " ", "wd_live_", "wd_prod_" + "0" * 49, "wd_test_" + "0" * 48, "wd_test_" + "0" * 50, "ключ", "\ud800"],
 )
-def test_malformed(access, keys, secret):
+async def test_malformed(access, keys, secret):
     """What cannot be a key is told from an unknown one without a look-up."""
-    assert refusal(access, {"X-Api-Key": secret}).startswith("The API key is malformed")
+    assert (await refusal(access, {"X-Api-Key": secret})).startswith("The API key is malformed")
     assert keys.finds == 0
 
 
-def test_mistyped(access, keys):
+@task
+async def test_mistyped(access, keys):
     """One wrong character anywhere, or two that changed places, are told without a look-up and not repeated."""
     key, secret = new_key("mine", test=True)
-    keys.add(key)
+    await keys.add(key)
     places = range(len("wd_test_"), len(secret))
     wrong = [secret[:at] + ("a" if secret[at] != "a" else "b") + secret[at + 1 :] for at in places]
     swapped = [secret[:at] + secret[at + 1] + secret[at] + secret[at + 2 :] for at in places[:-1]]
     other_kind = secret.replace("wd_test_", "wd_live_")
     for typed in {*wrong, *swapped, other_kind} - {secret}:
-        message = refusal(access, {"X-Api-Key": typed})
+        message = await refusal(access, {"X-Api-Key": typed})
         assert message.startswith("The API key is mistyped")
         assert typed not in message
     assert keys.finds == 0
 
 
-def test_unknown(access):
+@task
+async def test_unknown(access):
     """A well-formed key that nobody keeps does not open, and is not repeated."""
     secret = new_secret(test=True)
-    message = refusal(access, {"X-Api-Key": secret})
+    message = await refusal(access, {"X-Api-Key": secret})
 
     assert message.startswith("This API key is not known here")
     assert secret not in message
 
 
-def test_revoked(access, keys):
-    """A removed key does not open from the next call on."""
+@task
+async def test_revoked(access, keys):
+    """A revoked key does not open from the next call on, and the message says since when."""
     key, secret = new_key("mine", test=True)
-    keys.add(key)
-    access.authenticate({"apikey": secret}.get)
-    keys.remove(key.id)
+    await keys.add(key)
+    await access.authenticate({"apikey": secret}.get)
+    await keys.revoke(key.id, NOON)
 
-    assert "not known here" in refusal(access, {"apikey": secret})
+    message = await refusal(access, {"apikey": secret})
+    assert message.startswith("This API key was revoked on 2026-07-01 at 12:00 UTC. Send a key in")
+    assert secret not in message
+
+
+@task
+async def test_expired(keys):
+    """A key opens until it expires, and not from that moment on."""
+    key, secret = new_key("mine", test=True, expires=NOON)
+    await keys.add(key)
+    early = Access(keys, lambda: NOON - timedelta(microseconds=1))
+    assert (await early.authenticate({"apikey": secret}.get)).key == key
+    await early.close()
+    message = await refusal(Access(keys, lambda: NOON), {"apikey": secret})
+    assert message.startswith("This API key expired on 2026-07-01 at 12:00 UTC. Send a key in")
+
+
+@task
+async def test_rotated(keys):
+    """After a rotation both keys open until the overlap ends; then the old one says that another one is there."""
+    old, old_secret = new_key("mine", test=False, scopes=["web_search"])
+    new, new_secret = successor(old)
+    await keys.add(old)
+    await keys.rotate(old.id, new, NOON)
+    during, after = Access(keys, lambda: NOON - timedelta(hours=1)), Access(keys, lambda: NOON)
+    assert (await during.authenticate({"apikey": old_secret}.get)).key.id == old.id
+    assert (await during.authenticate({"apikey": new_secret}.get)).key.id == new.id
+    assert (await after.authenticate({"apikey": new_secret}.get)).key.id == new.id
+    message = await refusal(after, {"apikey": old_secret})
+    assert message.endswith("at 12:00 UTC; another one has taken its place: use that one.")
+    for access in (during, after):
+        await access.close()
+
+
+@task
+async def test_scopes(access, keys):
+    """A key with scopes opens its endpoints alone; what belongs to no endpoint it opens as well."""
+    key, secret = new_key("mine", test=True, scopes=["web_search", "news_search"])
+    await keys.add(key)
+    headers = {"apikey": secret}
+    for endpoint in ("web_search", "news_search", None):
+        assert (await access.authenticate(headers.get, endpoint)).key == (await keys.all())[0]
+    assert await refusal(access, headers, "url_request") == (
+        "This API key does not open url_request: it opens news_search, web_search. Use one that has url_request among "
+        "its scopes, or one without scopes."
+    )
+
+
+@task
+async def test_last_use(keys, monkeypatch):
+    """Uses are told to the store a moment later, all of them at once, and the last ones at the end."""
+    monkeypatch.setattr("webdata.access.USES_TOLD_EVERY", 0.02)
+    moments = [NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=2)]
+    access = Access(keys, iter(moments).__next__)
+    key, secret = new_key("mine", test=True)
+    await keys.add(key)
+    for _ in range(2):
+        await access.authenticate({"apikey": secret}.get)
+    assert keys.touched == []
+    await asyncio.sleep(0.1)
+    assert keys.touched == [{key.id: moments[1]}]
+    await access.authenticate({"apikey": secret}.get)
+    await access.close()
+    assert (await keys.all())[0].last_used == moments[2]
+
+
+@task
+async def test_refused_keys_are_not_used(access, keys):
+    """A key that did not open was not used."""
+    key, secret = new_key("mine", test=True, expires=NOON)
+    await keys.add(replace(key, expires=datetime(2020, 1, 1, tzinfo=UTC)))
+    await refusal(access, {"apikey": secret})
+    await access.close()
+    assert (await keys.all())[0].last_used is None
+
+
+@task
+async def test_a_store_that_fails_costs_no_call(keys, caplog, monkeypatch):
+    """That a use could not be kept stands in the log, and nobody else notices."""
+
+    async def broken(used):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(keys, "touch", broken)
+    key, secret = new_key("mine", test=True)
+    await keys.add(key)
+    access = Access(keys)
+    await access.authenticate({"apikey": secret}.get)
+    await access.close()
+    assert "The last uses of keys could not be kept" in caplog.text
+    assert secret not in caplog.text
+
+
+def test_a_successor_may_do_the_same():
+    """The key that follows has the same name, account, kind and scopes, and lives as long as the first one did."""
+    key, _ = new_key("mine", test=False, account_id="acc_1", scopes=["web_search"])
+    key = replace(key, created=NOON, expires=NOON + timedelta(days=30))
+    new, secret = successor(key)
+    assert (new.name, new.test, new.account_id, new.scopes) == (key.name, False, "acc_1", key.scopes)
+    assert new.expires - new.created == timedelta(days=30)
+    assert (new.digest, new.id != key.id) == (digest(secret), True)
+    assert successor(replace(key, expires=None))[0].expires is None
+
+
+@pytest.mark.parametrize("name", ["", "crawler", "Ünïted coffee 東京 ☕", "x" * 200])
+def test_names(name):
+    """A name is anything that can be read, and has no blanks around it."""
+    assert check_name(f" {name}  ") == name
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("a\nb", "one line"),
+        ("a\x1b[2Jb", "without control"),
+        ("a\u202eb", "without control"),
+        ("x" * 201, "at most 200"),
+    ],
+)
+def test_bad_names(name, reason):
+    """A name that would do something to a terminal, or is too long, is refused with what would be right."""
+    with pytest.raises(ValueError, match=reason):
+        check_name(name)

@@ -21,6 +21,9 @@ def test_every_variable_is_read():
         "WEBDATA_HOST": "0.0.0.0",
         "WEBDATA_PORT": "9000",
         "WEBDATA_DATABASE": "sqlite:////tmp/keys.sqlite3",
+        "WEBDATA_REDIS": "redis://:secret@127.0.0.1:6379/2",
+        "WEBDATA_CACHE_BYTES": "1000000",
+        "WEBDATA_CACHE_STALE": "60",
         "WEBDATA_DEADLINE": "12.5",
         "WEBDATA_MAX_CALLS": "7",
         "WEBDATA_SANDBOX": "always",
@@ -42,6 +45,9 @@ def test_every_variable_is_read():
         host="0.0.0.0",
         port=9000,
         database="sqlite:////tmp/keys.sqlite3",
+        redis="redis://:secret@127.0.0.1:6379/2",
+        cache_bytes=1_000_000,
+        cache_stale=60,
         deadline=12.5,
         max_calls=7,
         sandbox="always",
@@ -167,3 +173,26 @@ def test_a_wrong_browser_url_is_told_without_it():
     with pytest.raises(ConfigError, match=r"WEBDATA_BROWSER_URL cannot be used: give ws://") as caught:
         Config.from_environ({"WEBDATA_BROWSER_URL": "secret-host:9222"})
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url", ["rediss://user:secret@redis.example.org:6380/1", "redis://[::1]:6379", "unix:///run/redis.sock"]
+)
+def test_a_redis(url):
+    """Redis is given by its URL, over TCP, TLS or a socket."""
+    assert Config.from_environ({"WEBDATA_REDIS": url}).redis == url
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:6379", "http://:secret@127.0.0.1", "redis://", "redis://a b", "redis://host/name"]
+)
+def test_what_is_no_redis(url):
+    """What cannot be the URL of a Redis is refused, with what would be right, and not repeated."""
+    with pytest.raises(ConfigError, match="give redis://") as caught:
+        Config.from_environ({"WEBDATA_REDIS": url})
+    assert "secret" not in str(caught.value)
+
+
+def test_secrets_of_redis_stay_out_of_logs():
+    """What is printed of the settings does not hold Redis' password."""
+    assert "secret" not in repr(Config(redis="redis://:secret@127.0.0.1:6379"))

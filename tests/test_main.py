@@ -57,16 +57,6 @@ def test_bad_usage_is_status_2_and_says_what_would_be_right(run, page, arguments
     assert "Traceback" not in result.output
 
 
-def test_a_key_is_shown_once_and_listed_without_its_secret(run):
-    """A new key is printed whole; the list shows what it is for, and nothing that opens."""
-    secret = run("keys", "create", "--live", "--name", "crawler").output.strip()
-    listed = run("keys", "list").output
-    assert secret.startswith("wd_live_")
-    assert "crawler" in listed
-    assert "live" in listed
-    assert secret not in listed
-
-
 def test_a_wrong_setting_is_bad_usage(run):
     """A variable that cannot be used is named before anything starts."""
     result = CliRunner().invoke(main, ["keys", "list"], env={"WEBDATA_PORT": "http"})

@@ -28,6 +28,12 @@ class Config:
     host: str = "127.0.0.1"
     port: int = 8080
     database: str = "sqlite:///.webdata/webdata.sqlite3"
+    redis: str | None = field(default=None, repr=False)
+    """A Redis that processes share cache and limits in; without one each has its own. Its URL may hold a password."""
+    cache_bytes: int = 64 * 1024 * 1024
+    """Room for answers in the memory of a process, where there is no Redis."""
+    cache_stale: int = 3600
+    """Seconds that answers are kept beyond their time, for callers who would rather have them than an error."""
     deadline: float = 30.0
     """Seconds until a call is answered, with a page or without."""
     max_calls: int = 64
@@ -85,6 +91,9 @@ class Config:
             host=environ.get("WEBDATA_HOST", default.host),
             port=_number(environ, "WEBDATA_PORT", default.port, 0, LAST_PORT),
             database=environ.get("WEBDATA_DATABASE", default.database),
+            redis=_redis(environ, "WEBDATA_REDIS"),
+            cache_bytes=_number(environ, "WEBDATA_CACHE_BYTES", default.cache_bytes, 0, 1 << 40),
+            cache_stale=_number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
             deadline=_number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
             max_calls=_number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
             sandbox=_sandbox_use(environ),
@@ -133,6 +142,14 @@ def _proxy(environ: Mapping[str, str], name: str) -> str | None:
     text = environ.get(name, "")
     if text and not re.fullmatch(r"http://[^/\s:]+:\d+/?", text):
         raise ConfigError(f"{name} cannot be {text!r}: give the address of a sandbox, such as http://127.0.0.1:8081")
+    return text or None
+
+
+def _redis(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
+    if text and not re.fullmatch(r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)", text):
+        right = "give redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket"
+        raise ConfigError(f"{name} cannot be used: {right}")
     return text or None
 
 

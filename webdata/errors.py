@@ -58,6 +58,10 @@ class FetchError(WebdataError):
     outcome: ClassVar[Outcome]
     retry_after: float = 0
     """Seconds that the upstream wants to be left alone for; 0 when it does not say."""
+    rate_limited: bool = False
+    """Whether the upstream says that it is asked too often."""
+    readable: bool = False
+    """Whether the page can be read all the same, where no better one comes."""
 
     def __init__(self, reason: str, kind: str | None = None):
         super().__init__(reason)

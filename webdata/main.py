@@ -11,14 +11,15 @@ import orjson
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 
-from webdata.access import new_key
+from webdata.administration.accounts import accounts, plans
+from webdata.administration.keys import keys
+from webdata.administration.usage import usage
 from webdata.config import Config
 from webdata.crawl import load_spiders
 from webdata.errors import ConfigError, QueryError, RecordError
 from webdata.sandbox.run import run as run_sandbox
 from webdata.saved import SavedPage, judge
 from webdata.spiders.base import EngineSpider
-from webdata.stores.sql import SqlKeys
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -109,29 +110,8 @@ def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: 
     run_sandbox(host, port, replay or config.sandbox_replay, proxies)
 
 
-@main.group()
-def keys() -> None:
-    """Make and list keys."""
-
-
-@keys.command()
-@click.option("--live", "test", flag_value=False, help="A key that goes out to the internet.")
-@click.option("--test", "test", flag_value=True, default=True, help="A key that talks to the sandbox (default).")
-@click.option("--name", default="", help="What the key is for.")
-@click.pass_obj
-def create(config: Config, test: bool, name: str) -> None:
-    """Make a key and show it: this once, only a hash of it is kept."""
-    key, secret = new_key(name, test=test)
-    SqlKeys(config.database).add(key)
-    click.echo(secret)
-
-
-@keys.command("list")
-@click.pass_obj
-def list_keys(config: Config) -> None:
-    """List the keys that there are, without their secrets."""
-    for key in SqlKeys(config.database).all():
-        click.echo(f"{key.id}  {'test' if key.test else 'live'}  {key.created:%Y-%m-%d %H:%M}  {key.name}")
+for command in (accounts, keys, plans, usage):
+    main.add_command(command)
 
 
 def _spider(name: str) -> type[EngineSpider]:

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import logging
 import signal
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from twisted.internet.error import CannotListenError
 
 from webdata.access import Access, new_key
 from webdata.api.app import Api
+from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
 from webdata.config import Config
@@ -25,10 +27,13 @@ from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.errors import ConfigError
 from webdata.metrics import Metrics, calls
 from webdata.sandbox.server import Sandbox
-from webdata.stores.interfaces import KeyStore
-from webdata.stores.sql import SqlKeys
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore, Ledger
+from webdata.stores.processes import is_dead
+from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
+LONGEST_CALL = timedelta(hours=1)
+"""Longer than any call can take: what was set aside before is left from a process that died, wherever it ran."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
@@ -100,27 +105,31 @@ class Service:
         self.settings = settings
         self.sandbox = Sandbox(config.sandbox_replay)
         self.port: Any = None
+        self.stores: SqlStores | None = None
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
-        keys = SqlKeys(self.config.database)
+        stores = self.stores = SqlStores(self.config.database)
+        await _settle(stores.ledger)
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
         spiders = load_spiders(self.settings)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, metrics.ended)
         metrics.show(partial(calls, self.crawlers))
-        self.health = Health(self.crawlers, keys, self.config.transports, sandbox_always=always)
+        self.access = Access(stores.keys)
+        self.health = Health(self.crawlers, stores.keys, self.config.transports, sandbox_always=always)
+        pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             resources=self.crawlers.resources,
             calls=self.crawlers,
-            access=Access(keys),
+            access=self.access,
             deadline=self.config.deadline,
             sandbox_always=always,
-            pages=[*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])],
+            pages=[*pages, *documentation(self.crawlers.resources, pages)],
             told=metrics.answered,
         )
         self.port = await self._listen()
-        _greet(self.url, keys, self.config)
+        await _greet(self.url, stores, self.config)
 
     async def _listen(self) -> Any:
         endpoint = endpoints.TCP4ServerEndpoint(reactor, self.config.port, interface=self.config.host)
@@ -146,29 +155,42 @@ class Service:
             await self.port.stopListening().asFuture(asyncio.get_running_loop())
             await self.api.drain(self.config.deadline)
             await self.crawlers.close(self.config.deadline)
+            await self.access.close()
+        if self.stores:
+            self.stores.close()
         await self.sandbox.stop()
 
 
-def _greet(url: str, keys: KeyStore, config: Config) -> None:
+async def _settle(ledger: Ledger) -> None:
+    """Give back the credits of calls whose process has died."""
+    lost = await ledger.settle(is_dead, datetime.now(UTC) - LONGEST_CALL)
+    if lost:
+        logger.warning("credits of %d calls were given back: their process had died", lost)
+
+
+async def _greet(url: str, stores: SqlStores, config: Config) -> None:
     """Tell the operator where the service is and how to call it; make the first keys and show them, this once."""
     no_browser = "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
     click.echo(f"webdata answers on {url}")
     click.echo(f"browser transport: {config.chromium or no_browser}")
     header = '"X-Api-Key: $WEBDATA_KEY"'
-    if keys.all():
+    if await stores.keys.all():
         click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
         click.echo("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
     else:
-        key = _first_key(keys, test=True)
+        key = await _first_key(stores.keys, test=True)
         header = f"'X-Api-Key: {key}'"
-        live = _first_key(keys, test=False)
+        live = await _first_key(stores.keys, test=False)
+        balance = await stores.ledger.balance(DEFAULT_ACCOUNT)
         click.echo(f"test key (answered by the built-in sandbox): {key}")
         click.echo(f"live key (goes out to the internet):         {live}")
         click.echo("Keep them: only their hashes are stored, they are not shown again.")
+        click.echo(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
+        click.echo("      More of them: .venv/bin/webdata accounts credit default 100000")
     click.echo(f"try: curl -H {header} '{url}/v1/search?q=coffee+shops&num=3'")
 
 
-def _first_key(keys: KeyStore, *, test: bool) -> str:
+async def _first_key(keys: KeyStore, *, test: bool) -> str:
     key, secret = new_key(f"first {'test' if test else 'live'} key", test=test)
-    keys.add(key)
+    await keys.add(key)
     return secret

@@ -5,78 +5,139 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from webdata.stores.interfaces import Key
-from webdata.stores.memory import MemoryKeys, MemoryLinks
-from webdata.stores.sql import SqlKeys, SqlLinks
+from webdata.errors import OutOfCreditsError
+from webdata.stores.books import sums
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key, Plan, Usage
+from webdata.stores.memory import MemoryLinks
+from webdata.stores.sql import SqlLinks
 
 NOON = datetime(2026, 7, 1, 12, 0, 0, 123456, tzinfo=UTC)
 KEY = Key(id="key_b", name="Ünïted coffee", test=True, created=NOON, digest="b" * 64)
-OTHER = Key(id="key_a", name="", test=False, created=NOON + timedelta(seconds=1), digest="a" * 64)
+OTHER = Key(
+    id="key_a",
+    name="",
+    test=False,
+    created=NOON + timedelta(seconds=1),
+    digest="a" * 64,
+    account_id="acc_coffee",
+    prefix="wd_live_AbCd",
+    scopes=frozenset({"web_search", "news_search"}),
+    expires=NOON + timedelta(days=1),
+)
+FAST = Plan("fast", requests=600, seconds=10, in_flight=100)
+COFFEE = Account("acc_coffee", "coffee", FAST, NOON)
+LATER = NOON + timedelta(hours=1)
+EVER = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+
+task = pytest.mark.task
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def keys(request, tmp_path):
-    if request.param == "memory":
-        yield MemoryKeys()
-        return
-    store = SqlKeys(f"sqlite:///{tmp_path}/webdata.sqlite3")
-    yield store
-    store.close()
+async def with_coffee(stores):
+    """The stores, with an account of its own plan beside the default one."""
+    await stores.accounts.put_plan(FAST)
+    await stores.accounts.add(COFFEE)
+    return stores
 
 
-def test_find(keys):
-    """A key comes back by its digest as it was added."""
-    keys.add(KEY)
-    keys.add(OTHER)
+@task
+async def test_the_beginning(stores):
+    """A new database has the account and the plan `default`, trial credits, and no keys."""
+    (account,) = await stores.accounts.all()
+    assert (account.id, account.name, account.plan) == (DEFAULT_ACCOUNT, "default", DEFAULT_PLAN)
+    assert await stores.accounts.plans() == [DEFAULT_PLAN]
+    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
+    assert await stores.keys.all() == []
 
-    assert keys.find("b" * 64) == KEY
-    assert keys.find("a" * 64) == OTHER
+
+@task
+async def test_find(stores):
+    """A key comes back by its digest as it was added, with its account, plan and balance."""
+    await with_coffee(stores)
+    await stores.keys.add(KEY)
+    await stores.keys.add(OTHER)
+    await stores.ledger.credit("acc_coffee", 7)
+    mine, theirs = await stores.keys.find("b" * 64), await stores.keys.find("a" * 64)
+    assert (mine.key, mine.account.name, mine.balance) == (KEY, "default", 1000)
+    assert (theirs.key, theirs.account, theirs.balance) == (OTHER, COFFEE, 7)
 
 
-def test_not_there(keys):
+@task
+async def test_not_there(stores):
     """A digest that nobody added finds nothing."""
-    keys.add(KEY)
-
-    assert keys.find("c" * 64) is None
-    assert keys.find("") is None
-    assert keys.find("B" * 64) is None
+    await stores.keys.add(KEY)
+    assert [await stores.keys.find(digest) for digest in ("c" * 64, "", "B" * 64)] == [None, None, None]
 
 
-def test_all(keys):
+@task
+async def test_all(stores):
     """All keys come oldest first."""
-    assert keys.all() == []
-    keys.add(OTHER)
-    keys.add(KEY)
-
-    assert keys.all() == [KEY, OTHER]
-
-
-def test_remove(keys):
-    """A removed key is not found any more, and only that one."""
-    keys.add(KEY)
-    keys.add(OTHER)
-
-    assert keys.remove("key_b") is True
-    assert keys.remove("key_b") is False
-    assert keys.find("b" * 64) is None
-    assert keys.all() == [OTHER]
+    await with_coffee(stores)
+    await stores.keys.add(OTHER)
+    await stores.keys.add(KEY)
+    assert await stores.keys.all() == [KEY, OTHER]
 
 
-@pytest.mark.parametrize("twin", [{"id": "key_c"}, {"digest": "c" * 64}])
-def test_add_twice(keys, twin):
-    """A key whose id or digest is taken is refused, and the first one stays."""
-    keys.add(KEY)
-    with pytest.raises(ValueError, match="is there already"):
-        keys.add(dataclasses.replace(KEY, name="twin", **twin))
+@task
+async def test_revoke(stores):
+    """A revoked key is found as such, only that one, and once revoked it stays so since then."""
+    await with_coffee(stores)
+    await stores.keys.add(KEY)
+    await stores.keys.add(OTHER)
+    told = [await stores.keys.revoke(*given) for given in (("key_b", NOON), ("key_b", LATER), ("key_c", NOON))]
+    assert told == [True, False, False]
+    assert (await stores.keys.find("b" * 64)).key.revoked == NOON
+    assert (await stores.keys.find("a" * 64)).key.revoked is None
 
-    assert keys.all() == [KEY]
+
+@task
+@pytest.mark.parametrize("twin", [{"id": "key_c"}, {"digest": "c" * 64}, {"id": "key_d", "account_id": "acc_none"}])
+async def test_add_twice(stores, twin):
+    """A key whose id or digest is taken, or whose account is not there, is refused, and the first one stays."""
+    await stores.keys.add(KEY)
+    digest = twin.get("digest", "d" * 64 if "account_id" in twin else KEY.digest)
+    with pytest.raises(ValueError, match="cannot be added"):
+        await stores.keys.add(dataclasses.replace(KEY, name="twin", **{**twin, "digest": digest}))
+    assert await stores.keys.all() == [KEY]
 
 
-def test_zones(keys):
+@task
+async def test_zones(stores):
     """A time from another zone is the same moment when it comes back."""
-    keys.add(dataclasses.replace(KEY, created=NOON.astimezone(timezone(timedelta(hours=9)))))
+    await stores.keys.add(dataclasses.replace(KEY, created=NOON.astimezone(timezone(timedelta(hours=9)))))
+    assert (await stores.keys.all())[0].created == NOON
 
-    assert keys.all()[0].created == NOON
+
+@task
+@pytest.mark.parametrize(("own", "end"), [(None, LATER), (NOON, NOON), (LATER + timedelta(days=1), LATER)])
+async def test_rotate(stores, own, end):
+    """The old key names its successor and expires when the overlap ends, or when it would have anyway."""
+    new = dataclasses.replace(KEY, id="key_new", digest="e" * 64, created=LATER)
+    await stores.keys.add(dataclasses.replace(KEY, expires=own))
+    await stores.keys.rotate("key_b", new, LATER)
+    assert await stores.keys.all() == [dataclasses.replace(KEY, expires=end, replaced_by="key_new"), new]
+
+
+@task
+async def test_what_cannot_be_rotated(stores):
+    """A key that is not there, is revoked or was rotated is refused, and nothing is added."""
+    third = dataclasses.replace(KEY, id="key_3", digest="3" * 64)
+    await stores.keys.add(KEY)
+    await stores.keys.rotate("key_b", dataclasses.replace(KEY, id="key_2", digest="2" * 64), LATER)
+    await stores.keys.revoke("key_2", NOON)
+    for key_id, reason in (("key_9", "no key"), ("key_b", "followed by key_2"), ("key_2", "revoked")):
+        with pytest.raises(ValueError, match=reason):
+            await stores.keys.rotate(key_id, third, LATER)
+    assert [key.id for key in await stores.keys.all()] == ["key_2", "key_b"]
+
+
+@task
+async def test_touch(stores):
+    """The last use is the latest that was told; a key that is gone does not matter."""
+    await stores.keys.add(KEY)
+    await stores.keys.touch({})
+    for moment in (NOON, LATER, NOON):
+        await stores.keys.touch({"key_b": moment, "key_gone": moment})
+    assert (await stores.keys.find("b" * 64)).key.last_used == LATER
 
 
 def test_secrets_stay_out_of_logs():
@@ -84,9 +145,179 @@ def test_secrets_stay_out_of_logs():
     assert "bbb" not in repr(KEY)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@task
+async def test_accounts(stores):
+    """An account is found by its name and its id, and listed by age."""
+    await with_coffee(stores)
+    assert await stores.accounts.find("coffee") == await stores.accounts.find("acc_coffee") == COFFEE
+    assert await stores.accounts.find("tea") is None
+    assert [account.name for account in await stores.accounts.all()] == ["coffee", "default"]
+    assert await stores.ledger.balance("acc_coffee") == 0
+
+
+@task
+@pytest.mark.parametrize(
+    "twin", [{"id": "acc_tea"}, {"name": "tea"}, {"id": "acc_tea", "name": "tea", "plan": Plan("none", 1, 1, 1)}]
+)
+async def test_add_account_twice(stores, twin):
+    """An account whose id or name is taken, or whose plan is not there, is refused."""
+    await with_coffee(stores)
+    with pytest.raises(ValueError, match="cannot be added"):
+        await stores.accounts.add(dataclasses.replace(COFFEE, **twin))
+    assert len(await stores.accounts.all()) == 2
+
+
+@task
+async def test_a_plan_changes_for_all_its_accounts(stores):
+    """A plan of the same name takes the place of the old one, and callers have it at once."""
+    await with_coffee(stores)
+    await stores.keys.add(OTHER)
+    slow = Plan("fast", requests=1, seconds=2, in_flight=3)
+    await stores.accounts.put_plan(slow)
+    assert await stores.accounts.plans() == [DEFAULT_PLAN, slow]
+    assert (await stores.keys.find("a" * 64)).account.plan == slow
+
+
+@task
+async def test_a_call(stores, movements):
+    """A credit is set aside and spent, or given back; the ledger has every movement with all that is known of it."""
+    ledger = stores.ledger
+    assert await ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_b") == 999
+    assert await ledger.reserve(DEFAULT_ACCOUNT, "req_2", "web_search", "key_b") == 998
+    assert await ledger.commit("req_1", "ok") == 998
+    assert await ledger.release("req_2", "blocked") == 999
+    assert await ledger.free(DEFAULT_ACCOUNT, "req_3", "news_search", "key_b", "empty", cached=True) == 999
+    rows = movements(stores)
+    assert [(row.kind, row.source, row.target, row.amount, row.request_id, row.outcome) for row in rows] == [
+        ("credit", "issued", "balance", 1000, None, None),
+        ("reserve", "balance", "reserved", 1, "req_1", None),
+        ("reserve", "balance", "reserved", 1, "req_2", None),
+        ("commit", "reserved", "spent", 1, "req_1", "ok"),
+        ("release", "reserved", "balance", 1, "req_2", "blocked"),
+        ("free", "balance", "spent", 0, "req_3", "empty"),
+    ]
+    assert {(row.account_id, row.key_id) for row in rows[1:]} == {(DEFAULT_ACCOUNT, "key_b")}
+    assert [row.endpoint for row in rows[1:]] == ["web_search"] * 4 + ["news_search"]
+    assert [row.cached for row in rows] == [False] * 5 + [True]
+    assert rows[0].note == "trial"
+    assert rows == sorted(rows, key=lambda row: row.time)
+    assert sums(rows)[DEFAULT_ACCOUNT, "balance"] == 999
+    assert sums(rows).total() == 0
+
+
+@task
+async def test_no_credits(stores, movements):
+    """Without a credit nothing is set aside; free calls are noted all the same."""
+    await with_coffee(stores)
+    await stores.ledger.credit("acc_coffee", 1)
+    await stores.ledger.reserve("acc_coffee", "req_1", "web_search", "key_a")
+    with pytest.raises(OutOfCreditsError):
+        await stores.ledger.reserve("acc_coffee", "req_2", "web_search", "key_a")
+    assert await stores.ledger.free("acc_coffee", "req_3", "web_search", "key_a", "ok") == 0
+    assert [row.request_id for row in movements(stores)[2:]] == ["req_1", "req_3"]
+
+
+@task
+async def test_credit(stores, movements):
+    """Credits are given and taken back, with a note, but never more than there are."""
+    await with_coffee(stores)
+    assert await stores.ledger.credit("acc_coffee", 10, "paid") == 10
+    assert await stores.ledger.credit("acc_coffee", -4) == 6
+    with pytest.raises(OutOfCreditsError, match="has 6 credits, so 7 cannot be taken back"):
+        await stores.ledger.credit("acc_coffee", -7)
+    assert await stores.ledger.balance("acc_coffee") == 6
+    assert [(row.source, row.target, row.amount, row.note) for row in movements(stores)[1:]] == [
+        ("issued", "balance", 10, "paid"),
+        ("balance", "issued", 4, ""),
+    ]
+
+
+@task
+async def test_a_request_begins_and_ends_once(stores, movements):
+    """A request that was there before cannot begin again, and one that has ended cannot end again."""
+    ledger = stores.ledger
+
+    async def reserve(request_id):
+        await ledger.reserve(DEFAULT_ACCOUNT, request_id, "web_search", "key_b")
+
+    async def free(request_id):
+        await ledger.free(DEFAULT_ACCOUNT, request_id, "web_search", "key_b", "ok")
+
+    await reserve("req_1")
+    await reserve("req_2")
+    await ledger.commit("req_2", "ok")
+    await free("req_3")
+    for begin in (reserve, free):
+        for request_id in ("req_1", "req_2", "req_3"):
+            with pytest.raises(ValueError, match="was there before"):
+                await begin(request_id)
+    for end in (ledger.commit, ledger.release):
+        for request_id in ("req_2", "req_3", "req_4"):
+            with pytest.raises(LookupError, match="no credit is set aside"):
+                await end(request_id, "ok")
+    assert len(movements(stores)) == 5
+    assert await ledger.balance(DEFAULT_ACCOUNT) == 998
+
+
+@task
+async def test_no_account(stores):
+    """An account that is not there has no balance, and nothing is written for it."""
+    ledger = stores.ledger
+    for refused in (
+        ledger.balance("acc_none"),
+        ledger.credit("acc_none", 5),
+        ledger.reserve("acc_none", "req_1", "web_search", "key_b"),
+        ledger.free("acc_none", "req_1", "web_search", "key_b", "ok"),
+    ):
+        with pytest.raises(LookupError, match="acc_none"):
+            await refused
+
+
+@task
+async def test_usage(stores):
+    """What was used is told by day, endpoint or key; what has not ended, and other accounts', is left out."""
+    await with_coffee(stores)
+    ledger = stores.ledger
+    for number, (endpoint, key) in enumerate([("web_search", "k1"), ("web_search", "k2"), ("news_search", "k1")]):
+        await ledger.reserve(DEFAULT_ACCOUNT, f"req_{number}", endpoint, key)
+    await ledger.commit("req_0", "ok")
+    await ledger.release("req_1", "blocked")
+    await ledger.free(DEFAULT_ACCOUNT, "req_free", "web_search", "k1", "ok", cached=True)
+    await ledger.free("acc_coffee", "req_theirs", "web_search", "k9", "ok")
+    today = datetime.now(UTC).date().isoformat()
+    assert await ledger.usage(DEFAULT_ACCOUNT, "engine", *EVER) == [Usage("web_search", 3, 1, 1, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "key", *EVER) == [Usage("k1", 2, 1, 1, 0), Usage("k2", 1, 0, 0, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", *EVER) == [Usage(today, 3, 1, 1, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", EVER[0], EVER[0]) == []
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", EVER[1], EVER[1]) == []
+
+
+@task
+async def test_settle(stores, movements):
+    """What dead processes, or anybody long ago, had set aside is given back, once; what lives is left alone."""
+    ledger, long_ago = stores.ledger, datetime(2000, 1, 1, tzinfo=UTC)
+    await ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_b")
+    await ledger.reserve(DEFAULT_ACCOUNT, "req_2", "web_search", "key_b")
+    await ledger.commit("req_2", "ok")
+    asked = []
+    assert await ledger.settle(lambda process: bool(asked.append(process)), long_ago) == 0
+    assert await ledger.settle(lambda process: True, long_ago) == 1
+    assert await ledger.settle(lambda process: True, long_ago) == 0
+    assert await ledger.balance(DEFAULT_ACCOUNT) == 999
+    assert len(asked) == 1
+    assert (movements(stores)[-1].kind, movements(stores)[-1].outcome) == ("release", "lost")
+    await ledger.reserve(DEFAULT_ACCOUNT, "req_3", "web_search", "key_b")
+    assert await ledger.settle(lambda process: False, datetime(2100, 1, 1, tzinfo=UTC)) == 1
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def links(request, tmp_path):
-    store = MemoryLinks() if request.param == "memory" else SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
+    if request.param == "memory":
+        store = MemoryLinks()
+    elif request.param == "sqlite":
+        store = SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
+    else:
+        store = SqlLinks(request.getfixturevalue("postgresql"))
     yield store
     store.close()
 

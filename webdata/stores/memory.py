@@ -1,32 +1,164 @@
 """State kept in memory, for tests and trials: gone with the process."""
 
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
-from webdata.stores.interfaces import Key
+from webdata.stores.books import Books, Credit, Movement, Operation, Reservation
+from webdata.stores.interfaces import (
+    DEFAULT_ACCOUNT,
+    DEFAULT_PLAN,
+    TRIAL_CREDITS,
+    Account,
+    Caller,
+    GroupBy,
+    Key,
+    Plan,
+    Usage,
+    rotatable,
+)
+from webdata.stores.ledger import BookLedger
+
+GROUPS: dict[GroupBy, Callable[[Movement], str | None]] = {
+    "day": lambda movement: movement.time.astimezone(UTC).date().isoformat(),
+    "engine": lambda movement: movement.endpoint,
+    "key": lambda movement: movement.key_id,
+}
+
+
+@dataclass
+class MemoryDatabase:
+    """What the stores share."""
+
+    keys: dict[str, Key] = field(default_factory=dict)
+    """By digest."""
+    accounts: dict[str, Account] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=lambda: {DEFAULT_PLAN.name: DEFAULT_PLAN})
+    books: Books = field(default_factory=Books)
+    movements: list[Movement] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        now = datetime.now(UTC)
+        self.add(Account(DEFAULT_ACCOUNT, "default", DEFAULT_PLAN, now))
+        self.do(Credit(now, DEFAULT_ACCOUNT, TRIAL_CREDITS, "trial"))
+
+    def add(self, account: Account) -> None:
+        """Keep an account, without credits."""
+        self.accounts[account.id] = account
+        self.books.balances[account.id] = 0
+
+    def account(self, account_id: str) -> Account:
+        """The account, with its plan as it is now."""
+        account = self.accounts[account_id]
+        return replace(account, plan=self.plans[account.plan.name])
+
+    def do(self, operation: Operation) -> int:
+        """Write an operation; gives the balance after it."""
+        movement = self.books.apply(operation)
+        self.movements.append(movement)
+        return self.books.balances[movement.account_id]
 
 
 class MemoryKeys:
     """A KeyStore in a dictionary."""
 
-    def __init__(self) -> None:
-        self._keys: dict[str, Key] = {}
+    def __init__(self, database: MemoryDatabase | None = None) -> None:
+        self._database = database or MemoryDatabase()
+        self._keys = self._database.keys
 
-    def add(self, key: Key) -> None:
-        if any(key.id == kept.id or key.digest == kept.digest for kept in self._keys.values()):
-            raise ValueError(f"the key {key.id} is there already")
+    async def add(self, key: Key) -> None:
+        taken = key.digest in self._keys or self._by_id(key.id)
+        if taken or key.account_id not in self._database.accounts:
+            raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not")
         self._keys[key.digest] = key
 
-    def find(self, digest: str) -> Key | None:
-        return self._keys.get(digest)
+    async def find(self, digest: str) -> Caller | None:
+        key = self._keys.get(digest)
+        if key is None:
+            return None
+        return Caller(key, self._database.account(key.account_id), self._database.books.balances[key.account_id])
 
-    def remove(self, key_id: str) -> bool:
-        kept = {digest: key for digest, key in self._keys.items() if key.id != key_id}
-        removed = len(kept) < len(self._keys)
-        self._keys = kept
-        return removed
+    async def revoke(self, key_id: str, at: datetime) -> bool:
+        key = self._by_id(key_id)
+        if key is None or key.revoked:
+            return False
+        self._keys[key.digest] = replace(key, revoked=at)
+        return True
 
-    def all(self) -> list[Key]:
+    async def rotate(self, key_id: str, successor: Key, until: datetime) -> None:
+        key = rotatable(key_id, self._by_id(key_id))
+        await self.add(successor)
+        self._keys[key.digest] = replace(key, expires=min(until, key.expires or until), replaced_by=successor.id)
+
+    async def touch(self, used: Mapping[str, datetime]) -> None:
+        for key in [key for key in self._keys.values() if key.id in used]:
+            latest = max(used[key.id], key.last_used or used[key.id])
+            self._keys[key.digest] = replace(key, last_used=latest)
+
+    async def all(self) -> list[Key]:
         return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
+
+    def _by_id(self, key_id: str) -> Key | None:
+        return next((key for key in self._keys.values() if key.id == key_id), None)
+
+
+class MemoryAccounts:
+    """An AccountStore in dictionaries."""
+
+    def __init__(self, database: MemoryDatabase) -> None:
+        self._database = database
+
+    async def add(self, account: Account) -> None:
+        taken = {name for one in self._database.accounts.values() for name in (one.id, one.name)}
+        if taken & {account.id, account.name} or account.plan.name not in self._database.plans:
+            reason = "it is there already, or its plan is not"
+            raise ValueError(f"the account {account.name} cannot be added: {reason}")
+        self._database.add(account)
+
+    async def find(self, name: str) -> Account | None:
+        return next((one for one in await self.all() if name in (one.name, one.id)), None)
+
+    async def all(self) -> list[Account]:
+        accounts = map(self._database.account, self._database.accounts)
+        return sorted(accounts, key=lambda account: (account.created, account.id))
+
+    async def put_plan(self, plan: Plan) -> None:
+        self._database.plans[plan.name] = plan
+
+    async def plans(self) -> list[Plan]:
+        return [plan for _, plan in sorted(self._database.plans.items())]
+
+
+class MemoryLedger(BookLedger):
+    """A Ledger in lists and dictionaries."""
+
+    def __init__(self, database: MemoryDatabase, process: str) -> None:
+        super().__init__(process)
+        self._database = database
+
+    async def balance(self, account_id: str) -> int:
+        try:
+            return self._database.books.balances[account_id]
+        except KeyError:
+            raise LookupError(f"there is no account {account_id}") from None
+
+    async def usage(self, account_id: str, group_by: GroupBy, since: datetime, until: datetime) -> Sequence[Usage]:
+        groups = defaultdict(list)
+        for movement in self._database.movements:
+            ended = movement.kind in ("commit", "release", "free")
+            if ended and movement.account_id == account_id and since <= movement.time < until:
+                groups[str(GROUPS[group_by](movement))].append(movement)
+        return [_usage(group, movements) for group, movements in sorted(groups.items())]
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    async def _do(self, operation: Operation) -> int:
+        return self._database.do(operation)
+
+    async def _reservations(self) -> Iterable[Reservation]:
+        return list(self._database.books.reservations.values())
 
 
 class MemoryLinks:
@@ -44,3 +176,13 @@ class MemoryLinks:
 
     def close(self) -> None:
         """Nothing is held open."""
+
+
+def _usage(group: str, movements: Sequence[Movement]) -> Usage:
+    return Usage(
+        group,
+        calls=len(movements),
+        credits=sum(movement.amount for movement in movements if movement.kind == "commit"),
+        cached=sum(movement.cached for movement in movements),
+        released=sum(movement.kind == "release" for movement in movements),
+    )

@@ -1,126 +1,112 @@
-"""State kept in an SQL database: SQLite by default, another one by its URL."""
+"""Keys, accounts and links in an SQL database."""
 
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
-from datetime import UTC
-from pathlib import Path
-from sqlite3 import Connection as SqliteConnection
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    DateTime,
-    Engine,
-    MetaData,
-    Row,
-    String,
-    Table,
-    Text,
-    bindparam,
-    create_engine,
-    delete,
-    event,
-    insert,
-    select,
-    text,
-)
+from sqlalchemy import Connection, Row, bindparam, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from sqlalchemy.schema import CreateTable
 
-from webdata.errors import ConfigError
-from webdata.stores.interfaces import Key
+from webdata.stores.database import Database, open_links
+from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
+from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS
 
 logger = logging.getLogger(__name__)
 
-EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
+PLAN = [PLANS.c[name].label(f"plan_{name}") for name in ("name", "requests", "seconds", "in_flight")]
+ACCOUNT = [ACCOUNTS.c[name].label(f"owner_{name}") for name in ("id", "name", "created", "balance")]
+OWNERS = ACCOUNTS.join(PLANS, ACCOUNTS.c.plan == PLANS.c.name)
 
-METADATA = MetaData()
-KEYS = Table(
-    "keys",
-    METADATA,
-    Column("id", String(64), primary_key=True),
-    Column("digest", String(64), nullable=False, unique=True),
-    Column("name", String(200), nullable=False),
-    Column("test", Boolean, nullable=False),
-    Column("created", DateTime, nullable=False, comment="UTC"),
+BY_DIGEST = (
+    select(*KEYS.c, *ACCOUNT, *PLAN)
+    .select_from(KEYS.join(OWNERS, KEYS.c.account_id == ACCOUNTS.c.id))
+    .where(KEYS.c.digest == bindparam("sought"))
 )
-
-LINKS_METADATA = MetaData()
-"""Of a database of its own: links may be thrown away, keys may not."""
-LINKS = Table(
-    "links",
-    LINKS_METADATA,
-    Column("id", String(1024), primary_key=True),
-    Column("address", Text, nullable=False),
-)
-
-BY_DIGEST = select(KEYS).where(KEYS.c.digest == bindparam("digest"))
 BY_AGE = select(KEYS).order_by(KEYS.c.created, KEYS.c.id)
+KEY = select(KEYS).where(KEYS.c.id == bindparam("sought")).with_for_update()
+TOUCH = (
+    update(KEYS)
+    .where(KEYS.c.id == bindparam("key"), or_(KEYS.c.last_used.is_(None), KEYS.c.last_used < bindparam("at")))
+    .values(last_used=bindparam("at"))
+)
+ALL_ACCOUNTS = select(*ACCOUNT, *PLAN).select_from(OWNERS).order_by(ACCOUNTS.c.created, ACCOUNTS.c.id)
+BY_NAME = ALL_ACCOUNTS.where(or_(ACCOUNTS.c.name == bindparam("sought"), ACCOUNTS.c.id == bindparam("sought")))
+
 BY_IDS = select(LINKS).where(LINKS.c.id.in_(bindparam("ids", expanding=True)))
 ADD_LINK = text("INSERT INTO links (id, address) VALUES (:id, :address) ON CONFLICT DO NOTHING")
 
 
-def open_database(url: str, metadata: MetaData = METADATA) -> Engine:
-    """The database at an SQLAlchemy URL (`sqlite:////var/lib/webdata/webdata.sqlite3`), with its tables made.
-
-    Makes the missing folders above an SQLite file. Raises ConfigError on a URL that cannot be used.
-    """
-    try:
-        engine = create_engine(url)
-        if engine.dialect.name == "sqlite":
-            _prepare_sqlite(engine)
-        with engine.begin() as connection:
-            for table in metadata.sorted_tables:
-                connection.execute(CreateTable(table, if_not_exists=True))
-    except (SQLAlchemyError, ImportError, OSError) as error:
-        reason = getattr(error, "orig", None) or error
-        raise ConfigError(f"the database cannot be used ({reason}): give a URL like {EXAMPLE_URL}") from error
-    return engine
-
-
 class SqlKeys:
-    """A KeyStore in the table `keys` of the database at `url`; raises ConfigError if it cannot be opened."""
+    """A KeyStore in the table `keys`."""
 
-    def __init__(self, url: str) -> None:
-        self._engine = open_database(url)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    def add(self, key: Key) -> None:
-        row = {**asdict(key), "created": key.created.astimezone(UTC).replace(tzinfo=None)}
+    async def add(self, key: Key) -> None:
         try:
-            with self._engine.begin() as connection:
-                connection.execute(insert(KEYS), row)
+            await self._database.write(lambda on: on.execute(insert(KEYS), _key_row(key)))
         except IntegrityError:
-            raise ValueError(f"the key {key.id} is there already") from None
+            raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not") from None
 
-    def find(self, digest: str) -> Key | None:
-        with self._engine.connect() as connection:
-            row = connection.execute(BY_DIGEST, {"digest": digest}).first()
-        return None if row is None else _key(row)
+    async def find(self, digest: str) -> Caller | None:
+        row = await self._database.read(lambda on: on.execute(BY_DIGEST, {"sought": digest}).first())
+        return None if row is None else Caller(_key(row), _account(row), row.owner_balance)
 
-    def remove(self, key_id: str) -> bool:
-        with self._engine.begin() as connection:
-            return connection.execute(delete(KEYS).where(KEYS.c.id == key_id)).rowcount > 0
+    async def revoke(self, key_id: str, at: datetime) -> bool:
+        change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
+        return await self._database.write(lambda on: on.execute(change).rowcount > 0)
 
-    def all(self) -> list[Key]:
-        with self._engine.connect() as connection:
-            return [_key(row) for row in connection.execute(BY_AGE)]
+    async def rotate(self, key_id: str, successor: Key, until: datetime) -> None:
+        await self._database.write(lambda on: _rotate(on, key_id, successor, until))
 
-    def close(self) -> None:
-        """Let go of every connection."""
-        self._engine.dispose()
+    async def touch(self, used: Mapping[str, datetime]) -> None:
+        rows = [{"key": key_id, "at": used[key_id]} for key_id in sorted(used)]
+        if rows:
+            await self._database.write(lambda on: on.execute(TOUCH, rows))
+
+    async def all(self) -> list[Key]:
+        return await self._database.read(lambda on: [_key(row) for row in on.execute(BY_AGE)])
+
+
+class SqlAccounts:
+    """An AccountStore in the tables `accounts` and `plans`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account) -> None:
+        row = {**vars(account), "plan": account.plan.name, "balance": 0}
+        try:
+            await self._database.write(lambda on: on.execute(insert(ACCOUNTS), row))
+        except IntegrityError:
+            reason = "it is there already, or its plan is not"
+            raise ValueError(f"the account {account.name} cannot be added: {reason}") from None
+
+    async def find(self, name: str) -> Account | None:
+        row = await self._database.read(lambda on: on.execute(BY_NAME, {"sought": name}).first())
+        return None if row is None else _account(row)
+
+    async def all(self) -> list[Account]:
+        return await self._database.read(lambda on: [_account(row) for row in on.execute(ALL_ACCOUNTS)])
+
+    async def put_plan(self, plan: Plan) -> None:
+        await self._database.write(lambda on: _put_plan(on, plan))
+
+    async def plans(self) -> list[Plan]:
+        query = select(PLANS).order_by(PLANS.c.name)
+        return await self._database.read(lambda on: [Plan(**row._asdict()) for row in on.execute(query)])
 
 
 class SqlLinks:
     """A LinkStore in the table `links` of the database at `url`; raises ConfigError if it cannot be opened."""
 
     def __init__(self, url: str) -> None:
-        self._engine = open_database(url, LINKS_METADATA)
+        self._database = open_links(url)
 
     def find(self, ids: Collection[str]) -> dict[str, str]:
         try:
-            with self._engine.connect() as connection:
+            with self._database.reads.connect() as connection:
                 return {row.id: row.address for row in connection.execute(BY_IDS, {"ids": list(ids)})}
         except SQLAlchemyError:
             logger.exception("The store of news links could not be read")
@@ -129,28 +115,50 @@ class SqlLinks:
     def add(self, addresses: Mapping[str, str]) -> None:
         rows = [{"id": one, "address": address} for one, address in addresses.items()]
         try:
-            with self._engine.begin() as connection:
+            with self._database.writes.begin() as connection:
                 connection.execute(ADD_LINK, rows)
         except SQLAlchemyError:
             logger.exception("The store of news links could not be written")
 
     def close(self) -> None:
-        self._engine.dispose()
+        self._database.close()
+
+
+def _key_row(key: Key) -> dict[str, Any]:
+    return {**vars(key), "scopes": " ".join(sorted(key.scopes))}
 
 
 def _key(row: Row[Any]) -> Key:
-    fields = row._asdict()
-    return Key(**{**fields, "created": fields["created"].replace(tzinfo=UTC)})
+    return Key(
+        row.id,
+        row.name,
+        row.test,
+        row.created,
+        row.digest,
+        row.account_id,
+        row.prefix,
+        frozenset(row.scopes.split()),
+        row.expires,
+        row.revoked,
+        row.last_used,
+        row.replaced_by,
+    )
 
 
-def _prepare_sqlite(engine: Engine) -> None:
-    file = engine.url.database
-    if file and file != ":memory:":
-        Path(file).parent.mkdir(parents=True, exist_ok=True)
-    event.listen(engine, "connect", _tune_sqlite)
+def _account(row: Row[Any]) -> Account:
+    plan = Plan(row.plan_name, row.plan_requests, row.plan_seconds, row.plan_in_flight)
+    return Account(row.owner_id, row.owner_name, plan, row.owner_created)
 
 
-def _tune_sqlite(connection: SqliteConnection, _record: object) -> None:
-    # Readers and one writer at once, over several processes; a crash of the machine may cost the last commits only.
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
+def _rotate(connection: Connection, key_id: str, successor: Key, until: datetime) -> None:
+    found = connection.execute(KEY, {"sought": key_id}).first()
+    key = rotatable(key_id, None if found is None else _key(found))
+    expires = min(until, key.expires or until)
+    connection.execute(insert(KEYS), _key_row(successor))
+    connection.execute(update(KEYS).where(KEYS.c.id == key_id).values(expires=expires, replaced_by=successor.id))
+
+
+def _put_plan(connection: Connection, plan: Plan) -> None:
+    change = update(PLANS).where(PLANS.c.name == plan.name).values(**vars(plan))
+    if not connection.execute(change).rowcount:
+        connection.execute(insert(PLANS), vars(plan))

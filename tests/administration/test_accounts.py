@@ -1,0 +1,41 @@
+"""`webdata accounts` and `webdata plans`."""
+
+import pytest
+
+
+def test_credits(run, rows):
+    """Credits are given and taken back; the list of accounts shows them."""
+    account = run("accounts", "create", "coffee", "--credits", "50").strip()
+    assert run("accounts", "credit", "coffee", "1500", "--note", "paid") == "coffee has 1,550 credits.\n"
+    assert run("accounts", "credit", account, "-20") == "coffee has 1,530 credits.\n"
+    table = rows(run("accounts", "list"))
+    assert [row[:3] for row in table] == [["acc_default", "1000", "default"], [account, "1530", "default"]]
+
+
+def test_plans(run, rows):
+    """A plan is made, changed and listed, and an account can have it."""
+    run("plans", "set", "fast", "--requests", "600")
+    assert run("plans", "set", "fast", "--requests", "900", "--seconds", "10", "--in-flight", "5") == (
+        "fast: 900 requests in 10 seconds, 5 in flight, each key.\n"
+    )
+    run("accounts", "create", "coffee", "--plan", "fast")
+    assert rows(run("plans", "list")) == [["default", "60", "60", "32"], ["fast", "900", "10", "5"]]
+    assert rows(run("accounts", "list"))[1][2] == "fast"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["accounts", "create", " "], "the name of an account is not empty"),
+        (["accounts", "create", "acc_1"], "does not begin with acc_, as ids do"),
+        (["accounts", "create", "default"], "there is an account 'default' already: give another name"),
+        (["accounts", "create", "tea", "--plan", "slow"], "there is no plan 'slow': the plans are default;"),
+        (["accounts", "credit", "default", "-1001"], "the account has 1000 credits, so 1001 cannot be taken back"),
+        (["accounts", "credit", "default", "many"], "'many' is not a valid integer range"),
+        (["accounts", "credit", "tea", "5"], "there is no account 'tea'"),
+        (["plans", "set", "fast", "--requests", "0"], "0 is not in the range 1<=x<=1000000"),
+    ],
+)
+def test_mistakes(mistake, arguments, message):
+    """A user's mistake is told with what would be right."""
+    assert message in mistake(*arguments)

@@ -1,0 +1,57 @@
+"""The stores of one database, of each kind."""
+
+from types import SimpleNamespace
+
+import pytest
+from sqlalchemy import select
+
+from webdata.stores.books import Movement
+from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
+from webdata.stores.sql_stores import SqlStores
+from webdata.stores.tables import MOVEMENTS
+
+
+def memory_stores(process="here:1:1"):
+    database = MemoryDatabase()
+    return SimpleNamespace(
+        database=database,
+        keys=MemoryKeys(database),
+        accounts=MemoryAccounts(database),
+        ledger=MemoryLedger(database, process),
+    )
+
+
+@pytest.fixture
+def sqlite(tmp_path):
+    """The URL of an SQLite database."""
+    return f"sqlite:///{tmp_path}/webdata.sqlite3"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request):
+    """The URL of a database of each kind."""
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def stores(request):
+    """Keys, accounts and ledger of each kind."""
+    if request.param == "memory":
+        yield memory_stores()
+        return
+    with SqlStores(request.getfixturevalue(request.param)) as stores:
+        yield stores
+
+
+@pytest.fixture
+def movements():
+    """Reads the whole ledger of stores, oldest first: `movements(stores)`."""
+
+    def read(stores):
+        if isinstance(stores, SimpleNamespace):
+            return list(stores.database.movements)
+        with stores._database.reads.connect() as connection:
+            rows = connection.execute(select(MOVEMENTS).order_by(MOVEMENTS.c.id)).all()
+        return [Movement(**{name: value for name, value in row._asdict().items() if name != "id"}) for row in rows]
+
+    return read

@@ -1,0 +1,152 @@
+"""The rules of the ledger, whatever happens in whatever order."""
+
+import asyncio
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from sqlalchemy import select
+
+from webdata.errors import OutOfCreditsError
+from webdata.stores.books import Movement, sums
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
+from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryLedger
+from webdata.stores.sql_stores import SqlStores
+from webdata.stores.tables import MOVEMENTS
+
+ACCOUNTS = st.sampled_from([DEFAULT_ACCOUNT, "acc_coffee"])
+REQUESTS = st.integers(0, 12).map("req_{}".format)
+OPERATIONS = ("commit", "release")
+
+
+class LedgerMachine(RuleBasedStateMachine):
+    """A ledger beside a model of it: balances, and requests by what became of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.accounts, self.ledger = self.opened()
+        self.run(self.accounts.add(Account("acc_coffee", "coffee", DEFAULT_PLAN, datetime.now(UTC))))
+        self.balances = {DEFAULT_ACCOUNT: 1000, "acc_coffee": 0}
+        self.reserved = {}
+        self.over = set()
+        self.drop(998)
+
+    def drop(self, amount):
+        self.run(self.ledger.credit(DEFAULT_ACCOUNT, -amount))
+        self.balances[DEFAULT_ACCOUNT] -= amount
+
+    def run(self, awaitable):
+        return self.runner.run(awaitable)
+
+    def refused(self, error, awaitable):
+        with pytest.raises(error):
+            self.run(awaitable)
+
+    @rule(account=ACCOUNTS, amount=st.integers(-3, 3))
+    def credit(self, account, amount):
+        given = self.ledger.credit(account, amount)
+        if self.balances[account] + amount < 0:
+            self.refused(OutOfCreditsError, given)
+        else:
+            self.balances[account] += amount
+            assert self.run(given) == self.balances[account]
+
+    @rule(account=ACCOUNTS, request=REQUESTS)
+    def reserve(self, account, request):
+        asked = self.ledger.reserve(account, request, "web_search", "key")
+        if request in self.reserved or request in self.over:
+            self.refused((ValueError, OutOfCreditsError), asked)
+        elif self.balances[account] == 0:
+            self.refused(OutOfCreditsError, asked)
+        else:
+            self.balances[account] -= 1
+            self.reserved[request] = account
+            assert self.run(asked) == self.balances[account]
+
+    @rule(request=REQUESTS, operation=st.sampled_from(OPERATIONS))
+    def end(self, request, operation):
+        ended = getattr(self.ledger, operation)(request, "ok")
+        if request not in self.reserved:
+            self.refused(LookupError, ended)
+            return
+        account = self.reserved.pop(request)
+        self.over.add(request)
+        self.balances[account] += operation == "release"
+        assert self.run(ended) == self.balances[account]
+
+    @rule(account=ACCOUNTS, request=REQUESTS)
+    def free(self, account, request):
+        noted = self.ledger.free(account, request, "web_search", "key", "ok")
+        if request in self.reserved or request in self.over:
+            self.refused(ValueError, noted)
+        else:
+            self.over.add(request)
+            assert self.run(noted) == self.balances[account]
+
+    @rule(dead=st.booleans())
+    def settle(self, dead):
+        lost = self.reserved if dead else {}
+        assert self.run(self.ledger.settle(lambda _: dead, datetime(2000, 1, 1, tzinfo=UTC))) == len(lost)
+        if dead:
+            for account in self.reserved.values():
+                self.balances[account] += 1
+            self.over |= set(self.reserved)
+            self.reserved = {}
+
+    @invariant()
+    def the_rows_tell_the_balances(self):
+        held = sums(self.movements())
+        assert held.total() == 0
+        for account, balance in self.balances.items():
+            assert held[account, "balance"] == balance == self.run(self.ledger.balance(account)) >= 0
+            assert held[account, "reserved"] == list(self.reserved.values()).count(account)
+
+    def teardown(self):
+        self.ledger.close()
+        self.runner.close()
+
+
+class MemoryMachine(LedgerMachine):
+    """The ledger in memory."""
+
+    def opened(self):
+        self.database = MemoryDatabase()
+        return MemoryAccounts(self.database), MemoryLedger(self.database, "here:1:1")
+
+    def movements(self):
+        return self.database.movements
+
+
+class SqlMachine(LedgerMachine):
+    """The ledger in SQLite."""
+
+    def opened(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.stores = SqlStores(f"sqlite:///{Path(self.folder.name)}/webdata.sqlite3")
+        return self.stores.accounts, self.stores.ledger
+
+    def movements(self):
+        with self.stores._database.reads.connect() as connection:
+            rows = [row._asdict() for row in connection.execute(select(MOVEMENTS))]
+        return [Movement(**{name: value for name, value in row.items() if name != "id"}) for row in rows]
+
+    def teardown(self):
+        super().teardown()
+        self.stores.close()
+        self.folder.cleanup()
+
+
+@pytest.mark.parametrize(("machine", "examples"), [(MemoryMachine, 60), (SqlMachine, 8)])
+def test_invariants(machine, examples):
+    """Balances are the sums of their rows, all rows together hold nothing, and no balance is negative, ever."""
+    chosen = settings(
+        max_examples=examples, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    with ThreadPoolExecutor(1) as thread:  # which has no event loop running
+        thread.submit(run_state_machine_as_test, machine, settings=chosen).result()

@@ -1,0 +1,209 @@
+"""How databases are opened, and brought to the shape of today."""
+
+import os
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy.exc import DBAPIError
+
+from webdata.errors import ConfigError
+from webdata.stores import migrations
+from webdata.stores.database import open_database
+from webdata.stores.sql import SqlLinks
+from webdata.stores.sql_stores import SqlStores
+from webdata.stores.tables import METADATA
+
+BEFORE = (
+    "CREATE TABLE keys (id VARCHAR(64) NOT NULL, digest VARCHAR(64) NOT NULL, name VARCHAR(200) NOT NULL, "
+    "test BOOLEAN NOT NULL, created TIMESTAMP NOT NULL, PRIMARY KEY (id), UNIQUE (digest))"
+)
+"""The only table that databases had at first."""
+
+
+@pytest.fixture
+def empty_postgresql(postgresql_server, postgresql_admin):
+    """The URL of a PostgreSQL database without tables."""
+    postgresql_admin("CREATE DATABASE bare")
+    yield f"{postgresql_server}bare"
+    postgresql_admin("DROP DATABASE bare WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "empty_postgresql"])
+def empty(request):
+    """The URL of a database without tables."""
+    return request.getfixturevalue(request.param)
+
+
+def driven(url):
+    return make_url(url).set(drivername="postgresql+psycopg") if url.startswith("postgresql") else make_url(url)
+
+
+def test_folders(tmp_path):
+    """The folders above the file are made; others may read while one writes, and what is written is there to stay."""
+    database = open_database(f"sqlite:///{tmp_path}/not/there/yet/webdata.sqlite3")
+    with database.reads.connect() as connection:
+        pragmas = [connection.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "synchronous")]
+    database.close()
+    assert pragmas == ["wal", 2]
+    assert (tmp_path / "not/there/yet/webdata.sqlite3").is_file()
+
+
+def test_opened_at_once(empty):
+    """Several processes may make the same new database at the same time; it begins once."""
+
+    def open_and_close(_):
+        open_database(empty).close()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert len(list(pool.map(open_and_close, range(12)))) == 12
+    database = open_database(empty)
+    with database.reads.connect() as connection:
+        assert connection.execute(text("SELECT count(*), sum(amount) FROM movements")).one() == (1, 1000)
+    database.close()
+
+
+def test_tables_are_what_migrations_make(url):
+    """The tables that the stores use are those that the last migration leaves, column by column."""
+    engine = create_engine(driven(url))
+    open_database(url).close()
+    with engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+    engine.dispose()
+
+
+def test_the_newest_migration_is_named():
+    """The revision that is looked for at every start is the last one that there is."""
+    script = ScriptDirectory(str(Path(migrations.__file__).parent))
+    assert script.get_current_head() == migrations.HEAD
+
+
+@pytest.mark.task
+async def test_a_database_from_before(empty):
+    """Keys that were made before there were accounts open as ever, in the default account."""
+    engine = create_engine(driven(empty))
+    with engine.begin() as connection:
+        connection.execute(text(BEFORE))
+        add = text("INSERT INTO keys VALUES (:id, :digest, :name, :test, '2026-07-01 12:00:00.123456')")
+        connection.execute(add, {"id": "key_a", "digest": "a" * 64, "name": "crawler", "test": False})
+        connection.execute(add, {"id": "key_b", "digest": "b" * 64, "name": "", "test": True})
+    engine.dispose()
+    for _ in range(2):
+        with SqlStores(empty) as stores:
+            live, test = await stores.keys.find("a" * 64), await stores.keys.find("b" * 64)
+            assert (live.key.name, live.key.test, live.key.prefix) == ("crawler", False, "wd_live_")
+            assert (test.key.name, test.key.test, test.key.prefix) == ("", True, "wd_test_")
+            assert {live.account.name, test.account.name} == {"default"}
+            assert (live.key.scopes, live.key.expires, live.key.revoked) == (frozenset(), None, None)
+            assert live.key.created.isoformat() == "2026-07-01T12:00:00.123456+00:00"
+            assert live.balance == 1000
+
+
+def test_a_newer_database(sqlite):
+    """A database that a newer release has changed is left alone, and the message says what to do."""
+    open_database(sqlite).close()
+    with sqlite3.connect(make_url(sqlite).database) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    with pytest.raises(ConfigError, match="made by a newer webdata: install that one"):
+        open_database(sqlite)
+
+
+@pytest.mark.parametrize("change", ["UPDATE movements SET amount = 5", "DELETE FROM movements"])
+def test_the_ledger_is_append_only(url, change):
+    """The database itself refuses to change or delete what stands in the ledger."""
+    database = open_database(url)
+    with pytest.raises(DBAPIError, match="append-only"), database.writes.begin() as connection:
+        connection.execute(text(change))
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("change", "constraint"),
+    [
+        ("UPDATE accounts SET balance = -1", "accounts_balance"),
+        ("INSERT INTO movements VALUES (2, '2026-07-01', 'credit', 'acc_default', 'a', 'b', -1)", "amount"),
+    ],
+)
+def test_nothing_is_negative(url, change, constraint):
+    """The database itself refuses a negative balance, and a movement that goes backwards."""
+    change = change.replace("movements VALUES", "movements (id, time, kind, account_id, source, target, amount) VALUES")
+    change = change.replace("target, amount) VALUES", "target, amount, cached, note) VALUES").replace(
+        "-1)", "-1, false, '')"
+    )
+    database = open_database(url)
+    with pytest.raises(DBAPIError, match=constraint), database.writes.begin() as connection:
+        connection.execute(text(change))
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("webdata.sqlite3", "give a URL like sqlite:///"),
+        ("nosuchbase://localhost/webdata", "give a URL like sqlite:///"),
+        ("", "give a URL like sqlite:///"),
+        ("sqlite://", "cannot be in memory"),
+        ("sqlite:///:memory:", "cannot be in memory"),
+        ("postgresql://u:sesame@127.0.0.1:1/x", "the database cannot be used"),
+    ],
+)
+def test_bad_urls(url, reason):
+    """A URL that cannot be used is an error of one line that shows a right one, and no password."""
+    with pytest.raises(ConfigError, match=reason) as caught:
+        open_database(url)
+    assert "\n" not in str(caught.value)
+    assert "sesame" not in str(caught.value)
+
+
+def test_not_a_database(tmp_path):
+    """A file that is something else is left alone."""
+    file = tmp_path / "notes.txt"
+    file.write_text("not a database " * 100)
+    with pytest.raises(ConfigError, match="file is not a database"):
+        open_database(f"sqlite:///{file}")
+
+    assert file.read_text().startswith("not a database")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a path below a file is a different error elsewhere")
+def test_no_folder(tmp_path):
+    """A folder that cannot be made is an error that shows a right URL."""
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="give a URL like sqlite:///"):
+        open_database(f"sqlite:///{tmp_path}/file/webdata.sqlite3")
+
+
+def test_links_have_a_database_of_their_own(tmp_path):
+    """The file of links holds links alone, and they are there when it is opened again."""
+    url = f"sqlite:///{tmp_path}/links.sqlite3"
+    first = SqlLinks(url)
+    first.add({"one": "https://clay.example/1"})
+    first.close()
+    second = SqlLinks(url)
+
+    assert second.find(["one"]) == {"one": "https://clay.example/1"}
+    second.close()
+    engine = create_engine(url)
+    assert inspect(engine).get_table_names() == ["links"]
+    engine.dispose()
+
+
+def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
+    """A store of links that fails says so in the log, finds nothing and stops nobody."""
+    store = SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
+    engine = create_engine(f"sqlite:///{tmp_path}/links.sqlite3")
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE links"))
+    engine.dispose()
+    store.add({"one": "https://clay.example/1"})
+
+    assert store.find(["one"]) == {}
+    told = [record.getMessage() for record in caplog.records]
+    assert told == ["The store of news links could not be written", "The store of news links could not be read"]
+    store.close()

@@ -1,0 +1,210 @@
+"""The ledger and keys of one database, used by several processes."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+import pytest
+
+from webdata.stores.books import sums
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, Account, Key
+from webdata.stores.processes import is_dead
+from webdata.stores.sql_stores import SqlStores
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+RESERVE = """
+import asyncio, sys
+from threading import Thread
+from webdata.errors import OutOfCreditsError
+from webdata.stores.sql_stores import SqlStores
+
+async def reserve(ledger, request_id):
+    try:
+        await ledger.reserve("acc_few", request_id, "web_search", "key")
+    except OutOfCreditsError:
+        return
+    await ledger.commit(request_id, "ok")
+    print(request_id, flush=True)
+
+async def reserve_all(ledger, name):
+    await asyncio.gather(*(reserve(ledger, f"req_{name}_{number}") for number in range(25)))
+
+with SqlStores(sys.argv[1]) as stores:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    names = [f"{sys.argv[2]}_{thread}" for thread in range(4)]
+    threads = [Thread(target=asyncio.run, args=(reserve_all(stores.ledger, name),)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+"""A process of 4 threads that tries to spend 100 credits, and says what it has spent."""
+
+SPEND = """
+import asyncio, itertools, sys
+from webdata.stores.sql_stores import SqlStores
+
+async def spend(ledger, name):
+    for number in itertools.count():
+        request_id = f"req_{name}_{number}"
+        await ledger.reserve("acc_default", request_id, "web_search", "key")
+        if number % 5 == 0:
+            await ledger.release(request_id, "blocked")
+        else:
+            await ledger.commit(request_id, "ok")
+            print(request_id, flush=True)
+
+async def main(ledger):
+    await asyncio.gather(*(spend(ledger, name) for name in range(16)))
+
+with SqlStores(sys.argv[1]) as stores:
+    asyncio.run(main(stores.ledger))
+"""
+"""A process that calls and calls, 16 at once, and says what was acknowledged."""
+
+
+@contextmanager
+def process(code, *arguments):
+    command = [sys.executable, "-c", code, *arguments]
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield running
+    finally:
+        running.kill()
+        running.wait()
+        running.stdin.close()
+        running.stdout.close()
+
+
+@pytest.mark.task
+async def test_exactly_as_many_as_there_are_credits(url, movements):
+    """Of ten times as many calls as there are credits, by 8 threads of 2 processes, exactly those are charged."""
+    with SqlStores(url) as stores:
+        plan = (await stores.accounts.plans())[0]
+        await stores.accounts.add(Account("acc_few", "few", plan, LONG_AGO))
+        await stores.ledger.credit("acc_few", 20)
+        with process(RESERVE, url, "a") as one, process(RESERVE, url, "b") as other:
+            for running in (one, other):
+                assert running.stdout.readline() == "ready\n"
+            for running in (one, other):
+                running.stdin.write("\n")
+                running.stdin.flush()
+            told = [line for running in (one, other) for line in await asyncio.to_thread(running.stdout.readlines)]
+        charged = [row.request_id for row in movements(stores) if row.kind == "commit"]
+        assert await stores.ledger.balance("acc_few") == 0
+    assert len(told) == 20
+    assert sorted(line.strip() for line in told) == sorted(charged)
+
+
+@pytest.mark.task
+async def test_killed(url, movements):
+    """After `kill -9` every acknowledged call is charged, none twice, and what was set aside is given back."""
+    with SqlStores(url) as stores:
+        await stores.ledger.credit(DEFAULT_ACCOUNT, 100_000)
+        with process(SPEND, url) as running:
+            acknowledged = [running.stdout.readline().strip() for _ in range(300)]
+            running.send_signal(signal.SIGKILL)
+            rest = (await asyncio.to_thread(running.stdout.read)).split("\n")
+            running.wait()
+        acknowledged += rest[:-1]
+        await stores.ledger.settle(is_dead, LONG_AGO)
+        rows, balance = movements(stores), await stores.ledger.balance(DEFAULT_ACCOUNT)
+        assert await stores.ledger.settle(lambda process: True, LONG_AGO) == 0
+    committed = Counter(row.request_id for row in rows if row.kind == "commit")
+    ends = Counter(row.request_id for row in rows if row.kind in ("commit", "release"))
+    begins = Counter(row.request_id for row in rows if row.kind == "reserve")
+    assert set(acknowledged) <= set(committed)
+    assert set(ends.values()) == {1}
+    assert ends == begins
+    held = sums(rows)
+    assert (held[DEFAULT_ACCOUNT, "reserved"], held[DEFAULT_ACCOUNT, "balance"]) == (0, balance)
+    assert balance == 101_000 - committed.total()
+    assert held.total() == 0
+
+
+@pytest.mark.task
+async def test_the_living_are_left_alone(url):
+    """Who settles at a start takes nothing from a process that runs, itself among them."""
+    with SqlStores(url) as stores:
+        await stores.ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key")
+        assert await stores.ledger.settle(is_dead, LONG_AGO) == 0
+        assert await stores.ledger.commit("req_1", "ok") == 999
+
+
+@pytest.mark.task
+async def test_both_settle(url, movements):
+    """Where two processes settle at once each credit is given back once."""
+    with SqlStores(url) as one, SqlStores(url) as other:
+        for number in range(20):
+            await one.ledger.reserve(DEFAULT_ACCOUNT, f"req_{number}", "web_search", "key")
+        told = await asyncio.gather(*(stores.ledger.settle(lambda _: True, LONG_AGO) for stores in (one, other)))
+        assert sum(told) == 20
+        assert await one.ledger.balance(DEFAULT_ACCOUNT) == 1000
+        assert sum(row.kind == "release" for row in movements(one)) == 20
+
+
+REVOKE = """
+import asyncio, sys
+from datetime import UTC, datetime
+from webdata.stores.sql_stores import SqlStores
+
+with SqlStores(sys.argv[1]) as stores:
+    asyncio.run(stores.keys.revoke("key_a", datetime.now(UTC)))
+"""
+
+
+@pytest.mark.task
+async def test_another_process_revokes(url):
+    """A key that another process revokes is revoked with the next look-up."""
+    with SqlStores(url) as stores:
+        await stores.keys.add(Key("key_a", "a", test=True, created=LONG_AGO, digest="a" * 64))
+        assert (await stores.keys.find("a" * 64)).key.revoked is None
+        await asyncio.to_thread(subprocess.run, [sys.executable, "-c", REVOKE, url], check=True)
+        assert (await stores.keys.find("a" * 64)).key.revoked
+
+
+@pytest.mark.task
+async def test_who_repeats_a_request_harms_nobody(url):
+    """Operations that are written with one that repeats a request are done all the same."""
+    with SqlStores(url) as stores:
+        ledger = stores.ledger
+        await ledger.reserve(DEFAULT_ACCOUNT, "req_0", "web_search", "key")
+        told = await asyncio.gather(
+            *(ledger.reserve(DEFAULT_ACCOUNT, f"req_{number % 8}", "web_search", "key") for number in range(16)),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(one, int) for one in told) == 7
+        assert sum(isinstance(one, ValueError) for one in told) == 9
+        assert await ledger.balance(DEFAULT_ACCOUNT) == 992
+
+
+@pytest.mark.task
+async def test_a_database_that_goes_away(sqlite, tmp_path):
+    """While the ledger cannot be written its callers are told so, and afterwards it is written again."""
+    with SqlStores(sqlite) as stores:
+        rename = [
+            f"ALTER TABLE {one} RENAME TO {other}" for one, other in (("movements", "gone"), ("gone", "movements"))
+        ]
+        with stores._database.writes.begin() as connection:
+            connection.exec_driver_sql(rename[0])
+        with pytest.raises(Exception, match="no such table"):
+            await stores.ledger.credit(DEFAULT_ACCOUNT, 1)
+        with stores._database.writes.begin() as connection:
+            connection.exec_driver_sql(rename[1])
+        assert await stores.ledger.credit(DEFAULT_ACCOUNT, 1) == 1001
+
+
+def test_names_of_processes_are_kept_whole():
+    """The name of this process fits into its column."""
+    from webdata.stores.processes import this_process
+    from webdata.stores.tables import RESERVATIONS
+
+    assert len(this_process()) < RESERVATIONS.c.process.type.length
+    assert str(os.getpid()) in this_process()

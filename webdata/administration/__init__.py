@@ -1,0 +1,1 @@
+"""The commands over accounts, keys and credits."""

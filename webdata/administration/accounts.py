@@ -1,0 +1,115 @@
+"""`webdata accounts` and `webdata plans`: who owns keys and credits, and how fast they may call."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import click
+from ulid import ULID
+
+from webdata.administration.opened import account_of, opened
+from webdata.administration.options import Name
+from webdata.administration.tables import table, told
+from webdata.config import Config
+from webdata.stores.interfaces import Account, AccountStore, Plan
+from webdata.stores.sql_stores import SqlStores
+
+MANY = 10**12
+"""More credits than anybody gives at once."""
+
+
+@click.group()
+def accounts() -> None:
+    """Make and list accounts, and give them credits."""
+
+
+@accounts.command("create")
+@click.argument("name", type=Name())
+@click.option("--plan", default="default", show_default=True, help="How fast its keys may call: a plan's name.")
+@click.option(
+    "--credits", "amount", type=click.IntRange(0, MANY), default=0, show_default=True, help="What it begins with."
+)
+@click.pass_obj
+def create_account(config: Config, name: str, plan: str, amount: int) -> None:
+    """Make an account."""
+    if not name or name.startswith("acc_"):
+        raise click.UsageError("the name of an account is not empty and does not begin with acc_, as ids do")
+    with opened(config) as stores:
+        asyncio.run(_create_account(stores, name, plan, amount))
+
+
+async def _create_account(stores: SqlStores, name: str, plan: str, amount: int) -> None:
+    if await stores.accounts.find(name):
+        raise ValueError(f"there is an account {name!r} already: give another name")
+    account = Account(f"acc_{ULID()}", name, await _plan(stores.accounts, plan), datetime.now(UTC))
+    await stores.accounts.add(account)
+    if amount:
+        await stores.ledger.credit(account.id, amount, "first credits")
+    click.echo(account.id)
+
+
+@accounts.command("list")
+@click.pass_obj
+def list_accounts(config: Config) -> None:
+    """List the accounts with their credits."""
+    with opened(config) as stores:
+        asyncio.run(_list_accounts(stores))
+
+
+async def _list_accounts(stores: SqlStores) -> None:
+    rows = [
+        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, told(one.created), one.name)
+        for one in await stores.accounts.all()
+    ]
+    table(("id", "credits", "plan", "created", "name"), rows)
+
+
+@accounts.command("credit", context_settings={"ignore_unknown_options": True})
+@click.argument("account")
+@click.argument("amount", type=click.IntRange(-MANY, MANY))
+@click.option("--note", type=Name(), default="", help="What for; it stands in the ledger.")
+@click.pass_obj
+def credit(config: Config, account: str, amount: int, note: str) -> None:
+    """Give ACCOUNT (a name or an id) credits; a negative AMOUNT takes some back."""
+    with opened(config) as stores:
+        asyncio.run(_credit(stores, account, amount, note))
+
+
+async def _credit(stores: SqlStores, name: str, amount: int, note: str) -> None:
+    account = await account_of(stores.accounts, name)
+    balance = await stores.ledger.credit(account.id, amount, note)
+    click.echo(f"{account.name} has {balance:,} credits.")
+
+
+@click.group()
+def plans() -> None:
+    """List and change plans: how fast the keys of accounts may call."""
+
+
+@plans.command("list")
+@click.pass_obj
+def list_plans(config: Config) -> None:
+    """List the plans."""
+    with opened(config) as stores:
+        found = asyncio.run(stores.accounts.plans())
+    rows = [(one.name, str(one.requests), str(one.seconds), str(one.in_flight)) for one in found]
+    table(("name", "requests", "seconds", "in flight"), rows)
+
+
+@plans.command("set")
+@click.argument("name", type=Name())
+@click.option("--requests", type=click.IntRange(1, 10**6), required=True, help="How many requests each key may make …")
+@click.option("--seconds", type=click.IntRange(1, 86400), default=60, show_default=True, help="… in how many seconds.")
+@click.option("--in-flight", type=click.IntRange(1, 10**4), default=32, show_default=True, help="And at once.")
+@click.pass_obj
+def set_plan(config: Config, name: str, requests: int, seconds: int, in_flight: int) -> None:
+    """Make a plan, or change it for all its accounts at once."""
+    with opened(config) as stores:
+        asyncio.run(stores.accounts.put_plan(Plan(name, requests, seconds, in_flight)))
+    click.echo(f"{name}: {requests} requests in {seconds} seconds, {in_flight} in flight, each key.")
+
+
+async def _plan(accounts: AccountStore, name: str) -> Plan:
+    plans = {plan.name: plan for plan in await accounts.plans()}
+    if name not in plans:
+        raise ValueError(f"there is no plan {name!r}: the plans are {', '.join(plans)}; `webdata plans set` makes one")
+    return plans[name]

@@ -1,0 +1,151 @@
+"""`webdata keys`: make, list, rotate and revoke keys."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from webdata.access import new_key, successor
+from webdata.administration.opened import account_of, opened
+from webdata.administration.options import Duration, Name
+from webdata.administration.tables import table, told
+from webdata.config import Config
+from webdata.crawl import load_spiders
+from webdata.stores.interfaces import Account, Key, KeyStore
+from webdata.stores.sql_stores import SqlStores
+
+
+@click.group()
+def keys() -> None:
+    """Make, list, rotate and revoke keys."""
+
+
+@keys.command("create")
+@click.option("--live", is_flag=True, help="A key that goes out to the internet.")
+@click.option("--test", is_flag=True, help="A key that talks to the sandbox (default).")
+@click.option("--name", type=Name(), default="", help="What the key is for.")
+@click.option("--account", default="default", show_default=True, help="Whose key it is: an account's name or id.")
+@click.option("--scope", "scopes", multiple=True, help="An endpoint that it opens, such as web_search (default: all).")
+@click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
+@click.pass_obj
+def create_key(
+    config: Config, live: bool, test: bool, name: str, account: str, scopes: tuple[str, ...], expires: timedelta | None
+) -> None:
+    """Make a key and show it: this once, only a hash of it is kept."""
+    if live and test:
+        raise click.UsageError("a key is live or test, not both: give one of --live and --test")
+    _check_scopes(scopes)
+    end = datetime.now(UTC) + expires if expires else None
+    with opened(config) as stores:
+        asyncio.run(_create_key(stores, account, name, not live, scopes, end))
+
+
+async def _create_key(
+    stores: SqlStores, account: str, name: str, test: bool, scopes: tuple[str, ...], expires: datetime | None
+) -> None:
+    owner = await account_of(stores.accounts, account)
+    key, secret = new_key(name, test=test, account_id=owner.id, scopes=scopes, expires=expires)
+    await stores.keys.add(key)
+    _show_secret(key, secret, owner)
+
+
+@keys.command("list")
+@click.option("--account", help="Only the keys of this account: its name or id.")
+@click.pass_obj
+def list_keys(config: Config, account: str | None) -> None:
+    """List the keys that there are, without their secrets."""
+    with opened(config) as stores:
+        asyncio.run(_list_keys(stores, account))
+
+
+async def _list_keys(stores: SqlStores, account: str | None) -> None:
+    only = account and (await account_of(stores.accounts, account)).id
+    names = {one.id: one.name for one in await stores.accounts.all()}
+    now = datetime.now(UTC)
+    rows = [
+        (
+            key.id,
+            f"{key.prefix}…",
+            names[key.account_id],
+            _state(key, now),
+            told(key.created),
+            told(key.last_used) or "never",
+            ",".join(sorted(key.scopes)) or "all",
+            key.name,
+        )
+        for key in await stores.keys.all()
+        if only in (None, key.account_id)
+    ]
+    table(("id", "key", "account", "state", "created", "used", "opens", "name"), rows)
+
+
+@keys.command("rotate")
+@click.argument("key")
+@click.option("--overlap", type=Duration(), default="24h", show_default=True, help="How long the old one still opens.")
+@click.pass_obj
+def rotate_key(config: Config, key: str, overlap: timedelta) -> None:
+    """Make the key that follows KEY (an id, or the shown beginning of it) and show it, this once."""
+    with opened(config) as stores:
+        asyncio.run(_rotate_key(stores, key, overlap))
+
+
+async def _rotate_key(stores: SqlStores, wanted: str, overlap: timedelta) -> None:
+    old = await _key(stores.keys, wanted)
+    new, secret = successor(old)
+    until = new.created + overlap
+    await stores.keys.rotate(old.id, new, until)
+    owner = await account_of(stores.accounts, new.account_id)
+    _show_secret(new, secret, owner)
+    click.echo(f"{old.id} opens until {told(min(until, old.expires or until))} UTC.", err=True)
+
+
+@keys.command("revoke")
+@click.argument("key")
+@click.pass_obj
+def revoke_key(config: Config, key: str) -> None:
+    """Close KEY (an id, or the shown beginning of it) at once, for ever."""
+    with opened(config) as stores:
+        asyncio.run(_revoke_key(stores.keys, key))
+
+
+async def _revoke_key(keys: KeyStore, wanted: str) -> None:
+    key = await _key(keys, wanted)
+    if not await keys.revoke(key.id, datetime.now(UTC)):
+        raise ValueError(f"the key {key.id} is revoked already")
+    click.echo(f"{key.id} is revoked: it opens nothing from now on.")
+
+
+def _check_scopes(scopes: tuple[str, ...]) -> None:
+    if not scopes:
+        return
+    endpoints = sorted({resource.name for spider in load_spiders() for resource in spider.resources})
+    for scope in scopes:
+        if scope not in endpoints:
+            raise click.UsageError(f"{scope!r} is not an endpoint: the endpoints are {', '.join(endpoints)}")
+
+
+async def _key(keys: KeyStore, wanted: str) -> Key:
+    """The key of this id, or the only one that begins so."""
+    found = [key for key in await keys.all() if wanted == key.id or (key.prefix and wanted.rstrip("…") == key.prefix)]
+    if len(found) > 1:
+        raise ValueError(f"{wanted!r} is the beginning of several keys: give the id of one, from `webdata keys list`")
+    if not found:
+        raise ValueError(f"there is no key {wanted!r}: give an id, or the beginning that `webdata keys list` shows")
+    return found[0]
+
+
+def _show_secret(key: Key, secret: str, owner: Account) -> None:
+    """The secret alone on standard output, so that `$(webdata keys create)` is it."""
+    click.echo(secret)
+    kind = "test" if key.test else "live"
+    ends = f", until {told(key.expires)} UTC" if key.expires else ""
+    click.echo(f"{key.id}: a {kind} key of the account {owner.name}{ends}. It is not shown again.", err=True)
+
+
+def _state(key: Key, now: datetime) -> str:
+    kind = "test" if key.test else "live"
+    if key.revoked:
+        return f"{kind}, revoked {told(key.revoked)}"
+    if key.expires:
+        return f"{kind}, expire{'d' if key.expires <= now else 's'} {told(key.expires)}"
+    return kind

@@ -1,0 +1,37 @@
+"""What the commands take."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from webdata.access import check_name
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+class Duration(click.ParamType[timedelta]):
+    """A time such as `30d`, `24h`, `90m` or `45s`."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        match = re.fullmatch(r"([0-9]{1,5})([smhd])", value)
+        if not match:
+            self.fail(f"{value!r} is not a time: give a number and a unit, such as 30d, 24h, 90m or 45s", param, ctx)
+        return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+class Name(click.ParamType[str]):
+    """What a key or an account is called."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return check_name(value)
+        except ValueError as error:
+            return self.fail(str(error), param, ctx)

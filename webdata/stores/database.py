@@ -1,0 +1,161 @@
+"""An SQL database, opened: SQLite by default, PostgreSQL by its URL; brought to its newest shape at the start."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import SQLITE_BUSY, OperationalError
+from sqlite3 import Connection as SqliteConnection
+from sqlite3 import Error as SqliteError
+from time import monotonic, sleep
+from typing import Any, TypeVar, cast
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.schema import CreateTable
+
+from webdata.errors import ConfigError
+from webdata.stores import migrations
+from webdata.stores.tables import LINKS
+
+T = TypeVar("T")
+
+EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
+RIGHT = f"give a URL like {EXAMPLE_URL} or postgresql://user:password@host/name"
+PATIENCE = 30
+"""Seconds that a writer waits for another process's transaction to end."""
+NAP = 0.001
+"""Seconds between two looks whether it has."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database in two ways, over one pool of connections."""
+
+    reads: Engine
+    """Each statement sees what is committed when it begins."""
+    writes: Engine
+    """Transactions; in SQLite each is the only one from its beginning, over all processes."""
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it is in this process, so that a read takes microseconds and need not wait in a thread."""
+        return self.reads.dialect.name == "sqlite"
+
+    async def read(self, query: Callable[[Connection], T]) -> T:
+        """What a query finds now."""
+        if self.embedded:
+            return self._run(self.reads.connect, query)
+        return await asyncio.to_thread(self._run, self.reads.connect, query)
+
+    async def write(self, change: Callable[[Connection], T]) -> T:
+        """What a change tells; it is one transaction, and durable."""
+        return await asyncio.to_thread(self._run, self.writes.begin, change)
+
+    def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+        with opened() as connection:
+            return work(connection)
+
+    def close(self) -> None:
+        """Let go of every connection."""
+        self.reads.dispose()
+
+
+def open_database(url: str) -> Database:
+    """The database of accounts, keys and credits at an SQLAlchemy URL.
+
+    `sqlite:////var/lib/webdata/webdata.sqlite3`: the missing folders above the file are made.
+    `postgresql://user:password@host/name`: needs `pip install webdata[postgresql]`.
+
+    Brings an older database to the shape of today, one process at a time. Raises ConfigError on one that cannot be
+    used.
+    """
+    return _prepared(url, "FULL", migrations.run)
+
+
+def open_links(url: str) -> Database:
+    """The database of links at an SQLAlchemy URL, with its table made; otherwise as `open_database`."""
+    return _prepared(url, "NORMAL", _make_links)
+
+
+def _make_links(engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(CreateTable(LINKS, if_not_exists=True))
+
+
+def _prepared(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> Database:
+    with _usable():
+        database = _opened(url, synchronous)
+        try:
+            prepare(database.writes)
+        except Exception:
+            database.close()
+            raise
+    return database
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, SqliteError, ImportError, OSError) as error:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        raise ConfigError(f"the database cannot be used ({reason}): {RIGHT}") from error
+
+
+def _opened(url: str, synchronous: str) -> Database:
+    address = make_url(url)
+    if address.drivername in ("postgres", "postgresql"):
+        address = address.set(drivername="postgresql+psycopg")
+    if address.get_backend_name() == "sqlite":
+        return _sqlite(create_engine(address, connect_args={"timeout": PATIENCE}), synchronous)
+    engine = create_engine(address, pool_pre_ping=True)
+    return Database(engine.execution_options(isolation_level="AUTOCOMMIT"), engine)
+
+
+def _sqlite(engine: Engine, synchronous: str) -> Database:
+    file = engine.url.database
+    if not file or file == ":memory:":
+        raise ConfigError(f"the database cannot be in memory, where threads do not share it: give {EXAMPLE_URL}")
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    event.listen(engine, "connect", _tuned(synchronous))
+    writes = engine.execution_options()
+    event.listen(writes, "begin", _begin_alone)
+    return Database(engine, writes)
+
+
+def _tuned(synchronous: str) -> Callable[[SqliteConnection, Any], None]:
+    def tune(connection: SqliteConnection, _record: Any) -> None:
+        # Readers and one writer at once, over several processes. FULL: what is committed outlives the machine's crash.
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    return tune
+
+
+def _begin_alone(connection: Connection) -> None:
+    """Begin a transaction as the only writer: one that reads first fails to write where another one wrote in between.
+
+    SQLite itself waits for its turn in naps that grow to 100 ms. With naps of one, the slowest commits of two processes
+    that write all the time took a third as long.
+    """
+    database = cast("SqliteConnection", connection.connection.dbapi_connection)
+    end = monotonic() + PATIENCE
+    database.execute("PRAGMA busy_timeout=0")
+    try:
+        while not _begun(database, last=monotonic() > end):
+            sleep(NAP)
+    finally:
+        database.execute(f"PRAGMA busy_timeout={PATIENCE * 1000}")
+
+
+def _begun(database: SqliteConnection, last: bool) -> bool:
+    try:
+        database.execute("BEGIN IMMEDIATE")
+    except OperationalError as error:
+        if last or error.sqlite_errorcode != SQLITE_BUSY:
+            raise
+        return False
+    return True

@@ -1,0 +1,49 @@
+"""How a database came to its shape of today: Alembic's revisions, shipped with the package and run at the start."""
+
+import logging
+from pathlib import Path
+
+from sqlalchemy import Engine, inspect, text
+
+from webdata.errors import ConfigError
+
+logger = logging.getLogger(__name__)
+
+HEAD = "0002"
+"""The newest revision."""
+LOCK = 7_763_100
+"""What processes that start at once take turns by, in PostgreSQL: a number of our own."""
+
+
+def run(engine: Engine) -> None:
+    """Bring the database to the newest revision; raises ConfigError where it is a newer one than is known here.
+
+    One process does it, in one transaction, and the others wait.
+    """
+    if _revision(engine) == HEAD:
+        return
+    # Alembic takes longer to import than the rest of a command to run.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            reason = "it was made by a newer webdata: install that one, or give another database"
+            raise ConfigError(f"the database cannot be used: {reason}") from error
+    logger.info("The database has the shape of today (revision %s)", HEAD)
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
