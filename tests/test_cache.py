@@ -1,0 +1,326 @@
+"""Answers that are kept, and one fetch for all who ask the same at once."""
+
+import asyncio
+import math
+
+import orjson
+import pytest
+import pytest_twisted
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.cache import Cache, CacheControl, Hit, Kept, cache_key
+from webdata.crawl import Answer, Call
+from webdata.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
+from webdata.outcome import Outcome
+from webdata.query import WebQuery
+from webdata.resources.bing_search import BING_SEARCH
+from webdata.resources.web_search import WEB_SEARCH
+from webdata.stores.cache_memory import MemoryCache
+from webdata.stores.cache_redis import RedisCache
+from webdata.stores.redis_server import RedisServer
+
+FRESH = WEB_SEARCH.fresh_seconds
+PLAIN = CacheControl()
+NO_CACHE = CacheControl(no_cache=True)
+STALE = CacheControl(stale_seconds=math.inf)
+
+
+def call(q="coffee", resource=WEB_SEARCH, sandbox=True, **fields):
+    return Call(resource, WebQuery(q=q, **fields), sandbox, deadline=20)
+
+
+class Upstream:
+    """Answers after a moment, each time with another record, and counts how often it was asked."""
+
+    def __init__(self, outcome=Outcome.OK, error=None):
+        self.fetches, self.outcome, self.error, self.asked = 0, outcome, error, asyncio.Event()
+
+    async def __call__(self):
+        self.fetches += 1
+        self.asked.set()
+        record = {"query": "kaffe ☕", "results": [self.fetches]}
+        await asyncio.sleep(0.02)
+        if self.error:
+            raise self.error
+        return Answer(record, self.outcome, "http", {"fetch": 0.02}, region_mode="proxy", partial="feeds")
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest_twisted.async_yield_fixture(params=["memory", "redis"])
+async def cache(request, clock):
+    if request.param == "memory":
+        yield Cache(MemoryCache(1_000_000), 3600, clock)
+        return
+    shared = request.getfixturevalue("shared_redis")
+    server = RedisServer(shared.url)
+    yield Cache(RedisCache(server), 3600, clock)
+    await deferred_from_coro(server.close())
+
+
+def told(answers):
+    """What callers were told: how, and which fetch it came from."""
+    return [
+        (answer.state, orjson.loads(answer.kept.body)["results"][0])
+        if isinstance(answer, Hit)
+        else ("MISS", answer.record["results"][0])
+        for answer in answers
+    ]
+
+
+@pytest.mark.task
+async def test_the_second_is_a_hit(cache, clock):
+    """An identical call is answered with what was fetched for the first, and with everything there is to tell of it."""
+    upstream = Upstream()
+    first = await cache.answer(call(), upstream, PLAIN)
+    clock.now += 12.5
+    second = await cache.answer(call(), upstream, PLAIN)
+
+    assert upstream.fetches == 1
+    assert isinstance(first, Answer)
+    assert second == Hit(Kept(orjson.dumps(first.record), Outcome.OK, "http", "proxy", "feeds", clock.now - 12.5), 12.5)
+
+
+@pytest.mark.task
+async def test_a_hit_ends_with_its_lifetime(cache, clock):
+    """An answer is a hit for the lifetime of its resource, and not a moment longer."""
+    upstream = Upstream()
+    await cache.answer(call(), upstream, PLAIN)
+    clock.now += FRESH - 0.01
+    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("HIT", 1)]
+    clock.now += 0.01
+    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+
+
+@pytest.mark.task
+@pytest.mark.parametrize(("outcome", "fetches"), [(Outcome.EMPTY, 1), (Outcome.DEGRADED, 2)])
+async def test_only_good_answers_are_kept(cache, outcome, fetches):
+    """That nothing was found is kept; results that do not answer the query are not."""
+    upstream = Upstream(outcome)
+    for _ in range(2):
+        await cache.answer(call(), upstream, PLAIN)
+    assert upstream.fetches == fetches
+
+
+@pytest.mark.task
+async def test_no_cache(cache):
+    """With no-cache the answer is fetched, alone, although one is kept; and then it is the one that is kept."""
+    upstream = Upstream()
+    await cache.answer(call(), upstream, PLAIN)
+    both = await asyncio.gather(*(cache.answer(call(), upstream, NO_CACHE) for _ in range(2)))
+    assert told(both) == [("MISS", 2), ("MISS", 3)]
+    assert told([await cache.answer(call(), upstream, PLAIN)]) in ([("HIT", 2)], [("HIT", 3)])
+
+
+@pytest.mark.task
+async def test_a_hundred_at_once(cache):
+    """A hundred identical calls at once are one fetch: the others are hits. Another call has its own."""
+    upstream, other = Upstream(), Upstream()
+    calls = [cache.answer(call(), upstream, PLAIN) for _ in range(100)]
+    answers = await asyncio.gather(*calls, cache.answer(call("tea"), other, PLAIN))
+    assert (upstream.fetches, other.fetches) == (1, 1)
+    assert sorted(told(answers)) == [*[("HIT", 1)] * 99, ("MISS", 1), ("MISS", 1)]
+
+
+@pytest.mark.task
+async def test_a_failure_is_shared(cache):
+    """When the one fetch fails all who wait fail alike, at once, and the next call fetches anew."""
+    upstream = Upstream(error=BlockedError("captcha page", "captcha"))
+    failures = await asyncio.gather(
+        *(cache.answer(call(), upstream, PLAIN) for _ in range(100)), return_exceptions=True
+    )
+    assert failures == [upstream.error] * 100
+    assert upstream.fetches == 1
+    upstream.error = None
+    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+
+
+@pytest.mark.task
+async def test_who_cannot_pay_fails_alone(cache):
+    """When the one that was to fetch has no credit the next of those who wait fetches, for all that are left."""
+    poor, rich = Upstream(error=OutOfCreditsError("no credits left")), Upstream()
+    first = asyncio.create_task(cache.answer(call(), poor, PLAIN))
+    await poor.asked.wait()
+    answers = await asyncio.gather(*(cache.answer(call(), rich, PLAIN) for _ in range(10)))
+    assert (poor.fetches, rich.fetches) == (1, 1)
+    assert sorted(told(answers)) == [*[("HIT", 1)] * 9, ("MISS", 1)]
+    with pytest.raises(OutOfCreditsError):
+        await first
+
+
+@pytest.mark.task
+async def test_the_first_caller_is_gone(cache):
+    """When the caller whose fetch it is hangs up the others are answered all the same, and the answer is kept."""
+    upstream = Upstream()
+    first = asyncio.create_task(cache.answer(call(), upstream, PLAIN))
+    await upstream.asked.wait()
+    others = [asyncio.create_task(cache.answer(call(), upstream, PLAIN)) for _ in range(5)]
+    await asyncio.sleep(0)
+    first.cancel()
+    others[0].cancel()
+    assert told(await asyncio.gather(*others[1:])) == [("HIT", 1)] * 4
+    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("HIT", 1)]
+
+
+@pytest.mark.task
+async def test_all_callers_are_gone(cache):
+    """A fetch that fails when nobody waits for it any more disturbs nobody."""
+    upstream = Upstream(error=BlockedError("captcha page", "captcha"))
+    only = asyncio.create_task(cache.answer(call(), upstream, PLAIN))
+    await upstream.asked.wait()
+    only.cancel()
+    await asyncio.sleep(0.03)
+    upstream.error = None
+    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+
+
+@pytest.mark.task
+@pytest.mark.parametrize(
+    "error", [BlockedError("captcha page"), UpstreamTimeoutError("no answer"), OverloadedError("no room", 1)]
+)
+async def test_stale_if_error(cache, clock, error):
+    """An answer that is over stands in for one that cannot be won, where the caller allows it, and only there."""
+    upstream = Upstream()
+    await cache.answer(call(), upstream, PLAIN)
+    clock.now += FRESH + 100
+    upstream.error = error
+
+    stale = await cache.answer(call(), upstream, CacheControl(stale_seconds=101))
+    assert told([stale]) == [("STALE", 1)]
+    assert stale.age == FRESH + 100
+    for control in (PLAIN, CacheControl(stale_seconds=100)):
+        with pytest.raises(type(error)):
+            await cache.answer(call(), upstream, control)
+    assert told([await cache.answer(call(), upstream, CacheControl(no_cache=True, stale_seconds=101))]) == [
+        ("STALE", 1)
+    ]
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("error", [NotFoundError("404"), OutOfCreditsError("no credits left"), ZeroDivisionError()])
+async def test_what_is_never_stale(cache, clock, error):
+    """That a thing is gone, that nothing is left to pay with, and a fault of ours are told as they are."""
+    upstream = Upstream()
+    await cache.answer(call(), upstream, PLAIN)
+    clock.now += FRESH
+    upstream.error = error
+    with pytest.raises(type(error)):
+        await cache.answer(call(), upstream, STALE)
+
+
+@pytest.mark.task
+async def test_nothing_to_stand_in(cache):
+    """Where nothing was kept a caller who would take something stale is told the error."""
+    upstream = Upstream(error=BlockedError("captcha page"))
+    with pytest.raises(BlockedError):
+        await cache.answer(call(), upstream, STALE)
+
+
+@pytest.mark.task
+async def test_a_clock_that_went_back(cache, clock):
+    """An answer from a machine whose clock is ahead has no negative age."""
+    await cache.answer(call(), Upstream(), PLAIN)
+    clock.now -= 100
+    assert (await cache.answer(call(), Upstream(), PLAIN)).age == 0
+
+
+@pytest.mark.task
+async def test_a_store_that_fails_in_the_middle(own_redis):
+    """Without its Redis every call is fetched, those at once still together; none fails."""
+    server = RedisServer(own_redis.url)
+    cache, upstream = Cache(RedisCache(server), 3600), Upstream()
+    await cache.answer(call(), upstream, PLAIN)
+    own_redis.kill()
+    assert told([await cache.answer(call(), upstream, STALE)]) == [("MISS", 2)]
+    answers = await asyncio.gather(*(cache.answer(call(), upstream, PLAIN) for _ in range(10)))
+    assert sorted(told(answers)) == [*[("HIT", 3)] * 9, ("MISS", 3)]
+    await server.close()
+
+
+def test_a_record_that_tells_of_the_cache():
+    """A record that tells whether it was cached tells no when it was fetched and yes when it was kept."""
+    answer = Answer({"cached": False, "data": []}, Outcome.OK, "http", {})
+    assert orjson.loads(Kept.of(answer, 0).body) == {"cached": True, "data": []}
+    assert answer.record["cached"] is False
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        call("tea"),
+        call("Coffee"),
+        call(num=10),
+        call(region="DE"),
+        call(device="mobile"),
+        call(sandbox=False),
+        call(resource=BING_SEARCH),
+    ],
+    ids=["query", "case", "field", "region", "device", "sandbox", "endpoint"],
+)
+def test_what_calls_are_told_apart_by(other):
+    """Endpoint, query, region, device and the sandbox each make another key."""
+    assert cache_key(other) != cache_key(call())
+
+
+def test_what_calls_have_in_common():
+    """How a query was written, and the session it is made in, make no other key; the key does not tell the query."""
+    assert cache_key(call(region="de", hl="lang_de")) == cache_key(call(region="DE", hl="de"))
+    assert cache_key(call(session="paging-1")) == cache_key(call())
+    assert "coffee" not in cache_key(call())
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (None, PLAIN),
+        ("", PLAIN),
+        ("no-cache", NO_CACHE),
+        ("max-age=0, No-Cache ", NO_CACHE),
+        ("stale-if-error", STALE),
+        ("stale-if-error=60", CacheControl(stale_seconds=60)),
+        ('no-cache,stale-if-error="60"', CacheControl(no_cache=True, stale_seconds=60)),
+        ("stale-if-error=60, stale-if-error=5", CacheControl(stale_seconds=60)),
+        ("stale-if-error=-1", PLAIN),
+        ("stale-if-error=soon", PLAIN),
+        ("stale-if-error=", PLAIN),
+        ("no-cache-please", PLAIN),
+        ("x=no-cache", PLAIN),
+    ],
+)
+def test_cache_control(header, expected):
+    """The directives that mean something here are read as HTTP writes them; others mean nothing."""
+    assert CacheControl.read(header) == expected
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from(["no-cache", "stale-if-error", "=", '"', ",", " ", "9" * 40, "-1"])).map("".join)
+)
+def test_any_cache_control(header):
+    """No header is an error, and none makes seconds negative."""
+    assert CacheControl.read(header).stale_seconds >= 0
+
+
+@given(
+    st.dictionaries(st.text(), st.text() | st.none()),
+    st.sampled_from(Outcome),
+    st.none() | st.text(),
+    st.floats(0, 1e10),
+)
+def test_packed_and_unpacked(record, outcome, mode, at):
+    """What is kept comes out of a store as it went in."""
+    kept = Kept.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
+    assert Kept.unpack(kept.pack()) == kept

@@ -1,0 +1,185 @@
+"""Answers that are kept for a while, and one fetch for all who ask the same at once (contract.md 6)."""
+
+import asyncio
+import hashlib
+import math
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from time import time
+from typing import Literal, Self
+
+import orjson
+
+from webdata.crawl import Answer, Call
+from webdata.errors import BlockedError, LayoutError, OutOfCreditsError, OverloadedError, UpstreamError
+from webdata.outcome import Outcome
+from webdata.records import Record
+from webdata.stores.interfaces import CacheStore
+
+KEPT = (Outcome.OK, Outcome.EMPTY)
+BRIDGED = (BlockedError, LayoutError, UpstreamError, OverloadedError)
+"""Errors that an answer from before may stand in for: that a thing does not exist is an answer itself."""
+NOT_THE_ANSWER = ("session",)
+"""Fields of queries that choose a way to the page, and nothing of what is on it."""
+
+DIRECTIVE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",]*)"?\s*)?', re.IGNORECASE)
+
+Fetch = Callable[[], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class CacheControl:
+    """What a caller wants of the cache."""
+
+    no_cache: bool = False
+    """Nothing that was there before."""
+    stale_seconds: float = 0
+    """How long after its time an answer may still stand in for one that cannot be won; infinite for any time."""
+
+    @classmethod
+    def read(cls, header: str | None) -> Self:
+        """From the `Cache-Control` header of a request; what means nothing here is passed over.
+
+        `no-cache` is that of RFC 9111, 5.2.1.4, `stale-if-error` that of RFC 5861, 4; it may come without seconds.
+        """
+        found = [match for part in (header or "").split(",") if (match := DIRECTIVE.fullmatch(part))]
+        directives = {match[1].lower(): match[2] for match in reversed(found)}  # the first of a kind counts
+        return cls("no-cache" in directives, _seconds(directives.get("stale-if-error", "0")))
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return math.inf
+    return int(text) if re.fullmatch(r"[0-9]{1,10}", text.strip()) else 0
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An answer that was kept: its record as JSON, and what else there is to tell of it."""
+
+    body: bytes
+    outcome: Outcome
+    transport: str
+    region_mode: str | None
+    partial: str | None
+    at: float
+    """When it was won, in Unix time."""
+
+    @classmethod
+    def of(cls, answer: Answer, at: float) -> Self:
+        """What to keep of an answer. A record that tells whether it was `cached` tells so from now on."""
+        record: Record = {**answer.record, "cached": True} if "cached" in answer.record else answer.record
+        body = orjson.dumps(record)
+        return cls(body, answer.outcome, answer.transport, answer.region_mode, answer.partial, at)
+
+    def pack(self) -> bytes:
+        """As bytes for a store: a line of JSON with everything but the body, and the body."""
+        rest = [self.outcome, self.transport, self.region_mode, self.partial, self.at]
+        return orjson.dumps(rest) + b"\n" + self.body
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Self:
+        """What `pack` gave."""
+        rest, _, body = packed.partition(b"\n")
+        outcome, transport, region_mode, partial, at = orjson.loads(rest)
+        return cls(body, Outcome(outcome), transport, region_mode, partial, at)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """An answer that costs nothing: it was there, or somebody else's fetch won it."""
+
+    kept: Kept
+    age: float
+    """Seconds since it was won."""
+    state: Literal["HIT", "STALE"] = "HIT"
+
+
+class Cache:
+    """Answers from a store while they are fresh, and fetches what is not there, once for all who ask at the same time.
+
+    Answers stay `stale_seconds` longer than they are fresh, for callers who would rather have them than an error.
+    """
+
+    def __init__(self, store: CacheStore, stale_seconds: float, clock: Callable[[], float] = time) -> None:
+        self._store = store
+        self._stale_seconds = stale_seconds
+        self._clock = clock
+        self._flights: dict[str, asyncio.Task[tuple[Answer, Kept]]] = {}
+
+    async def answer(self, call: Call, fetch: Fetch, control: CacheControl) -> Answer | Hit:
+        """The answer to a call: what `fetch` gives if this caller's was the one that ran, else a Hit.
+
+        A fetch goes on when its caller is gone. Raises what it raises, for all who waited for it; only when it lacked
+        the credit the next of them fetches.
+        """
+        key = cache_key(call)
+        try:
+            if control.no_cache:
+                return (await self._fetched(key, call, fetch))[0]
+            return await self._shared(key, call, fetch)
+        except BRIDGED:
+            oldest = call.resource.fresh_seconds + control.stale_seconds
+            if control.stale_seconds and (kept := await self._kept(key, oldest)):
+                return Hit(kept, self._age(kept), "STALE")
+            raise
+
+    async def _shared(self, key: str, call: Call, fetch: Fetch) -> Answer | Hit:
+        while True:
+            if key not in self._flights and (kept := await self._kept(key, call.resource.fresh_seconds)):
+                return Hit(kept, self._age(kept))
+            if key not in self._flights:
+                self._flights[key] = asyncio.create_task(self._fly(key, call, fetch))
+                self._flights[key].add_done_callback(_read)
+                return (await asyncio.shield(self._flights[key]))[0]
+            try:
+                _, won = await asyncio.shield(self._flights[key])
+            except OutOfCreditsError:
+                continue
+            return Hit(won, self._age(won))
+
+    async def _fly(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
+        try:
+            return await self._fetched(key, call, fetch)
+        finally:
+            del self._flights[key]
+
+    async def _fetched(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
+        answer = await fetch()
+        kept = Kept.of(answer, self._clock())
+        if answer.outcome in KEPT:
+            await self._store.put(key, kept.pack(), call.resource.fresh_seconds + self._stale_seconds)
+        return answer, kept
+
+    async def _kept(self, key: str, oldest: float) -> Kept | None:
+        """What is kept under a key, unless it is so many seconds old."""
+        packed = await self._store.get(key)
+        kept = Kept.unpack(packed) if packed else None
+        return kept if kept and self._age(kept) < oldest else None
+
+    def _age(self, kept: Kept) -> float:
+        return max(0.0, self._clock() - kept.at)  # the clock of the machine that won it may be ahead
+
+
+def cache_key(call: Call) -> str:
+    """What calls have in common that may have the same answer: endpoint, query, region, device, sandbox, version.
+
+    A digest: keys are of one length, and a shared store does not tell what was asked for.
+    """
+    query = call.query.model_dump(mode="json", exclude=set(NOT_THE_ANSWER))
+    asked = [_version(), call.resource.name, call.sandbox, query]
+    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+@cache
+def _version() -> str:
+    """Records of another version may have another shape."""
+    return version("webdata")
+
+
+def _read(flight: "asyncio.Task[tuple[Answer, Kept]]") -> None:
+    if not flight.cancelled():
+        flight.exception()  # read, or asyncio complains where all who waited are gone
