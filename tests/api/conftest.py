@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
+import pytest_twisted
 from jsonschema import Draft202012Validator
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.testing import StringTransport
@@ -135,17 +136,17 @@ def keys() -> MemoryKeys:
     return MemoryKeys()
 
 
-@pytest.fixture
-def test_secret(keys) -> str:
+@pytest_twisted.async_fixture
+async def test_secret(keys) -> str:
     key, secret = new_key("for tests", test=True)
-    keys.add(key)
+    await keys.add(key)
     return secret
 
 
-@pytest.fixture
-def live_secret(keys) -> str:
+@pytest_twisted.async_fixture
+async def live_secret(keys) -> str:
     key, secret = new_key("for customers", test=False)
-    keys.add(key)
+    await keys.add(key)
     return secret
 
 

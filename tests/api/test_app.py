@@ -310,6 +310,17 @@ async def test_strange_keys(ask):
         assert "X-Api-Key" in heard.problem["message"]
 
 
+@ensureDeferred
+async def test_a_key_that_opens_other_endpoints(ask, keys, calls):
+    """A key with scopes is a 401 where it does not open, which names what it opens."""
+    key, secret = new_key("for news", test=True, scopes=["news_search"])
+    await keys.add(key)
+    heard = await ask("/v1/search/q=coffee", headers={"X-Api-Key": secret})
+    assert (heard.status, heard.problem["code"]) == (401, "unauthorized")
+    assert "does not open web_search: it opens news_search" in heard.problem["message"]
+    assert not calls.calls
+
+
 @pytest.mark.parametrize(
     ("live", "always", "sandbox"), [(False, False, True), (False, True, True), (True, False, False), (True, True, True)]
 )

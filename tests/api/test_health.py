@@ -16,7 +16,7 @@ PROXIES = pools(
 class GoneKeys(MemoryKeys):
     """A store whose database is gone."""
 
-    def find(self, digest):
+    async def find(self, digest):
         raise OSError("db.example refused")
 
 

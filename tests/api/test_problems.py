@@ -61,7 +61,8 @@ def every_error() -> list[type[errors.WebdataError]]:
 @pytest.mark.parametrize("error", every_error())
 def test_every_error(error):
     """Every error of the tree has a status and a message that ends as a sentence."""
-    given = {errors.QueryError: ([],), errors.OverloadedError: ("full", 1)}.get(error, ("Why.",))
+    waits = {errors.OverloadedError: ("full", 1), errors.RateLimitedError: ("why", 1)}
+    given = {errors.QueryError: ([],), **waits}.get(error, ("Why.",))
     problem = problem_of(error(*given), WEB_SEARCH)
 
     assert problem.code in KINDS
@@ -102,3 +103,19 @@ def test_content_that_cannot_be_given():
 def test_overloaded(seconds, words):
     """The time to wait is told in words."""
     assert overloaded("No room", seconds).message == f"No room: try again {words}"
+
+
+def test_rate_limited():
+    """A caller that is too fast hears why, and when to come back."""
+    problem = problem_of(errors.RateLimitedError("60 requests in 60 seconds are all: come back in 12", 12), WEB_SEARCH)
+    reply = problem.reply("req_1")
+    assert (problem.code, reply.status, reply.headers["retry-after"]) == ("rate_limited", 429, "12")
+    assert problem.message == "60 requests in 60 seconds are all: come back in 12."
+
+
+def test_out_of_credits():
+    """A caller without credits hears what costs none, and who gives more; coming back later does not help."""
+    problem = problem_of(errors.OutOfCreditsError("the account has no credits left"), WEB_SEARCH)
+    reply = problem.reply("req_1")
+    assert (problem.code, reply.status, "retry-after" in reply.headers) == ("out_of_credits", 429, False)
+    assert "`webdata accounts credit`" in problem.message

@@ -30,6 +30,15 @@ def test_there_are_answers():
     assert len(ANSWER.findall(README)) >= 2
 
 
+def test_the_page_is_real(running):
+    """The page that the README shows as Markdown begins as it says."""
+    asked = re.search(r"-d '(\{.*\})'$", README, re.MULTILINE)[1]
+    shown = re.search(r"<!-- beginning of the page, as Markdown -->\n```markdown\n(.*?)```", README, re.DOTALL)[1]
+    status, _, body = running.post("/v1/request", orjson.loads(asked))
+    assert status == 200
+    assert body.decode().startswith(shown)
+
+
 def test_the_batch_is_real(tmp_path):
     """The batch of the README ends as it says: in its last line of the log, its output and its failures."""
     (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:captcha\n", encoding="utf-8")

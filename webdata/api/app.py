@@ -104,9 +104,13 @@ class Api:
 
         return index
 
-    def _open(self, page: OpenPage) -> Callable[[Request], bytes]:
-        def show(request: Request) -> bytes:
-            return page.reply(_headers(request)).put_on(request)
+    def _open(self, page: OpenPage) -> Callable[[Request], "Deferred[bytes]"]:
+        async def reply(request: Request) -> bytes:
+            told = page.reply(_headers(request))
+            return (told if isinstance(told, Reply) else await told).put_on(request)
+
+        def show(request: Request) -> "Deferred[bytes]":
+            return _uncancelled(reply(request))
 
         return show
 
@@ -128,9 +132,9 @@ class Api:
 
     async def _called(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> Reply:
         header = _headers(request)
-        key = self._access.authenticate(header)
+        caller = await self._access.authenticate(header, resource.name)
         query, ignored = _query(resource, segments, request, header)
-        sandbox = key.test or self._sandbox_always
+        sandbox = caller.key.test or self._sandbox_always
         answer = await self._calls.answer(Call(resource, query, sandbox, self._deadline))
         return answered(resource, answer, ignored)
 

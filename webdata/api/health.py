@@ -50,9 +50,12 @@ class Health:
         """Tell from now on that the service stops."""
         self._stopping = True
 
-    def shown(self) -> dict[str, Any]:
-        """All that is told. `status` is `ready`, `degraded`, `unavailable` or `stopping`."""
-        failures, warnings = list(self._failures()), list(self._warnings())
+    def shown(self, *, database: bool = True) -> dict[str, Any]:
+        """All that is told, where the database answers or does not.
+
+        `status` is `ready`, `degraded`, `unavailable` or `stopping`.
+        """
+        failures, warnings = list(self._failures(database)), list(self._warnings())
         return {
             "status": self._status(failures, warnings),
             "version": self._version,
@@ -66,8 +69,8 @@ class Health:
     def _live(self, header: Header) -> Reply:
         return _reply(200, {"status": "live"})
 
-    def _ready(self, header: Header) -> Reply:
-        shown = self.shown()
+    async def _ready(self, header: Header) -> Reply:
+        shown = self.shown(database=await self._database_answers())
         return _reply(200 if shown["status"] in ("ready", "degraded") else 503, shown)
 
     def _status(self, failures: list[str], warnings: list[str]) -> str:
@@ -77,15 +80,20 @@ class Health:
             return "unavailable"
         return "degraded" if warnings else "ready"
 
-    def _failures(self) -> Iterator[str]:
+    async def _database_answers(self) -> bool:
+        try:
+            await self._keys.find("")
+        except Exception:  # whatever it is, no caller's key can be looked up, and the log tells it
+            logger.exception("The database does not answer")
+            return False
+        return True
+
+    def _failures(self, database: bool) -> Iterator[str]:
         """Why no call can be answered now."""
         calls = self._crawlers.shown()
         if calls["in_flight"] >= calls["limit"]:
             yield f"there is no room for another call: {calls['limit']} run"
-        try:
-            self._keys.find("")
-        except Exception:  # whatever it is, no caller's key can be looked up, and the log tells it
-            logger.exception("The database does not answer")
+        if not database:
             yield "the database does not answer, so no key opens: the log tells why"
 
     def _warnings(self) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Pages that anybody may ask for who reaches the service: they need no key and are there until it has stopped."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from webdata.api.params import Header
@@ -16,7 +16,7 @@ class OpenPage:
 
     path: str
     summary: str
-    reply: Callable[[Header], Reply]
+    reply: Callable[[Header], Reply | Awaitable[Reply]]
     """From the request's headers to what goes back; must be quick."""
     content_types: tuple[str, ...] = ("application/json",)
     """What it may come as."""

@@ -4,12 +4,14 @@ No body tells what only the operator may know: reasons that come from outside, t
 """
 
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any
 
 import orjson
 
 from webdata.api.replies import Reply
 from webdata.errors import (
+    AccessError,
     BlockedError,
     FetchError,
     LayoutError,
@@ -20,7 +22,6 @@ from webdata.errors import (
     QueryError,
     RateLimitedError,
     TargetError,
-    UnauthorizedError,
     UnsupportedContentError,
     UpstreamTimeoutError,
 )
@@ -118,12 +119,8 @@ def problem_of(error: BaseException, resource: Resource) -> ProblemDetails:
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
-        case UnauthorizedError() | TargetError() | UnsupportedContentError():
+        case AccessError() | UnsupportedContentError():
             return _refused(error)
-        case OutOfCreditsError():
-            return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
-        case RateLimitedError():
-            return ProblemDetails("rate_limited", _sentence(str(error)), retry_after=error.retry_after)
         case OverloadedError():
             return overloaded("There is no room for another call now", error.retry_after)
         case FetchError():
@@ -138,16 +135,20 @@ def overloaded(reason: str, retry_after: int) -> ProblemDetails:
     return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
 
 
-def _refused(error: UnauthorizedError | TargetError | UnsupportedContentError) -> ProblemDetails:
+def _refused(error: AccessError | UnsupportedContentError) -> ProblemDetails:
     message = _sentence(str(error))
     match error:
-        case UnauthorizedError():
-            return ProblemDetails("unauthorized", message)
+        case OutOfCreditsError():
+            return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
+        case RateLimitedError():
+            return ProblemDetails("rate_limited", message, retry_after=error.retry_after)
         case TargetError():
             return ProblemDetails("target_not_allowed", message)
         case UnsupportedContentError():
             row: Problem = {"loc": ["body", "response_type"], "msg": message, "type": "unsupported_content"}
             return ProblemDetails("validation_error", message, rows=[row])
+        case _:
+            return ProblemDetails("unauthorized", message)
 
 
 def _sentence(reason: str) -> str:
@@ -159,7 +160,7 @@ def _lost(error: FetchError, not_found: str) -> ProblemDetails:
         case NotFoundError():
             code, message = "not_found", error.message or not_found
         case BlockedError():
-            code, message = "blocked", _blocked(error.kind)
+            code, message = "blocked", _blocked(error)
         case LayoutError():
             code, message = "layout_changed", LAYOUT
         case UpstreamTimeoutError():
@@ -168,11 +169,14 @@ def _lost(error: FetchError, not_found: str) -> ProblemDetails:
             code, message = "upstream_failed", _sentence(error.reason)
         case _:
             code, message = "upstream_failed", FAILED
-    return ProblemDetails(code, message, outcome=error.outcome)
+    return ProblemDetails(code, message, retry_after=ceil(error.retry_after) or None, outcome=error.outcome)
 
 
-def _blocked(kind: str | None) -> str:
-    page = f"a blocking page ({kind})" if kind else "a blocking page"
+def _blocked(error: BlockedError) -> str:
+    if error.rate_limited or error.retry_after:
+        wait = f"in {ceil(error.retry_after)} seconds" if error.retry_after else "later"
+        return f"The upstream says that it gets too many requests, and asks to be left alone: try again {wait}."
+    page = f"a blocking page ({error.kind})" if error.kind else "a blocking page"
     return (
         f"The upstream showed {page} instead of results. Try again later, or from another region if there is a choice."
     )

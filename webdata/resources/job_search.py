@@ -26,12 +26,12 @@ class JobQuery(Query):
 
     q: Annotated[
         str,
-        AfterValidator(_in_north_america),
         Field(
             pattern=r"\S",
             description="a position and, if you like, a place in North America, such as q=nurse+in+Austin,+TX",
             examples=["nurse in Austin, TX"],
         ),
+        AfterValidator(_in_north_america),
     ]
 
     @property

@@ -57,6 +57,7 @@ class UrlQuery(Query):
         Field(
             description="the absolute http or https URL of a page, such as https://example.com/",
             examples=["https://example.com/"],
+            json_schema_extra={"pattern": "^[Hh][Tt][Tt][Pp][Ss]?://."},
         ),
     ]
     response_type: Annotated[

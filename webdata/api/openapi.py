@@ -1,0 +1,174 @@
+"""`GET /openapi.json`: everything that the service can be asked, as OpenAPI 3.1, made from the resources.
+
+https://spec.openapis.org/oas/v3.1.1
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from webdata.access import HEADERS as KEY_HEADERS
+from webdata.api.index import parameter
+from webdata.api.open_pages import OpenPage
+from webdata.api.openapi_responses import error_components, error_responses, header_components, record_response
+from webdata.api.openapi_schemas import choices, field_example, field_schema, record_schemas, reference
+from webdata.api.problems import JSON
+from webdata.api.replies import Reply
+from webdata.resources import Resource
+
+INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
+"""As it is described; the API answers it."""
+OPEN_TAG = "service"
+TERM = "q"
+
+ABOUT = """\
+Public web data as clean JSON: search results, news, papers, jobs, products, places, forum threads, any URL.
+
+Every call needs an API key. A **test key** (`wd_test_…`) is answered by the built-in sandbox, which plays the sites; \
+a **live key** (`wd_live_…`) goes out to the internet.
+
+An unknown parameter is ignored and named in `x-ignored-params`; a wrong value is an error that says what would be \
+right. `HEAD` works wherever `GET` does; any other method is a 405 with `Allow`. Errors have one body, as \
+`application/problem+json` where `Accept` asks for it. An empty answer is true: what was blocked or lost is an error.
+"""
+PACKED = (
+    "The terms may stand in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "
+    "the path changes nothing."
+)
+IN_SEGMENT = (
+    "The same as `{path}?q=…`: parameters stand in the path, joined by `&`, as in `{path}/q=coffee+shops{more}`, or "
+    "behind a `?`. `+` and `%20` are spaces, `%26` is an `&` inside a value."
+)
+TEXTUAL = "Some answers are text, not JSON: their `Content-Type` is `{text_type}`."
+BARE = "The path holds nothing but the search terms."
+NO_EFFECT = "accepted, but has no effect on these results"
+
+
+def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[str, Any]:
+    """The whole document; the same for the same resources and pages."""
+    promises = sorted(set(resources), key=lambda resource: resource.path)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "webdata", "version": version("webdata"), "description": ABOUT},
+        "servers": [{"url": "/", "description": "The service that gave this document."}],
+        "tags": [*_tags(promises), {"name": OPEN_TAG, "description": "Pages that need no key."}],
+        "security": [{name: []} for name in KEY_HEADERS],
+        "paths": dict(path for promise in promises for path in _paths(promise)) | _open_paths([INDEX, *pages]),
+        "components": _components(promises),
+    }
+
+
+def _components(resources: Sequence[Resource]) -> dict[str, Any]:
+    schemas = record_schemas(resource.name for resource in resources)
+    schemas |= choices(resource.query for resource in resources)
+    return {
+        "schemas": {name: schemas[name] for name in sorted(schemas)},
+        "responses": error_components(),
+        "headers": header_components(),
+        "securitySchemes": {name: _key_header(name) for name in KEY_HEADERS},
+    }
+
+
+def _key_header(name: str) -> dict[str, str]:
+    first = ", ".join(KEY_HEADERS)
+    return {"type": "apiKey", "in": "header", "name": name, "description": f"The first present of {first} counts."}
+
+
+def _tag(resource: Resource) -> str:
+    return resource.name.partition("_")[0]
+
+
+def _tags(resources: Sequence[Resource]) -> list[dict[str, str]]:
+    summaries: dict[str, list[str]] = {}
+    for resource in resources:
+        summaries.setdefault(_tag(resource), []).append(resource.summary)
+    return [{"name": name, "description": f"{'; '.join(all_of)}."} for name, all_of in summaries.items()]
+
+
+def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
+    """Every form of a resource's path, with its one operation."""
+    if resource.method == "POST":
+        about = TEXTUAL.format(text_type=resource.text_type) if resource.text_type else ""
+        yield resource.path, {"post": {**_operation(resource, resource.name, about), "requestBody": _body(resource)}}
+    elif not resource.packed:
+        yield resource.path, {"get": _get(resource, resource.name)}
+    else:
+        yield from _packed_paths(resource)
+
+
+def _packed_paths(resource: Resource) -> Iterator[tuple[str, Any]]:
+    path = resource.path
+    yield path, {"get": _get(resource, resource.name, PACKED.format(path=path))}
+    keys = resource.query.keys()
+    other = next((name for name in keys if name != TERM), None)
+    more = f"&{other}={field_example(resource.query, other)}" if other else ""
+    about = IN_SEGMENT.format(path=path, more=more)
+    yield f"{path}/q={{q}}", {"get": _get(resource, f"{resource.name}_packed", about, in_path=(TERM,))}
+    if resource.bare_term:
+        yield f"{path}/{{q}}", {"get": _get(resource, f"{resource.name}_bare", BARE, in_path=(TERM,))}
+
+
+def _operation(resource: Resource, name: str, about: str = "", form: str = "") -> dict[str, Any]:
+    description = {"description": about} if about else {}
+    return {
+        "operationId": name,
+        "summary": f"{resource.summary}{form}",
+        **description,
+        "tags": [_tag(resource)],
+        "responses": {"200": record_response(resource), **error_responses(resource)},
+    }
+
+
+def _get(resource: Resource, name: str, about: str = "", in_path: Sequence[str] = ()) -> dict[str, Any]:
+    parameters = [_parameter(resource, field, in_path) for field in resource.query.fields()]
+    form = ", terms in the path" if in_path else ""
+    return {**_operation(resource, name, about, form), "parameters": parameters}
+
+
+def _parameter(resource: Resource, field: str, in_path: Sequence[str]) -> dict[str, Any]:
+    found = parameter(resource, field)
+    description = found["description"]
+    if found["name"] in resource.query.without_effect:
+        description = f"{description}; {NO_EFFECT}"
+    return {
+        **found,
+        **({"in": "path"} if field in in_path else {}),
+        "description": description,
+        "schema": field_schema(resource.query, field),
+        "example": field_example(resource.query, field),
+    }
+
+
+def _body(resource: Resource) -> dict[str, Any]:
+    query = resource.query
+    properties = {
+        name: {**field_schema(query, name), "description": query.model_fields[name].description}
+        for name in query.fields()
+    }
+    required = [name for name in properties if query.model_fields[name].is_required()]
+    values = {"type": "object", "properties": properties, "required": required, "additionalProperties": True}
+    example = {name: field_example(query, name) for name in required}
+    return {"required": True, "content": {JSON: {"schema": values, "example": example}}}
+
+
+def _open_paths(pages: Iterable[OpenPage]) -> dict[str, Any]:
+    return {page.path: {"get": _open_operation(page)} for page in pages}
+
+
+def _open_operation(page: OpenPage) -> dict[str, Any]:
+    content = {
+        name: {"schema": {"type": "object"} if name == JSON else {"type": "string"}} for name in page.content_types
+    }
+    response = {
+        "description": page.summary,
+        "headers": {"x-request-id": reference("headers", "x-request-id")},
+        "content": content,
+    }
+    return {
+        "operationId": re.sub(r"\W+", "_", page.path).strip("_") or "index",
+        "summary": page.summary[0].upper() + page.summary[1:],
+        "tags": [OPEN_TAG],
+        "security": [],
+        "responses": {str(status): response for status in page.statuses},
+    }

@@ -1,0 +1,119 @@
+"""What calls answer, as OpenAPI tells it: headers, records, and one error body for every status."""
+
+from http import HTTPStatus
+from typing import Any
+
+from webdata.api.openapi_schemas import component_name, reference
+from webdata.api.problems import BAD_REQUEST, JSON, KINDS, PROBLEM_JSON
+from webdata.api.replies import PHASES
+from webdata.ladder import TRANSPORTS
+from webdata.outcome import Outcome
+from webdata.resources import Resource
+
+METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, UNPROCESSABLE = 405, 413, 422
+TEXT = {"type": "string"}
+
+HEADERS: dict[str, tuple[dict[str, Any], str]] = {
+    "x-request-id": (
+        {"type": "string", "pattern": "^req_[0-9A-HJKMNP-TV-Z]{26}$"},
+        "The id of this request, also in the service's log.",
+    ),
+    "x-outcome": ({"type": "string", "enum": list(Outcome)}, "How the fetch ended, by positive evidence."),
+    "x-transport": ({"type": "string", "enum": list(TRANSPORTS)}, "How the page was won."),
+    "x-region-mode": (
+        {"type": "string", "enum": ["proxy", "parameters"]},
+        "How the region was told to the site: the call went out from there, or by parameters alone.",
+    ),
+    "x-partial": (
+        TEXT,
+        "Only where the record is a part of what there is to tell: `atom` from a feed, `scripts` without what they do.",
+    ),
+    "x-ignored-params": (TEXT, "Keys and headers that were sent and mean nothing here."),
+    "server-timing": (TEXT, f"Milliseconds of {', '.join(PHASES)}; then the attempts of all fetches."),
+    "retry-after": ({"type": "integer", "minimum": 1}, "Seconds after which to try again."),
+}
+"""Every header that is described: what it holds, and what it tells. Names are in lower case."""
+ALWAYS = ("x-request-id", "x-outcome", "x-transport")
+"""Headers that no record comes without."""
+ANSWERED = (*ALWAYS, "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
+"""The headers of records."""
+RETRIED = (429, 503)
+"""Statuses that say when to come back (contract.md 2)."""
+FETCHED = (404, 502)
+"""Statuses that tell how a fetch ended, where there was one."""
+
+CODES = {
+    status: {code: title for code, (its_status, title) in KINDS.items() if its_status == status}
+    for status in sorted({status for status, _ in KINDS.values()})
+}
+"""The codes and titles of each status of an error."""
+
+
+def header_components() -> dict[str, Any]:
+    """The headers of records, by their names."""
+    return {name: _header(name, required=name in ALWAYS) for name in ANSWERED}
+
+
+def record_response(resource: Resource) -> dict[str, Any]:
+    """The response that carries a record, or its text."""
+    record = reference("schemas", component_name((resource.name, None), [resource.name]))
+    text = {resource.text_type: {"schema": TEXT}} if resource.text_type else {}
+    described = {name: {"description": f"{what}.", "schema": TEXT} for name, what in resource.text_headers}
+    return {
+        "description": "The record. An empty one is true: the site itself says that nothing was found.",
+        "headers": {name: reference("headers", name) for name in ANSWERED} | described,
+        "content": {JSON: {"schema": record}} | text,
+    }
+
+
+def error_responses(resource: Resource) -> dict[str, Any]:
+    """References to the errors that a call may end with, by status."""
+    return {str(status): reference("responses", error_name(status)) for status in error_statuses(resource)}
+
+
+def error_statuses(resource: Resource) -> list[int]:
+    """The statuses of the errors that a call may end with, in order; that of another method is none of them."""
+    never = {METHOD_NOT_ALLOWED}
+    if resource.method == "GET":
+        never.add(PAYLOAD_TOO_LARGE)
+    if resource.bad_query_status == BAD_REQUEST and not resource.text_type:
+        never.add(UNPROCESSABLE)
+    return [status for status in CODES if status not in never]
+
+
+def error_name(status: int) -> str:
+    """The component of an error, such as `BadGateway`."""
+    return HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
+
+
+def error_components() -> dict[str, Any]:
+    """The errors of all statuses, by component name."""
+    return {error_name(status): _error(status) for status in CODES}
+
+
+def _error(status: int) -> dict[str, Any]:
+    return {
+        "description": "; ".join(f"`{code}`: {title}" for code, title in CODES[status].items()),
+        "headers": _error_headers(status),
+        "content": {media_type: {"schema": _error_body(status)} for media_type in (JSON, PROBLEM_JSON)},
+    }
+
+
+def _error_headers(status: int) -> dict[str, Any]:
+    headers = {"x-request-id": _header("x-request-id", required=True)}
+    if status in FETCHED:
+        headers["x-outcome"] = _header("x-outcome", required=False)
+    if status in RETRIED:
+        headers["retry-after"] = _header("retry-after", required=False)
+    return headers
+
+
+def _error_body(status: int) -> dict[str, Any]:
+    code = {"enum": list(CODES[status])}
+    narrowed = {"status": {"const": status}, "error": {"properties": {"code": code}}}
+    return {**reference("schemas", "Error"), "properties": narrowed}
+
+
+def _header(name: str, *, required: bool) -> dict[str, Any]:
+    values, what = HEADERS[name]
+    return {"description": what, "required": required, "schema": values}
