@@ -19,6 +19,9 @@ SHORT = 20_000
 SHELL = 200_000
 """Bytes; the shells that ask for JavaScript are half as long, and a page beyond it is never searched."""
 
+OPENING = 1024 * 1024
+"""Bytes in which a page shows its prose, if it has any."""
+
 CONTENT = (b'id="rso"', b'id="center_col"', b'id="botstuff"', b'id="topstuff"', b"Gx5Zad", b"ZINbbc", b"zMzFAb")
 """The columns and plain boxes of Google's results pages of any layout; an obstacle has none of them."""
 HEADING = b"<h3"
@@ -106,7 +109,7 @@ class Seen:
 
     @cached_property
     def has_prose(self) -> bool:
-        return len(_firewalls.text(self.body)) > _firewalls.SCREEN
+        return len(_firewalls.text(self.body[:OPENING])) > _firewalls.SCREEN
 
     @cached_property
     def has_results(self) -> bool:
@@ -263,6 +266,11 @@ def linkedin_denial(seen: Seen) -> Block | None:
     return Block("denied", "status 999") if seen.status == LINKEDIN_DENIAL else None
 
 
+def linkedin_denial_alone(seen: Seen) -> Block | None:
+    """The same without a word to read; sites of others may use the status as they like."""
+    return linkedin_denial(seen) if not _firewalls.text(seen.body) else None
+
+
 def ebay_address(seen: Seen) -> Block | None:
     """The challenges of eBay and its page to sign in have addresses of their own, or are redirected to."""
     for address in (seen.url, _address(seen.headers.get("location", ""))):
@@ -354,7 +362,7 @@ ANY_SITE: tuple[Check, ...] = (
     waf_action,
     amazon_sign_in,
     linkedin_address,
-    linkedin_denial,
+    linkedin_denial_alone,
     ebay_address,
     lone_captcha,
     consent_form,

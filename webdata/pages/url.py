@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from typing import Literal
 
 from webdata.errors import UnsupportedContentError
+from webdata.pages._url.bounds import plain
 from webdata.pages._url.compression import decompressed
 from webdata.pages._url.encoding import decoded
 from webdata.pages._url.kinds import Kind, kind
 from webdata.pages._url.markdown import markdown
+from webdata.pages._url.shells import is_shell
 from webdata.resources.url_request import UrlPage, UrlQuery
 
-__all__ = ["decoded", "decompressed", "page", "record"]
+__all__ = ["decoded", "decompressed", "is_shell", "page", "record"]
 
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
@@ -28,8 +30,9 @@ def page(
     headers: Mapping[str, str],
     response_type: Literal["full", "markdown"],
     method: str = "GET",
+    bare: bool = False,
 ) -> UrlPage:
-    """The record of a response whose body is plain already.
+    """The record of a response whose body is plain already. A `bare` page is text without markup, for Markdown.
 
     Raises UnsupportedContentError for content that is no text where Markdown is asked for.
     """
@@ -43,7 +46,7 @@ def page(
     else:
         text, encoding = decoded(body, content_type)
     return {
-        "data": text if response_type == "full" else _markdown(text, what, url),
+        "data": text if response_type == "full" else _markdown(text, what, url, bare),
         "status": status,
         "headers": lower,
         "config": {
@@ -61,9 +64,9 @@ def record(body: bytes, query: UrlQuery) -> UrlPage:
     return page(body, url=query.url, status=200, headers={}, response_type=query.response_type)
 
 
-def _markdown(text: str, what: Kind, url: str) -> str:
+def _markdown(text: str, what: Kind, url: str, bare: bool) -> str:
     if what is Kind.HTML:
-        return markdown(text, url)
+        return plain(text) if bare else markdown(text, url)
     if what is Kind.TEXT:
         return text
     longest = max((len(fence) for fence in FENCE.findall(text)), default=2)

@@ -5,10 +5,13 @@ from collections.abc import Iterator
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.weights import several
+
 LISTS = ("ol", "ul")
-CELLS = ("td", "th")
 LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight-text|brush:|prism|hljs language)[-\s]?([\w+#.-]+)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|brush:|prism|hljs language)[-\s]?"
+    r"|highlight-(?!default|none|wrapper|box|block|code|container|table|line))([\w+#.-]+)"
 )
 NUMBERS = re.compile(r"(?<![a-z])(?:lineno|linenos|linenums|line-numbers?|gutter|hljs-ln-numbers|blob-num)(?![a-z])")
 LAYOUT = frozenset(
@@ -35,8 +38,8 @@ LAYOUT = frozenset(
     ]
 )
 """What stands in the cells of a table that lays out a page; one short paragraph or list does not make it one."""
-WIDEST = 60
-"""Columns that a cell may span."""
+LONGEST = 600
+"""Characters of the longest cell of a table of data, unless it has headings."""
 
 
 def regular(root: HtmlElement) -> None:
@@ -44,23 +47,24 @@ def regular(root: HtmlElement) -> None:
     for pre in [*root.iter("pre")]:
         _listing(pre)
     for table in [*root.iter("table")]:
-        if _is_layout(table):
+        if table.tag != "table":
+            continue
+        if is_layout(table):
             _unfold(table)
         else:
-            _spans(table)
+            _flatten([*table.iterdescendants("table")])
     for outer in [*root.iter(*LISTS)]:
         _items(outer)
-    for item in [*root.iter("li")]:
-        if not item.text_content().strip() and item.find(".//img") is None:
-            item.drop_tree()
+        if outer.tag == "ol":
+            _numbers(outer)
+    drop([li for li in root.iter("li") if not li.text_content().strip() and li.find(".//img") is None])
 
 
 def _listing(pre: HtmlElement) -> None:
     if any(around.tag == "pre" for around in pre.iterancestors()):
         return
     language = _language(pre)
-    for number in [e for e in pre.iter("*") if NUMBERS.search(e.get("class", "")) and e is not pre]:
-        number.drop_tree()
+    drop([e for e in pre.iter("*") if NUMBERS.search(e.get("class", "")) and e is not pre])
     for line in [*pre.iter("br")]:
         line.tail = "\n" + (line.tail or "")
     text = pre.text_content()
@@ -87,41 +91,50 @@ def _framing(pre: HtmlElement) -> Iterator[HtmlElement]:
     yield from pre.iter("code")
     around = pre.getparent()
     for _ in range(3):
-        if around is None or len(around.findall(".//pre")) > 1 or around.tag == "body":
+        if around is None or several(around, "pre") or around.tag == "body":
             return
         yield around
         around = around.getparent()
 
 
-def _is_layout(table: HtmlElement) -> bool:
-    if table.get("role") in ("presentation", "none") or table.find(".//table") is not None:
+def is_layout(table: HtmlElement) -> bool:
+    """Whether a table only arranges what it holds, and its rows and columns tell nothing."""
+    rows = _rows(table)
+    if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
-    rows = table.findall(".//tr")
-    if max((len(row) for row in rows), default=0) < 2:
-        return True
-    if table.find(".//th") is not None or table.find("caption") is not None:
-        return False
-    blocks = sum(1 for cell in table.iter(*CELLS) for block in cell if block.tag in LAYOUT)
-    return any(len(cell.text_content()) > 600 for cell in table.iter(*CELLS)) or blocks > 2 * len(rows)
+    cells = [cell for row in rows for cell in row]
+    headed = table.find("caption") is not None or any(cell.tag == "th" for cell in cells)
+    if table.find(".//table") is not None:
+        return not headed or any(len(cell.text_content()) > LONGEST for cell in cells)
+    blocks = sum(1 for cell in cells for block in cell if block.tag in LAYOUT)
+    return not headed and (any(len(cell.text_content()) > LONGEST for cell in cells) or blocks > 2 * len(rows))
 
 
 def _unfold(table: HtmlElement) -> None:
-    for part in [*table]:
-        for row in [part] if part.tag == "tr" else [*part.iterfind("tr")]:
-            for cell in row:
-                cell.tag = "div"
-            row.tag = "div"
+    for row in _rows(table):
+        for cell in row:
+            cell.tag = "div"
+        row.tag = "div"
+    for part in table:
         if part.tag != "caption":
             part.tag = "div"
     table.tag = "div"
 
 
-def _spans(table: HtmlElement) -> None:
-    for cell in table.iter(*CELLS):
-        for name in ("colspan", "rowspan"):
-            value = cell.get(name)
-            if value and not (value.isascii() and value.isdigit() and int(value[:9]) <= WIDEST):
-                del cell.attrib[name]
+def _flatten(tables: list[HtmlElement]) -> None:
+    """Make tables within the cells of another lines of text, for Markdown has no such tables."""
+    texts = [
+        "; ".join(" ".join(" ".join(cell.text_content().split()) for cell in row) for row in _rows(table))
+        for table in tables
+    ]
+    for table, text in zip(tables, texts, strict=True):
+        drop([*table])
+        table.tag, table.text = "span", text
+
+
+def _rows(table: HtmlElement) -> list[HtmlElement]:
+    """The rows of a table itself, not of those within."""
+    return [row for part in table for row in ([part] if part.tag == "tr" else part.iterchildren("tr"))]
 
 
 def _items(outer: HtmlElement) -> None:
@@ -132,3 +145,27 @@ def _items(outer: HtmlElement) -> None:
             last = child
         elif last is not None and child.tag in LISTS:
             last.append(child)
+
+
+def _numbers(outer: HtmlElement) -> None:
+    """Begin another list where the numbers of one do not go on."""
+    items = [*outer.iterchildren("li")]
+    step = -1 if outer.get("reversed") is not None else 1
+    number = _number(outer.get("start"), 1 if step > 0 else len(items))
+    if step < 0:
+        outer.set("start", str(number))
+    due, here = number, outer
+    for item in items:
+        number = _number(item.get("value"), number)
+        if number != due:
+            following = outer.makeelement("ol", {"start": str(number)})
+            following.tail, here.tail = here.tail, None
+            here.addnext(following)
+            here = following
+        if here is not outer:
+            here.append(item)
+        due, number = number + 1, number + step
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise

@@ -4,6 +4,7 @@ import logging
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterator
+from io import BytesIO
 from typing import NamedTuple
 
 import brotli
@@ -17,6 +18,8 @@ else:
 
 logger = logging.getLogger(__name__)
 
+DECOMPRESSED = "decompressed"
+"""The flag of a response whose body is plain already, whatever its headers say."""
 CHUNK = 64 * 1024
 """Bytes that are made plain at a time."""
 
@@ -60,20 +63,21 @@ def _reader(name: str) -> Callable[[bytes], Chunks]:
 
 
 def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:
-    read = bytearray()
+    read, length = BytesIO(), 0
     try:
         for chunk in reader(body):
-            read += chunk
-            if len(read) > limit:
+            length += read.write(chunk)
+            if length > limit:
+                read.close()  # an error may be kept for long, and this frame with it
                 raise UpstreamError("the page is larger than what is read", "too_large")
     except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as error:
-        if not read and body and isinstance(error, EOFError):
+        if not length and body and isinstance(error, EOFError):
             raise UpstreamError("the page was cut off before anything of it could be read", "truncated") from error
-        if not read and body:
+        if not length and body:
             raise UpstreamError("the page is not in the encoding that it names", "content_encoding") from error
-        logger.info("a compressed body ends early: %d bytes of it are read", len(read))
-        return Plain(bytes(read), whole=False)
-    return Plain(bytes(read), whole=True)
+        logger.info("a compressed body ends early: %d bytes of it are read", length)
+        return Plain(read.getvalue(), whole=False)
+    return Plain(read.getvalue(), whole=True)
 
 
 def _inflated(body: bytes, bits: int) -> Generator[bytes, None, bytes]:

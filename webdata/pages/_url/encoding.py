@@ -5,12 +5,22 @@ declares, what its bytes look like. A declaration that the bytes refute does not
 """
 
 import codecs
+import re
+from collections.abc import Iterator
+from io import BytesIO
 
 from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
 SNIFFED = 30_000
 """Bytes that the detector sees."""
+LINE = 1_000
+"""Bytes of a line before the first that is not ASCII which the detector sees."""
+BEYOND = re.compile(b"[\x80-\xff]")
+PIECE = 256 * 1024
+"""Bytes that are decoded at a time."""
+WIDEST = 4
+"""Bytes of the widest character."""
 SAMPLE = 200_000
 """Bytes that are looked at to tell a charset: the time for it grows with them."""
 CODECS = {
@@ -71,7 +81,7 @@ def _codec(name: str | None) -> str | None:
 
 
 def _text(body: bytes, codec: str) -> tuple[str, str]:
-    text = body.decode(codec, "replace")
+    text = "".join(_pieces(body, codec, "replace"))
     return text, NAMES.get(
         codec, codec.replace("_", "-").replace("cp125", "windows-125").replace("iso8859", "iso-8859")
     )
@@ -88,18 +98,27 @@ def _holds(body: bytes, codec: str) -> bool:
 
 def _valid(body: bytes, codec: str) -> bool:
     try:
-        body.decode(codec)
+        for _ in _pieces(body, codec, "strict"):
+            pass
     except UnicodeError:
         return False
     return True
 
 
+def _pieces(body: bytes, codec: str, errors: str) -> Iterator[str]:
+    """The text of a body, a part at a time: decoding holds up all other threads."""
+    decoder = codecs.getincrementaldecoder(codec)(errors)
+    for start in range(0, len(body), PIECE):
+        yield decoder.decode(body[start : start + PIECE])
+    yield decoder.decode(b"", final=True)
+
+
 def _damaged(body: bytes, declared: str | None) -> str | None:
     """The declared charset, or UTF-8, of text that is broken in few places alone."""
     for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
-        text = body.decode(codec, "replace")
-        beyond = sum(char > "\x7f" for char in text[:SAMPLE])
-        if text[:SAMPLE].count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
+        text = body[: SAMPLE * WIDEST].decode(codec, "replace")[:SAMPLE]
+        beyond = sum(char > "\x7f" for char in text)
+        if text.count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
             return codec
     return None
 
@@ -135,4 +154,11 @@ def _wide(sample: bytes) -> str | None:
 
 def _telling(body: bytes) -> bytes:
     """The lines that are not ASCII: only they tell a charset."""
-    return b"\n".join(line for line in body.split(b"\n") if not line.isascii())[:SNIFFED]
+    lines = BytesIO()
+    place = 0
+    while lines.tell() < SNIFFED and (found := BEYOND.search(body, place)):
+        start = max(body.rfind(b"\n", place, found.start()) + 1, found.start() - LINE, place)
+        end = body.find(b"\n", found.start(), found.start() + SNIFFED)
+        place = end + 1 if end >= 0 else found.start() + SNIFFED
+        lines.write(body[start:place])
+    return lines.getvalue()[:SNIFFED]

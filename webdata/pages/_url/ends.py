@@ -1,113 +1,94 @@
-"""What stands before and after the text of a page: bylines, teasers, tags, notes on the author.
+"""What stands before and after the text of a page: lines of links, tags, teasers, ways to other pages of the site.
 
-What is no text is told by a second opinion, trafilatura's, and by how little a block says beside its links; what lies
-between two paragraphs that trafilatura keeps is never in question.
+Only a block that is mostly links to pages, or that says what such blocks say, goes; a price, a phone number, a
+conclusion stays, and so does all of a table, a list, a figure.
 """
 
-import logging
 import re
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Container, Iterable
+from itertools import takewhile
+from urllib.parse import urlsplit
 
-import trafilatura
 from lxml.html import HtmlElement
 
-from webdata.pages._url.blocks import LISTS
-from webdata.pages._url.mathematics import BACKSLASH
-from webdata.pages._url.weights import BLOCKS, Weights, size
+from webdata.pages._url.cleaning import HEADINGS, with_headings
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
-logging.getLogger("trafilatura").setLevel(logging.ERROR)  # it warns of every page that is no article
-
-TELLING = 30
-"""Characters from which a block that trafilatura keeps tells where the text begins and ends."""
-WHOLE = 12
-"""Characters from which a block stays because trafilatura keeps it: shorter ones are found by chance."""
-AGREED = 0.5
-"""The share of a page's characters that trafilatura must keep before the rest is in question."""
 ARTICLE = 600
 """Characters of prose from which a page may be an article; at least half of its text is prose then."""
-FAR = 200
-"""Blocks within which the text must begin, and end."""
-LONGEST_BEFORE, LONGEST_AFTER = 120, 200
-"""Characters outside links of a block that may be left out before the text, and after it."""
-NEAR = 3
-"""Blocks before the text whose headings belong to it."""
-HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
-WHOLES = ("h1", "pre", "table")
-WORD = re.compile(r"\w+")
+WHOLES = frozenset(["details", "dl", "figure", "ol", "pre", "table", "ul"])
+"""Elements of which no part goes without the rest."""
+LABELS = re.compile(
+    r"[\W_]*(?:(?:posted|filed|published|tagged|categori[sz]ed) (?:in|under|as|at|by).{0,80}"
+    r"|(?:tags?|categor(?:y|ies)|schlagwörter|schlagworte|kategorien?|topics?|étiquettes?|etiquetas?)\s*:.{0,200}"
+    r"|(?:no |\d+ )?(?:comments?|kommentare?|comentarios?|commentaires?|views?|shares?|likes?)\b\W{0,3}\d*"
+    r"|(?:leave|post|write) a (?:comment|reply)|(?:previous|next|older|newer)(?: (?:post|article|entry|story|page)s?)?"
+    r"|(?:print|e-?mail)(?: this)?(?: (?:page|article|story))?|read more|weiterlesen"
+    r"|\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?| uhr)?)[\W_]*",
+    re.IGNORECASE,
+)
+"""What a small block around an article says that is no part of it."""
 
-Block = tuple[HtmlElement, str]
-"""An innermost block and its words."""
+
+def hosts(root: HtmlElement, url: str) -> frozenset[str]:
+    """The hosts of an untouched page: where it was found, and where it says that it is."""
+    named = root.xpath('//link[@rel="canonical"]/@href')
+    return frozenset(map(_host, [url, *named[:1]])) - {""}
 
 
-def trimmed(part: HtmlElement, page: HtmlElement) -> None:
-    """Take out of the content of a page, in place, what stands around its text. `page` is the whole, untouched."""
-    if not _is_article(part):
+def trimmed(part: HtmlElement, site: Container[str]) -> None:
+    """Take out of the content of a page, in place, what stands around its text; its links are absolute already.
+
+    Links to the hosts in `site` lead to other pages of the same site.
+    """
+    weights = Weights(part)
+    if weights.total < max(ARTICLE, weights.text[part] / 2):
         return
-    blocks = [*_blocks(part)]
-    text = _words(trafilatura.extract(page, favor_recall=True, include_comments=False) or "")
-    if len(text) < AGREED * sum(len(words) for _, words in blocks):
-        return
-    before, after = _until_text(blocks, text), _until_text(reversed(blocks), text)
-    _leave_out(before[:-NEAR], LONGEST_BEFORE)
-    _leave_out([element for element in before[-NEAR:] if element.tag not in HEADINGS], LONGEST_BEFORE)
-    _leave_out(after, LONGEST_AFTER)
+    blocks = _innermost(part)
+    before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
+    asked = {*before, *after}
+    drop(with_headings(block for block in blocks if block in asked and _is_chrome(block, site)))
 
 
-def _is_article(part: HtmlElement) -> bool:
-    """Whether a page is prose for the most part, without formulas, which trafilatura does not see."""
-    weights, text = Weights(part), part.text_content()
-    return "$$" not in text and BACKSLASH not in text and weights.total >= max(ARTICLE, weights.text[part] / 2)
+def _innermost(part: HtmlElement) -> list[HtmlElement]:
+    """The blocks of a page that hold no others and some words, but no part of what is whole."""
+    whole = {element for outer in part.iter(*WHOLES) for element in outer.iter("*")}
+    return [
+        element
+        for element in part.iter(*BLOCKS)
+        if element is not part
+        and element not in whole
+        and next(element.iterdescendants(*BLOCKS), None) is None
+        and element.text_content().strip()
+    ]
 
 
-def _blocks(part: HtmlElement) -> Iterator[Block]:
-    """The innermost blocks, tables and listings aside, which are never in question."""
-    set_aside = {element for whole in part.iter(*WHOLES) for element in whole.iter("*")}
-    for element in part.iter(*BLOCKS):
-        if element is not part and element not in set_aside and next(element.iterdescendants(*BLOCKS), None) is None:
-            words = _words(element.text_content())
-            if words.strip():
-                yield element, words
+def _until_prose(blocks: Iterable[HtmlElement], site: Container[str]) -> list[HtmlElement]:
+    return [*takewhile(lambda block: _said(block, site) < PROSE, blocks)]
 
 
-def _words(text: str) -> str:
-    return f" {' '.join(WORD.findall(text.casefold()))} "
+def _is_chrome(block: HtmlElement, site: Container[str]) -> bool:
+    if block.tag in HEADINGS or block.find(".//img") is not None:
+        return False
+    text = " ".join(block.text_content().split())
+    return size(text) > 2 * _said(block, site) or LABELS.fullmatch(text) is not None
 
 
-def _until_text(blocks: Iterable[Block], text: str) -> list[HtmlElement]:
-    """The blocks before the first that tells that the text is there; none where there is no such block."""
-    passed: list[HtmlElement] = []
-    for element, words in islice(blocks, FAR):
-        kept = words in text
-        if kept and len(words) >= TELLING:
-            return passed
-        if not kept or len(words) < WHOLE:
-            passed.append(element)
-    return []
+def _said(block: HtmlElement, site: Container[str]) -> float:
+    """How much a block says outside its links to pages of the site; other links are often what it is about."""
+    return size(block.text_content()) - sum(
+        size(link.text_content()) for link in block.iter("a") if _is_way(link, site)
+    )
 
 
-def _leave_out(elements: Iterable[HtmlElement], longest: int) -> None:
-    """Take out short elements, but no part of a list without the rest of it."""
-    left: dict[HtmlElement, int] = {}
-    for element in [element for element in elements if _said(element) < longest and not _is_note(element)]:
-        outer = next((around for around in reversed([*element.iterancestors()]) if around.tag in LISTS), None)
-        if outer is None:
-            element.drop_tree()
-        else:
-            left[outer] = left.get(outer, _length(outer)) - _length(element)
-    for outer, length in left.items():
-        if not length:
-            outer.drop_tree()
+def _is_way(link: HtmlElement, site: Container[str]) -> bool:
+    """Whether a link leads to another page of the site without its address being told."""
+    return _host(link.get("href")) in site and not link.text_content().lstrip().startswith(("http:", "https:", "www."))
 
 
-def _length(element: HtmlElement) -> int:
-    return sum(len(word) for word in element.text_content().split())
-
-
-def _is_note(element: HtmlElement) -> bool:
-    return element.text_content().lstrip().startswith("[^")
-
-
-def _said(element: HtmlElement) -> float:
-    """How much a block tells outside its links."""
-    return size(element.text_content()) - sum(size(link.text_content()) for link in element.iter("a"))
+def _host(url: str | None) -> str:
+    try:
+        return (urlsplit(url or "").hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""

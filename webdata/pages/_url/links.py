@@ -5,6 +5,9 @@ from urllib.parse import urljoin
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.weights import several
+
 LAZY = ("data-src", "data-original", "data-lazy-src", "data-srcset", "srcset")
 """Where pages keep a picture's address until it scrolls into view."""
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
@@ -22,7 +25,7 @@ def linked(root: HtmlElement, base: str) -> None:
     for link in [*root.iter("a")]:
         href = address(link.get("href"), base)
         if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
-            link.drop_tag()
+            _words_alone(link)
         else:
             link.attrib.clear()
             link.set("href", href)
@@ -39,10 +42,10 @@ def address(href: str | None, base: str) -> str | None:
         absolute = urljoin(base, href)
     except ValueError:
         absolute = href
-    return "".join(ESCAPES.get(char, char) for char in absolute if char not in "\r\n\t")
+    return absolute.translate(ESCAPES)
 
 
-ESCAPES = {char: f"%{ord(char):02X}" for char in '() <>[]\\"`'}
+ESCAPES = str.maketrans({char: f"%{ord(char):02X}" for char in '() <>[]\\"`'} | dict.fromkeys("\r\n\t", ""))
 
 
 def _shown(picture: HtmlElement, base: str) -> None:
@@ -66,28 +69,37 @@ def footnotes(root: HtmlElement) -> None:
     """Write references as `[^1]`, and what they lead to as `[^1]: …`."""
     targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
     notes: dict[HtmlElement, str] = {}
+    backs = []
     for link in [*root.iter("a")]:
         target = targets.get((link.get("href") or "").partition("#")[2])
         text = link.text_content()
         mark = MARK.fullmatch(text)
         if target is not None and BACK.fullmatch(text):
-            link.drop_tree()
+            backs.append(link)
         elif target is not None and mark and _is_reference(link):
             label = notes.setdefault(_note(target), mark[1])
             _write(link, f"[^{label}]")
+    drop(backs)
     for note, label in notes.items():
         _define(note, label)
 
 
 def permanent(root: HtmlElement) -> None:
     """Take out the links of headings to themselves, but not their words."""
+    marks = []
     for link in root.xpath(".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]//a"):
         if not (link.get("href") or "").startswith("#"):
             continue
         if PERMANENT.fullmatch(link.text_content()):
-            link.drop_tree()
+            marks.append(link)
         else:
-            link.drop_tag()
+            _words_alone(link)
+    drop(marks)
+
+
+def _words_alone(link: HtmlElement) -> None:
+    link.tag = "span"
+    link.attrib.clear()
 
 
 def _is_reference(link: HtmlElement) -> bool:
@@ -106,7 +118,7 @@ def _note(target: HtmlElement) -> HtmlElement:
 
 def _write(link: HtmlElement, text: str) -> None:
     place = next((around for around in (*link.iterancestors(),)[:3] if around.tag == "sup"), link)
-    if place is not link and len(place.findall(".//a")) > 1:
+    if place is not link and several(place, "a"):
         place = link
     tail = place.tail
     place.clear(keep_tail=False)

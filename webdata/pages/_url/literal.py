@@ -9,7 +9,7 @@ from webdata.pages._url.mathematics import BACKSLASH
 CODE = frozenset(["code", "kbd", "pre", "samp", "tt"])
 PAIRED = (
     re.compile(r"\*(?=\S)|(?<=\S)\*"),
-    re.compile(r"(?<![^\W_])_+(?=[^\W_])|(?<=[^\W_])_+(?![^\W_])"),
+    re.compile(r"(?<![^\W_])_{1,99}(?=[^\W_])|(?<=[^\W_])_{1,99}(?![^\W_])"),
     re.compile("`"),
     re.compile("~(?=~)|(?<=~)~"),
 )

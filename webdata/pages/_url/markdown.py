@@ -1,6 +1,7 @@
 """The readable page as Markdown: its content alone where that can be told, else all of it."""
 
 import re
+from html import escape
 
 import html_to_markdown
 from lxml import etree
@@ -8,22 +9,24 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import regular
-from webdata.pages._url.bounds import beyond, plain
-from webdata.pages._url.cleaning import cleaned, seen
+from webdata.pages._url.bounds import beyond, even, plain, tangled
+from webdata.pages._url.cleaning import cleaned, discussed, seen
 from webdata.pages._url.content import content, described
-from webdata.pages._url.ends import trimmed
+from webdata.pages._url.embedded import shown
+from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.links import address, footnotes, linked, permanent
 from webdata.pages._url.literal import escaped
+from webdata.pages._url.marks import marked
+from webdata.pages._url.shells import SCRIPT, remains
 from webdata.pages._url.weights import size
 
-DEEP = 250
-"""How deep a page may nest; the converter and libxml2 leave out what is deeper than some hundreds."""
 LITTLE = 250
 """Characters of content below which the whole page is looked at."""
 SOME = 0.2
 """The share of the whole page that so little must be to stand for it."""
-JUDGED = 40_000
-"""Tags of a page whose ends are looked at: more are no article, and take more than half a second."""
+NOTHING = 60
+"""Characters of a page of scripts below which what it says of itself is added."""
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 OPTIONS = html_to_markdown.ConversionOptions(
     extract_metadata=False,
     compact_tables=True,
@@ -46,22 +49,24 @@ FRAMES = frozenset(["aside", "button", "dialog", "footer", "form", "header", "me
 """What the converter would judge once more, and leave out."""
 SPACES = re.compile(r"[ \t\r\n\f]+")
 EMPTY_LINES = re.compile(r"\n{3,}")
-EMPTY_LINKS = re.compile(r"(?<!!)\[\s*\]\([^)]*\)")
+EMPTY_LINKS = re.compile(r"(?<!!)\[\s*\]\([^()\s\[\]]*+\)")
 
 
 def markdown(text: str, url: str) -> str:
     """The page of `text`, found at `url`, as Markdown that ends in a line end."""
-    if beyond(text) or (root := tree(text)) is None or _deep(root):
+    if beyond(text) or (root := tree(text)) is None or tangled(root):
         return plain(text)
     base = _base(root, url)
-    title = _title(root)
-    part = _part(root, text)
+    title, rest, site = _title(root), remains(root), hosts(root, url)
+    part = _part(root, text, base)
     permanent(part)
     footnotes(part)
     linked(part, base)
     regular(part)
-    if text.count("<") <= JUDGED and (whole := tree(text)) is not None:
-        trimmed(part, whole)
+    trimmed(part, site)
+    marked(part)
+    if SCRIPT.search(text) and _length(part) < NOTHING:
+        _add(part, rest)
     _fold(part)
     escaped(part)
     written = _written(part)
@@ -70,6 +75,8 @@ def markdown(text: str, url: str) -> str:
 
 def tree(text: str) -> HtmlElement | None:
     """The tree of a page; None where there is no markup to make one of."""
+    if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
+        text = _without_sections(text)
     parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)
@@ -81,34 +88,41 @@ def tree(text: str) -> HtmlElement | None:
         root.append(body)
     strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
     body[:0] = [stray for stray in strays if stray is not body]
+    even(root)
     return root
 
 
-def _deep(root: HtmlElement) -> bool:
-    depth = 0
-    for event, _ in etree.iterwalk(root, events=("start", "end")):
-        depth += 1 if event == "start" else -1
-        if depth > DEEP:
-            return True
-    return False
+def _without_sections(text: str) -> str:
+    """XHTML with the text of its CDATA sections as text. Behind the last end there is no section to look for."""
+    end = text.rfind("]]>") + 3
+    return CDATA.sub(lambda section: escape(section[1]), text[:end]) + text[end:] if end > 2 else text
 
 
-def _part(root: HtmlElement, text: str) -> HtmlElement:
+def _part(root: HtmlElement, text: str, base: str) -> HtmlElement:
     """The content of a page; all that it shows where its content is nearly nothing."""
     mathematics.written(root)
+    shown(root, base)
     kept = described(root)
     cleaned(root, kept)
-    part = content(root, kept)
-    shown = _length(part)
-    if shown >= LITTLE:
+    part = content(root, kept | discussed(root))
+    length = _length(part)
+    if length >= LITTLE:
         return part
     whole = tree(text)
     body = None if whole is None else whole.find("body")
     if whole is None or body is None:
         return part
     mathematics.written(whole)
+    shown(whole, base)
     seen(whole)
-    return part if shown and shown >= SOME * _length(whole) else body
+    return part if length and length >= SOME * _length(whole) else body
+
+
+def _add(part: HtmlElement, texts: list[str]) -> None:
+    for text in texts:
+        paragraph = part.makeelement("p")
+        paragraph.text = text
+        part.append(paragraph)
 
 
 def _length(element: HtmlElement) -> float:

@@ -8,6 +8,9 @@ import re
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.weights import several
+
 DRAWN = re.compile(r"(?<![\w-])(?:katex|katex-display|MathJax\w*|mjx-\w+|mwe-math-element|math-container)(?![\w-])")
 """Classes of what libraries draw around a formula."""
 PICTURES = re.compile(r"(?<![a-z])(?:latex|tex|math|mwe-math-[\w-]+)(?![a-z])")
@@ -32,14 +35,12 @@ SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 
 def written(root: HtmlElement) -> None:
     """Put text in the place of every formula of a page."""
-    for math in [*root.iter("math")]:
+    for math, drawn in [(math, _drawn(math)) for math in root.iter("math")]:
         if math.getparent() is not None:
-            drawn = _drawn(math)
             _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
     scripts = [*root.iterfind('.//script[@type="math/tex"]'), *root.xpath('//script[starts-with(@type, "math/tex;")]')]
-    for drawn in root.xpath('//*[starts-with(@class, "MathJax")]') if scripts else ():
-        if drawn.getparent() is not None:
-            drawn.drop_tree()
+    if scripts:
+        drop(root.xpath('//*[starts-with(@class, "MathJax")]'))
     for script in scripts:
         if script.getparent() is not None:
             _replace(script, script.text or "", "mode=display" in script.get("type", ""))
@@ -52,7 +53,7 @@ def _drawn(math: HtmlElement) -> HtmlElement:
     """The outermost element that a library drew around a formula."""
     found = math
     for depth, around in enumerate(math.iterancestors()):
-        if depth > 6 or len(around.findall(".//math")) > 1:
+        if depth > 6 or several(around, "math"):
             break
         if str(around.tag).startswith("mjx-") or DRAWN.search(around.get("class", "")):
             found = around

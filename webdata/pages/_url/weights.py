@@ -1,5 +1,7 @@
 """How much text, how much of it in links, and how much prose each element of a page holds."""
 
+from itertools import islice
+
 from lxml.html import HtmlElement
 
 BLOCKS = frozenset(
@@ -96,6 +98,11 @@ class Weights:
         """Whether an element is a list of links and nothing else."""
         text, linked = self.text[element], self.linked[element]
         return element.tag in BLOCKS and self.links[element] >= MANY and linked > 0.8 * text and text - linked < PROSE
+
+
+def several(around: HtmlElement, tag: str) -> bool:
+    """Whether there is more than one such element within another; the rest of many is not looked for."""
+    return len([*islice(around.iterdescendants(tag), 2)]) > 1
 
 
 def size(text: str | None) -> float:

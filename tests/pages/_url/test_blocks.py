@@ -1,0 +1,26 @@
+"""Lists, tables and listings."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<ol start=3><li>a<li value=10>b<li>c</ol>", "3. a\n\n10) b\n11) c"),
+        ("<ol reversed><li>a<li>b</ol>after", "2. a\n\n1) b\n\nafter"),
+        ("<ol><li value=x>a<li value=2>b</ol>", "1. a\n2. b"),
+        (
+            "<table><tr><th>A<th>B<tr><td>1<td><table><tr><td>x<td>y<tr><td>z<td>w</table></table>",
+            "| A | B |\n| --- | --- |\n| 1 | x y; z w |",
+        ),
+        ("<table><tr><td>left<td><table><tr><td>x<td>y</table></table>", "left\n\n| x | y |\n| --- | --- |"),
+        (
+            "<div class='highlight-python notranslate'><div class=highlight><pre>x</pre></div></div>",
+            "```python\nx\n```",
+        ),
+        ("<div class='highlight-default notranslate'><pre>x</pre></div>", "```\nx\n```"),
+    ],
+)
+def test_regular(within, html, expected):
+    """Numbers of items, tables in tables and the language of what frames a listing are told as far as Markdown can."""
+    assert within(html) == expected

@@ -1,0 +1,73 @@
+"""No page takes long, whatever is in it."""
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml.html import fromstring
+
+from webdata.pages._url.bounds import beyond, even, plain
+from webdata.pages._url.markdown import markdown
+
+URL = "https://example.com/"
+MANY = 12_000
+WORDS = "many words " * 9
+HOSTILE = {
+    "a list of links": "<ul>" + '<li><a href="/x">a b c</a>' * MANY + "</ul>",
+    "a longer one": "<ul>" + '<li><a href="/x">a b c</a>' * 60_000 + "</ul>",
+    "links that lead nowhere": "<p>" + "<a><b>x</b></a>y" * MANY,
+    "empty items": "<ul>" + "<li></li>\n" * 25_000 + "</ul>",
+    "scripts between text": "<script></script>xyz " * 25_000,
+    "listings": "<pre>a</pre>" * MANY,
+    "formulas": "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>" * 6_000,
+    "nested headers": "<header>" * 200 + "<p>x</p>" * 30_000,
+    "nested quotes": "<blockquote>" * 240 + "<p>x</p>" * 15_000,
+    "cells that span all": "<table>" + "<tr><td rowspan=60000 colspan=1000>a</td></tr>" * 2000 + "</table>",
+    "a long row among short ones": "<table>" + "<tr><td>a" * 15_000 + "<tr>" + "<td>b" * 5_000 + "</table>",
+    "a row": "<table><tr>" + "<td>a" * 30_000 + "</table>",
+    "quotes that do not end": '<a href="' * 100_000,
+    "quotes of two kinds": '<a href="x" b=\'' * 300_000,
+    "underscores": "<p>" + "_" * 300_000,
+    "brackets": "<pre>" + "[](" * 200_000,
+    "self-descriptions": f'<meta name=description content="{WORDS}">' * 8000 + "<p>x</p>" * MANY,
+    "notes": "".join(f'<a href="#n{n}"><sup>{n}</sup></a>' for n in range(5000)) + "<p id=n1>note</p>" * 5000,
+    "attributes": f"<p {' '.join(f'a{n}=1' for n in range(290))}>x</p>" * 1000,
+    "too many attributes": f"<p {' '.join(f'a{n}=1' for n in range(1990))}>x</p>" * 90,
+    "a long class": f'<div class="{"a-nav " * 3000}">text</div>' * 300,
+    "headings and chrome": "<div class=nav><span>x</span></div>" * MANY + "<h1>t</h1>",
+    "a long text": "<p>" + "word " * 1_000_000,
+    "20 MB": "<p>hello world this is text</p>\n" * 600_000,
+}
+
+
+@pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_pages(html):
+    """Every page is answered within seconds of a processor; the slowest of these takes about one."""
+    begun = process_time()
+    written = markdown(f"<html><body>{html}", URL)
+    assert process_time() - begun < 3
+    assert len(written) < 3 * len(html) + 1000
+
+
+@given(st.text("<>/=\"' abp!-&;\n", max_size=200))
+def test_text_of_anything(text):
+    """The plain text of anything is text that ends in one line end, without the tags of a page."""
+    found = plain(text)
+    assert found.endswith("\n")
+    assert "<p>" not in found
+
+
+def test_what_people_write_is_taken_apart():
+    """A table as large as the largest real pages is none that is too much."""
+    assert not beyond("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")
+
+
+def test_tables_of_holes():
+    """A table that lacks most of its cells is none; one that is only long stays as it is."""
+    holes = fromstring("<table>" + "<tr><td>a" * 1000 + "<tr>" + "<td>b" * 500 + "</table>")
+    full = fromstring("<table>" + "<tr><td>a<td rowspan=2>b" * 30_000 + "</table>")
+    for table in (holes, full):
+        even(table)
+    assert (holes.get("role"), full.get("role")) == ("presentation", None)
+    assert full.find(".//td[@rowspan]") is not None

@@ -1,0 +1,65 @@
+"""What is taken out of a page, and what is not."""
+
+import pytest
+
+FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
+CELLS = "".join(f"<td><a href='/{number}'>{number}</a>" for number in range(5))
+SAID = "I had the same on two machines of mine, and what helped was to take the newer one of both and wait. "
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<h2>Downloads</h2><ul>{FOUR}</ul>", "Page 3"),
+        (f"<details><summary>S</summary><ul>{FOUR}</ul></details>", "Page 3"),
+        (f"<table><tr><th>A<th>B<th>C<th>D<th>E<tr>{CELLS}</table>", "[4]("),
+        ("<table><tr><th>A<th>B<tr class=promo><td class=share>cell<td>other</table>", "cell"),
+        ("<figure><img src='/i.png' alt=x><figcaption class=social>Caption</figcaption></figure>", "Caption"),
+        ("<div class='elementor-widget'><p>Words.</p></div>", "Words."),
+        ("<div class='footer-note'>Words.</div>", "Words."),
+        ("<div class='rating'>4.5 out of 5</div>", "4.5 out of 5"),
+        ("<aside><p>Mind the step.</p></aside>", "Mind the step."),
+        ("<div role=alert>Mind the step.</div>", "Mind the step."),
+        ("<picture><source srcset=b.webp><img src='/s.jpg' alt=pic></picture>", "![pic]"),
+    ],
+)
+def test_what_stays(within, html, expected):
+    """Parts of tables, details and figures, titled lists of links, remarks and what a page builder wraps stay."""
+    assert expected in within(html)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<ul>{FOUR}</ul>",
+        f"<h3>More from this site</h3><ul>{FOUR}</ul>",
+        f"<h3>Das könnte Sie auch interessieren</h3><ul>{FOUR}</ul>",
+        "<div class='widget widget_text'><p>Chrome.</p></div>",
+        "<aside><p>Chrome with <a href='/x'>a link</a>.</p></aside>",
+        "<amp-ad>Chrome</amp-ad><amp-sidebar>Chrome</amp-sidebar>",
+        "<div class='site-footer'>Chrome</div>",
+    ],
+)
+def test_what_goes(within, html):
+    """Lists of other pages go with their headings, and so do widgets, asides with links and advertisements."""
+    assert within(html) == ""
+
+
+def test_comments_on_an_article(read):
+    """Comments go where an article is left without them."""
+    text = read(f"<body><div><p>{SAID * 9}</p></div><div id=comments><div class=comment><p>I agree. {SAID}</p></div>")
+    assert "I agree" not in text
+    assert SAID.strip() in text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
+        f"<div class=question>{SAID * 9}</div><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
+        f"<div itemtype='https://schema.org/QAPage'><p>{SAID * 9}</p><div class=comments><p>So. {SAID}</div></div>",
+    ],
+)
+def test_answers(read, html):
+    """Answers stay, whatever they are called: of a short question, and of one that says what it is."""
+    assert "So. I had the same" in read(f"<body><h1>Question</h1>{html}")

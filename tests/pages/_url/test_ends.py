@@ -1,0 +1,78 @@
+"""What stands before and after the text of an article."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml.html import document_fromstring
+
+from webdata.pages._url.ends import trimmed
+
+TABLE = "<table><tr><th>A<th>B<tr><td>1<td>2<tr><td>3<td>4</table>"
+FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<h2>Prices</h2>{TABLE}", "## Prices\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"),
+        ("<h2>Cities</h2><ul><li>Rome<li>Paris</ul>", "## Cities\n\n- Rome\n- Paris"),
+        ("<h2>Files</h2><ul><li><a href='http://x.example/'>A</a></ul>", "## Files\n\n- [A](http://x.example/)"),
+        ("<p>Call 123.</p>", "Call 123."),
+        ("<p><a href='tel:+12'>+12</a></p>", "[+12](tel:+12)"),
+        (
+            "<p>Source: <a href='https://x.example/'>The other paper</a></p>",
+            "Source: [The other paper](https://x.example/)",
+        ),
+        ("<p>See <a href='/x'>https://site.example.org/x</a></p>", "See <https://site.example.org/x>"),
+        ("<p>€ 49.90</p><p>In stock</p>", "€ 49.90\n\nIn stock"),
+        ("<dl><dt>Weight<dd>2 kg</dl>", "**Weight**\n\n2 kg"),
+        ("<figure><img src='http://x.example/p' alt=A><figcaption>Cap", "![A](http://x.example/p)\n\n*Cap*"),
+        ("<details><summary>More</summary><p>Inside.</p></details>", "**More**\n\nInside."),
+        ("<h2>Conclusion</h2><p>Buy now.</p>", "## Conclusion\n\nBuy now."),
+        ("<h2>Update</h2><p>Sold out.</p>", "## Update\n\nSold out."),
+        ("<blockquote><p>Short.</p><footer>Who said it</footer></blockquote>", "> Short.\n>\n> Who said it"),
+    ],
+)
+def test_what_stays_behind_an_article(after, html, expected):
+    """Short facts, tables, lists, terms, captions and details behind an article stay, with their headings."""
+    assert after(html) == expected
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p><a href='/t'>One tag</a>, <a href='/u'>another</a></p>",
+        "<h3>Next</h3><p><a href='/n'>The next story</a></p>",
+        f"<h3>Related</h3><ul>{FOUR}</ul>",
+        "<p>12 comments</p><p>Tags: one, two</p><p>Posted in News</p>",
+        "<p>Read more</p><p>12:30</p>",
+        "<nav>Chrome</nav><div class=share>Chrome</div><p>© Chrome</p>",
+    ],
+)
+def test_what_goes_behind_an_article(after, html):
+    """Lines of links, tags and counts behind an article go, with headings that nothing follows then."""
+    assert after(html) == ""
+
+
+def test_what_stands_before_an_article(read):
+    """A line of links before the text goes; a date and a place stay."""
+    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+    html = f"<h1>T</h1><p><a href='/n'>News</a> / <a href='/c'>City</a></p><p>Lisbon, May 4</p><p>{text * 9}</p>"
+    assert read(f"<article>{html}</article>").startswith("# T\n\nLisbon, May 4\n\nA sentence")
+
+
+def test_where_a_page_says_that_it_is(read):
+    """Links to the host that a saved page names as its own are links of its site."""
+    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+    html = f"<p>{text * 9}</p><p><a href='https://www.home.example/2'>Other page</a></p>"
+    assert "Other page" in read(html)
+    assert "Other page" not in read(f"<link rel=canonical href='https://home.example/1'>{html}")
+
+
+@given(st.lists(st.sampled_from(["<p>Short", "<p>" + "long words " * 9, "<h2>Head", "<ul><li>item", "<dl><dd>fact"])))
+def test_no_words_outside_links_are_lost(parts):
+    """Of a page without links and labels nothing goes."""
+    part = document_fromstring(f"<body><div>{'</p>'.join(parts)}</div>" + "<p>" + "long words " * 99)
+    words = part.text_content()
+    trimmed(part, {"site.example.org"})
+    assert part.text_content() == words

@@ -1,0 +1,75 @@
+"""Pages of nothing but scripts."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webdata.pages.url import is_shell
+
+HEAD = (
+    "<!doctype html><title>My app</title><meta name=description content='An app of things.'><script src=a.js></script>"
+)
+NOTE = "<noscript>You need to enable JavaScript to run this app.</noscript>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"{HEAD}{NOTE}<div id=root></div>",
+        f"{HEAD}<div id=app></div>",
+        f"{HEAD}<div id=app></div><p>Loading…</p>",
+        f"{HEAD}<body></body>",
+        f"{HEAD}<my-app></my-app>",
+        "<script>document.write(1)</script>",
+    ],
+)
+def test_shells(html):
+    """Scripts with nothing beside them, or next to nothing and a place to fill, are a shell."""
+    assert is_shell(html.encode(), "text/html")
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        ("<div id=root></div>", "text/html"),
+        (f"{HEAD}<p>Nothing found.</p>", "text/html"),
+        (f"{HEAD}<p>{'Words of the page. ' * 20}</p><div id=root></div>", "text/html"),
+        (f"{HEAD}<img src=p.png>", "text/html"),
+        ("<script type='application/ld+json'>{}</script><div id=x></div>", "text/html"),
+        (f"{HEAD}<div id=root></div>", "application/json"),
+        ("%PDF-1.7 <script>", "text/html"),
+        ("", "text/html"),
+    ],
+)
+def test_no_shells(body, content_type):
+    """Pages without scripts, with words or pictures of their own, and what is no page, are none."""
+    assert not is_shell(body.encode(), content_type)
+
+
+def test_what_a_shell_says(read):
+    """A page of nothing but scripts gives its title, how it describes itself and its note."""
+    expected = "# My app\n\nAn app of things.\n\nYou need to enable JavaScript to run this app.\n"
+    assert read(f"{HEAD}{NOTE}<div id=root></div>") == expected
+
+
+@given(st.binary(max_size=300), st.sampled_from(["", "text/html", "text/plain", "x; charset=none"]))
+def test_any_bytes(body, content_type):
+    """Any bytes are a shell or not, and none without a script is."""
+    assert not is_shell(body, content_type) or b"script" in body.replace(b"\0", b"").lower()
+
+
+@pytest.mark.parametrize("piece", [b"<div ", b"<div>", b"<a-", b"<noscript ", b"<script ", b"<div id=", b"<div>   "])
+def test_hostile_bodies(piece):
+    """No body takes long."""
+    started = time.monotonic()
+    is_shell(piece * (900_000 // len(piece)) + b"<script></script>", "text/html")
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.captures
+def test_real_pages(captures):
+    """No real page that says something is a shell."""
+    for file in sorted((captures / "fetch").glob("*.html")):
+        assert not is_shell(file.read_bytes(), "text/html"), file.name

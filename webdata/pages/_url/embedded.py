@@ -1,0 +1,77 @@
+"""Frames, films, sounds and documents that a page shows: a link to each stands in its place."""
+
+import re
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.links import address
+
+NAMES = {
+    "amp-audio": "Audio",
+    "amp-iframe": "Frame",
+    "amp-video": "Video",
+    "audio": "Audio",
+    "embed": "Document",
+    "frame": "Frame",
+    "iframe": "Frame",
+    "object": "Document",
+    "video": "Video",
+}
+"""What the link says where the page gives no title."""
+PLAYERS = re.compile(r"//[\w.-]*(?:youtube|youtu\.be|vimeo|dailymotion|twitch|rutube|bilibili|wistia|brightcove)")
+MAPS = re.compile(r"//[\w.-]*(?:google\.[a-z.]+/maps|maps\.google|openstreetmap|bing\.com/maps)")
+SERVICES = re.compile(
+    r"doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|taboola|outbrain|criteo|recaptcha"
+    r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\.",
+)
+"""Addresses of what shows nothing of the page: advertisements, counters, buttons."""
+PICTURES = ("amp-anim", "amp-img")
+TINY = frozenset(["0", "1", "2", "0px", "1px"])
+YOUTUBE = "https://www.youtube.com/embed/"
+
+
+def shown(root: HtmlElement, base: str) -> None:
+    """Put links to what a page shows in the places of it, and make pictures of what AMP shows as such."""
+    for picture in root.iter(*PICTURES):
+        _picture(picture)
+    for element in [*root.iter("amp-youtube", *NAMES)]:
+        source = address(_source(element), base)
+        if source and source.startswith(("http:", "https:")) and _is_seen(element) and not SERVICES.search(source):
+            _link(element, source)
+
+
+def _picture(element: HtmlElement) -> None:
+    drop([*element.iterchildren("noscript")])
+    element.tag = "img"
+
+
+def _source(element: HtmlElement) -> str | None:
+    if element.tag == "amp-youtube":
+        video = element.get("data-videoid")
+        return f"{YOUTUBE}{video}" if video else None
+    named = (element.get(name) for name in ("src", "data", "data-src"))
+    return next(filter(None, named), None) or next((inner.get("src") for inner in element.iter("source")), None)
+
+
+def _is_seen(element: HtmlElement) -> bool:
+    if TINY & {element.get("width"), element.get("height")} or element.get("hidden") is not None:
+        return False
+    if element.get("aria-hidden") == "true" or "none" in (element.get("style") or ""):
+        return False
+    return not any(around.tag in ("a", "noscript", *NAMES) for around in element.iterancestors())
+
+
+def _link(element: HtmlElement, source: str) -> None:
+    name = NAMES.get(str(element.tag), "Video")
+    if name == "Frame" and PLAYERS.search(source):
+        name = "Video"
+    elif name == "Frame" and MAPS.search(source):
+        name = "Map"
+    title = element.get("title") or element.get("aria-label") or (element.get("name") if name == "Frame" else None)
+    tail = element.tail
+    element.clear(keep_tail=False)
+    element.tag, element.tail = "figure", tail
+    link = element.makeelement("a", {"href": source})
+    link.text = " ".join((title or "").split()) or name
+    element.append(link)
