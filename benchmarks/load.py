@@ -22,7 +22,8 @@ def run(port: int, target: str, requests: int, connections: int, key: str = "") 
 
 
 def _head(target: str, key: str) -> bytes:
-    return f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: {key}\r\n\r\n".encode()
+    lines = [f"GET {target} HTTP/1.1", "Host: 127.0.0.1", f"X-Api-Key: {key}", "Cache-Control: no-cache"]
+    return "\r\n".join([*lines, "", ""]).encode()
 
 
 async def _run(port: int, head: bytes, requests: int, connections: int) -> Load:

@@ -8,19 +8,21 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
 
 from benchmarks.load import Load, run
 from webdata.access import new_key
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.sql_stores import SqlStores
 
 HERE = Path(__file__).parent
 SECONDS = 4
 """How long one load lasts, about: the number of its requests is chosen by a first short one."""
 ROUNDS = 3
+PLENTY = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -85,14 +87,22 @@ def servers(page: bytes) -> Iterator[dict[str, Server]]:
 @contextmanager
 def _webdata(upstream: str, folder: Path) -> Iterator[Server]:
     database = f"sqlite:///{folder}/webdata.sqlite3"
-    key, secret = new_key("benchmark", test=False)
     with SqlStores(database) as stores:
-        asyncio.run(stores.keys.add(key))
+        secret = asyncio.run(_rich_key(stores))
     port = _free_port()
     environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database}
     with _process([sys.executable, "-m", "benchmarks.service", str(port)], environ) as process:
         _wait_for(port)
         yield Server(port, "/v1/search?q=coffee", secret, process)
+
+
+async def _rich_key(stores: SqlStores) -> str:
+    """A live key that pays for each call, and whose limits and credits no load comes to the end of."""
+    key, secret = new_key("benchmark", test=False)
+    await stores.keys.add(key)
+    await stores.accounts.put_plan(replace(DEFAULT_PLAN, requests=PLENTY, in_flight=PLENTY))
+    await stores.ledger.credit(DEFAULT_ACCOUNT, PLENTY)
+    return secret
 
 
 @contextmanager

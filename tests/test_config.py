@@ -1,18 +1,21 @@
 """The service's settings."""
 
+import sys
 from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from webdata.config import Config
 from webdata.errors import ConfigError
 from webdata.query import Region
 
 
-def test_an_empty_environment_gives_the_defaults(monkeypatch):
+def test_an_empty_environment_gives_the_defaults():
     """Without any variable the service has settings that work."""
-    assert Config.from_environ({"WEBDATA_CHROMIUM": "/opt/chromium"}) == Config(chromium="/opt/chromium")
+    assert Config.from_environ({"WEBDATA_CHROMIUM": sys.executable}) == Config(chromium=sys.executable)
 
 
 def test_every_variable_is_read():
@@ -30,7 +33,7 @@ def test_every_variable_is_read():
         "WEBDATA_SANDBOX_URL": "http://127.0.0.1:8081",
         "WEBDATA_SANDBOX_REPLAY": "pages",
         "WEBDATA_KEPT_PAGES": "",
-        "WEBDATA_CHROMIUM": "/opt/chromium",
+        "WEBDATA_CHROMIUM": sys.executable,
         "WEBDATA_TRANSPORTS": "browser, http",
         "WEBDATA_MAX_STEPS": "6",
         "WEBDATA_BACKOFF": "0.5",
@@ -54,7 +57,7 @@ def test_every_variable_is_read():
         sandbox_url="http://127.0.0.1:8081",
         sandbox_replay=Path("pages"),
         kept_pages=None,
-        chromium="/opt/chromium",
+        chromium=sys.executable,
         transports=("http", "browser"),
         max_steps=6,
         backoff=0.5,
@@ -88,6 +91,8 @@ def test_a_key_is_not_shown():
         ("WEBDATA_MAX_CALLS", "0", "a number from 1 to 10000, such as 64"),
         ("WEBDATA_MAX_STEPS", "0", "a number from 1 to 20, such as 4"),
         ("WEBDATA_BACKOFF", "-1", "a number from 0.0 to 60.0, such as 0.2"),
+        ("WEBDATA_CHROMIUM", "/nowhere/chromium", "a program that can be started, such as /usr/bin/chromium"),
+        ("WEBDATA_CHROMIUM", __file__, "a program that can be started, such as /usr/bin/chromium"),
         ("WEBDATA_CAPTCHA_HOOK", "solve", "a function, such as package.module:function"),
         ("WEBDATA_TRANSPORTS", "http,carrier", "http, and those of the others that may be used: http,impersonate,brow"),
         ("WEBDATA_TRANSPORTS", "browser", "http, and those of the others that may be used: http,impersonate,brow"),
@@ -125,11 +130,41 @@ def test_every_region_may_have_proxies(region):
     assert Config.from_environ({f"WEBDATA_PROXIES_{region}": "http://one:1"}).proxies[region][0].label == f"{region}-1"
 
 
-def test_a_pool_for_no_region_is_a_mistake():
+@pytest.mark.parametrize("name", ["WEBDATA_PROXIES_UK", "WEBDATA_PROXIES", "WEBDATA_PROXY_DE"])
+def test_a_pool_for_no_region_is_a_mistake(name):
     """A variable that names no region is told with all that there are, and without its value."""
-    with pytest.raises(ConfigError, match=r"WEBDATA_PROXIES_UK means nothing: .*WEBDATA_PROXIES_GB") as error:
-        Config.from_environ({"WEBDATA_PROXIES_UK": "http://me:secret@one:1"})
+    with pytest.raises(ConfigError, match=rf"{name} means nothing: .*WEBDATA_PROXIES_GB") as error:
+        Config.from_environ({name: "http://me:secret@one:1"})
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("WEBDATA_TRANSPORT", "WEBDATA_TRANSPORTS"),
+        ("WEBDATA_CROMIUM", "WEBDATA_CHROMIUM"),
+        ("WEBDATA_port", "WEBDATA_PORT"),
+    ],
+)
+def test_a_variable_that_means_nothing_is_a_mistake(name, nearest):
+    """A slip of the pen is told with the nearest name, and without its value; that it is empty changes nothing."""
+    for value in ("secret", ""):
+        with pytest.raises(ConfigError, match=f"{name} means nothing: the nearest setting is {nearest};") as error:
+            Config.from_environ({name: value})
+        assert "secret" not in str(error.value)
+
+
+@given(st.text("ABCDEIORSTUX_", min_size=1, max_size=20))
+def test_no_variable_of_ours_is_passed_over(name):
+    """Whatever begins with WEBDATA_ is a setting or a mistake, never silent."""
+    assume(name not in ("KEY", "URL") and not hasattr(Config, name.lower()))
+    with pytest.raises(ConfigError, match=rf"^WEBDATA_{name} (means nothing|cannot be)"):
+        Config.from_environ({f"WEBDATA_{name}": "no such value"})
+
+
+def test_the_examples_variables_and_those_of_others_are_left_alone():
+    """What the shell of the docs' examples has, and what is not ours, is no mistake."""
+    Config.from_environ({"WEBDATA_KEY": "wd_test_1", "WEBDATA_URL": "http://127.0.0.1:8080", "OTHER_TRANSPORT": "x"})
 
 
 def test_a_wrong_proxy_is_told_without_its_password():

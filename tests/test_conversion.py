@@ -22,11 +22,18 @@ LONG = b"<html><body>" + b"<p>Some <b>words</b> of text.</p>" * 15_000
 ENTITIES = b"<p>" + b"&eacute;" * 2_000_000
 
 
-BEFORE = {child.pid for child in multiprocessing.active_children()}
+BEFORE: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def others():
+    """The processes that earlier tests' spiders, which hold none, have left to the end of the program."""
+    BEFORE.clear()
+    BEFORE.update(child.pid for child in multiprocessing.active_children())
 
 
 def processes():
-    """Those that convert, of this module's tests alone."""
+    """Those that convert for the test that runs."""
     return [child for child in multiprocessing.active_children() if child.pid not in BEFORE]
 
 

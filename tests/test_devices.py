@@ -12,7 +12,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webdata import devices
 from webdata.crawl import WarmCrawler, scrapy_settings
-from webdata.devices import BRANDS, IDENTITIES, VERSION, identity
+from webdata.devices import BRANDS, IDENTITIES, VERSION, brands, identity
 from webdata.query import Device
 from webdata.sandbox.server import Sandbox
 
@@ -30,6 +30,8 @@ PAGE = [
     "accept-encoding",
     "accept-language",
 ]
+PLAIN = [name for name in PAGE if not name.startswith("sec-")]
+OF_CONNECTIONS = ("host", "connection", "proxy-connection")
 URL = "https://www.google.com/search?q=coffee"
 
 
@@ -66,10 +68,10 @@ async def crawler(sandbox):
     await deferred_from_coro(warm.close())
 
 
-async def sent(crawler, sandbox, transport, device, **headers):
+async def sent(crawler, sandbox, transport, device, url=URL, **headers):
     meta = {"transport": transport, "device": device, "cookiejar": device}
-    await crawler.engine.download_async(Request(URL, headers=headers, meta=meta, dont_filter=True))
-    return {name: value for name, value in sandbox.asked.headers.items() if name not in ("host", "connection")}
+    await crawler.engine.download_async(Request(url, headers=headers, meta=meta, dont_filter=True))
+    return {name: value for name, value in sandbox.asked.headers.items() if name not in OF_CONNECTIONS}
 
 
 @pytest.mark.task
@@ -77,10 +79,19 @@ async def sent(crawler, sandbox, transport, device, **headers):
 @pytest.mark.parametrize("device", Device)
 async def test_a_page_is_asked_for_as_chrome_does(crawler, sandbox, transport, device):
     """Both transports send one identity's headers and no others, in Chrome's order."""
-    headers = await sent(crawler, sandbox, transport, device, **{"Accept-Language": "de,en;q=0.8"})
+    headers = await sent(crawler, sandbox, transport, device, **{"Accept-Language": "de,en;q=0.9"})
     assert list(headers) == PAGE
     expected = {name.lower(): value for name, value in identity(device).page_headers().items()}
-    assert headers == {**expected, "accept-language": "de,en;q=0.8"}
+    assert headers == {**expected, "accept-language": "de,en;q=0.9"}
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("transport", ["http", "impersonate"])
+async def test_without_tls_less_is_told(crawler, sandbox, transport):
+    """To plain http both transports send what Chrome does, and no more."""
+    headers = await sent(crawler, sandbox, transport, None, URL.replace("https", "http"))
+    assert list(headers) == PLAIN
+    assert headers["accept-encoding"] == "gzip, deflate"
 
 
 @pytest.mark.task
@@ -124,7 +135,7 @@ async def test_the_order_holds_on_the_wire():
     await warm.close()
     server.close()
     names = [line.partition(b":")[0].decode().lower() for line in (await received).split(b"\r\n")[1:-2]]
-    assert [name for name in names if name not in ("host", "connection")] == PAGE
+    assert [name for name in names if name not in ("host", "connection")] == PLAIN
     assert names[-1] == "host"
 
 
@@ -148,6 +159,22 @@ def test_the_newest_profile_is_taken():
     """There is no newer Chrome to be had from curl_cffi: when there is, the table is to be brought up to date."""
     versions = [int(name[6:]) for name in BrowserTypeLiteral.__args__ if re.fullmatch(r"chrome\d+", name)]
     assert int(VERSION) == max(versions)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        ("131", [("Google Chrome", "131"), ("Chromium", "131"), ("Not_A Brand", "24")]),
+        ("150", [("Not;A=Brand", "8"), ("Chromium", "150"), ("Google Chrome", "150")]),
+        (
+            "156.0.8078.79",
+            [("Not:A-Brand", "8.0.0.0"), ("Chromium", "156.0.8078.79"), ("Google Chrome", "156.0.8078.79")],
+        ),
+    ],
+)
+def test_brands_are_those_that_chrome_invents_for_its_version(version, told):
+    """Names, versions and order are as seen of these versions."""
+    assert brands(version) == told
 
 
 def test_a_browser_tells_its_own_version():

@@ -16,13 +16,17 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
+    ResponseDataLossError,
 )
 
+from webdata import impersonated
 from webdata.crawl import WarmCrawler, scrapy_settings
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
 from webdata.errors import TargetError
 from webdata.impersonated import ImpersonateHandler, _failure
+from webdata.sandbox.proxies import Behaviour, RegionProxy
+from webdata.sandbox.server import Sandbox
 
 pytestmark = pytest.mark.task
 
@@ -115,6 +119,75 @@ async def test_a_silent_site_is_a_timeout():
             await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
 
 
+SILENT, OPEN = b"", b"HTTP/1.1 200 OK\r\n\r\n"
+
+
+@pytest.mark.parametrize("answer", [SILENT, OPEN])
+async def test_a_mute_proxy_does_not_take_all_of_the_time(monkeypatch, answer):
+    """One that opens no way, or one through which nothing comes, is left after a while: that is its own failure."""
+    monkeypatch.setattr(impersonated, "READY_SECONDS", 0.2)
+
+    async def take(reader, writer):
+        writer.write(answer)
+        while await reader.read(1000):
+            pass
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    async with crawling(HTTPPROXY_ENABLED=False) as crawler, server, asyncio.timeout(3):
+        proxy = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        with pytest.raises(TunnelError, match="in time"):
+            await crawler.engine.download_async(request("https://www.google.com/", proxy=proxy))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        (Behaviour(dead=True), "did not open a way"),
+        (Behaviour(locked=True), r"\(407\)"),
+        (Behaviour(flaky=1), "broke the connection"),
+    ],
+)
+async def test_a_proxy_that_does_not_serve_is_the_proxys_failure(scheme, behaviour, words):
+    """Refused connections, refused passwords and connections that break are told as plain downloads tell them."""
+    proxy = RegionProxy(Sandbox(), "DE-1", behaviour)
+    async with crawling() as crawler:
+        handler = ImpersonateHandler(crawler, None)
+        asked = request(f"{scheme}://www.google.com/search?q=coffee", proxy=proxy.start(), proxy_label="DE-1")
+        with pytest.raises(TunnelError, match=words) as error:
+            await handler.download_request(asked)
+    await proxy.stop()
+    assert "127.0.0.1" not in str(error.value)
+
+
+async def test_what_breaks_behind_a_proxy_is_the_targets_doing():
+    """A reset after the handshake with the target, or at a proxy without a label, is no failure of the proxy."""
+    proxy = RegionProxy(Sandbox(), "DE-1")
+    way = proxy.start()
+    async with crawling(DOWNLOAD_VERIFY_CERTIFICATES=False) as crawler:
+        handler = ImpersonateHandler(crawler, None)
+        for url, label in (("https", {"proxy_label": "DE-1"}), ("http", {})):
+            asked = request(f"{url}://www.google.com/search?q=coffee+sandbox:reset", proxy=way, **label)
+            with pytest.raises(DownloadFailedError):
+                await handler.download_request(asked)
+    await proxy.stop()
+
+
+async def test_a_slow_site_behind_a_proxy_is_a_timeout():
+    """What takes its time after the way is open is not the proxy's failure."""
+    async with crawling(DEADLINE=0.5) as crawler, listening(b"") as (port, _):
+        with pytest.raises(DownloadTimeoutError):
+            await crawler.engine.download_async(request("http://site.example/", proxy=f"http://127.0.0.1:{port}"))
+
+
+async def test_a_page_that_is_cut_off_is_told_so():
+    """A body that is shorter than it should be is data loss, as in plain downloads."""
+    async with crawling() as crawler, listening(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok") as (port, _):
+        with pytest.raises(ResponseDataLossError):
+            await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
+
+
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
@@ -124,7 +197,7 @@ async def test_a_silent_site_is_a_timeout():
         (exceptions.ConnectionError("a", CurlECode.COULDNT_CONNECT), DownloadConnectionRefusedError),
         (exceptions.ConnectionError("a", CurlECode.RECV_ERROR), DownloadFailedError),
         (exceptions.RequestException("a", CurlECode.FILESIZE_EXCEEDED), DownloadCancelledError),
-        (exceptions.IncompleteRead("a"), DownloadFailedError),
+        (exceptions.IncompleteRead("a", CurlECode.PARTIAL_FILE), ResponseDataLossError),
     ],
 )
 async def test_failures_are_told_as_plain_downloads_tell_them(error, kind):

@@ -1,5 +1,6 @@
 """Where fetches begin, and what comes after a lost step."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -191,6 +192,16 @@ def test_another_proxy_comes_before_another_transport(kind):
     assert ladder().after(HERE, [step(outcome, kind)], 30, other_proxy=True) == Next("http", other_proxy=True)
 
 
+@pytest.mark.parametrize("kind", ["captcha", "denied"])
+def test_other_proxies_leave_a_step_for_each_transport(kind):
+    """However many proxies there are, a block that stays reaches the browser within the steps of a call."""
+    steps, following, of = [], Next("http"), ladder()
+    while following:
+        steps.append(step(kind=kind, transport=following.transport))
+        following = of.after(HERE, steps, 30, other_proxy=True)
+    assert [one["transport"] for one in steps] == ["http", "http", "impersonate", "browser"]
+
+
 def test_no_other_proxy_helps_against_scripts():
     """A JavaScript challenge goes to the browser, whatever proxies there are."""
     assert ladder().after(HERE, [step(kind="javascript")], 30, other_proxy=True) == Next("browser")
@@ -214,6 +225,33 @@ def test_a_short_wait_that_is_asked_for_is_kept():
     assert of.after(HERE, [step(kind="denied")], 30, retry_after=1.5) == Next("http", delay=1.5)
     assert of.after(HERE, [step(kind="denied")], 30, retry_after=60) is None
     assert of.after(HERE, [step(kind="denied")], 30, other_proxy=True, retry_after=60) == Next("http", other_proxy=True)
+
+
+def test_a_wait_that_did_not_help_is_not_repeated():
+    """Who was left alone as long as it asked for, and asks again, gets no further request."""
+    limited = step("blocked", "denied")
+    assert ladder().after(HERE, [limited], 60, retry_after=1).delay == 1
+    assert ladder().after(HERE, [limited, limited], 60, retry_after=1) is None
+
+
+def test_sites_are_learnt_of_one_by_one(clock):
+    """What one site does changes nothing for others, or for the engine; and no row tells of single sites."""
+    one, other = (replace(HERE, site=f"{name}.example") for name in "ab")
+    of = ladder(clock)
+    lose(of, place=one)
+    assert of.start(one) != "http"
+    assert of.start(other) == of.start(HERE) == "http"
+    assert of.shown() == []
+
+
+def test_many_sites_push_out_no_engine(monkeypatch):
+    """The memory of sites is bounded by itself."""
+    monkeypatch.setattr("webdata.ladder.MOST", 8)
+    of = ladder()
+    win(of, "http")
+    for number in range(100):
+        win(of, "http", place=replace(HERE, site=f"{number}.example"))
+    assert (len(of._sites), len(of.shown())) == (8, 1)
 
 
 def test_no_step_is_begun_that_cannot_end_in_time():

@@ -77,7 +77,7 @@ def test_one_that_fails_rests():
     lose(some, "DE-1")
     assert chosen(some, 50) == {"DE-2": 50}
     rest = next(row for row in some.shown() if row["proxy"] == "DE-1")
-    assert (rest["awake"], rest["lost"]) == (False, 1)
+    assert (rest["state"], rest["lost"], rest["turned_away"]) == ("resting", 1, {})
     assert 2.5 <= rest["rests_for"] <= 5
 
 
@@ -101,6 +101,36 @@ def test_a_probe_that_is_never_told_of_is_given_up():
     assert chosen(some, 500)["DE-1"] == 1
     clock.now += PROBE_SECONDS
     assert chosen(some, 500)["DE-1"] == 1
+
+
+def test_its_state_is_shown():
+    """A proxy is awake, rests, is due when its rest is over, is probed by one call, and is awake again."""
+    clock = Clock()
+    some = proxies(1, clock=clock)
+    states = [some.shown()[0]["state"]]
+    lose(some, "DE-1")
+    states.append(some.shown()[0]["state"])
+    clock.now = 6
+    states.append(some.shown()[0]["state"])
+    some.choose("google_web", "DE")
+    states.append(some.shown()[0]["state"])
+    some.report("google_web", "DE-1", "won", 0.2)
+    states.append(some.shown()[0]["state"])
+    assert states == ["awake", "resting", "due", "probed", "awake"]
+
+
+def test_who_turns_it_away_is_shown():
+    """A proxy that one engine's site turns away is well, and says who does not let it through."""
+    some = proxies(1)
+    for _ in range(25):
+        some.report("google_web", "DE-1", "blocked", 0.2)
+    some.report("bing_web", "DE-1", "won", 0.2)
+    (row,) = some.shown()
+    assert (row["state"], row["blocked"], row["success_rate"]) == ("awake", 25, 1.0)
+    assert list(row["turned_away"]) == ["google_web"]
+    assert row["turned_away"]["google_web"] < 0.01
+    (there,) = some.shown("google_web")
+    assert (there["state"], "turned_away" in there) == ("resting", False)
 
 
 def test_rests_grow_and_are_bounded():

@@ -222,6 +222,46 @@ async def test_a_silent_proxy_does_not_take_all_of_the_time(handler, monkeypatch
             await fetch(handler, PAGES[1], url, seconds=20)
 
 
+async def opened(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    await reader.read()
+
+
+async def opened_late(reader, writer):
+    await asyncio.sleep(0.2)
+    await opened(reader, writer)
+
+
+@pytest.mark.parametrize("serve", [opened, opened_late])
+async def test_a_tunnel_with_nothing_in_it_does_not_take_all_of_the_time(handler, monkeypatch, serve):
+    """Where no byte of the target's handshake comes the proxy is left after a while, and its connection closed."""
+    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.4)
+    closed = asyncio.Event()
+
+    async def watched(reader, writer):
+        with suppress(OSError):
+            await serve(reader, writer)
+            while await reader.read(1000):
+                pass
+        closed.set()
+
+    begun = asyncio.get_running_loop().time()
+    async with scripted(watched) as url, asyncio.timeout(2):
+        with pytest.raises(TunnelError, match="nothing of the upstream"):
+            await fetch(handler, PAGES[1], url, seconds=20)
+        await closed.wait()
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(0.4, abs=0.15)
+
+
+async def test_a_tunnel_that_works_may_take_its_time(handler, monkeypatch):
+    """Once the target is heard, the time for opening the way is of no concern: neither now nor at the next page."""
+    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.3)
+    async with region_proxy(Behaviour(slow=0.5)) as (_, url):
+        for _ in range(2):
+            assert (await fetch(handler, PAGES[1], url)).status == 200
+
+
 @pytest.mark.parametrize("page", PAGES)
 async def test_what_the_target_does_is_not_the_proxys_failure(handler, page):
     """A target's errors, slowness and resets through a working tunnel are what they are without a proxy."""

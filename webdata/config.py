@@ -4,7 +4,8 @@ import ipaddress
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
@@ -16,6 +17,8 @@ from webdata.query import Region
 
 LAST_PORT = 65535
 POOLS = (*Region, ANY)
+OF_EXAMPLES = ("KEY", "URL")
+"""Variables of the shell's that the examples of the docs use; the service does not read them."""
 SandboxUse = Literal["test", "always"]
 RegionMode = Literal["parameters", "refuse"]
 Number = TypeVar("Number", int, float)
@@ -84,6 +87,7 @@ class Config:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Config":
         """Read `WEBDATA_…` variables; raises ConfigError that names the variable and what would be right."""
+        _check_names(environ)
         default = cls()
         replay = environ.get("WEBDATA_SANDBOX_REPLAY")
         kept = environ.get("WEBDATA_KEPT_PAGES", str(default.kept_pages))
@@ -100,7 +104,7 @@ class Config:
             sandbox_url=_proxy(environ, "WEBDATA_SANDBOX_URL"),
             sandbox_replay=Path(replay) if replay else None,
             kept_pages=Path(kept) if kept else None,
-            chromium=environ.get("WEBDATA_CHROMIUM") or find_chromium(),
+            chromium=_executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
             browser_url=_browser(environ, "WEBDATA_BROWSER_URL"),
             browser_pages=_number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
             transports=_transports(environ, "WEBDATA_TRANSPORTS"),
@@ -131,11 +135,36 @@ class Config:
         return replace(self, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # names and types are those of the fields
 
 
+def _check_names(environ: Mapping[str, str]) -> None:
+    """Refuse variables that mean nothing: most are slips of the pen, and would be missed without a word.
+
+    Each field of Config has a variable of its name, but for the pools, which have one a region and one for their file.
+    """
+    pools_of = [f"WEBDATA_PROXIES_{region}" for region in POOLS]
+    others = [f"WEBDATA_{one.name.upper()}" for one in fields(Config) if one.name != "proxies"]
+    known = [*others, *pools_of, "WEBDATA_PROXIES_FILE", *(f"WEBDATA_{name}" for name in OF_EXAMPLES)]
+    for name in environ:
+        if not name.startswith("WEBDATA_") or name in known:
+            continue
+        if "PROX" in name:
+            raise ConfigError(f"{name} means nothing: the pools are WEBDATA_PROXIES_FILE, {', '.join(pools_of)}")
+        nearest = get_close_matches(name, others, 1, 0)[0]
+        raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; docs/settings.md lists all")
+
+
 def find_chromium() -> str | None:
     """The path of a Chromium or Chrome: one on the PATH, else Playwright's own; None without any."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
     return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
+
+
+def _executable(environ: Mapping[str, str], name: str) -> str | None:
+    text = environ.get(name, "")
+    if text and not shutil.which(text):
+        right = "give a program that can be started, such as /usr/bin/chromium"
+        raise ConfigError(f"{name} cannot be {text!r}: {right}")
+    return text or None
 
 
 def _proxy(environ: Mapping[str, str], name: str) -> str | None:
@@ -214,9 +243,6 @@ def _networks(environ: Mapping[str, str], name: str) -> tuple[IPv4Network | IPv6
 def _pools(environ: Mapping[str, str]) -> Pools:
     named = {f"WEBDATA_PROXIES_{region}": str(region) for region in POOLS}
     file = environ.get("WEBDATA_PROXIES_FILE", "")
-    for name in environ:
-        if name.startswith("WEBDATA_PROXIES_") and name not in (*named, "WEBDATA_PROXIES_FILE"):
-            raise ConfigError(f"{name} means nothing: the pools are {', '.join(named)}")
     urls = [(region, url) for name, region in named.items() for url in listed(name, environ.get(name, ""))]
     return pools([*urls, *(filed("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])
 

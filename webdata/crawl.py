@@ -163,13 +163,24 @@ class WarmCrawlers:
             raise OverloadedError(
                 f"{self._max_calls} calls are in flight, which is all there is room for", retry_after=1
             )
-        task = asyncio.create_task(self._run(call))
+        begun, turns = monotonic(), list[Turn]()
+        task = asyncio.create_task(self._run(call, begun, turns))
         self._running.add(task)
         task.add_done_callback(self._forget)
         done, _ = await asyncio.wait({task}, timeout=call.deadline)
-        if not done:
-            raise UpstreamTimeoutError(f"no answer within {call.deadline:g} seconds", "timeout")
-        return task.result()
+        try:
+            if not done:
+                raise UpstreamTimeoutError(f"no answer within {call.deadline:g} seconds", "timeout")
+            return task.result()
+        except FetchError as error:
+            error.steps = [step for turn in turns for step in turn.steps]
+            error.seconds = monotonic() - begun
+            error.region_mode = self._region_mode(call)
+            raise
+
+    def _region_mode(self, call: Call) -> str | None:
+        region = getattr(call.query, "region", None)
+        return region and self.ways[call.sandbox].proxies.region_mode(region)
 
     async def close(self, seconds: float) -> None:
         """Let running calls finish for up to so many seconds, then close every crawler."""
@@ -187,13 +198,12 @@ class WarmCrawlers:
         if not task.cancelled():
             task.exception()  # read, or asyncio complains about those whose caller is gone
 
-    async def _run(self, call: Call) -> Answer:
-        begun = monotonic()
+    async def _run(self, call: Call, begun: float, turns: list[Turn]) -> Answer:
         engines = self._awake(call, begun)
         lost: list[FetchError] = []
         for left, spider in zip(range(len(engines), 0, -1), engines, strict=True):
             try:
-                return await self._asked(spider, call, begun, left)
+                return await self._asked(spider, call, begun, left, turns)
             except PASSED_ON as error:
                 self._rested[spider.name, call.sandbox] = monotonic() + error.retry_after
                 lost.append(error)
@@ -204,11 +214,14 @@ class WarmCrawlers:
         engines = self._engines[call.resource.name]
         return [spider for spider in engines if self._rested.get((spider.name, call.sandbox), 0) <= now] or engines
 
-    async def _asked(self, spider: type[EngineSpider], call: Call, begun: float, left: int) -> Answer:
+    async def _asked(
+        self, spider: type[EngineSpider], call: Call, begun: float, left: int, turns: list[Turn]
+    ) -> Answer:
         """What one engine answers, of so many that are left."""
         set_out = monotonic()
         taken = set_out - begun
         turn = Turn(begun, set_out, taken + (call.deadline - taken) / left)
+        turns.append(turn)
         try:
             crawler = await self._warm(spider, call.sandbox)
             answer = await crawler.run(call, turn)

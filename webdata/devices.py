@@ -1,12 +1,13 @@
 """Who requests claim to come from: one coherent identity a device, for every transport.
 
-To bring it up to date, take the newest profile of Chrome that curl_cffi has (`curl_cffi.requests.impersonate`), its
-version and the brands that it sends. The browser tells its own version instead of this one (`Identity.user_agent`),
+To bring it up to date, take the version of the newest profile of Chrome that curl_cffi has
+(`curl_cffi.requests.impersonate`). The browser tells its own version instead of this one (`Identity.user_agent`),
 so that what it sends agrees with what scripts in it see.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import permutations
 
 from webdata.query import Device
 
@@ -14,14 +15,31 @@ VERSION = "150"
 PROFILE = f"chrome{VERSION}"
 """The TLS and HTTP/2 of the impersonated browser. One for both devices: measured with curl_cffi 0.16, those of
 `chrome131` and `chrome131_android` differ in nothing, and there is no newer one of Android."""
-BRANDS = f'"Not;A=Brand";v="8", "Chromium";v="{VERSION}", "Google Chrome";v="{VERSION}"'
 ACCEPT = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
     "application/signed-exchange;v=b3;q=0.7"
 )
-ENCODINGS = "gzip, deflate, br, zstd"
+GREASE = " (:-./);=?_"
+ORDERS = tuple(permutations(range(3)))
+ENCODINGS, PLAIN_ENCODINGS = "gzip, deflate, br, zstd", "gzip, deflate"
+"""With and without TLS."""
 LANGUAGES = "en-US,en;q=0.9"
 """Of a request that says none itself."""
+
+
+def brands(version: str) -> list[tuple[str, str]]:
+    """What Chrome in this version, whole or its first number, tells as its brands: name and version.
+
+    components/embedder_support/user_agent_utils.cc, GenerateBrandVersionList
+    """
+    major = int(version.partition(".")[0])
+    invented = f"Not{GREASE[major % 11]}A{GREASE[(major + 1) % 11]}Brand"
+    zeros = ".0.0.0" if "." in version else ""
+    named = [(invented, ("8", "99", "24")[major % 3] + zeros), ("Chromium", version), ("Google Chrome", version)]
+    return [named[ORDERS[major % 6].index(place)] for place in range(3)]
+
+
+BRANDS = ", ".join(f'"{name}";v="{version}"' for name, version in brands(VERSION))
 
 
 @dataclass(frozen=True)
@@ -94,6 +112,15 @@ IDENTITIES: Mapping[str, Identity] = {
 def identity(device: str | None) -> Identity:
     """The identity for `request.meta["device"]`; desktop without it."""
     return IDENTITIES[device or Device.DESKTOP]
+
+
+def untrusted(headers: Mapping[str, str]) -> dict[str, str]:
+    """What is left of a device's headers where there is no TLS: no hints, no metadata, no newer encodings.
+
+    https://www.w3.org/TR/fetch-metadata/#framework (2.), https://wicg.github.io/ua-client-hints/#privacy
+    """
+    kept = {name: value for name, value in headers.items() if not name.startswith("Sec-")}
+    return {**kept, "Accept-Encoding": PLAIN_ENCODINGS}
 
 
 def _last(referer: str | None) -> dict[str, str]:

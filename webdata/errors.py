@@ -12,6 +12,7 @@ WebdataError
 ├── UnsupportedContentError  content that cannot be given in the form that was asked for
 ├── RecordError              a record that its own schema refuses: a fault of ours
 ├── OverloadedError          no room for another call now
+├── DatabaseAwayError        the database of keys and credits does not answer
 └── AccessError
     ├── UnauthorizedError    no key, or one that does not open
     ├── OutOfCreditsError    no credit left to pay with
@@ -19,7 +20,8 @@ WebdataError
     └── TargetError          a URL that may not be fetched from here
 """
 
-from typing import ClassVar, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypedDict
 
 from webdata.outcome import Outcome
 
@@ -62,6 +64,12 @@ class FetchError(WebdataError):
     """Whether the upstream says that it is asked too often."""
     readable: bool = False
     """Whether the page can be read all the same, where no better one comes."""
+    steps: Sequence[Mapping[str, Any]] = ()
+    """The attempts of a call that was lost, in the order in which they ended (`webdata.ladder.Step`)."""
+    seconds: float = 0
+    """How long that call took."""
+    region_mode: str | None = None
+    """How it told the site its region (`webdata.crawl.Answer`)."""
 
     def __init__(self, reason: str, kind: str | None = None):
         super().__init__(reason)
@@ -123,6 +131,10 @@ class OverloadedError(WebdataError):
     def __init__(self, reason: str, retry_after: int):
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+class DatabaseAwayError(WebdataError):
+    """The database of keys and credits does not answer. Whether it has done what it was asked is not known."""
 
 
 class AccessError(WebdataError):

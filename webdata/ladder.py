@@ -35,7 +35,7 @@ PROBE = 30.0
 PATIENCE = 3
 """Losses in a row after which the last transport rests too: nothing takes its place."""
 MOST = 4096
-"""Records that are kept; the one that was used least lately is forgotten."""
+"""Records that are kept of engines, and as many of single sites; the one that was used least lately is forgotten."""
 
 OTHER_PROXY = {"captcha", "denied", "login", "proxy", "budget"}
 """Kinds of losses that may be those of the proxy."""
@@ -70,11 +70,16 @@ class Next:
 
 @dataclass(frozen=True)
 class Place:
-    """Where steps are taken: what one engine asks from one region ("" for none), by the transports that it may use."""
+    """Where steps are taken: what one engine asks from one region ("" for none), by the transports that it may use.
+
+    An engine that asks more than one site learns of each by itself.
+    """
 
     engine: str
     region: str = ""
     transports: tuple[Transport, ...] = TRANSPORTS
+    site: str = ""
+    """The site's host; "" for engines that are for one site."""
 
 
 @dataclass
@@ -90,6 +95,10 @@ class Record:
     lost_at: float = 0.0
     rests_until: float = 0.0
     probed_until: float = 0.0
+
+
+Records = OrderedDict[tuple[str, str, str, Transport], Record]
+"""By engine, region, site and transport."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +133,8 @@ class Ladder:
         self._backoff = backoff or Backoff()
         self._clock = clock
         self._random = random or Random()  # noqa: S311  # no secret
-        self._records: OrderedDict[tuple[str, str, Transport], Record] = OrderedDict()
+        self._records: Records = OrderedDict()
+        self._sites: Records = OrderedDict()
 
     def start(self, place: Place) -> Transport:
         """The transport that a fetch begins with: where it costs least, by what was won and lost lately.
@@ -154,7 +164,7 @@ class Ladder:
 
         `left` are the seconds until the query's deadline, `other_proxy` tells whether there is one that was not lost
         with, `retry_after` how many seconds the upstream asks to be left alone for: where that is no longer than the
-        longest pause of ours the call waits, else it ends.
+        longest pause of ours the call waits, once, else it ends.
         """
         if len(steps) >= self.max_steps:
             return None
@@ -165,9 +175,9 @@ class Ladder:
 
     def _following(self, place: Place, steps: Sequence[Step], other_proxy: bool, retry_after: float) -> Next | None:
         last = steps[-1]
-        if other_proxy and (last["kind"] in OTHER_PROXY or last["outcome"] == Outcome.DEGRADED):
+        if other_proxy and self._may_be_the_proxy(place, steps):
             return Next(last["transport"], other_proxy=True)
-        if retry_after > self._backoff.most:
+        if retry_after > self._backoff.most or (retry_after and is_same_again(steps)):
             return None
         if retry_after or is_first_consent(steps):
             return Next(last["transport"], delay=retry_after)
@@ -176,15 +186,26 @@ class Ladder:
             return climb
         return Next(last["transport"], delay=self._backoff.seconds(len(steps), self._random))
 
+    def _may_be_the_proxy(self, place: Place, steps: Sequence[Step]) -> bool:
+        """Whether another proxy is worth a step; after a block only while one is left for each transport above."""
+        last = steps[-1]
+        if last["outcome"] == Outcome.BLOCKED and last["kind"] in OTHER_TRANSPORT & OTHER_PROXY:
+            awake = [one for one in self._above(place, last["transport"]) if not self._record(place, one).rests_until]
+            return self.max_steps - len(steps) > len(awake)
+        return last["kind"] in OTHER_PROXY or last["outcome"] == Outcome.DEGRADED
+
     def _climb(self, place: Place, steps: Sequence[Step]) -> Next | None:
         """The next transport above the last one; for scripts the browser at once, if there is one."""
         last = steps[-1]
         if last["outcome"] == Outcome.BLOCKED and last["kind"] not in OTHER_TRANSPORT:
             return None
-        there = self._there(place)
-        above = [one for one in there if TRANSPORTS.index(one) > TRANSPORTS.index(last["transport"])]
+        above = self._above(place, last["transport"])
         order = reversed(above) if last["kind"] == "javascript" else above
         return next((Next(one) for one in order if self._is_awake(place, one)), None)
+
+    def _above(self, place: Place, transport: Transport) -> list[Transport]:
+        """The transports above one, the cheapest first."""
+        return [one for one in self._there(place) if TRANSPORTS.index(one) > TRANSPORTS.index(transport)]
 
     def report(self, place: Place, transport: Transport, *, won: bool, seconds: float) -> None:
         """How a transport did: it won a page, or a call had to leave it, `seconds` after it had begun with it."""
@@ -215,6 +236,8 @@ class Ladder:
     def shown(self) -> list[dict[str, Any]]:
         """What is remembered, for people and metrics: a row for each engine, region and transport.
 
+        What is remembered of single sites is left out: there are as many as callers ask for.
+
         `rate` is the moving share of pages won, `seconds` what a step usually takes. `state` is `awake`, `resting` (for
         `rests` seconds more), or `trying`: its rest is over, and one call at a time tells how it does now.
         """
@@ -231,7 +254,7 @@ class Ladder:
                 "state": "awake" if not record.rests_until else "resting" if now < record.rests_until else "trying",
                 "rests": round(max(0.0, record.rests_until - now), 1),
             }
-            for (engine, region, transport), record in self._records.items()
+            for (engine, region, _, transport), record in self._records.items()
             if record.steps
         ]
 
@@ -260,14 +283,15 @@ class Ladder:
         return True
 
     def _record(self, place: Place, transport: Transport) -> Record:
-        key = (place.engine, place.region, transport)
-        record = self._records.get(key)
+        records = self._sites if place.site else self._records
+        key = (place.engine, place.region, place.site, transport)
+        record = records.get(key)
         if record is None:
-            record = self._records[key] = Record()
-            if len(self._records) > MOST:
-                self._records.popitem(last=False)
+            record = records[key] = Record()
+            if len(records) > MOST:
+                records.popitem(last=False)
         else:
-            self._records.move_to_end(key)
+            records.move_to_end(key)
         return record
 
 
@@ -280,6 +304,12 @@ def may_pass(outcome: str, kind: str | None) -> bool:
         return True
     blames = kind is not None and kind.startswith("http_4") and kind != "http_408"
     return outcome == Outcome.UPSTREAM and kind not in NO_SECOND and not blames
+
+
+def is_same_again(steps: Sequence[Step]) -> bool:
+    """Whether the last step ended as the one before it, in the same way."""
+    ends = [(one["transport"], one["proxy"], one["outcome"], one["kind"]) for one in steps[-2:]]
+    return len(ends) > 1 and ends[0] == ends[1]
 
 
 def is_first_consent(steps: Sequence[Step]) -> bool:

@@ -26,7 +26,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from webdata.crawl import Answer, Call, Turn, WarmCrawlers
-from webdata.errors import AccessError, FetchError, QueryError, UnsupportedContentError
+from webdata.errors import AccessError, FetchError, OverloadedError, QueryError, UnsupportedContentError
 from webdata.proxies import Verdict
 from webdata.query import Region
 from webdata.ways import Ways
@@ -121,7 +121,8 @@ def outcome(end: Answer | Exception) -> str:
     """How an engine's part of a call ended: an outcome, `refused` for what may not be run, `internal` for a fault."""
     if isinstance(end, Answer | FetchError):
         return end.outcome.value
-    return "refused" if isinstance(end, AccessError | QueryError | UnsupportedContentError) else "internal"
+    refusals = AccessError | OverloadedError | QueryError | UnsupportedContentError
+    return "refused" if isinstance(end, refusals) else "internal"
 
 
 def _transport(turn: Turn, end: Answer | Exception) -> str:
@@ -144,6 +145,17 @@ def calls(crawlers: WarmCrawlers) -> Iterator[Metric]:
     yield from _browsers([{"network": network, **ways.browser.shown()} for network, ways in networks])
     yield from _ladders([{"network": network, **row} for network, ways in networks for row in ways.ladder.shown()])
     yield from _proxies([row for network, ways in networks for row in _proxy_rows(network, ways, crawlers.engines)])
+
+
+def money(shown: Callable[[], Mapping[str, Mapping[str, int]]], cache_bytes: Callable[[], int]) -> Iterator[Metric]:
+    """How often the cache had an answer, what it takes in memory, and the credits that moved."""
+    told = shown()
+    asked = [{"state": state, "calls": calls} for state, calls in told["cache"].items()]
+    moved = [{"movement": movement, "credits": amount} for movement, amount in told["credits"].items()]
+    yield _counter("webdata_cache_answers", "Answers by x-cache.", ("state",), asked, "calls")
+    size = "What answers take in this process's memory; 0 where they are in a Redis."
+    yield _gauge("webdata_cache_bytes", size, (), [{"bytes": cache_bytes()}], "bytes")
+    yield _counter("webdata_credits", "Credits of live keys that moved.", ("movement",), moved, "credits")
 
 
 def _browsers(rows: Sequence[Row]) -> Iterator[Metric]:

@@ -20,6 +20,8 @@ from webdata.pools import ANY, Pools, Proxy
 Verdict = Literal["won", "lost", "blocked"]
 """`lost`: the proxy failed. `blocked`: the site turned it away. All else is `won`: the proxy did what it is for."""
 
+State = Literal["awake", "resting", "due", "probed"]
+
 MEMORY = 0.2
 """How much the last call counts in a moving mean."""
 GOOD = 0.9
@@ -94,6 +96,10 @@ class Proxies:
         """Those that the crawlers with these settings use."""
         return cls(used_pools(settings))
 
+    def region_mode(self, region: str) -> Literal["proxy", "parameters"]:
+        """How a site is told this region: the call goes out from there, or by parameters alone."""
+        return "proxy" if self.has_pool(region) else "parameters"
+
     def has_pool(self, region: str) -> bool:
         """Whether calls for a region go out from there."""
         return bool(self._pools.get(region))
@@ -144,13 +150,15 @@ class Proxies:
             here.took(seconds)
 
     def shown(self, engine: str | None = None) -> list[dict[str, Any]]:
-        """The state of every proxy, or of those that an engine has used; no addresses."""
+        """Every proxy by itself, with the engines whose sites turn it away; or those that an engine has used, there.
+
+        No addresses. `state` is `awake`, `resting` (for `rests_for` seconds more), `due` (its rest is over: a call to
+        come probes it) or `probed` (one does).
+        """
         proxies = {proxy.label: proxy for pool in self._pools.values() for proxy in pool}
-        return [
-            self._shown(proxy, engine)
-            for proxy in proxies.values()
-            if engine is None or (proxy.label, engine) in self._reports
-        ]
+        if engine is None:
+            return [{**self._shown(one, None), "turned_away": self._turned_away(one.label)} for one in proxies.values()]
+        return [self._shown(one, engine) for one in proxies.values() if (one.label, engine) in self._reports]
 
     def _pool(self, region: str | None) -> Sequence[Proxy]:
         return self._pools.get(region or ANY) or self._pools.get(ANY, ())
@@ -221,16 +229,30 @@ class Proxies:
         return {
             "proxy": proxy.label,
             "region": proxy.region,
-            "awake": not rests,
+            "state": _state(states, self._clock()),
             "rests_for": round(max(0.0, *rests, 0.0), 1),
             "success_rate": round(min(health.rate for health in states), 3),
             **{verdict: verdicts[verdict] for verdict in get_args(Verdict)},
         }
 
+    def _turned_away(self, label: str) -> dict[str, float]:
+        """The engines whose sites turn a proxy away, each with its moving success rate there."""
+        healths = {engine: self._health[label, engine] for of, engine in list(self._reports) if of == label}
+        return {name: round(health.rate, 3) for name, health in healths.items() if health.rests_until is not None}
+
     def _verdicts(self, label: str, engine: str | None) -> Counter[Verdict]:
         if engine is not None:
             return self._reports[label, engine]
         return sum((count for key, count in self._reports.items() if key[0] == label), Counter[Verdict]())
+
+
+def _state(states: Collection[Health], now: float) -> State:
+    rests = [health.rests_until for health in states if health.rests_until is not None]
+    if not rests:
+        return "awake"
+    if any(health.probing(now) for health in states):
+        return "probed"
+    return "resting" if max(rests) > now else "due"
 
 
 def used_pools(settings: BaseSettings) -> Pools:

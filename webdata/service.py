@@ -18,22 +18,30 @@ from twisted.internet import reactor as installed_reactor
 from twisted.internet.error import CannotListenError
 
 from webdata.access import Access, new_key
+from webdata.api.admission import Admission
 from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
+from webdata.api.recent import Recent
+from webdata.cache import Cache
 from webdata.config import Config
-from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawl import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.errors import ConfigError
-from webdata.metrics import Metrics, calls
+from webdata.limits import Limits
+from webdata.metrics import Metrics, calls, money
 from webdata.sandbox.server import Sandbox
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore, Ledger
+from webdata.stores.passing import PassingStores
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
 """Longer than any call can take: what was set aside before is left from a process that died, wherever it ran."""
+CALL_ENDS_WITHIN = 60.0
+"""Seconds after its deadline in which a call has ended, however slow the database is."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
@@ -106,23 +114,35 @@ class Service:
         self.sandbox = Sandbox(config.sandbox_replay)
         self.port: Any = None
         self.stores: SqlStores | None = None
+        self.passing = PassingStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
+        captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
         stores = self.stores = SqlStores(self.config.database)
         await _settle(stores.ledger)
+        await self.passing.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
         spiders = load_spiders(self.settings)
-        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, metrics.ended)
+        recent = Recent({spider.name for spider in spiders if spider.any_site}, sandbox_always=always)
+        told = _all_told(metrics.ended, recent.ended)
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, told)
         metrics.show(partial(calls, self.crawlers))
-        self.access = Access(stores.keys)
-        self.health = Health(self.crawlers, stores.keys, self.config.transports, sandbox_always=always)
+        self.admission = self._admission(stores)
+        metrics.show(partial(money, self.admission.shown, lambda: self.passing.cache_bytes))
+        self.health = Health(
+            self.crawlers,
+            stores.keys,
+            self.config.transports,
+            recent,
+            sandbox_always=always,
+            warned=self.passing.warnings,
+        )
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             resources=self.crawlers.resources,
-            calls=self.crawlers,
-            access=self.access,
+            admission=self.admission,
             deadline=self.config.deadline,
             sandbox_always=always,
             pages=[*pages, *documentation(self.crawlers.resources, pages)],
@@ -130,6 +150,11 @@ class Service:
         )
         self.port = await self._listen()
         await _greet(self.url, stores, self.config)
+
+    def _admission(self, stores: SqlStores) -> Admission:
+        limits = Limits(self.passing.limits, self.passing.shared_limits)
+        cache = Cache(self.passing.cache, self.config.cache_stale)
+        return Admission(Access(stores.keys), limits, cache, stores.ledger, self.crawlers)
 
     async def _listen(self) -> Any:
         endpoint = endpoints.TCP4ServerEndpoint(reactor, self.config.port, interface=self.config.host)
@@ -148,17 +173,31 @@ class Service:
         return f"http://{host.host}:{host.port}"
 
     async def stop(self) -> None:
-        """Take no new calls, let those in flight finish, close everything."""
+        """Take no new calls, let those in flight finish, close everything.
+
+        The port listens until they have finished: who asks hears that the service stops.
+        """
         if self.port:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
-            await self.port.stopListening().asFuture(asyncio.get_running_loop())
             await self.api.drain(self.config.deadline)
+            await self.port.stopListening().asFuture(asyncio.get_running_loop())
             await self.crawlers.close(self.config.deadline)
-            await self.access.close()
+            await self.admission.close(self.config.deadline)
+        await self.passing.close()
         if self.stores:
             self.stores.close()
         await self.sandbox.stop()
+
+
+def _all_told(*all_of: Told) -> Told:
+    """Tells each of them."""
+
+    def told(engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
+        for one in all_of:
+            one(engine, call, turn, end)
+
+    return told
 
 
 async def _settle(ledger: Ledger) -> None:
@@ -170,9 +209,8 @@ async def _settle(ledger: Ledger) -> None:
 
 async def _greet(url: str, stores: SqlStores, config: Config) -> None:
     """Tell the operator where the service is and how to call it; make the first keys and show them, this once."""
-    no_browser = "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
     click.echo(f"webdata answers on {url}")
-    click.echo(f"browser transport: {config.chromium or no_browser}")
+    click.echo(f"browser transport: {_browser(config)}")
     header = '"X-Api-Key: $WEBDATA_KEY"'
     if await stores.keys.all():
         click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
@@ -188,6 +226,15 @@ async def _greet(url: str, stores: SqlStores, config: Config) -> None:
         click.echo(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
         click.echo("      More of them: .venv/bin/webdata accounts credit default 100000")
     click.echo(f"try: curl -H {header} '{url}/v1/search?q=coffee+shops&num=3'")
+
+
+def _browser(config: Config) -> str:
+    """The browser that is used, without its address, which may hold a token."""
+    if "browser" not in config.transports:
+        return "off: WEBDATA_TRANSPORTS leaves it out"
+    if config.browser_url:
+        return "a browser that runs elsewhere (WEBDATA_BROWSER_URL)"
+    return config.chromium or "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
 
 
 async def _first_key(keys: KeyStore, *, test: bool) -> str:

@@ -32,10 +32,13 @@ from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
 READY_SECONDS = 8.0
-"""How long a proxy may take until the way to the target is open; half of the download's time where that is shorter."""
+"""How long a proxy may take until the target is heard through its tunnel; half of the download's time where that is
+shorter."""
 BETWEEN_ADDRESSES = 0.05
 """Seconds until a proxy's next address is tried too; Twisted waits as long (0.3) before it tells that none is left."""
 MAX_HEAD = 16 * 1024
+BROKEN = "the proxy broke the connection"
+MUTE = "the proxy opened a way, and nothing of the upstream came through it"
 PORTS = {"http": 80, "https": 443}
 
 
@@ -58,8 +61,8 @@ class ProxiedHandler(HTTP11DownloadHandler):
             with wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
         except DownloadFailedError as error:
-            if agent.was_left_by_proxy(request, error):
-                raise TunnelError("the proxy broke the connection") from None
+            if lost := agent.lost_by_proxy(request, error):
+                raise TunnelError(lost) from None
             raise
         if response.status == 407:
             raise TunnelError("the proxy wants another user or password (407)")
@@ -71,14 +74,15 @@ class _ProxiedAgent(_ScrapyAgent):
 
     tunnel: "TunnelEndpoint | None" = None
 
-    def was_left_by_proxy(self, request: Request, error: DownloadFailedError) -> bool:
-        """Whether the connection broke before any byte of the target.
+    def lost_by_proxy(self, request: Request, error: DownloadFailedError) -> str | None:
+        """How the proxy lost the connection before any byte of the target came; None where it did not.
 
         The sandbox's own proxy has no label: what it breaks is meant as the target's doing.
         """
         if self.tunnel:
-            return self.tunnel.broke
-        return "proxy_label" in request.meta and isinstance(error.__cause__, ResponseNeverReceived)
+            return self.tunnel.lost
+        unheard = "proxy_label" in request.meta and isinstance(error.__cause__, ResponseNeverReceived)
+        return BROKEN if unheard else None
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
@@ -153,24 +157,25 @@ class TunnelEndpoint:
         self._tunnel: _Tunnel | None = None
 
     @property
-    def broke(self) -> bool:
-        """Whether the tunnel that was opened ended before any byte came through it."""
-        return self._tunnel is not None and self._tunnel.broke
+    def lost(self) -> str | None:
+        """How the tunnel that was opened ended before any byte came through it; None where it did not."""
+        return self._tunnel.lost if self._tunnel else None
 
     def connect(self, protocolFactory: IProtocolFactory) -> "Deferred[IProtocol]":
         return deferred_from_coro(self._connect(protocolFactory))
 
     async def _connect(self, factory: IProtocolFactory) -> IProtocol:
         self._tunnel = tunnel = _Tunnel(self.ask)
+        until = asyncio.get_running_loop().time() + self._way.seconds
         try:
-            async with asyncio.timeout(self._way.seconds):
+            async with asyncio.timeout_at(until):
                 await maybe_deferred_to_future(connectProtocol(self._way, tunnel))
                 await tunnel.opened
         except TimeoutError:
             raise TunnelError("the proxy did not open a way to the upstream in time") from None
         finally:
             tunnel.close_unless_open()
-        return tunnel.carry(factory)
+        return tunnel.carry(factory, until)
 
 
 class _Tunnel(Protocol):
@@ -178,10 +183,12 @@ class _Tunnel(Protocol):
 
     def __init__(self, ask: bytes):
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.broke = False
+        self.lost: str | None = None
+        """How it ended before any byte came through it."""
         self._ask = ask
         self._head = bytearray()
         self._inner: IProtocol | None = None
+        self._waiting: asyncio.TimerHandle | None = None
         self._heard = False
 
     def connectionMade(self) -> None:
@@ -189,7 +196,8 @@ class _Tunnel(Protocol):
 
     def dataReceived(self, data: bytes) -> None:
         if self._inner:
-            self._heard = True
+            if not self._heard:
+                self._hear()
             self._inner.dataReceived(data)
             return
         self._head += data
@@ -199,17 +207,23 @@ class _Tunnel(Protocol):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.connected = False
         self._fail("the proxy closed the connection")
-        self.broke = not self._heard
+        if not self._heard:
+            self.lost = self.lost or BROKEN
+            self._hear()
         if self._inner:
             self._inner.connectionLost(reason)
 
-    def carry(self, factory: IProtocolFactory) -> IProtocol:
-        """Make the protocol that goes through the tunnel; raises TunnelError where that broke meanwhile."""
-        if self.broke:
-            raise TunnelError("the proxy closed the connection")
+    def carry(self, factory: IProtocolFactory, until: float) -> IProtocol:
+        """Make the protocol that goes through the tunnel; raises TunnelError where that broke meanwhile.
+
+        `until` is the loop's time at which the tunnel is given up unless a byte has come through it.
+        """
+        if self.lost:
+            raise TunnelError(self.lost)
         inner = factory.buildProtocol(self._transport.getPeer())
         assert inner
         self._inner = inner
+        self._waiting = asyncio.get_running_loop().call_at(until, self._give_up)
         inner.makeConnection(self._transport)
         if early := self._head.partition(b"\r\n\r\n")[2]:
             self.dataReceived(bytes(early))
@@ -225,6 +239,16 @@ class _Tunnel(Protocol):
     @property
     def _transport(self) -> ITCPTransport:
         return cast(ITCPTransport, self.transport)
+
+    def _hear(self) -> None:
+        """Wait no longer for the first byte."""
+        self._heard = True
+        if self._waiting:
+            self._waiting.cancel()
+
+    def _give_up(self) -> None:
+        self.lost = MUTE
+        self._transport.abortConnection()
 
     def _judge(self) -> None:
         status = self._head.split(b" ", 2)[1:2]

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Any, Self
 
 from scrapy import Request
+from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from webdata.browser.process import Browser
@@ -75,6 +76,8 @@ class Way:
     begun: float = field(default_factory=monotonic)
     """When the last step began; when it ended: `ended`. Both by the monotonic clock."""
     ended: float = 0.0
+    readable: Response | None = field(default=None, repr=False)
+    """A page that is given where no better one comes."""
 
     @classmethod
     def of(cls, request: Request, place: Place) -> Self:

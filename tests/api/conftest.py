@@ -6,7 +6,8 @@ Klein and agents are imported late: they take whatever reactor is there, and thi
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,15 @@ from twisted.internet.testing import StringTransport
 from twisted.web.http_headers import Headers
 
 from webdata.access import Access, new_key
+from webdata.cache import Cache
 from webdata.crawl import Answer, Call
+from webdata.limits import Limits
 from webdata.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.memory import MemoryKeys
+from webdata.stores.cache_memory import MemoryCache
+from webdata.stores.interfaces import DEFAULT_PLAN
+from webdata.stores.limits_memory import MemoryLimits
+from webdata.stores.memory import MemoryDatabase, MemoryKeys, MemoryLedger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from treq.testing import RequestTraversalAgent
     from twisted.internet.defer import Deferred
 
+    from webdata.api.admission import Admission
     from webdata.api.app import Api
 
 RECORD = {"results": [{"title": "Café – 東京"}], "query": "coffee"}
@@ -132,8 +139,19 @@ def calls() -> ScriptedCalls:
 
 
 @pytest.fixture
-def keys() -> MemoryKeys:
-    return MemoryKeys()
+def database() -> MemoryDatabase:
+    """With a plan that no test comes to the end of."""
+    return MemoryDatabase(plans={DEFAULT_PLAN.name: replace(DEFAULT_PLAN, requests=1_000_000, in_flight=10_000)})
+
+
+@pytest.fixture
+def keys(database) -> MemoryKeys:
+    return MemoryKeys(database)
+
+
+@pytest.fixture
+def ledger(database) -> MemoryLedger:
+    return MemoryLedger(database, "tests")
 
 
 @pytest_twisted.async_fixture
@@ -151,11 +169,25 @@ async def live_secret(keys) -> str:
 
 
 @pytest.fixture
-def make_api(calls, keys) -> Callable[..., Api]:
+def cache_bytes() -> int:
+    """No room, so that each call is seen."""
+    return 0
+
+
+@pytest.fixture
+def admission(calls, keys, ledger, cache_bytes) -> Admission:
+    """As the service has it."""
+    from webdata.api.admission import Admission
+
+    return Admission(Access(keys), Limits(MemoryLimits()), Cache(MemoryCache(cache_bytes), math.inf), ledger, calls)
+
+
+@pytest.fixture
+def make_api(admission) -> Callable[..., Api]:
     from webdata.api.app import Api
 
     def make(resources=(WEB_SEARCH,), sandbox_always=False, pages=(), told=None) -> Api:
-        return Api(resources, calls, Access(keys), 30.0, sandbox_always, pages, told)
+        return Api(resources, admission, 30.0, sandbox_always, pages, told)
 
     return make
 

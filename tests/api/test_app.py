@@ -391,7 +391,8 @@ async def test_reasons_are_logged(ask, calls, caplog):
     calls.end = BlockedError("recaptcha in the body", "captcha")
     heard = await ask("/v1/search/q=coffee")
 
-    assert f"{heard.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'" in caplog.messages
+    told = f"{heard.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'; steps: none has ended"
+    assert told in caplog.messages
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,12 @@
 import pytest
 from pytest_twisted import ensureDeferred
 
-from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawl import Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import UpstreamError
 from webdata.ladder import Place
 from webdata.pools import pools
+from webdata.query import WebQuery
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.memory import MemoryKeys
 
 PROXIES = pools(
@@ -38,12 +41,20 @@ def crawlers(make_crawlers):
 
 
 @pytest.fixture
-def make_health(crawlers, keys):
+def recent():
+    """Nothing was called yet."""
+    from webdata.api.recent import Recent
+
+    return Recent()
+
+
+@pytest.fixture
+def make_health(crawlers, keys, recent):
     """Makes the health of those crawlers, or of others."""
     from webdata.api.health import Health
 
     def make(of=crawlers, keys=keys, wanted=("http", "browser"), sandbox_always=False):
-        return Health(of, keys, wanted, sandbox_always=sandbox_always)
+        return Health(of, keys, wanted, recent, sandbox_always=sandbox_always)
 
     return make
 
@@ -139,6 +150,38 @@ def test_no_browser(make_health, make_crawlers):
     assert (wanting["status"], content["status"]) == ("degraded", "ready")
     assert "no Chromium was found" in wanting["warnings"][0]
     assert not wanting["ways"]["internet"]["browser"]["available"]
+
+
+@pytest.mark.task
+async def test_a_browser_that_does_not_start(health, crawlers, caplog):
+    """It is not available until one works again, which is a warning; the log tells why, once and in one line."""
+    browser = crawlers.ways[False].browser
+    for _ in range(2):
+        with pytest.raises(UpstreamError):
+            await browser.open()  # /bin/true ends at once
+    told = health.shown()
+    internet, sandbox = told["ways"]["internet"]["browser"], told["ways"]["sandbox"]["browser"]
+    assert (internet["available"], internet["failure"], sandbox["available"]) == (False, "it does not start", True)
+    assert told["status"] == "degraded"
+    assert told["warnings"] == [
+        "the browser cannot be had, so pages that need one are lost: it does not start; see the log"
+    ]
+    (line,) = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
+    assert line.startswith("The browser cannot be had: it does not start (")
+    assert "\n" not in line
+
+
+def test_losses_that_no_transport_can_help_with(health, recent):
+    """An engine none of whose last calls won a page is a warning, whatever they were lost to; the rows are shown."""
+    call = Call(WEB_SEARCH, WebQuery(q="coffee"), False, 30)
+    for _ in range(12):
+        recent.ended("google_web", call, Turn(0, 0, 30), UpstreamError("no such host", "dns"))
+    told = health.shown()
+    assert (told["status"], told["warnings"]) == (
+        "degraded",
+        ["google_web: none of the last 12 calls won a page (dns)"],
+    )
+    assert told["recent"] == [{"engine": "google_web", "calls": 12, "won": 0, "lost": {"dns": 12}}]
 
 
 def test_an_engine_that_wins_nothing(health, crawlers):

@@ -76,6 +76,17 @@ def test_blocked_kinds():
     assert "a blocking page instead" in problem_of(errors.BlockedError("why"), WEB_SEARCH).message
 
 
+@pytest.mark.parametrize(("seconds", "told", "words"), [(2.5, 3, "in 3 seconds"), (0, None, "later")])
+def test_an_upstream_that_is_asked_too_often(seconds, told, words):
+    """A rate limit of the upstream is told as one, with how long it lasts where that is known."""
+    error = errors.BlockedError("status 429", "denied")
+    error.rate_limited, error.retry_after = True, seconds
+    problem = problem_of(error, WEB_SEARCH)
+    assert (problem.code, problem.retry_after) == ("blocked", told)
+    assert "too many requests" in problem.message
+    assert problem.message.endswith(f"try again {words}.")
+
+
 def test_a_resource_has_its_own_words_for_what_is_not_there():
     """What callers are told of a `not_found` fits what they asked for."""
     error = errors.NotFoundError("status 404")
@@ -89,6 +100,15 @@ def test_what_the_caller_can_do_something_about_is_told(kind):
     problem = problem_of(errors.UpstreamError("the page is larger than the 20 MiB that are read", kind), URL_REQUEST)
     assert problem.message == "The page is larger than the 20 MiB that are read."
     assert problem.outcome == "upstream"
+
+
+@pytest.mark.parametrize(("kind", "words"), [("proxy", "a proxy of this service"), ("browser", "the browser of this")])
+def test_failures_of_ours_are_not_the_upstreams(kind, words):
+    """A proxy or a browser of ours that failed is not told as an upstream that broke the connection."""
+    problem = problem_of(errors.UpstreamError("secret: it did not open a way (407)", kind), WEB_SEARCH)
+    assert (problem.code, words in problem.message) == ("upstream_failed", True)
+    assert "broke the connection" not in problem.message
+    assert "secret" not in problem.message
 
 
 def test_content_that_cannot_be_given():

@@ -1,10 +1,15 @@
 """The browser of a process, as long as there is none."""
 
 import asyncio
+import gc
+import os
+import signal
+from pathlib import Path
 
 import pytest
 
 from webdata.browser.process import Browser
+from webdata.config import find_chromium
 from webdata.crawl import scrapy_settings
 from webdata.errors import UpstreamError
 
@@ -57,12 +62,36 @@ async def test_settings_tell_what_it_is():
     assert browser.shown()["running"] is False
 
 
-async def test_nothing_is_there_to_be_had():
-    """Without an address that answers there is an upstream error, and the next caller tries anew."""
-    browser = Browser(None, "http://127.0.0.1:9/")
+def kill_drivers():
+    """Kill the drivers of this process."""
+    for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split():
+        if b"run-driver" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
+async def test_a_driver_that_was_killed_is_no_news(caplog):
+    """The browser goes with it, which is known; asyncio has nothing to complain about when all is closed."""
+    browser = Browser(find_chromium())
+    await browser.open()
+    visit = asyncio.create_task(asyncio.sleep(10))
+    kill_drivers()
+    await browser.during(visit)
+    assert visit.cancelled()
+    await browser.close()
+    gc.collect()
+    assert "driver" not in caplog.text
+
+
+async def test_nothing_is_there_to_be_had(caplog):
+    """Without an address that answers there is an upstream error, and the next caller tries anew; it is logged once."""
+    browser = Browser(None, "http://127.0.0.1:9/token")
     for _ in range(2):
         with pytest.raises(UpstreamError) as caught:
             await browser.open()
         assert caught.value.kind == "browser"
-    assert browser.launches == 0
+    assert (browser.launches, browser.shown()["failure"]) == (0, "it cannot be reached")
     await browser.close()
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert "token" not in line
+    assert "\n" not in line

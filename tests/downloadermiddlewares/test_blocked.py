@@ -12,11 +12,12 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.errors import ConfigError, UpstreamError
+from webdata.errors import BlockedError, ConfigError, UpstreamError
 from webdata.outcome import Outcome
 from webdata.pools import Proxy
 from webdata.query import WebQuery
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
+from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
@@ -67,6 +68,10 @@ def bing(q):
     return Call(BING_SEARCH, BingQuery(q=q), sandbox=True, deadline=20)
 
 
+def page(url, response_type="full"):
+    return Call(URL_REQUEST, UrlQuery(url=url, response_type=response_type), sandbox=True, deadline=20)
+
+
 def told(steps):
     return [f"{step['transport']} {step['outcome']}/{step['kind']}".removesuffix("/None") for step in steps]
 
@@ -91,6 +96,25 @@ async def test_a_captcha_is_left_to_the_browser_and_the_next_call_begins_there(o
     assert 0 < first.timings["render"] < 5
     assert told((await warm.answer(call("tea"))).steps) == ["browser ok"]
     assert (await warm.answer(call("tea", region="DE"))).transport == "http"
+
+
+async def test_one_sites_block_is_no_other_sites(opened):
+    """A site that is lost with sends those who ask it elsewhere, and nobody else."""
+    warm = opened(**WITH_BROWSER)
+    for _ in range(2):
+        with pytest.raises(BlockedError):
+            await warm.answer(page("https://one.example/challenge/cloudflare"))
+    assert (await warm.answer(page("https://one.example/article"))).transport == "browser"
+    assert (await warm.answer(page("https://other.example/article"))).transport == "http"
+
+
+async def test_a_browser_that_the_guard_cannot_hold_is_left_out(opened):
+    """Where targets are guarded, a browser that runs elsewhere is no step."""
+    warm = opened(BROWSER_URL="ws://127.0.0.1:1", **WITH_BROWSER)
+    with pytest.raises(BlockedError):
+        await warm.answer(page("https://one.example/challenge/cloudflare"))
+    assert "browser" in warm.ways[True].ladder.transports
+    assert (await warm.answer(page("https://one.example/article"))).transport == "http"
 
 
 async def test_calls_at_once_climb_each_by_itself(opened):
@@ -215,6 +239,12 @@ async def test_a_hook_that_is_not_there_is_a_mistake(name):
     """The message names the setting and what would be right."""
     with pytest.raises(ConfigError, match="WEBDATA_CAPTCHA_HOOK cannot be"):
         captcha_hook(name)
+
+
+async def test_a_hook_that_is_not_async_is_a_mistake():
+    """What cannot be awaited would fail at the first captcha."""
+    with pytest.raises(ConfigError, match="cannot be 'os:getpid', which is not async: give an async function"):
+        captcha_hook("os:getpid")
 
 
 async def ran(folder, *queries, **settings):

@@ -1,11 +1,16 @@
 """Requests look like the kind of device that the query asks for."""
 
+from itertools import pairwise
+
 import pytest
 from pytest_twisted import ensureDeferred
-from scrapy import Request
+from scrapy import FormRequest, Request
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
-from webdata.devices import identity
+from webdata.devices import ENCODINGS, PLAIN_ENCODINGS, identity
 from webdata.downloadermiddlewares.device import DeviceMiddleware
+from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.query import Device
 
 
@@ -45,6 +50,72 @@ async def test_a_link_is_followed_from_the_same_site():
     headers = request.headers.to_unicode_dict()
     assert (headers["Sec-Fetch-Site"], headers["Referer"]) == ("same-origin", "https://example.com/a")
     assert list(headers).index("Referer") < list(headers).index("Accept-Encoding")
+
+
+@pytest.mark.parametrize("given", [{}, {"Accept": "*/*", "Referer": "http://example.com/a"}])
+@ensureDeferred
+async def test_without_tls_nothing_is_told_that_needs_it(given):
+    """Chrome sends no hints and no fetch metadata to plain http, and asks for older encodings."""
+    request = Request("http://example.com", headers=given)
+    await DeviceMiddleware().process_request(request)
+    headers = request.headers.to_unicode_dict()
+    assert not [name for name in headers if name.startswith("Sec-")]
+    assert headers["Accept-Encoding"] == PLAIN_ENCODINGS
+    assert list(headers)[-2:] == ["Accept-Encoding", "Accept-Language"]
+
+
+async def redirected(request, url, status=302):
+    """The request that follows when a site leads on, as the device's middleware leaves it."""
+    await DeviceMiddleware().process_request(request)
+    redirects = RedirectMiddleware.from_crawler(get_crawler())
+    redirects._referer_spider_middleware = _Referers()
+    leading = Response(request.url, status=status, headers={"Location": url})
+    following = redirects.process_response(request, leading)
+    assert isinstance(following, Request)
+    await DeviceMiddleware().process_request(following)
+    return following
+
+
+class _Referers:
+    """As Scrapy's referer middleware: the page that led on is the referer."""
+
+    def get_processed_request(self, request, response):
+        request.headers["Referer"] = response.url
+        return request
+
+
+@pytest.mark.parametrize("own", [{}, {"Accept-Language": "de", "X-Own": "1"}, {"Referer": "https://example.com/a"}])
+@ensureDeferred
+async def test_a_redirect_is_followed_as_its_own_url_calls_for(own):
+    """From http to https and back the headers are those of a first request, and the referer is none or the first's."""
+    addresses = ["http://example.com/", "https://example.com/", "http://example.com/2", "https://example.com/3"]
+    request = Request(addresses[0], headers=own)
+    for _, there in pairwise(addresses):
+        request = await redirected(request, there)
+        direct = Request(there, headers=own)
+        await DeviceMiddleware().process_request(direct)
+        assert list(request.headers.items()) == list(direct.headers.items())
+    assert request.headers["Accept-Encoding"].decode() == ENCODINGS
+
+
+@ensureDeferred
+async def test_what_a_redirect_leaves_behind_stays_behind():
+    """A form that leads on to a page is not sent there, nor what belongs to the other site."""
+    sent = FormRequest("https://example.com/", formdata={"a": "b"}, headers={"Authorization": "secret", "X-Own": "1"})
+    following = await redirected(sent, "https://elsewhere.example/")
+    assert following.method == "GET"
+    assert not {"Content-Type", "Authorization"} & set(following.headers.to_unicode_dict())
+    assert following.headers["X-Own"] == b"1"
+
+
+@ensureDeferred
+async def test_what_others_set_stays():
+    """What later middlewares have set is kept where a request leads on: a proxy's password above all."""
+    request = Request("https://example.com/")
+    await DeviceMiddleware().process_request(request)
+    request.headers["Proxy-Authorization"] = "Basic x"
+    await DeviceMiddleware().process_request(request)
+    assert request.headers["Proxy-Authorization"] == b"Basic x"
 
 
 @ensureDeferred

@@ -3,9 +3,10 @@
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPConnection
@@ -65,9 +66,17 @@ class Running:
 
 
 @contextmanager
-def service(folder, *arguments, **environ):
-    """`webdata serve` with a database in the folder, until the end of the block."""
-    settings = {"WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3", "PYTHONUNBUFFERED": "1", **environ}
+def service(folder, *arguments, limited=False, **environ):
+    """`webdata serve` with a database in the folder, until the end of the block.
+
+    Each call is fetched anew, as often as tests like, unless they want it otherwise.
+    """
+    settings = {
+        "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3",
+        "WEBDATA_CACHE_BYTES": "0",
+        "PYTHONUNBUFFERED": "1",
+        **environ,
+    }
     with (folder / "log").open("ab") as log:
         process = subprocess.Popen(
             [WEBDATA, "serve", "--port", "0", *arguments],
@@ -84,11 +93,19 @@ def service(folder, *arguments, **environ):
                 break
         port = re.search(r"http://127\.0\.0\.1:(\d+)", greeting)
         assert port, (folder / "log").read_text()
+        if not limited:
+            unlimit(folder)
         yield Running(process, int(port[1]), greeting)
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def unlimit(folder):
+    """Let keys call as often as they like; the service looks it up for each call."""
+    with closing(sqlite3.connect(folder / "webdata.sqlite3", timeout=30)) as database, database:
+        database.execute("UPDATE plans SET requests = 1000000, in_flight = 10000")
 
 
 def held(shown, real):
@@ -107,9 +124,15 @@ def is_part():
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def environ():
+    """Settings of the service that the tests of one module share; a module may have its own."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory, environ):
     """A service that the tests of one module share."""
-    with service(tmp_path_factory.mktemp("service")) as one:
+    with service(tmp_path_factory.mktemp("service"), **environ) as one:
         yield one
 
 

@@ -16,7 +16,7 @@ import pytest
 import pytest_twisted
 from scrapy import FormRequest, Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadTimeoutError
+from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.browser.process import Browser
@@ -31,6 +31,7 @@ from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.sandbox.walls import CHALLENGE_SECONDS
+from webdata.spiders.base import fetch_error
 
 CHROMIUM = find_chromium()
 pytestmark = [
@@ -55,6 +56,13 @@ for (const host of ["127-0-0-1.trap.example", "beacon.example"]) {
 
 
 CHALLENGE = "<!doctype html><title>Just a moment...</title><p>Wait.</p><script>window._cf_chl_opt = {};%s</script>"
+CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n<p>half\r\n"
+POPUPS = """<!doctype html><p>here</p><a target="_blank" rel="noopener" href="https://popup.example/link">x</a><script>
+const opened = open("https://popup.example/script");
+document.querySelector("a").click();
+setInterval(() => open("https://popup.example/timer"), 50);
+document.querySelector("p").textContent = String(opened);
+</script><script src="https://late.example/?q=sandbox:slow=0.5"></script>"""
 PAGES = {
     "seen.example": Reply(body=SEEN.encode()),
     "data.example": Reply(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2]}'),
@@ -65,6 +73,9 @@ PAGES = {
     ),
     "atonce.example": Reply(403, body=(CHALLENGE % "document.documentElement.innerHTML = '<p>here it is'").encode()),
     "busy.example": Reply(body=(CHALLENGE % "for (;;);").encode()),
+    "cut.example": Reply(body=b"<!doctype html><p>half".ljust(4000), cut=2000),
+    "chunked.example": Reply(pieces=lambda: iter([CHUNKED])),
+    "popups.example": Reply(body=POPUPS.encode()),
 }
 
 
@@ -171,7 +182,7 @@ async def gone(pids, seconds=3.0):
 
 async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
     """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls at once keep the bound; a death is survived."""
-    settings = project(site)
+    before, settings = set(family(os.getpid())), project(site)
     warm = WarmCrawlers(load_spiders(settings), settings, max_calls=64)
     try:
         begun = monotonic()
@@ -200,7 +211,7 @@ async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
         assert all(isinstance(end, UpstreamError) or end.outcome is Outcome.OK for end in ended)
         assert (await warm.answer(call("again sandbox:challenge"))).outcome is Outcome.OK
         assert browser.launches == 2
-        processes = family(os.getpid())
+        processes = set(family(os.getpid())) - before
         assert processes
     finally:
         await warm.close(10)
@@ -316,6 +327,53 @@ async def test_a_page_that_hangs_is_closed(crawler):
         await fetched(crawler, "https://busy.example/", started_at=monotonic(), deadline=1.5)
     assert open_pages(browser_of(crawler)) == 0
     assert (await fetched(crawler, "https://data.example/")).status == 200
+
+
+async def test_a_browser_that_hangs_costs_one_call(site, caplog):
+    """It is killed when the call's time is over, also where no page came; the next call gets a new one."""
+    async with crawling(site) as crawler:
+        await fetched(crawler, "https://data.example/")
+        browser = browser_of(crawler)
+        hung = browser._pid
+        os.kill(hung, signal.SIGSTOP)
+        begun = monotonic()
+        calls = [fetched(crawler, "https://data.example/", started_at=begun, deadline=1.0, cookiejar=n) for n in "abc"]
+        ended = await asyncio.gather(*calls, return_exceptions=True)
+        assert {type(end) for end in ended} <= {DownloadTimeoutError, UpstreamError}
+        assert monotonic() - begun < 3
+        assert (browser.shown()["running"], browser.shown()["failure"]) == (False, "it did not answer and was given up")
+        assert (await fetched(crawler, "https://data.example/")).status == 200
+        assert (browser.launches, browser.failure) == (2, None)
+        assert await gone([hung])
+    assert [record.levelname for record in caplog.records if "does not answer" in record.getMessage()] == ["ERROR"]
+
+
+@pytest.mark.parametrize("host", ["cut.example", "chunked.example"])
+async def test_a_page_that_breaks_off_is_told_at_once(crawler, host):
+    """What ends before it is whole is an error of the kind `truncated`, long before the time is over."""
+    begun = monotonic()
+    with pytest.raises(ResponseDataLossError) as caught:
+        await fetched(crawler, f"https://{host}/", started_at=begun, deadline=20)
+    assert fetch_error(caught.value).kind == "truncated"
+    assert monotonic() - begun < 3
+    assert open_pages(browser_of(crawler)) == 0
+
+
+async def test_a_page_opens_no_windows(crawler, site):
+    """What it wants to open by itself is blocked, as in anybody's browser."""
+    site.asked.clear()
+    response = await fetched(crawler, "https://popups.example/")
+    assert response.css("p::text").get() == "null"
+    assert "popup.example" not in {asked.host for asked in site.asked}
+
+
+async def test_windows_of_a_browser_elsewhere_are_closed(site, elsewhere):
+    """One that opens a page's windows all the same keeps none of them."""
+    async with crawling(site, BROWSER_URL=elsewhere[1]) as crawler:
+        await fetched(crawler, "https://popups.example/")
+        await asyncio.sleep(0.5)
+        pages = [page for context in browser_of(crawler)._chromium.contexts for page in context.pages]
+        assert not [page for page in pages if "popup" in page.url]
 
 
 async def test_a_request_ends_with_its_time_and_leaves_no_page(crawler):

@@ -72,7 +72,7 @@ def test_a_full_service_is_not_ready(start, limit):
 
 
 def test_a_service_that_stops_says_so(start):
-    """On a connection that is still open the last word of a service that stops is 503, until its calls are finished."""
+    """A service that stops is 503 until its calls are finished: on old connections and new ones, health and calls."""
     with start() as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
         kept = HTTPConnection("127.0.0.1", one.port, timeout=10)
@@ -86,6 +86,10 @@ def test_a_service_that_stops_says_so(start):
         response = kept.getresponse()
         told = orjson.loads(response.read())
         kept.close()
+        status, body = ask(one, "/health/ready")
+        refused, headers, _ = one.get("/v1/search?q=coffee")
         slow.join()
         assert one.process.wait(30) == 0
     assert (response.status, told["status"], told["calls"]["in_flight"]) == (503, "stopping", 1)
+    assert (status, orjson.loads(body)["status"]) == (503, "stopping")
+    assert (refused, headers["connection"]) == (503, "close")

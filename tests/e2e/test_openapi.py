@@ -7,11 +7,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
+from webdata.api.account import USAGE
 from webdata.api.openapi import document
 from webdata.crawl import load_spiders
 
 DESCRIBED = schemathesis.openapi.from_dict(document((one for spider in load_spiders() for one in spider.resources), []))
-OPERATIONS = [found.ok() for found in DESCRIBED.get_all_operations() if "/v1/" in found.ok().path]
+OPERATIONS = [
+    found.ok() for found in DESCRIBED.get_all_operations() if found.ok().path.startswith(("/v1/", USAGE.path))
+]
 CHECKS = [
     checks.status_code_conformance,
     checks.content_type_conformance,

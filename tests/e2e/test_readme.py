@@ -9,11 +9,20 @@ from pathlib import Path
 import orjson
 import pytest
 
+from webdata.ladder import TRANSPORTS
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 ANSWER = re.compile(r"<!-- answer of (\S+), in part -->\n```json\n(.*?)```", re.DOTALL)
 SCRAPY = Path(sys.executable).with_name("scrapy")
 WEBDATA = Path(sys.executable).with_name("webdata")
+ALL = ",".join(TRANSPORTS)
+
+
+@pytest.fixture(scope="module")
+def environ():
+    """Every transport that the machine has: what the README shows is so on all machines."""
+    return {"WEBDATA_TRANSPORTS": ALL}
 
 
 @pytest.mark.parametrize(("path", "text"), ANSWER.findall(README), ids=lambda value: value[:30])
@@ -41,9 +50,14 @@ def test_the_page_is_real(running):
 
 def test_the_batch_is_real(tmp_path):
     """The batch of the README ends as it says: in its last line of the log, its output and its failures."""
-    (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:captcha\n", encoding="utf-8")
+    (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:denied\n", encoding="utf-8")
     command = [SCRAPY, "crawl", "google_web", "-a", "queries=queries.txt", "-a", "num=3", "-O", "out.jsonl"]
-    environ = {**os.environ, "WEBDATA_SANDBOX": "always", "SCRAPY_SETTINGS_MODULE": "webdata.settings"}
+    environ = {
+        **os.environ,
+        "WEBDATA_SANDBOX": "always",
+        "WEBDATA_TRANSPORTS": ALL,
+        "SCRAPY_SETTINGS_MODULE": "webdata.settings",
+    }
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
     shown = re.search(r"^…\n(\[webdata\.extensions\.progress\].*)$", README, re.MULTILINE)[1]
     assert shown in done.stderr

@@ -127,6 +127,42 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
         assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("WEBDATA_CAPTCHA_HOOK", "nope:fn", "WEBDATA_CAPTCHA_HOOK cannot be 'nope:fn': give an async function"),
+        ("WEBDATA_CAPTCHA_HOOK", "os:getpid", "WEBDATA_CAPTCHA_HOOK cannot be 'os:getpid', which is not async"),
+        ("WEBDATA_CHROMIUM", "/nope", "WEBDATA_CHROMIUM cannot be '/nope': give a program"),
+        ("WEBDATA_TRANSPORT", "http", "WEBDATA_TRANSPORT means nothing: the nearest setting is WEBDATA_TRANSPORTS"),
+    ],
+)
+def test_a_mistake_stops_the_start(tmp_path, name, value, told):
+    """A setting that cannot be used ends the start with status 2 and a line that says what would be right."""
+    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin", name: value}
+    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", "0"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("environ", "browser"),
+    [
+        ({"WEBDATA_TRANSPORTS": "http,browser", "WEBDATA_CHROMIUM": sys.executable}, sys.executable),
+        ({"WEBDATA_TRANSPORTS": "http"}, "off: WEBDATA_TRANSPORTS leaves it out"),
+        (
+            {"WEBDATA_TRANSPORTS": "http,browser", "WEBDATA_BROWSER_URL": "ws://127.0.0.1:9/token"},
+            "a browser that runs elsewhere (WEBDATA_BROWSER_URL)",
+        ),
+    ],
+)
+def test_the_greeting_tells_the_browser(start, environ, browser):
+    """The browser that is told is the one that is used, without an address that may hold a token."""
+    with start(**environ) as one:
+        assert f"browser transport: {browser}\n" in one.greeting
+
+
 def test_a_taken_port_is_told(running, tmp_path):
     """A service that cannot listen says where, and what to do, and exits with status 2."""
     environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin"}

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from webdata.egress.guard import Guard, sandbox_resolver
-from webdata.egress.proxy import GuardProxy
+from webdata.egress.proxy import MOST, GuardProxy
 from webdata.egress.relay import Limits
 from webdata.egress.rule import Rule
-from webdata.errors import ConfigError
+from webdata.errors import ConfigError, TargetError
 from webdata.sandbox.server import Sandbox
 
 pytestmark = pytest.mark.task
@@ -120,14 +120,46 @@ async def test_large_bodies_pass_a_slow_reader(proxied):
     "target", ["127.0.0.1:P", "[::1]:P", "localhost:P", "10-0-0-1.trap.example:P", "0x7f.1:P", "a.example:22"]
 )
 async def test_what_is_not_allowed_is_refused(proxied, target):
-    """403 and no word of why, in a tunnel and without."""
+    """A tunnel with 403, a plain request with nothing that could be taken for the site's; who asks is told why."""
     async with proxied() as (proxy, listener, _):
-        target = target.replace("P", str(listener.port)).encode()
-        for line in (b"CONNECT %s HTTP/1.1" % target, b"GET http://%s/ HTTP/1.1" % target):
-            answer = await said(proxy, line)
-            assert status(answer) == 403
-            assert answer.endswith(b"\r\n\r\nForbidden\n")
+        target = target.replace("P", str(listener.port))
+        answer = await said(proxy, b"CONNECT %s HTTP/1.1" % target.encode())
+        assert status(answer) == 403
+        assert answer.endswith(b"\r\n\r\nForbidden\n")
+        assert await said(proxy, b"GET http://%s/ HTTP/1.1" % target.encode()) == b""
+        for scheme in ("http", "https"):
+            assert isinstance(proxy.fault(f"{scheme}://{target}/any"), TargetError)
     assert not listener.seen
+
+
+@pytest.mark.parametrize(
+    ("target", "upstream", "kind"),
+    [
+        ("nowhere.trap.example:80", None, "dns"),
+        ("127.0.0.2:80", None, "refused"),
+        ("www.example.com:443", "http://127.0.0.2:1", "proxy"),
+    ],
+)
+async def test_why_there_is_no_way_is_known(proxied, target, upstream, kind):
+    """A name without addresses, a host that refuses and a proxy on the way that is not there are told apart."""
+    async with proxied(upstream=upstream) as (proxy, *_):
+        assert proxy.fault(f"https://{target}/") is None
+        assert status(await said(proxy, b"CONNECT %s HTTP/1.1" % target.encode())) == 502
+        assert proxy.fault(f"https://{target}/").kind == kind
+        assert await said(proxy, b"GET http://%s/ HTTP/1.1" % target.encode()) == b""
+        assert proxy.fault(f"http://{target}/x").kind == kind
+
+
+async def test_a_fault_is_forgotten_when_there_is_a_way(proxied):
+    """What was wrong once is not told of the next connection, and no more are remembered than there is room for."""
+    async with proxied() as (proxy, _, site):
+        url = f"http://127.0.0.2:{site.port}/"
+        proxy._note(url, "refused")
+        await said(proxy, b"GET %s HTTP/1.1" % url.encode())
+        assert proxy.fault(url) is None
+        for number in range(2 * MOST):
+            proxy._note(f"http://{number}.example/", "dns")
+        assert len(proxy._faults) == MOST
 
 
 @pytest.mark.parametrize(
@@ -138,17 +170,20 @@ async def test_what_is_not_allowed_is_refused(proxied, target):
         (b"CONNECT 127.0.0.2:x HTTP/1.1", 400),
         (b"CONNECT 127.0.0.2 HTTP/1.1", 400),
         (b"GET https://127.0.0.2/ HTTP/1.1", 400),
-        (b"GET /path HTTP/1.1", 403),
-        (b"GET file:///etc/passwd HTTP/1.1", 403),
-        (b"GET http://nowhere.trap.example/ HTTP/1.1", 502),
-        (b"GET http://127.0.0.2/ HTTP/1.1", 502),
         (b"\x16\x03\x01", 400),
     ],
 )
 async def test_what_it_cannot_do_is_told(proxied, line, expected):
-    """Requests of other forms, names without addresses and hosts that do not answer have their status."""
+    """Requests of other forms have their status."""
     async with proxied() as (proxy, *_):
         assert status(await said(proxy, line)) == expected
+
+
+@pytest.mark.parametrize("line", [b"GET /path HTTP/1.1", b"GET file:///etc/passwd HTTP/1.1", b"GET http://[/ HTTP/1.1"])
+async def test_what_is_no_target_has_no_answer(proxied, line):
+    """What is no URL of a site's is closed without a word."""
+    async with proxied() as (proxy, *_):
+        assert await said(proxy, line) == b""
 
 
 async def test_strangers_are_not_served(proxied):
@@ -190,13 +225,13 @@ async def test_idle_connections_are_closed(proxied):
 
 
 async def test_there_are_no_more_connections_than_allowed(proxied):
-    """One more is told so."""
+    """One more is closed at once, which nobody takes for an answer of the site's."""
     async with proxied(limits=Limits(connections=1)) as (proxy, _, site):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"CONNECT %s HTTP/1.1\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
         other, another = await asyncio.open_connection("127.0.0.1", proxy.port)
-        assert (await other.readline()).startswith(b"HTTP/1.1 503")
+        assert await other.read() == b""
         writer.close()
         another.close()
 
@@ -220,8 +255,7 @@ async def test_another_proxy_is_asked_after_the_check(proxied):
     sandbox = Sandbox()
     url = await sandbox.start()
     async with proxied(upstream=url) as (proxy, *_):
-        answer = await said(proxy, b"GET http://10-0-0-1.trap.example/ HTTP/1.1")
-        assert status(answer) == 403
+        assert await said(proxy, b"GET http://10-0-0-1.trap.example/ HTTP/1.1") == b""
         assert not sandbox.connections
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"CONNECT www.google.com:443 HTTP/1.1\r\n%s\r\n\r\n" % authorization(proxy))
@@ -230,26 +264,52 @@ async def test_another_proxy_is_asked_after_the_check(proxied):
     await sandbox.stop()
 
 
-async def test_the_password_of_another_proxy_is_told_to_it_alone(proxied):
-    """It comes out of the URL, into the upstream's CONNECT."""
+@asynccontextmanager
+async def another(answer):
+    """A proxy on the way that gives everyone the same answer: `async with another(...) as (URL, heads)`."""
     heads = []
 
     async def serve(reader, writer):
         heads.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(b"HTTP/1.1 407 No\r\n\r\n")
+        writer.write(answer)
         writer.close()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    upstream = f"http://user:p%40ss@127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with proxied(upstream=upstream) as (proxy, *_):
-        assert status(await said(proxy, b"CONNECT [2606:4700::1]:443 HTTP/1.1")) == 502
+    yield f"http://user:p%40ss@127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
     server.close()
+
+
+PASSWORD = b64encode(b"user:p@ss")
+
+
+async def test_the_password_of_another_proxy_is_told_to_it_alone(proxied):
+    """It comes out of the URL, into the upstream's CONNECT."""
+    async with another(b"HTTP/1.1 407 No\r\n\r\n") as (url, heads), proxied(upstream=url) as (proxy, *_):
+        assert status(await said(proxy, b"CONNECT [2606:4700::1]:443 HTTP/1.1")) == 502
     assert heads[0].startswith(b"CONNECT [2606:4700::1]:443 HTTP/1.1\r\n")
-    assert re.findall(rb"Proxy-Authorization: Basic (.*)\r\n", heads[0]) == [b64encode(b"user:p@ss")]
+    assert re.findall(rb"Proxy-Authorization: Basic (.*)\r\n", heads[0]) == [PASSWORD]
 
 
-async def test_answers_that_are_no_http_are_a_502(proxied):
-    """A site that closes without a word, a proxy on the way that does, and one that is not there."""
+async def test_another_proxy_gets_plain_requests_as_such(proxied):
+    """Proxies that open tunnels to port 443 alone are asked for http in absolute form, with their password."""
+    fine = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    async with another(fine) as (url, heads), proxied(upstream=url) as (proxy, *_):
+        answer = await said(proxy, b"GET http://www.example.com/a?b#c HTTP/1.1", b"Accept: */*")
+    assert answer.endswith(b"\r\n\r\nok")
+    assert heads[0].startswith(b"GET http://www.example.com/a?b HTTP/1.1\r\nhost: www.example.com\r\n")
+    assert re.findall(rb"proxy-authorization: Basic (.*)\r\n", heads[0]) == [PASSWORD]
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", b"nonsense", b""])
+async def test_a_proxy_on_the_way_that_does_not_do_its_part(proxied, answer):
+    """One that wants another password, speaks no HTTP or says nothing is known as such."""
+    async with another(answer) as (url, _), proxied(upstream=url) as (proxy, *_):
+        assert await said(proxy, b"GET http://www.example.com/ HTTP/1.1") == b""
+        assert proxy.fault("http://www.example.com/").kind == "proxy"
+
+
+async def test_a_site_that_speaks_no_http_has_no_answer(proxied):
+    """A site that closes without a word is told by closing without a word."""
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -257,9 +317,9 @@ async def test_answers_that_are_no_http_are_a_502(proxied):
 
     server = await asyncio.start_server(serve, "127.0.0.2", 0)
     port = server.sockets[0].getsockname()[1]
-    for upstream in (None, f"http://127.0.0.2:{port}", "http://127.0.0.2:1"):
-        async with proxied(ports=[port], upstream=upstream) as (proxy, *_):
-            assert status(await said(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port)) == 502
+    async with proxied(ports=[port]) as (proxy, *_):
+        assert await said(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port) == b""
+        assert proxy.fault(f"http://127.0.0.2:{port}/") is None
     server.close()
 
 

@@ -3,6 +3,7 @@
 import pytest
 from pytest_twisted import ensureDeferred
 from scrapy import Request, signals
+from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError, UnsupportedURLSchemeError
 from scrapy.http import HtmlResponse, Response
@@ -118,6 +119,12 @@ def test_what_is_no_page_is_told(answer, error, kind):
     with pytest.raises(error) as caught:
         spider({"ON_DEMAND": True}).check(answer)
     assert kind is None or caught.value.kind == kind
+
+
+def test_a_proxys_failure_is_told_in_its_words():
+    """What a proxy did reaches whoever reads the reason."""
+    found = fetch_error(TunnelError("the proxy wants another user or password (407)"))
+    assert (found.kind, found.reason) == ("proxy", "the proxy wants another user or password (407)")
 
 
 @pytest.mark.parametrize(

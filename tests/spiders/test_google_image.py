@@ -23,7 +23,7 @@ def test_the_smallest_query():
 def test_a_region_has_a_country_and_a_language():
     """A region is asked for as Google names it, in the language of its browsers."""
     assert asked(q="coffee", region="GB").items() >= {"gl": "uk", "hl": "en"}.items()
-    assert request(q="coffee", region="DE").headers["Accept-Language"] == b"de,en;q=0.8"
+    assert request(q="coffee", region="DE").headers["Accept-Language"] == b"de,en;q=0.9"
 
 
 def test_the_packed_query_is_not_sent():

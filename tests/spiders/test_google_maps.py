@@ -40,7 +40,7 @@ def test_language_and_country():
     """The language is also the browser's, and the map shows the country; one of no list shows the world."""
     made = GoogleMapsSpider().request(MapsQuery(q="cafes", hl="pt-BR", gl="br"))
     assert asked(made).items() >= {"hl": "pt-BR", "gl": "br"}.items()
-    assert made.headers["Accept-Language"] == b"pt-BR,pt,en;q=0.8"
+    assert made.headers["Accept-Language"] == b"pt-BR,pt;q=0.9,en;q=0.8"
     assert shown(made) == COUNTRIES["br"]
     assert shown(GoogleMapsSpider().request(MapsQuery(q="cafes", gl="pt"))) == WORLD
 

@@ -49,7 +49,7 @@ def test_what_the_engine_knows_itself_is_passed_on():
 
 @pytest.mark.parametrize(
     ("language", "header"),
-    [("en", "en-US,en;q=0.9"), ("de", "de,en;q=0.8"), ("pt-BR", "pt-BR,pt,en;q=0.8")],
+    [("en", "en-US,en;q=0.9"), ("de", "de,en;q=0.9"), ("pt-BR", "pt-BR,pt;q=0.9,en;q=0.8")],
 )
 def test_the_languages_of_a_browser(language, header):
     """The header is that of a browser in this language."""

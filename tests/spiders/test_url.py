@@ -25,6 +25,9 @@ SETTINGS = {
 }
 
 
+SHELL = b'<title>Shop</title><div id="root"></div><script src="/app.js"></script>'
+
+
 def running(**arguments):
     settings = SETTINGS | ({"ON_DEMAND": False} if arguments else {})
     return UrlSpider.from_crawler(get_crawler(UrlSpider, settings), **arguments)
@@ -110,8 +113,11 @@ def test_a_refused_target_stays_one():
         (response(status=302, body=b"", Location="file:///etc/passwd"), TargetError),
         (response(body=b"", flags=["dataloss"]), UpstreamError),
         (response(url="https://consent.google.com/m", meta={"redirect_urls": [URL]}), BlockedError),
+        (response(url="https://www.linkedin.com/login", meta={"transport": "browser"}), BlockedError),
+        (response(b"<script>location = '/authwall'</script>", status=999), BlockedError),
     ],
-    ids=["404", "410", "bare 403", "challenge", "redirect to a file", "nothing came", "led to consent"],
+    ids=["404", "410", "bare 403", "challenge", "redirect to a file", "nothing came", "led to consent",
+         "led to a login in the browser", "999 without a word"],
 )
 def test_what_is_no_answer(answer, error):
     """What is not there, obstacles and forbidden ways are errors."""
@@ -129,12 +135,39 @@ def test_what_is_no_answer(answer, error):
         response(status=302, body=b"no Location"),
         response(flags=["dataloss"]),
         response(url="https://www.linkedin.com/login"),
+        response(b"<h1>Odd</h1>", 999),
+        response(SHELL, meta={"as_sent": True}),
+        response(SHELL, meta={"transport": "browser"}),
     ],
     ids=lambda answer: f"{answer.status} {len(answer.body)} {answer.url[12:]}",
 )
 def test_what_is_an_answer(answer):
     """Any page of a site is an answer, whatever its status; so is a page to sign in that was asked for."""
     running().check(answer)
+
+
+def test_a_page_that_scripts_would_build_is_left_to_the_browser():
+    """As Markdown it is a block that a browser may pass, and can be read where none does."""
+    with pytest.raises(BlockedError) as caught:
+        running().check(response(SHELL))
+    assert (caught.value.kind, caught.value.readable) == ("javascript", True)
+    assert running().partial(response(SHELL, meta={"transport": "browser"})) == "scripts"
+    assert running().partial(response(meta={"transport": "browser"})) is None
+    assert running().partial(response(SHELL)) is None
+
+
+def test_how_a_page_is_wanted_is_told_with_the_request():
+    """The browser gives the bytes for a full answer, and what it has made of them for Markdown."""
+    for response_type in ("full", "markdown"):
+        meta = running().prepared(asked(URL, response_type)).meta
+        assert meta["as_sent"] is (response_type == "full")
+
+
+def test_a_rate_limit_is_known():
+    """A refusal tells whether and how long the site wants to be left alone."""
+    with pytest.raises(BlockedError) as caught:
+        running().check(response(b"", 429, **{"Retry-After": "7"}))
+    assert (caught.value.rate_limited, caught.value.retry_after) == (True, 7)
 
 
 def test_a_full_page_is_told_with_all_that_came():

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -14,18 +16,20 @@ from twisted.python.failure import Failure
 from twisted.web.server import Request
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 
-from webdata.access import Access
+from webdata.api.account import KEY_PAGES, KeyPage
+from webdata.api.admission import Admission, Standing
 from webdata.api.front import Front, request_id, target, wanted_type
 from webdata.api.index import describe
-from webdata.api.open_pages import OpenPage
+from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header, body_query, packed_query, path_query
-from webdata.api.problems import INTERNAL, ProblemDetails, problem_of
-from webdata.api.replies import Reply, answered
+from webdata.api.problems import INTERNAL, JSON, ProblemDetails, problem_of
+from webdata.api.replies import Reply, answered, ignored_header, step_told
 from webdata.api.routes import routes
 from webdata.api.site import Site
-from webdata.crawl import Call, Calls
-from webdata.errors import FetchError
-from webdata.query import Query
+from webdata.cache import CacheControl
+from webdata.crawl import Call
+from webdata.errors import DatabaseAwayError, FetchError
+from webdata.query import Query, unpack
 from webdata.resources import Resource
 
 logger = logging.getLogger(__name__)
@@ -35,7 +39,7 @@ Answered = Callable[[str, str], None]
 
 
 class Api:
-    """Answers every resource under its path, for callers with a key.
+    """Answers every resource under its path, and the pages about the caller, for callers with a key.
 
     `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too. `pages` are answered
     beside the resources, for anybody.
@@ -44,16 +48,14 @@ class Api:
     def __init__(
         self,
         resources: Iterable[Resource],
-        calls: Calls,
-        access: Access,
+        admission: Admission,
         deadline: float,
         sandbox_always: bool = False,
         pages: Sequence[OpenPage] = (),
         told: Answered | None = None,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
-        self._calls = calls
-        self._access = access
+        self._admission = admission
         self._deadline = deadline
         self._sandbox_always = sandbox_always
         self._pages = pages
@@ -87,6 +89,8 @@ class Api:
         app.route("/", methods=["GET"], endpoint="index")(self._index())
         for page in self._pages:
             app.route(page.path, methods=["GET"], endpoint=page.path)(self._open(page))
+        for key_page in KEY_PAGES:
+            app.route(key_page.path, methods=["GET"], endpoint=key_page.path)(self._told_to_keys(key_page))
         for resource in self._resources:
             handler = self._handler(resource)
             for rule in routes(resource):
@@ -114,29 +118,49 @@ class Api:
 
         return show
 
+    def _told_to_keys(self, page: KeyPage) -> Callable[[Request], "Deferred[bytes]"]:
+        async def told(request: Request, standing: Standing) -> Reply:
+            async with self._admission.admitted(_headers(request), standing) as caller:
+                query, ignored = page.query.read(unpack(target(request)[1]))
+                found = orjson.dumps(await page.reply(self._admission.ledger, caller, query))
+                return Reply(200, found, {"content-type": JSON, **FRESH, **ignored_header(ignored)})
+
+        def show(request: Request) -> "Deferred[bytes]":
+            return _uncancelled(self._answer(None, request, lambda standing: told(request, standing)))
+
+        return show
+
     def _handler(self, resource: Resource) -> Callable[..., "Deferred[bytes]"]:
         def handle(request: Request, **segments: str) -> "Deferred[bytes]":
-            return _uncancelled(self._answer(resource, request, segments))
+            body = _body(request)  # now: it is gone as soon as the caller is
+            called = partial(self._called, resource, request, segments, body)
+            return _uncancelled(self._answer(resource, request, called))
 
         return handle
 
-    async def _answer(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> bytes:
+    async def _answer(
+        self, resource: Resource | None, request: Request, called: Callable[[Standing], Awaitable[Reply]]
+    ) -> bytes:
+        standing = Standing()
         try:
-            reply, code = await self._called(resource, request, segments), "ok"
+            reply, code = await called(standing), "ok"
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller is answered and the log has the rest
             problem = _problem(error, request, resource)
             reply, code = problem.reply(request_id(request), wanted_type(request)), problem.code
-        if self._told:
+        if self._told and resource:
             self._told(resource.name, code)
-        return reply.put_on(request)
+        return replace(reply, headers={**standing.headers(), **reply.headers}).put_on(request)
 
-    async def _called(self, resource: Resource, request: Request, segments: Mapping[str, str]) -> Reply:
+    async def _called(
+        self, resource: Resource, request: Request, segments: Mapping[str, str], body: bytes, standing: Standing
+    ) -> Reply:
         header = _headers(request)
-        caller = await self._access.authenticate(header, resource.name)
-        query, ignored = _query(resource, segments, request, header)
-        sandbox = caller.key.test or self._sandbox_always
-        answer = await self._calls.answer(Call(resource, query, sandbox, self._deadline))
-        return answered(resource, answer, ignored)
+        async with self._admission.admitted(header, standing, resource.name) as caller:
+            query, ignored = _query(resource, segments, target(request)[1], body, header)
+            call = Call(resource, query, caller.key.test or self._sandbox_always, self._deadline)
+            control = CacheControl.read(header("cache-control"))
+            answer = await self._admission.answer(caller, call, request_id(request), control, standing)
+            return answered(resource, answer, ignored)
 
     def _no_endpoint(self, request: Any, failure: Failure) -> bytes:
         paths = ", ".join(resource.route for resource in self._resources)
@@ -171,11 +195,10 @@ def _headers(request: Request) -> Header:
 
 
 def _query(
-    resource: Resource, segments: Mapping[str, str], request: Request, header: Header
+    resource: Resource, segments: Mapping[str, str], query: str, body: bytes, header: Header
 ) -> tuple[Query, list[str]]:
-    query = target(request)[1]
     if resource.method == "POST":
-        return body_query(resource, _body(request), query, header)
+        return body_query(resource, body, query, header)
     if resource.packed:
         return packed_query(resource, segments.get("segment", ""), query, header)
     return path_query(resource, segments, query, header)
@@ -188,10 +211,13 @@ def _body(request: Request) -> bytes:
     return body
 
 
-def _problem(error: Exception, request: Request, resource: Resource) -> ProblemDetails:
+def _problem(error: Exception, request: Request, resource: Resource | None) -> ProblemDetails:
     problem = problem_of(error, resource)
     if isinstance(error, FetchError):
-        logger.info("%s %s (%s): %r", request_id(request), problem.code, error.kind, error.reason)
+        steps = ", ".join(map(step_told, error.steps)) or "none has ended"
+        logger.info("%s %s (%s): %r; steps: %s", request_id(request), problem.code, error.kind, error.reason, steps)
+    elif isinstance(error, DatabaseAwayError):
+        logger.error("%s: the database does not answer: %s", request_id(request), error)
     elif problem.code == "internal":
         logger.error("%s failed", request_id(request), exc_info=error)
     return problem

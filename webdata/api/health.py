@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from time import monotonic
 from typing import Any
@@ -11,6 +11,7 @@ import orjson
 
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header
+from webdata.api.recent import Recent
 from webdata.api.replies import Reply
 from webdata.crawl import WarmCrawlers
 from webdata.ladder import Transport
@@ -24,17 +25,27 @@ logger = logging.getLogger(__name__)
 class Health:
     """How the service does, told without a word that helps anybody else: no addresses, no keys.
 
-    `wanted` are the transports that the operator has not turned off. With `sandbox_always` live keys' calls go to the
-    sandbox, and it is the sandbox's ways that are looked at for warnings.
+    `wanted` are the transports that the operator has not turned off, `recent` tells how the last calls ended, `warned`
+    what else there is to warn of. With `sandbox_always` live keys' calls go to the sandbox, and its ways are looked at
+    for warnings.
     """
 
     def __init__(
-        self, crawlers: WarmCrawlers, keys: KeyStore, wanted: tuple[Transport, ...], *, sandbox_always: bool = False
+        self,
+        crawlers: WarmCrawlers,
+        keys: KeyStore,
+        wanted: tuple[Transport, ...],
+        recent: Recent,
+        *,
+        sandbox_always: bool = False,
+        warned: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         self._crawlers = crawlers
         self._keys = keys
         self._wanted = wanted
+        self._recent = recent
         self._sandbox_always = sandbox_always
+        self._warned = warned
         self._version = version("webdata")
         self._begun = monotonic()
         self._stopping = False
@@ -62,6 +73,7 @@ class Health:
             "uptime": round(monotonic() - self._begun, 1),
             "calls": self._crawlers.shown(),
             "sandbox": "always" if self._sandbox_always else "test",
+            "recent": self._recent.shown(),
             "ways": {NETWORKS[sandbox]: ways_shown(ways) for sandbox, ways in self._crawlers.ways.items()},
             "warnings": [*failures, *warnings],
         }
@@ -104,14 +116,19 @@ class Health:
                 "no Chromium was found, so pages that need a browser are lost: install one, or take browser out of "
                 "WEBDATA_TRANSPORTS"
             )
+        if ways.browser.failure:
+            yield f"the browser cannot be had, so pages that need one are lost: {ways.browser.failure}; see the log"
+        yield from self._recent.warnings()
         yield from _resting_engines(ways)
         yield from _resting_pools(ways)
+        yield from self._warned()
 
 
 def ways_shown(ways: Ways) -> dict[str, Any]:
     """How the ways to pages are: browser, ladder, proxies."""
+    available = "browser" in ways.ladder.transports and not ways.browser.failure
     return {
-        "browser": {"available": "browser" in ways.ladder.transports, **ways.browser.shown()},
+        "browser": {"available": available, **ways.browser.shown()},
         "ladder": ways.ladder.shown(),
         "proxies": ways.proxies.shown(),
     }
@@ -131,7 +148,7 @@ def _resting_engines(ways: Ways) -> Iterator[str]:
 def _resting_pools(ways: Ways) -> Iterator[str]:
     pools = defaultdict(list)
     for row in ways.proxies.shown():
-        pools[row["region"]].append(row["awake"])
+        pools[row["region"]].append(row["state"] == "awake")
     for region, awake in pools.items():
         if not any(awake):
             yield f"no proxy of {region} works: {'the only one rests' if len(awake) == 1 else f'all {len(awake)} rest'}"

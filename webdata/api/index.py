@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from webdata.access import HEADERS
+from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
 from webdata.api.params import example
 from webdata.query import header_of
@@ -17,6 +18,7 @@ def describe(resources: Iterable[Resource], pages: Iterable[OpenPage] = ()) -> d
         "service": "webdata",
         "authentication": f"an API key in the header {HEADERS[0]}",
         "endpoints": [_endpoint(resource) for resource in resources],
+        "account": {page.path: page.summary for page in KEY_PAGES},
         "without_a_key": {page.path: page.summary for page in pages},
     }
 

@@ -9,9 +9,16 @@ from importlib.metadata import version
 from typing import Any
 
 from webdata.access import HEADERS as KEY_HEADERS
+from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.index import parameter
 from webdata.api.open_pages import OpenPage
-from webdata.api.openapi_responses import error_components, error_responses, header_components, record_response
+from webdata.api.openapi_responses import (
+    error_components,
+    error_responses,
+    header_components,
+    page_responses,
+    record_response,
+)
 from webdata.api.openapi_schemas import choices, field_example, field_schema, record_schemas, reference
 from webdata.api.problems import JSON
 from webdata.api.replies import Reply
@@ -19,7 +26,7 @@ from webdata.resources import Resource
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
 """As it is described; the API answers it."""
-OPEN_TAG = "service"
+OPEN_TAG, ACCOUNT_TAG = "service", "account"
 TERM = "q"
 
 ABOUT = """\
@@ -31,6 +38,10 @@ a **live key** (`wd_live_…`) goes out to the internet.
 An unknown parameter is ignored and named in `x-ignored-params`; a wrong value is an error that says what would be \
 right. `HEAD` works wherever `GET` does; any other method is a 405 with `Allow`. Errors have one body, as \
 `application/problem+json` where `Accept` asks for it. An empty answer is true: what was blocked or lost is an error.
+
+An answer costs one credit of a live key; errors, `degraded` answers and those of the cache cost none. \
+`Cache-Control: no-cache` on a request passes over the cache, `stale-if-error=SECONDS` takes an older answer rather \
+than an error. Requests are counted by key in a sliding window: beyond it they are a 429 with `Retry-After`.
 """
 PACKED = (
     "The terms may stand in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "
@@ -52,16 +63,22 @@ def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[s
         "openapi": "3.1.0",
         "info": {"title": "webdata", "version": version("webdata"), "description": ABOUT},
         "servers": [{"url": "/", "description": "The service that gave this document."}],
-        "tags": [*_tags(promises), {"name": OPEN_TAG, "description": "Pages that need no key."}],
+        "tags": [
+            *_tags(promises),
+            {"name": ACCOUNT_TAG, "description": "Pages about the caller, free of credits."},
+            {"name": OPEN_TAG, "description": "Pages that need no key."},
+        ],
         "security": [{name: []} for name in KEY_HEADERS],
-        "paths": dict(path for promise in promises for path in _paths(promise)) | _open_paths([INDEX, *pages]),
+        "paths": dict(path for promise in promises for path in _paths(promise))
+        | {page.path: {"get": _key_operation(page)} for page in KEY_PAGES}
+        | _open_paths([INDEX, *pages]),
         "components": _components(promises),
     }
 
 
 def _components(resources: Sequence[Resource]) -> dict[str, Any]:
     schemas = record_schemas(resource.name for resource in resources)
-    schemas |= choices(resource.query for resource in resources)
+    schemas |= choices([*(resource.query for resource in resources), *(page.query for page in KEY_PAGES)])
     return {
         "schemas": {name: schemas[name] for name in sorted(schemas)},
         "responses": error_components(),
@@ -150,6 +167,27 @@ def _body(resource: Resource) -> dict[str, Any]:
     values = {"type": "object", "properties": properties, "required": required, "additionalProperties": True}
     example = {name: field_example(query, name) for name in required}
     return {"required": True, "content": {JSON: {"schema": values, "example": example}}}
+
+
+def _key_operation(page: KeyPage) -> dict[str, Any]:
+    parameters = [
+        {
+            "name": name,
+            "in": "query",
+            "required": field.is_required(),
+            "description": field.description,
+            "schema": field_schema(page.query, name),
+            "example": field_example(page.query, name),
+        }
+        for name, field in page.query.model_fields.items()
+    ]
+    return {
+        "operationId": page.path.rpartition("/")[2],
+        "summary": page.summary[0].upper() + page.summary[1:],
+        "tags": [ACCOUNT_TAG],
+        "parameters": parameters,
+        "responses": page_responses(page),
+    }
 
 
 def _open_paths(pages: Iterable[OpenPage]) -> dict[str, Any]:

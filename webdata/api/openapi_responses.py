@@ -3,6 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
+from webdata.api.account import KeyPage
 from webdata.api.openapi_schemas import component_name, reference
 from webdata.api.problems import BAD_REQUEST, JSON, KINDS, PROBLEM_JSON
 from webdata.api.replies import PHASES
@@ -10,8 +11,9 @@ from webdata.ladder import TRANSPORTS
 from webdata.outcome import Outcome
 from webdata.resources import Resource
 
-METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, UNPROCESSABLE = 405, 413, 422
+METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 413, 422, 502
 TEXT = {"type": "string"}
+COUNT = {"type": "integer", "minimum": 0}
 
 HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "x-request-id": (
@@ -30,17 +32,43 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "x-ignored-params": (TEXT, "Keys and headers that were sent and mean nothing here."),
     "server-timing": (TEXT, f"Milliseconds of {', '.join(PHASES)}; then the attempts of all fetches."),
+    "x-cache": (
+        {"type": "string", "enum": ["HIT", "MISS", "STALE"]},
+        "`HIT`: from the cache, or by another caller's fetch. `STALE`: older, for want of another. `MISS`: fetched.",
+    ),
+    "age": (COUNT, "Seconds since an answer that is not a `MISS` was fetched."),
+    "x-credits-cost": ({"type": "integer", "enum": [0, 1]}, "Credits that this call has cost; test keys pay nothing."),
+    "x-credits-remaining": (COUNT, "Credits that the account has left."),
+    "x-ratelimit-requests-limit": (COUNT, "Requests that the key may make in a window."),
+    "x-ratelimit-requests-remaining": (COUNT, "Requests that it may make now."),
+    "x-ratelimit-requests-reset": (COUNT, "Seconds until there is room for one more."),
+    "ratelimit-policy": (TEXT, 'The limit as the IETF drafts it: `"requests";q=60;w=60`.'),
+    "ratelimit": (TEXT, 'What is left of it: `"requests";r=59;t=60`.'),
     "retry-after": ({"type": "integer", "minimum": 1}, "Seconds after which to try again."),
 }
 """Every header that is described: what it holds, and what it tells. Names are in lower case."""
-ALWAYS = ("x-request-id", "x-outcome", "x-transport")
+STANDING = (
+    "x-credits-cost",
+    "x-credits-remaining",
+    "x-ratelimit-requests-limit",
+    "x-ratelimit-requests-remaining",
+    "x-ratelimit-requests-reset",
+    "ratelimit-policy",
+    "ratelimit",
+)
+"""Headers that tell how a caller stands, of every response to a key that opens."""
+ALWAYS = ("x-request-id", "x-outcome", "x-transport", "x-cache", *STANDING)
 """Headers that no record comes without."""
-ANSWERED = (*ALWAYS, "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
+ANSWERED = (*ALWAYS, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
 """The headers of records."""
 RETRIED = (429, 503)
 """Statuses that say when to come back (contract.md 2)."""
 FETCHED = (404, 502)
 """Statuses that tell how a fetch ended, where there was one."""
+LOST = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server-timing")
+"""How they tell it."""
+BEFORE_KEYS = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE)
+"""Statuses that come before the key is looked at."""
 
 CODES = {
     status: {code: title for code, (its_status, title) in KINDS.items() if its_status == status}
@@ -64,6 +92,18 @@ def record_response(resource: Resource) -> dict[str, Any]:
         "headers": {name: reference("headers", name) for name in ANSWERED} | described,
         "content": {JSON: {"schema": record}} | text,
     }
+
+
+def page_responses(page: KeyPage) -> dict[str, Any]:
+    """What a page about the caller answers, by status."""
+    names = ("x-request-id", *STANDING, "x-ignored-params")
+    found = {
+        "description": f"{page.summary[0].upper()}{page.summary[1:]}.",
+        "headers": {name: reference("headers", name) for name in names},
+        "content": {JSON: {"schema": page.schema}},
+    }
+    errors = [status for status in CODES if status not in (*BEFORE_KEYS, BAD_REQUEST, BAD_GATEWAY)]
+    return {"200": found, **{str(status): reference("responses", error_name(status)) for status in errors}}
 
 
 def error_responses(resource: Resource) -> dict[str, Any]:
@@ -100,12 +140,10 @@ def _error(status: int) -> dict[str, Any]:
 
 
 def _error_headers(status: int) -> dict[str, Any]:
-    headers = {"x-request-id": _header("x-request-id", required=True)}
-    if status in FETCHED:
-        headers["x-outcome"] = _header("x-outcome", required=False)
-    if status in RETRIED:
-        headers["retry-after"] = _header("retry-after", required=False)
-    return headers
+    names = (*(LOST if status in FETCHED else ()), *(() if status in BEFORE_KEYS else STANDING))
+    retried = ("retry-after",) if status in RETRIED else ()
+    optional = {name: _header(name, required=False) for name in (*names, *retried)}
+    return {"x-request-id": _header("x-request-id", required=True), **optional}
 
 
 def _error_body(status: int) -> dict[str, Any]:

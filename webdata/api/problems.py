@@ -9,10 +9,11 @@ from typing import Any
 
 import orjson
 
-from webdata.api.replies import Reply
+from webdata.api.replies import Reply, lost_headers
 from webdata.errors import (
     AccessError,
     BlockedError,
+    DatabaseAwayError,
     FetchError,
     LayoutError,
     NotFoundError,
@@ -65,8 +66,16 @@ LAYOUT = (
     "helps: tell whoever runs this service, with the request_id."
 )
 FAILED = "The upstream failed: it broke the connection or sent an error or a broken page. Try again in a few seconds."
+NOT_REACHED = {
+    "proxy": "a proxy of this service failed",
+    "browser": "the browser of this service failed",
+    "dns": "its name could not be resolved",
+}
+"""Kinds of failures that are none of the upstream's own, in words."""
 TOLD = ("too_large", "redirects")
 """Kinds of failures whose reason is in our words, and something that the caller can do something about."""
+DATABASE_RETRY = 5
+"""Seconds until a database that is away is worth another try."""
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
 
 
@@ -108,25 +117,31 @@ class ProblemDetails:
         }
 
 
-def problem_of(error: BaseException, resource: Resource) -> ProblemDetails:
-    """How an error of a call is told to callers; whatever is not known here is `internal`.
+def problem_of(error: BaseException, resource: Resource | None = None) -> ProblemDetails:
+    """How an error of a call, or of a page that needs a key, is told; whatever is not known here is `internal`.
 
     Parameters that cannot be run are all listed with a 422; where the resource has a 400 they are told in the message
     alone.
     """
     match error:
-        case QueryError() if resource.bad_query_status == BAD_REQUEST:
+        case QueryError() if resource and resource.bad_query_status == BAD_REQUEST:
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
         case AccessError() | UnsupportedContentError():
             return _refused(error)
-        case OverloadedError():
-            return overloaded("There is no room for another call now", error.retry_after)
+        case OverloadedError() | DatabaseAwayError():
+            return _unavailable(error)
         case FetchError():
-            return _lost(error, resource.not_found)
+            return _lost(error, resource.not_found if resource else "")
         case _:
             return ProblemDetails("internal", INTERNAL)
+
+
+def _unavailable(error: OverloadedError | DatabaseAwayError) -> ProblemDetails:
+    if isinstance(error, DatabaseAwayError):
+        return overloaded("The database of keys and credits does not answer", DATABASE_RETRY)
+    return overloaded("There is no room for another call now", error.retry_after)
 
 
 def overloaded(reason: str, retry_after: int) -> ProblemDetails:
@@ -167,9 +182,13 @@ def _lost(error: FetchError, not_found: str) -> ProblemDetails:
             code, message = "upstream_timeout", TIMED_OUT
         case _ if error.kind in TOLD:
             code, message = "upstream_failed", _sentence(error.reason)
+        case _ if error.kind in NOT_REACHED:
+            why = NOT_REACHED[error.kind]
+            code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in a few seconds."
         case _:
             code, message = "upstream_failed", FAILED
-    return ProblemDetails(code, message, retry_after=ceil(error.retry_after) or None, outcome=error.outcome)
+    wait = ceil(error.retry_after) or None
+    return ProblemDetails(code, message, retry_after=wait, outcome=error.outcome, headers=lost_headers(error))
 
 
 def _blocked(error: BlockedError) -> str:

@@ -3,14 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote
 
 import orjson
 from twisted.web.server import Request
 from ulid import ULID
 
+from webdata.cache import Hit
 from webdata.crawl import Answer
-from webdata.ladder import Step
+from webdata.errors import FetchError
+from webdata.records import Record
 from webdata.resources import Resource
 
 SERVER = "webdata"
@@ -53,27 +56,62 @@ def new_request_id() -> str:
     return f"req_{ULID()}"
 
 
-def answered(resource: Resource, answer: Answer, ignored: Iterable[str]) -> Reply:
+def answered(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -> Reply:
     """The reply that carries a record; `ignored` are the names of parameters that meant nothing."""
-    text = resource.text(answer.record)
+    text = resource.text(_record(answer)) if resource.text_type else None
     headers = {
         "content-type": text.content_type if text else "application/json",
         **(text.headers if text else {}),
-        "x-outcome": answer.outcome,
-        "x-transport": answer.transport,
+        **(_hit_headers(answer) if isinstance(answer, Hit) else _answer_headers(answer)),
+        **ignored_header(ignored),
     }
-    if answer.region_mode:
-        headers["x-region-mode"] = answer.region_mode
-    if timing := server_timing(answer.timings, answer.steps):
-        headers["server-timing"] = timing
-    if answer.partial:
-        headers["x-partial"] = answer.partial
-    if names := ignored_params(ignored):
-        headers["x-ignored-params"] = names
-    return Reply(200, text.body.encode() if text else orjson.dumps(answer.record), headers)
+    return Reply(200, text.body.encode() if text else _json(answer), headers)
 
 
-def server_timing(timings: Mapping[str, float], steps: Sequence[Step] = ()) -> str:
+def _record(answer: Answer | Hit) -> Record:
+    record: Record = orjson.loads(answer.kept.body) if isinstance(answer, Hit) else answer.record
+    return record
+
+
+def _json(answer: Answer | Hit) -> bytes:
+    return answer.kept.body if isinstance(answer, Hit) else orjson.dumps(answer.record)
+
+
+def _answer_headers(answer: Answer) -> dict[str, str]:
+    timing = server_timing(answer.timings, answer.steps)
+    return _told(answer.outcome, answer.transport, answer.region_mode, answer.partial, timing)
+
+
+def _hit_headers(hit: Hit) -> dict[str, str]:
+    kept = hit.kept
+    won = _told(kept.outcome, kept.transport, kept.region_mode, kept.partial)
+    return {**won, "x-cache": hit.state, "age": str(int(hit.age))}
+
+
+def lost_headers(error: FetchError) -> dict[str, str]:
+    """How a fetch went that won no page: the last transport, and every attempt."""
+    last = error.steps[-1]["transport"] if error.steps else None
+    render = sum(step["seconds"] for step in error.steps if step["transport"] == "browser")
+    timings = {"fetch": error.seconds - render, **({"render": render} if render else {})}
+    return _told(error.outcome, last, error.region_mode, None, server_timing(timings, error.steps))
+
+
+def _told(
+    outcome: str, transport: str | None, region_mode: str | None, partial: str | None, timing: str = ""
+) -> dict[str, str]:
+    """How a page was won or lost."""
+    values = {
+        "x-outcome": outcome,
+        "x-transport": transport,
+        "x-cache": "MISS",
+        "x-region-mode": region_mode,
+        "server-timing": timing,
+        "x-partial": partial,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def server_timing(timings: Mapping[str, float], steps: Sequence[Mapping[str, Any]] = ()) -> str:
     """Durations in seconds as the value of `server-timing`, in milliseconds (W3C Server Timing).
 
     After the phases come the steps by which pages were won, such as `step1;desc="http blocked/captcha";dur=41.0`.
@@ -82,10 +120,25 @@ def server_timing(timings: Mapping[str, float], steps: Sequence[Step] = ()) -> s
     return ", ".join([*phases, *map(step_timing, range(1, MAX_NAMED + 1), steps)])
 
 
-def step_timing(number: int, step: Step) -> str:
+def step_timing(number: int, step: Mapping[str, Any]) -> str:
     """One step as an entry of `server-timing`: its transport, and how it ended."""
-    how = f"{step['outcome']}/{step['kind']}" if step["kind"] else step["outcome"]
-    return f'step{number};desc="{step["transport"]} {how}";dur={step["seconds"] * 1000:.1f}'
+    return f'step{number};desc="{step["transport"]} {_how(step)}";dur={step["seconds"] * 1000:.1f}'
+
+
+def step_told(step: Mapping[str, Any]) -> str:
+    """One step for the log of the operator, with the label of its proxy."""
+    proxy = f" via {step['proxy']}" if step["proxy"] else ""
+    return f"{step['transport']}{proxy} {_how(step)} {step['seconds'] * 1000:.0f}ms"
+
+
+def _how(step: Mapping[str, Any]) -> str:
+    return f"{step['outcome']}/{step['kind']}" if step["kind"] else str(step["outcome"])
+
+
+def ignored_header(names: Iterable[str]) -> dict[str, str]:
+    """The header that names what meant nothing, where there is something."""
+    named = ignored_params(names)
+    return {"x-ignored-params": named} if named else {}
 
 
 def ignored_params(names: Iterable[str]) -> str:

@@ -63,6 +63,10 @@ class Context:
     def worn(self) -> bool:
         return self.lost or self.uses >= USES or monotonic() - self.born > SECONDS
 
+    def fault(self, url: str) -> Exception | None:
+        """Why its way out did not lead to a URL lately, where that is ours and knows (`GuardProxy.fault`)."""
+        return self._way.fault(url) if self._way else None
+
     async def open(self, chromium: "Chromium") -> "BrowserContext":
         """Open it in a browser: through the guard, and through the profile's proxy behind it."""
         profile = self.profile
@@ -162,10 +166,12 @@ class Contexts:
         self._leaving.add(context)
 
     async def _tidy(self) -> None:
-        """Close what is of no more use, and of what is idle that which was used least lately, beyond the limit."""
+        """Close what is lost or of no more use, and of what is idle that which was used least lately, beyond the limit."""
         idle = [context for context in self._current.values() if not context.busy]
-        for context in idle[: max(0, len(self._current) - LIMIT)]:
-            self._leave(context)
+        surplus = idle[: max(0, len(self._current) - LIMIT)]
+        for context in idle:
+            if context.lost or context in surplus:
+                self._leave(context)
         for context in list(self._done()):
             self._leaving.discard(context)
             if not await context.close():

@@ -20,6 +20,8 @@ from scrapy.exceptions import (
     DownloadConnectionRefusedError,
     DownloadFailedError,
     DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
 )
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
@@ -28,22 +30,27 @@ from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
 from webdata.browser.contexts import Context, Profile
+from webdata.browser.documents import Rules
 from webdata.browser.process import Browser
 from webdata.browser.visit import Visit, Won
 from webdata.devices import LANGUAGES, identity
 from webdata.egress.guard import Guard
 from webdata.errors import UpstreamError
+from webdata.pages._url.compression import DECOMPRESSED
 
 logger = logging.getLogger(__name__)
 
 UNLOADED = {"image", "media", "font"}
 END_SECONDS = 3.0
 DIED = ("the browser ended before the page was won", "browser")
+NO_PAGE = "ERR_HTTP_RESPONSE_CODE_FAILURE"
+"""What Chromium says of an error without a page."""
 FAILURES: tuple[tuple[str, type[Exception], str], ...] = (
     ("ERR_TUNNEL_CONNECTION_FAILED", TunnelError, "the proxy did not open a way to the upstream"),
     ("ERR_PROXY", TunnelError, "the proxy could not be reached"),
     ("ERR_NAME_NOT_RESOLVED", CannotResolveHostError, "the name could not be resolved"),
     ("ERR_CONNECTION_REFUSED", DownloadConnectionRefusedError, "the connection was refused"),
+    ("ERR_TOO_MANY_REDIRECTS", IgnoreRequest, "max redirections reached"),
     ("ERR_TIMED_OUT", DownloadTimeoutError, "the browser waited in vain"),
     ("Timeout", DownloadTimeoutError, "the browser waited in vain"),
     ("net::", DownloadFailedError, "the browser could not load the page"),
@@ -55,9 +62,12 @@ class BrowserHandler(BaseDownloadHandler):
     """Wins pages in the shared browser.
 
     A response is the page that is there when its challenge has passed: its HTML, its status, and as `Set-Cookie` the
-    cookies that the browser has for it. Everything goes through the guard's proxy, whatever crawler it is for, since
-    pages bring scripts of strangers; but for a browser that runs elsewhere, which cannot reach that proxy. What ends
-    with the browser is an UpstreamError of kind `browser`.
+    cookies that the browser has for it. What is no page is given as it was sent, and so is a page where
+    `meta["as_sent"]` asks for it, unless a challenge has passed in its place.
+
+    Everything goes through the guard's proxy, whatever crawler it is for, since pages bring scripts of strangers; but
+    for a browser that runs elsewhere, which cannot reach that proxy. What ends with the browser is an UpstreamError of
+    kind `browser`.
     """
 
     def __init__(self, crawler: Crawler, browser: Browser, guard: Guard):
@@ -69,6 +79,8 @@ class BrowserHandler(BaseDownloadHandler):
         self._lenient = not settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._seconds = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
+        self._redirects = settings.getint("REDIRECT_MAX_TIMES")
+        self._fails_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._encoding = settings["HTTPPROXY_AUTH_ENCODING"]
         self._engine = crawler.spidercls.name
         self._pages = _pages(crawler, browser)
@@ -101,9 +113,10 @@ class BrowserHandler(BaseDownloadHandler):
 
     async def _download(self, request: Request, until: float) -> Response:
         languages = _languages(request)
-        visit = Visit(identity(request.meta.get("device")), languages, _cookies(request), until)
         guard = None if self._browser.remote else self._guard
         async with self._browser.contexts.lent(self._profile(request, languages), guard) as context:
+            rules = self._rules(request, guard, context)
+            visit = Visit(identity(request.meta.get("device")), languages, _cookies(request), rules, until)
             try:
                 won = await self._visited(request, context, visit, until)
             finally:
@@ -111,7 +124,18 @@ class BrowserHandler(BaseDownloadHandler):
                     self._pages.context_wrappers.pop(context.name, None)
         if self._maxsize and len(won.body) > self._maxsize:
             raise DownloadCancelledError(f"the page is longer than {self._maxsize} bytes")
+        if not won.whole and self._fails_on_loss:
+            raise ResponseDataLossError("the page was cut off on its way")
         return _response(request, won)
+
+    def _rules(self, request: Request, guard: Guard | None, context: Context) -> Rules:
+        return Rules(
+            maxsize=self._maxsize,
+            redirects=self._redirects,
+            check=guard.rule.check_url if guard else None,
+            fault=context.fault,
+            as_sent=bool(request.meta.get("as_sent")),
+        )
 
     def _profile(self, request: Request, languages: tuple[str, ...]) -> Profile:
         return Profile(
@@ -136,25 +160,35 @@ class BrowserHandler(BaseDownloadHandler):
             },
             headers=request.headers.copy(),  # it writes into them
         )
-        task = asyncio.create_task(self._pages.download_request(asked))
+        visit.task = task = asyncio.create_task(self._pages.download_request(asked))
         try:
             await self._browser.during(task)
         finally:
             await self._end(task, context, visit)
+        if visit.failure:
+            raise visit.failure
         if task.cancelled():
             raise UpstreamError(*DIED)
-        task.result()
+        try:
+            task.result()
+        except PlaywrightError as error:
+            if NO_PAGE in error.message and (empty := await visit.empty()):
+                return empty
+            raise
         result: Won = won.result
         return result
 
     async def _end(self, task: "asyncio.Task[Response]", context: Context, visit: Visit) -> None:
         """Leave no page behind, whatever has become of the request."""
         if not task.done():
-            context.lost = context.lost or visit.page is None  # one may come that nobody waits for
             task.cancel()
             await asyncio.wait({task}, timeout=END_SECONDS)
+            if visit.page is None:
+                context.lost = True  # a page may come that nobody waits for
+                await self._browser.check()
         if not task.cancelled() and task.done():
             task.exception()  # read, or asyncio complains about one that nobody waits for
+        context.lost = context.lost or visit.has_popups
         if visit.page is None or visit.page.is_closed():
             return
         try:
@@ -236,17 +270,19 @@ def _failure(error: PlaywrightError) -> Exception:
 
 
 def _response(request: Request, won: Won) -> Response:
-    headers = Headers(
-        {name: value for name, value in won.headers.items() if name not in ("set-cookie", "content-encoding")}
-    )
-    if b"html" in (headers.get("Content-Type") or b"html"):
+    headers = Headers({name: value for name, value in won.headers.items() if name != "set-cookie"})
+    encoding = headers.pop("Content-Encoding", None)
+    if not won.as_sent and b"html" in (headers.get("Content-Type") or b"html"):
         headers["Content-Type"] = "text/html; charset=utf-8"  # whatever it came in, that is what the browser gives
     sent = _cookies(request)
     new = [cookie for cookie in won.cookies if sent.get(cookie["name"]) != cookie["value"]]
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])
     kind = responsetypes.from_args(headers=headers, url=won.url, body=won.body)
-    return kind(won.url, status=won.status, headers=headers, body=won.body, request=request, flags=["browser"])
+    if won.as_sent and encoding and request.meta.get("as_sent"):
+        headers["Content-Encoding"] = encoding[0]
+    flags = ["browser", DECOMPRESSED, *([] if won.whole else ["dataloss"])]
+    return kind(won.url, status=won.status, headers=headers, body=won.body, request=request, flags=flags)
 
 
 def _set_cookie(cookie: Mapping[str, Any]) -> str:

@@ -30,8 +30,13 @@ ARGUMENTS = (
     "--disable-blink-features=AutomationControlled",  # navigator.webdriver
     *BROWSER_ARGUMENTS,
 )
+UNWANTED_ARGUMENTS = ("--disable-popup-blocking",)
+"""Those of Playwright's that make a page's own windows open: without a click they do so in nobody's browser."""
 LAUNCH_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
+ANSWER_SECONDS = 1.0
+"""How long a browser has for what takes it some milliseconds."""
+DRIVER_ENDED = "Connection closed while reading from the driver"
 
 
 class Browser:
@@ -47,6 +52,8 @@ class Browser:
         """Pages that are open now."""
         self.launches = 0
         """How often a browser came up: more than once means that one has died."""
+        self.failure: str | None = None
+        """Why none could be had when it was last asked for, or the last one was given up: words without an address."""
         self.contexts = Contexts(self.kill)
         self._executable = executable
         self._url = url
@@ -74,6 +81,7 @@ class Browser:
             "running": self._chromium is not None,
             "version": self._chromium.version if self._chromium else None,
             "launches": self.launches,
+            "failure": self.failure,
             "pages": self.pages,
             "limit": self.limit,
             "contexts": len(self.contexts),
@@ -106,8 +114,25 @@ class Browser:
             self._opening.add_done_callback(self._opened)
         return await asyncio.shield(self._opening)  # a caller that gives up takes it from nobody
 
+    async def check(self) -> None:
+        """Kill a browser that has stopped to answer."""
+        chromium = self._chromium
+        if chromium is None:
+            return
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await (await chromium.new_browser_cdp_session()).detach()
+        except TimeoutError:
+            if chromium is self._chromium:  # else another has seen to it
+                await self.kill()
+        except Exception as error:  # noqa: BLE001  # it has died, which is told elsewhere
+            logger.debug("A browser ended before it answered: %s", error)
+
     async def kill(self) -> None:
         """Put an end to a browser that does not answer; the next page gets a new one."""
+        if self._chromium:
+            self.failure = "it did not answer and was given up"
+            logger.error("The browser does not answer: it is given up")
         if self._pid:
             with suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGKILL)
@@ -140,16 +165,28 @@ class Browser:
             async with asyncio.timeout(LAUNCH_SECONDS):
                 self._chromium = await self._start()
         except Exception as error:
-            logger.error("The browser cannot be had: %s", error)  # noqa: TRY400  # what it says is enough
+            self._failed(error)
             await self._discard()
             raise UpstreamError("no browser could be started", "browser") from error
-        self.launches += 1
+        self.launches, self.failure = self.launches + 1, None
         self._chromium.on("disconnected", self._died)
         return self._chromium
+
+    def _failed(self, error: Exception) -> None:
+        """Remember why no browser could be had, and log it where that is news."""
+        words = "it cannot be reached" if self.remote else "it does not start"
+        if isinstance(error, TimeoutError):
+            words = f"it was not there within {LAUNCH_SECONDS:g} seconds"
+        if words != self.failure:
+            why = next(iter(str(error).splitlines()), type(error).__name__)
+            why = why.replace(self._url, "its address") if self._url else why
+            logger.error("The browser cannot be had: %s (%s)", words, why)
+        self.failure = words
 
     async def _start(self) -> "Chromium":
         from playwright.async_api import async_playwright  # noqa: PLC0415 - half a second, for those who need it
 
+        logging.getLogger("asyncio").addFilter(_is_news)
         self._playwright = await async_playwright().start()
         chromium = self._playwright.chromium
         if self._url is None:
@@ -162,6 +199,7 @@ class Browser:
         browser: Chromium = await chromium.launch(
             executable_path=self._executable,
             args=list(ARGUMENTS),
+            ignore_default_args=list(UNWANTED_ARGUMENTS),
             handle_sigint=False,  # the service closes it, when its calls are finished
             handle_sigterm=False,
             handle_sighup=False,
@@ -200,3 +238,8 @@ class Browser:
         if playwright:
             with suppress(Exception):  # it may have died first
                 await asyncio.wait_for(playwright.stop(), CLOSE_SECONDS)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a record of asyncio's is none of a driver's end, which Playwright reads only while it starts."""
+    return not record.exc_info or str(record.exc_info[1]) != DRIVER_ENDED

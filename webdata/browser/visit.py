@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from playwright.async_api import CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Frame, Page
-from playwright.async_api import Response as Reply
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
 
+from webdata.browser.documents import Document, Documents, Rules
 from webdata.devices import Identity
 from webdata.pages import blocked
 from webdata.pages.blocked import Block
@@ -26,6 +26,8 @@ LOAD_SECONDS = 2.0
 PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
 """Seconds in which a block of this kind may pass by itself in a browser; others do not."""
 ERROR = 400
+ERROR_PAGE = "chrome-error:"
+"""The address of what Chromium shows in the place of an error page that is empty."""
 MARGIN = 1.0
 """Seconds before the end of the request's time at which a block is told as what it is."""
 
@@ -40,6 +42,9 @@ class Won:
     body: bytes
     cookies: tuple[Mapping[str, Any], ...]
     """Those that the browser would send to this page, as Playwright tells them."""
+    as_sent: bool = False
+    """Whether the body is that of the answer, and not what the browser has made of it."""
+    whole: bool = True
 
 
 class Visit:
@@ -48,39 +53,64 @@ class Visit:
     `cookies` are those of the request, which the browser gets unless it has others of the same name.
     """
 
-    def __init__(self, identity: Identity, languages: tuple[str, ...], cookies: Mapping[str, str], until: float):
+    def __init__(
+        self, identity: Identity, languages: tuple[str, ...], cookies: Mapping[str, str], rules: Rules, until: float
+    ):
         self.page: Page | None = None
+        self.failure: Exception | None = None
+        """What ended it, where that is known better than by what the browser says."""
+        self.task: asyncio.Task[Any] | None = None
+        """What uses the page; it is cancelled with a failure."""
+        self.has_popups = False
+        """Whether the page has opened windows, of which the last may still be on their way."""
         self._identity = identity
         self._languages = languages
         self._cookies = cookies
+        self._as_sent = rules.as_sent
         self._until = until - MARGIN
         self._changed = asyncio.Event()
-        self._coming: Reply | None = None
-        self._shown: Reply | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+        self._documents = Documents(rules, self._on_document, self._on_failure)
+        self._coming: Document | None = None
+        self._shown: Document | None = None
 
     async def begin(self, page: Page, request: Request) -> None:
         """Prepare the page for its first navigation."""
         self.page = page
-        page.on("response", self._on_response)
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_change)
         page.on("load", self._on_change)
-        await self._emulate(page)
+        page.on("popup", self._on_popup)
+        session = await page.context.new_cdp_session(page)
+        await self._emulate(page, session)
+        await self._documents.begin(session)
         await self._bring_cookies(page, request.url)
 
     async def won(self, page: Page) -> Won:
         """The page, when no block is left on it, or when it will not pass by itself."""
-        status = await self._passed(page)
+        status, in_place = await self._passed(page)
         with suppress(PlaywrightTimeoutError):
             await page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1000)
-        headers = await self._shown.all_headers() if self._shown else {}
-        cookies = tuple(dict(cookie) for cookie in await page.context.cookies(page.url))
-        return Won(status, page.url, headers, await self._body(page), cookies)
+        shown = self._shown
+        body = await self._body(page)
+        if shown is None:
+            return Won(status, page.url, {}, body, await _cookies(page, page.url))
+        if shown.body is not None and not in_place and (self._as_sent or not shown.is_page):
+            cookies = await _cookies(page, shown.url)
+            return Won(status, shown.url, shown.headers, shown.body, cookies, as_sent=True, whole=shown.whole)
+        url = shown.url if page.url.startswith(ERROR_PAGE) else page.url
+        return Won(status, url, shown.headers, body, await _cookies(page, url))
 
-    async def _emulate(self, page: Page) -> None:
+    async def empty(self) -> Won | None:
+        """The error without a page that the last navigation came to, which Chromium takes for a failure."""
+        found = self._coming
+        if found is None or found.status < ERROR or self.page is None:
+            return None
+        return Won(found.status, found.url, found.headers, b"", await _cookies(self.page, found.url), as_sent=True)
+
+    async def _emulate(self, page: Page, session: CDPSession) -> None:
         """Have scripts see the device that the headers tell of; what is left out stays the browser's own."""
         who = self._identity
-        session = await page.context.new_cdp_session(page)
         platform = {"platform": who.platform, "mobile": who.mobile, "platformVersion": "", "model": ""}
         await session.send(
             "Emulation.setUserAgentOverride",
@@ -102,21 +132,32 @@ class Visit:
         if new:
             await page.context.add_cookies(new)
 
-    def _on_response(self, reply: Reply) -> None:
-        if reply.request.is_navigation_request() and self.page and reply.frame == self.page.main_frame:
-            self._coming = reply
+    def _on_document(self, document: Document) -> None:
+        self._coming = document
+
+    def _on_failure(self, error: Exception) -> None:
+        self.failure = self.failure or error
+        if self.task:
+            self.task.cancel()
 
     def _on_navigated(self, frame: Frame) -> None:
         if self.page and frame == self.page.main_frame and self._coming:
             self._shown, self._coming = self._coming, None
             self._changed.set()
 
+    def _on_popup(self, popup: Page) -> None:
+        """Close a window that the page has opened: a browser that runs elsewhere may let it."""
+        self.has_popups = True
+        task = asyncio.create_task(_closed(popup))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
     def _on_change(self, _: object) -> None:
         self._changed.set()
 
-    async def _passed(self, page: Page) -> int:
-        """Wait until a challenge has passed; the status of what is shown then."""
-        challenge: Reply | None = None
+    async def _passed(self, page: Page) -> tuple[int, bool]:
+        """Wait until a challenge has passed; the status of what is shown then, and whether it is in its place."""
+        challenge: Document | None = None
         clear, since = 0, monotonic()
         while True:
             self._changed.clear()
@@ -130,21 +171,17 @@ class Visit:
             status = shown.status if shown and not in_place else 200
             clear = clear + 1 if block is None else 0
             if clear > in_place:  # what a script does in place may be half done: it is looked at twice
-                return status
+                return status, in_place
             if block and not self._may_pass(block, since):
-                return shown.status if shown else status
+                return (shown.status if shown else status), False
             challenge = shown
             await self._wait(long=clear > 0)
 
-    async def _has_passed(self, shown: Reply, block: Block | None, url: str) -> bool:
+    async def _has_passed(self, shown: Document, block: Block | None, url: str) -> bool:
         """Whether a challenge came that its script has left already, before it was looked at for the first time."""
         if shown.status < ERROR or (block and block.kind in PATIENCE):
             return False
-        try:
-            came = await shown.body()
-        except PlaywrightError:  # the browser keeps it only for as long as it likes
-            return False
-        was = blocked.block(shown.status, await shown.all_headers(), came, url)
+        was = blocked.block(shown.status, shown.headers, await self._documents.body(shown), url)
         return was is not None and was.kind in PATIENCE
 
     def _may_pass(self, block: Block, since: float) -> bool:
@@ -153,20 +190,20 @@ class Visit:
 
     async def _block(self, page: Page, *, in_place: bool) -> Block | None:
         """What stands in the way. A challenge's own status and headers say nothing of what its script put there."""
-        reply = self._shown
-        if reply is None or in_place:
+        shown = self._shown
+        if shown is None or in_place:
             return blocked.block(200, {}, await self._body(page), page.url)
-        return blocked.block(reply.status, await reply.all_headers(), await self._body(page), page.url)
+        return blocked.block(shown.status, shown.headers, await self._body(page), page.url)
 
     async def _body(self, page: Page) -> bytes:
         """The page as it stands; what is no page, such as JSON, as it came."""
         while True:
             await page.wait_for_load_state("domcontentloaded")
-            reply = self._shown
+            shown = self._shown
+            if shown and not shown.is_page:
+                return shown.body or b""
             try:
-                if reply and "html" not in (await reply.header_value("content-type") or "html"):
-                    return await reply.body()
-                return (await page.content()).encode()
+                return b"" if page.url.startswith(ERROR_PAGE) else (await page.content()).encode()
             except PlaywrightError as error:
                 if NAVIGATING not in error.message:
                     raise
@@ -178,3 +215,12 @@ class Visit:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), POLL)
+
+
+async def _closed(page: Page) -> None:
+    with suppress(PlaywrightError):  # it has closed itself, or its browser is gone
+        await page.close()
+
+
+async def _cookies(page: Page, url: str) -> tuple[Mapping[str, Any], ...]:
+    return tuple(dict(cookie) for cookie in await page.context.cookies(url))

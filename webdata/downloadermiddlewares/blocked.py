@@ -3,7 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
 from typing import Protocol, Self, cast
+from urllib.parse import urlsplit
 
 from scrapy import FormRequest, Request
 from scrapy.crawler import Crawler
@@ -21,6 +23,7 @@ from webdata.ways import Way, Ways, seconds_left, transport_of
 logger = logging.getLogger(__name__)
 
 CaptchaHook = Callable[[Response, FetchError], Awaitable[Request | None]]
+HOOK = "give an async function that can be imported, such as package.module:function"
 
 
 class Judge(Protocol):
@@ -28,6 +31,7 @@ class Judge(Protocol):
 
     name: str
     transports: tuple[Transport, ...]
+    any_site: bool
 
     def check(self, response: Response) -> None:
         """Raise FetchError for what is no page."""
@@ -41,7 +45,8 @@ class BlockedMiddleware:
 
     The next step is taken by another proxy or transport, or by the same after a pause, as the ladder says
     (`webdata.ladder`); the last step's error is raised. `meta["dont_retry"]` asks for one step alone, and
-    `meta["dont_judge"]` for the response as it is.
+    `meta["dont_judge"]` for the response as it is. A page that can be read all the same (`FetchError.readable`) is
+    given where no step brings a better one.
     """
 
     def __init__(self, crawler: Crawler, ways: Ways, hook: CaptchaHook | None):
@@ -49,7 +54,8 @@ class BlockedMiddleware:
         self.ways = ways
         self.hook = hook
         self.deadline = crawler.settings.getfloat("DEADLINE")
-        self.places: dict[str | None, Place] = {}
+        self.unheld = {"browser"} if ways.browser.remote and crawler.settings.getbool("EGRESS_GUARD") else set()
+        """Transports that the egress guard could not hold where it has to."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -64,20 +70,21 @@ class BlockedMiddleware:
     async def process_request(self, request: Request) -> None:
         if "way" in request.meta or request.meta.get("dont_judge"):  # redirected or a further step; or no step at all
             return
-        way = Way.of(request, self._place(request.meta.get("region")))
+        way = Way.of(request, self._place(request))
         if "transport" not in request.meta and (transport := self.ways.ladder.start(way.place)) != "http":
             request.meta["transport"] = transport
         request.meta["way"] = way
         request.meta.setdefault("steps", [])
 
-    def _place(self, region: str | None) -> Place:
-        if region not in self.places:
-            self.places[region] = Place(self.spider.name, str(region or ""), self.spider.transports)
-        return self.places[region]
+    def _place(self, request: Request) -> Place:
+        spider = self.spider
+        transports = tuple(one for one in spider.transports if one not in self.unheld)
+        site = urlsplit(request.url).hostname if spider.any_site else None
+        return Place(spider.name, str(request.meta.get("region") or ""), transports, site or "")
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
         way: Way | None = request.meta.get("way")
-        if way is None:
+        if way is None or request.meta.get("judged"):
             return response
         response.request = request  # as the engine does, later
         try:
@@ -88,14 +95,29 @@ class BlockedMiddleware:
         request.meta["judged"] = True
         return response
 
-    async def process_exception(self, request: Request, exception: Exception) -> Request | None:
+    async def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:
         way: Way | None = request.meta.get("way")
         error = self.spider.lost(exception)
         if way is None or not isinstance(error, FetchError) or error.kind == "failed":
             return None  # refused, or nothing that is known of downloads
         return await self._lost(way, request, error, None)
 
-    async def _lost(self, way: Way, request: Request, error: FetchError, response: Response | None) -> Request:
+    async def _lost(
+        self, way: Way, request: Request, error: FetchError, response: Response | None
+    ) -> Request | Response:
+        """The request of the next step, or else a page that can be read; raises the error where there is neither."""
+        if error.readable and response is not None:
+            way.readable = response
+        try:
+            return await self._next(way, request, error, response)
+        except FetchError:
+            if way.readable is None:
+                raise
+        transport = transport_of(way.readable.meta)
+        request.meta.update(judged=True, transport=transport)
+        return way.readable.replace(request=request)
+
+    async def _next(self, way: Way, request: Request, error: FetchError, response: Response | None) -> Request:
         """The request of the next step; raises the error where there is none."""
         step = self._end(way, request, error)
         if request.meta.get("dont_retry"):
@@ -126,8 +148,10 @@ class BlockedMiddleware:
     def _tell_leaving(self, way: Way, step: Step, following: Next | None, error: FetchError) -> None:
         """Count against a transport what has a call leave it: a block that others may pass, or that it broke itself.
 
-        That somebody asks too often (Retry-After) is the fault of none.
+        That somebody asks too often (Retry-After) is the fault of none, nor is a page that others may want as it is.
         """
+        if error.readable:
+            return
         climbs = following is not None and following.transport != step["transport"]
         blocked = isinstance(error, BlockedError) and error.kind in OTHER_TRANSPORT and not error.retry_after
         if climbs or (following is None and blocked) or error.kind in OF_TRANSPORT:
@@ -181,6 +205,7 @@ def captcha_hook(name: str | None) -> CaptchaHook | None:
     try:
         hook: CaptchaHook = load_object(name.replace(":", "."))
     except (ImportError, NameError) as error:
-        right = "give an async function that can be imported, such as package.module:function"
-        raise ConfigError(f"WEBDATA_CAPTCHA_HOOK cannot be {name!r}: {right}") from error
+        raise ConfigError(f"WEBDATA_CAPTCHA_HOOK cannot be {name!r}: {HOOK}") from error
+    if not iscoroutinefunction(hook):
+        raise ConfigError(f"WEBDATA_CAPTCHA_HOOK cannot be {name!r}, which is not async: {HOOK}")
     return hook

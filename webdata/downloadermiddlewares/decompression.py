@@ -8,19 +8,20 @@ from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
+from webdata.conversion import LARGE
 from webdata.errors import UpstreamError
-from webdata.pages._url.compression import Plain, plain
+from webdata.pages._url.compression import DECOMPRESSED, Plain, plain
 
 ACCEPTED = "gzip, deflate, br, zstd"
-DECOMPRESSED, DATALOSS = "decompressed", "dataloss"
-"""Flags of responses: ours, and Scrapy's of a page that is not whole."""
+DATALOSS = "dataloss"
+"""Scrapy's flag of a page that is not whole."""
 
 
 class DecompressionMiddleware:
     """In the place of Scrapy's HttpCompressionMiddleware, which gives nothing of a page that claims a wrong encoding.
 
-    The headers stay as they came; the flag DECOMPRESSED tells that the body did not. Raises UpstreamError for a page
-    that would be larger than `DOWNLOAD_MAXSIZE`.
+    The headers stay as they came; the flag DECOMPRESSED tells that the body did not. A large page stays as it is, for
+    whoever has room for it. Raises UpstreamError for one that would be larger than `DOWNLOAD_MAXSIZE`.
     """
 
     def __init__(self, limit: int):
@@ -35,9 +36,14 @@ class DecompressionMiddleware:
 
     async def process_response(self, request: Request, response: Response) -> Response:
         encodings = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
-        if not encodings or not response.body:
+        if not encodings or not response.body or DECOMPRESSED in response.flags:
             return response
-        body, whole = await asyncio.to_thread(plain_body, response.body, encodings, self.limit)
+        try:
+            body, whole = await asyncio.to_thread(plain_body, response.body, encodings, min(self.limit, LARGE))
+        except UpstreamError as error:
+            if error.kind == "too_large" and self.limit > LARGE:
+                return response
+            raise
         flags = [*response.flags, DECOMPRESSED, *([] if whole else [DATALOSS])]
         bare = Headers({name: value for name, value in response.headers.items() if name != b"Content-Encoding"})
         kind = responsetypes.from_args(headers=bare, url=response.url, body=body)  # what is compressed is of no type

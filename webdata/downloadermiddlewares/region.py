@@ -28,7 +28,7 @@ class RegionMiddleware:
         meta = request.meta
         region = meta.get("region")
         if region:
-            meta["region_mode"] = "proxy" if self.proxies.has_pool(region) else "parameters"
+            meta["region_mode"] = self.proxies.region_mode(region)
         avoid, last = meta.get("avoid_proxies", ()), meta.pop("proxy_label", None)
         proxy = self.proxies.choose(self.engine, region, meta.get("session"), avoid, last)
         if proxy:

@@ -45,7 +45,8 @@ async def relay(here: Way, there: Way, idle: float) -> None:
 async def relay_answer(there: Way, here: Way, idle: float) -> None:
     """Carry one HTTP answer, which ends with its connection, or with the client's.
 
-    Raises TimeoutError when nothing moves for so many seconds, WireError for what is no HTTP.
+    Raises TimeoutError when nothing moves for so many seconds, WireError for what is no HTTP and for what only another
+    proxy would say.
     """
     async with asyncio.timeout(idle) as limit:
         here.writer.write(await _head(there.reader))
@@ -81,6 +82,8 @@ async def _head(reader: StreamReader) -> bytes:
         except (IncompleteReadError, LimitOverrunError) as error:
             raise WireError(HTTPStatus.BAD_GATEWAY, "the answer is no HTTP") from error
         first, *lines = head[:-4].split(b"\r\n")
+        if first.split(b" ", 2)[1:2] == [b"407"]:
+            raise WireError(HTTPStatus.BAD_GATEWAY, "the proxy on the way wants another password")
         if not first.startswith(b"HTTP/1.1 1"):
             kept = [line for line in lines if not line.lower().startswith(DROPPED)]
             return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])

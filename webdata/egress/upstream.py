@@ -19,7 +19,11 @@ SECONDS = 10.0
 
 
 class NoWayError(Exception):
-    """No address of the target, or not the proxy on the way to it, could be connected to."""
+    """No address of the target (kind `refused` or `unreachable`), or not the proxy on the way to it (`proxy`)."""
+
+    def __init__(self, kind: str):
+        super().__init__(kind)
+        self.kind = kind
 
 
 @dataclass(frozen=True)
@@ -53,29 +57,37 @@ def _tls(*, verify: bool) -> SSLContext:
     return context
 
 
-async def open_way(target: Target, addresses: Sequence[Address], upstream: Upstream | None) -> Way:
-    """A connection to a target whose addresses were checked; raises NoWayError."""
+async def open_way(target: Target, addresses: Sequence[Address], upstream: Upstream | None, *, tunnel: bool) -> Way:
+    """A connection to a target whose addresses were checked; raises NoWayError.
+
+    Through another proxy it is a tunnel, or else a connection to that proxy, for a request in absolute form.
+    """
     if upstream:
-        return await _through(upstream, target)
+        way = await _to_proxy(upstream)
+        return await _tunnelled(way, upstream, target) if tunnel else way
+    kind = "unreachable"
     for address in addresses:
         try:
             return await _opened(str(address), target.port)
-        except NoWayError:
-            continue
-    raise NoWayError
+        except (OSError, TimeoutError) as error:
+            kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
+    raise NoWayError(kind)
 
 
 async def _opened(host: str, port: int, tls: SSLContext | None = None) -> Way:
+    async with asyncio.timeout(SECONDS):
+        return Way(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
+
+
+async def _to_proxy(upstream: Upstream) -> Way:
     try:
-        async with asyncio.timeout(SECONDS):
-            return Way(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
+        return await _opened(upstream.host, upstream.port, upstream.tls)
     except (OSError, TimeoutError) as error:
-        raise NoWayError from error
+        raise NoWayError("proxy") from error
 
 
-async def _through(upstream: Upstream, target: Target) -> Way:
+async def _tunnelled(way: Way, upstream: Upstream, target: Target) -> Way:
     """A tunnel by name: proxies with exits of their own look it up where they are."""
-    way = await _opened(upstream.host, upstream.port, upstream.tls)
     host = f"[{target.host}]" if ":" in target.host else target.host
     lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
     if upstream.authorization:
@@ -86,8 +98,8 @@ async def _through(upstream: Upstream, target: Target) -> Way:
             head = await way.reader.readuntil(b"\r\n\r\n")
     except (IncompleteReadError, LimitOverrunError, OSError, TimeoutError) as error:
         way.writer.close()
-        raise NoWayError from error
+        raise NoWayError("proxy") from error
     if head.split(b" ", 2)[1:2] != [b"200"]:
         way.writer.close()
-        raise NoWayError
+        raise NoWayError("proxy")
     return way

@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any, ClassVar, Self
 
 from scrapy import Request, Spider, signals
+from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
@@ -45,6 +46,7 @@ from webdata.ways import Way, Ways, avoid, seconds_left
 
 IDENTITY = ("region", "device", "session", "proxy_label", "cookiejar", "started_at", "deadline", "steps")
 """The keys of `request.meta` that all fetches of one query share."""
+TOO_MANY_REQUESTS = 429
 SECONDS = re.compile(r"\d{1,6}")
 
 
@@ -59,6 +61,8 @@ class EngineSpider(Spider):
     """The promises that it keeps; each has a type of query of its own."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
     """How its pages may be fetched, the cheapest way first."""
+    any_site: ClassVar[bool] = False
+    """Whether its pages are those of any site: what is learnt of one says nothing of another."""
     rank: ClassVar[int] = 0
     """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
     asked, in this order, when one before them wins no page. In batches each engine stands for itself."""
@@ -308,7 +312,8 @@ def plain_headers(response: Response) -> dict[str, str]:
 
 
 def asking(error: FetchError, response: Response) -> FetchError:
-    """An error, with how long the response asks to be left alone (RFC 9110, 10.2.3)."""
+    """An error, with whether and how long the response asks to be left alone (RFC 6585, 4; RFC 9110, 10.2.3)."""
+    error.rate_limited = response.status == TOO_MANY_REQUESTS
     told = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
     if SECONDS.fullmatch(told):
         error.retry_after = float(told)
@@ -325,17 +330,18 @@ def utf8(response: Response) -> bytes:
 
 
 def accept_language(language: str) -> str:
-    """The header of a browser set to this language: `de` gives `de,en;q=0.8`."""
-    if language == "en":
-        return "en-US,en;q=0.9"
-    base = language.partition("-")[0]
-    return ",".join(dict.fromkeys([language, base])) + ",en;q=0.8"
+    """The header of a browser set to this language: `pt-BR` gives `pt-BR,pt;q=0.9,en;q=0.8`."""
+    first = "en-US" if language == "en" else language
+    ranges = dict.fromkeys([first, first.partition("-")[0], "en"])
+    return ",".join(f"{one};q=0.{10 - place}" if place else one for place, one in enumerate(ranges))
 
 
 def fetch_error(error: Exception) -> FetchError:
     """What went wrong with a download, in words that name neither proxies nor addresses."""
     if isinstance(error, FetchError):
         return error
+    if isinstance(error, TunnelError):  # its words are ours, and tell what the proxy did
+        return UpstreamError(str(error), "proxy")
     if isinstance(error, DownloadTimeoutError):
         return UpstreamTimeoutError("the upstream did not answer in time", "timeout")
     name = type(error).__name__
@@ -352,5 +358,4 @@ FAILURES = {
     "DownloadConnectionRefusedError": ("the upstream refused the connection", "refused"),
     "DownloadFailedError": ("the connection broke before the page was whole", "reset"),
     "ResponseDataLossError": ("the page was cut off on its way", "truncated"),
-    "TunnelError": ("the proxy did not open a way to the upstream", "proxy"),
 }

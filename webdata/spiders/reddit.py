@@ -98,6 +98,7 @@ class RedditSpider(EngineSpider):
             super().check(response)
         except BlockedError as blocked:
             if response.status == 429:
+                blocked.rate_limited = True
                 blocked.retry_after = told(response.headers, "x-ratelimit-reset") or blocked.retry_after
             raise
 

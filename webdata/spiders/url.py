@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from typing import cast
+from typing import Any, cast
 
 from scrapy import Request
 from scrapy.downloadermiddlewares import redirect
@@ -10,23 +10,28 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from webdata.conversion import CONVERSIONS, Turns
 from webdata.downloadermiddlewares.cookies import OneQuery
-from webdata.downloadermiddlewares.decompression import DATALOSS, DECOMPRESSED, DecompressionMiddleware, plain_body
+from webdata.downloadermiddlewares.decompression import DATALOSS, DecompressionMiddleware, plain_body
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
 from webdata.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
 from webdata.pages import blocked, url
+from webdata.pages._url.compression import DECOMPRESSED, Plain
 from webdata.query import Query
 from webdata.records import Record
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
-from webdata.spiders.base import EngineSpider, plain_headers
+from webdata.spiders.base import EngineSpider, asking, plain_headers
+from webdata.ways import Way, transport_of
 
 REDIRECTS = 10
 GONE = (404, 410)
 """That the page is not there; any other status is a part of the answer."""
 LED_ON = (301, 302, 303, 307, 308)
 MEBIBYTE = 1024 * 1024
+OFFLINE = 60.0
+"""Seconds for a saved page."""
 
 MIDDLEWARES = {
     redirect.MetaRefreshMiddleware: None,
@@ -46,6 +51,7 @@ class UrlSpider(EngineSpider):
 
     name = "url"
     resources = (URL_REQUEST,)
+    any_site = True
     custom_settings = {  # noqa: RUF012  # Scrapy's own hook
         "EGRESS_GUARD": True,
         "COMPRESSION_ENABLED": False,  # ours, below
@@ -54,6 +60,11 @@ class UrlSpider(EngineSpider):
         "REDIRECT_MAX_TIMES": REDIRECTS,
         "DOWNLOAD_FAIL_ON_DATALOSS": False,  # what came of a page is better than nothing, and is told as such
     }
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.turns = Turns()
+        CONVERSIONS.hold()
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -69,6 +80,7 @@ class UrlSpider(EngineSpider):
     def prepared(self, query: Query) -> Request:
         request = super().prepared(query)
         request.meta["cookiejar"] = OneQuery()  # what one caller is handed by a site is no other's
+        request.meta["as_sent"] = getattr(query, "response_type", None) == "full"
         return request
 
     def lost(self, error: Exception) -> WebdataError:
@@ -87,24 +99,62 @@ class UrlSpider(EngineSpider):
         headers = plain_headers(response)
         block = blocked.block(response.status, headers, response.body, address, blocked.ANY_SITE)
         if block:
-            raise BlockedError(block.reason, block.kind)
+            raise asking(BlockedError(block.reason, block.kind), response)
         if response.status in GONE:
             raise NotFoundError(f"the upstream answered {response.status}")
         if self.online and response.status in LED_ON and "location" in headers:
             raise self.rule.refusal()  # Scrapy follows what is http or https
         if not response.body and DATALOSS in response.flags:
             raise UpstreamError("the connection broke before the page came", "truncated")
+        if self.online and not self.in_browser(response) and self.is_shell(response):
+            error = BlockedError("the page is nothing but scripts", "javascript")
+            error.readable = True
+            raise error
 
     async def parse(self, response: Response, query: UrlQuery) -> AsyncIterator[Record]:
         body, whole = response.body, DATALOSS not in response.flags
         headers = plain_headers(response)
-        if body and "content-encoding" in headers and DECOMPRESSED not in response.flags:  # of a saved page
-            body, whole = plain_body(body, headers["content-encoding"], self.limit)
-        yield cast(Record, await asyncio.to_thread(page, response, query, headers, body, not whole))
+        packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
+        told = {"url": response.url, "status": response.status, "headers": headers}
+        left = self.left(response) if self.online else OFFLINE
+        async with self.turns.turn(self.limit if packed else len(body), left):
+            if packed:  # of a saved page, or large
+                body, unbroken = await self.unpacked(body, packed)
+                whole = whole and unbroken
+            found = await page(body, left, {**told, "response_type": query.response_type})
+        yield cast(Record, {**found, "config": {**found["config"], "truncated": not whole}})
+
+    async def unpacked(self, body: bytes, encodings: str) -> Plain:
+        """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
+        try:
+            return await asyncio.to_thread(plain_body, body, encodings, self.limit)
+        except UpstreamError as error:
+            raise self.lost(error) from None
+
+    async def closed(self, reason: str) -> None:
+        await CONVERSIONS.release()
 
     def led(self, response: Response) -> bool:
         """Whether redirects may have led to the response."""
-        return not self.online or "redirect_urls" in response.meta
+        if not self.online or "redirect_urls" in response.meta:
+            return True
+        return self.in_browser(response) and response.request is not None and response.request.url != response.url
+
+    def partial(self, response: Response) -> str | None:
+        """`scripts` where a page would be built by them, and none of the transports could tell what it becomes."""
+        if not self.online:
+            return None
+        way: Way | None = response.meta.get("way")
+        left = self.is_shell(response) if self.in_browser(response) else way is not None and way.readable is not None
+        return "scripts" if left else None
+
+    def in_browser(self, response: Response) -> bool:
+        return transport_of(response.meta) == "browser"
+
+    def is_shell(self, response: Response) -> bool:
+        """Whether a page that is to be read is nothing but the scripts that would build it."""
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        return not response.meta.get("as_sent") and url.is_shell(response.body, content_type)
 
     @property
     def limit(self) -> int:
@@ -121,7 +171,8 @@ class UrlSpider(EngineSpider):
         return {"url": "https://example.com/", "response_type": "full"}
 
 
-def page(response: Response, query: UrlQuery, headers: Mapping[str, str], body: bytes, truncated: bool) -> UrlPage:
-    """The page module's record; it is made in a thread, since a long page takes long."""
-    found = url.page(body, url=response.url, status=response.status, headers=headers, response_type=query.response_type)
-    return {**found, "config": {**found["config"], "truncated": truncated}}
+async def page(body: bytes, left: float, told: Mapping[str, Any]) -> UrlPage:
+    """The page module's record, made beside the event loop: Markdown in a process, for a page may take for ever."""
+    if told["response_type"] == "markdown":
+        return await CONVERSIONS.page(body, left, told)
+    return await asyncio.to_thread(url.page, body, **told)

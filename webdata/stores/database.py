@@ -12,10 +12,12 @@ from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, SQLAlchemyError
+from sqlalchemy.exc import OperationalError as SqlOperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateTable
 
-from webdata.errors import ConfigError
+from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.tables import LINKS
 
@@ -54,12 +56,21 @@ class Database:
         return await asyncio.to_thread(self._run, self.writes.begin, change)
 
     def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
-        with opened() as connection:
+        with reached(), opened() as connection:
             return work(connection)
 
     def close(self) -> None:
         """Let go of every connection."""
         self.reads.dispose()
+
+
+@contextmanager
+def reached() -> Iterator[None]:
+    """Raises DatabaseAwayError where a database that was there does not answer."""
+    try:
+        yield
+    except (SqlOperationalError, InterfaceError, PoolTimeoutError, OperationalError) as error:
+        raise DatabaseAwayError(str(error).partition("\n")[0]) from error
 
 
 def open_database(url: str) -> Database:

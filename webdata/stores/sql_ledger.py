@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 
 from webdata.errors import OutOfCreditsError
 from webdata.stores.books import Books, Credit, End, Free, Movement, Operation, Reservation, Reserve
-from webdata.stores.database import Database
+from webdata.stores.database import Database, reached
 from webdata.stores.grouped import GroupedWriter
 from webdata.stores.interfaces import GroupBy, Usage
 from webdata.stores.ledger import BookLedger
@@ -82,7 +82,7 @@ class SqlLedger(BookLedger):
             return ValueError("the request was there before")
 
     def _transaction(self, operations: list[Operation]) -> Sequence[int | Exception]:
-        with self._database.writes.begin() as connection:
+        with reached(), self._database.writes.begin() as connection:
             books = _load(connection, operations)
             before = Books(dict(books.balances), dict(books.reservations))
             results: list[int | Exception] = []

@@ -1,0 +1,146 @@
+"""What becomes of a credit when the ledger or the fetch fails."""
+
+import asyncio
+
+import pytest
+
+from tests.api.conftest import ANSWER
+from webdata.access import new_key
+from webdata.api.payments import Payments
+from webdata.errors import DatabaseAwayError, UpstreamError
+from webdata.stores.interfaces import DEFAULT_ACCOUNT
+
+pytestmark = pytest.mark.task
+
+
+class FailingLedger:
+    """Another ledger, whose methods fail as often as they are told to; what they do is done before, or is not."""
+
+    def __init__(self, ledger, **failures):
+        self.ledger = ledger
+        self.failures = failures
+        self.done = True
+
+    def __getattr__(self, name):
+        async def call(*args, **kwargs):
+            if self.failures.get(name, 0) == 0:
+                return await getattr(self.ledger, name)(*args, **kwargs)
+            self.failures[name] -= 1
+            if self.done:
+                await getattr(self.ledger, name)(*args, **kwargs)
+            raise DatabaseAwayError("gone")
+
+        return call
+
+
+@pytest.fixture
+async def caller(keys):
+    key, _ = new_key("for tests", test=False)
+    await keys.add(key)
+    return await keys.find(key.digest)
+
+
+async def answer():
+    return ANSWER
+
+
+async def lost():
+    raise UpstreamError("a reset", "reset")
+
+
+async def paid(ledger, keys, fetch):
+    """One payment, and what became of it after all that was owed was given back."""
+    key, _ = new_key("for tests", test=False)
+    await keys.add(key)
+    payments = Payments(ledger)
+    payment = payments.begun(await keys.find(key.digest), "req_1", "web_search")
+    try:
+        return payment, await payment.paid(fetch)
+    except (DatabaseAwayError, UpstreamError) as error:
+        return payment, error
+    finally:
+        while payments._owed:
+            await asyncio.wait(payments._owed)
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr("webdata.api.payments.RETRY_SECONDS", 0.001)
+
+
+@pytest.mark.parametrize("done", [True, False])
+async def test_a_reserve_that_is_not_known(ledger, keys, database, done):
+    """A credit that may be set aside or not is given back as soon as the database answers; the call is refused."""
+    failing = FailingLedger(ledger, reserve=1, release=2)
+    failing.done = done
+    failing.failures["release"] = 0 if done else 2
+    _, end = await paid(failing, keys, answer)
+
+    assert isinstance(end, DatabaseAwayError)
+    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+
+
+async def test_a_commit_that_was_not_done(ledger, keys, database):
+    """An answer whose credit cannot be spent is not given, and the credit is back afterwards."""
+    failing = FailingLedger(ledger, commit=1)
+    failing.done = False
+    payment, end = await paid(failing, keys, answer)
+
+    assert (isinstance(end, DatabaseAwayError), payment.cost) == (True, 0)
+    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+
+
+async def test_a_release_that_was_not_done(ledger, keys, database):
+    """Why a page was lost is told though its credit cannot be given back yet; it is, later."""
+    failing = FailingLedger(ledger, release=3)
+    failing.done = False
+    _, end = await paid(failing, keys, lost)
+
+    assert isinstance(end, UpstreamError)
+    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+
+
+@pytest.mark.parametrize("fetch", [answer, lost])
+async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch):
+    """A call whose credit was given back before it ended costs nothing, and ends as it would have."""
+
+    async def settled_meanwhile():
+        await ledger.release("req_1", "lost")
+        return await fetch()
+
+    payment, end = await paid(ledger, keys, settled_meanwhile)
+
+    assert (end is ANSWER or isinstance(end, UpstreamError), payment.cost) == (True, 0)
+    assert database.books.balances[DEFAULT_ACCOUNT] == 1000
+
+
+async def test_a_fetch_goes_on_without_its_caller(ledger, keys, database):
+    """Whoever waits may be cancelled: the fetch goes on, is paid for, and the end waits for it."""
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    async def slow():
+        begun.set()
+        await gate.wait()
+        return ANSWER
+
+    key, _ = new_key("for tests", test=False)
+    await keys.add(key)
+    payments = Payments(ledger)
+    waiting = asyncio.ensure_future(payments.begun(await keys.find(key.digest), "req_1", "web_search").paid(slow))
+    await begun.wait()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    assert len(database.books.reservations) == 1
+    gate.set()
+    await payments.close(5)
+
+    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (999, {})
+
+
+async def test_what_is_owed_is_left_at_the_end(ledger, keys):
+    """The end does not wait for a database that is away."""
+    payments = Payments(FailingLedger(ledger, release=1_000_000_000))
+    payments.owe("req_1", "lost")
+    await payments.close(5)
+
+    assert all(task.done() for task in payments._owed)

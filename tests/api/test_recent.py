@@ -1,0 +1,81 @@
+"""How the last calls to each engine ended."""
+
+import pytest
+
+from webdata.api.recent import LAST, LEAST, SECONDS, Recent
+from webdata.crawl import Answer, Call, Turn
+from webdata.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
+from webdata.outcome import Outcome
+from webdata.query import WebQuery
+from webdata.resources.web_search import WEB_SEARCH
+
+WON = Answer({}, Outcome.EMPTY, "http", {})
+DNS = UpstreamError("no such host", "dns")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def recent(clock):
+    return Recent({"url"}, clock=clock)
+
+
+def end(recent, *ends, engine="google_web", sandbox=False):
+    """Have calls to an engine end like this."""
+    for one in ends:
+        recent.ended(engine, Call(WEB_SEARCH, WebQuery(q="coffee"), sandbox, 30), Turn(0, 0, 30), one)
+
+
+def test_an_engine_that_wins_nothing(recent):
+    """From so many calls on that is a warning, with what they were lost to, most frequent first."""
+    end(recent, *[DNS] * (LEAST - 1))
+    assert recent.warnings() == []
+    end(recent, UpstreamError("late", "timeout"), LayoutError("no results"))
+    assert recent.warnings() == ["google_web: none of the last 6 calls won a page (dns, timeout, layout)"]
+
+
+def test_one_win_is_enough(recent):
+    """A call that won a page, or heard from one that nothing is there, ends the warning."""
+    for won in (WON, NotFoundError("no such user")):
+        end(recent, *[DNS] * LAST)
+        assert recent.warnings()
+        end(recent, won)
+        assert recent.warnings() == []
+    assert recent.shown() == [{"engine": "google_web", "calls": LAST, "won": 1, "lost": {"dns": LAST - 1}}]
+
+
+def test_what_says_nothing_of_an_engine(recent):
+    """Calls that were refused, faults of ours, and those that went to the sandbox do not count."""
+    end(recent, TargetError("not from here"), RecordError("no title"), engine="url")
+    end(recent, *[BlockedError("403", "denied")] * LAST, sandbox=True)
+    assert (recent.shown(), recent.warnings()) == ([], [])
+
+
+def test_the_sandbox_counts_where_live_keys_go_there():
+    """With the sandbox for all, its calls are those of live keys."""
+    recent = Recent(sandbox_always=True)
+    end(recent, *[BlockedError("403", "denied")] * LEAST, sandbox=True)
+    assert recent.warnings() == ["google_web: none of the last 5 calls won a page (denied)"]
+
+
+def test_sites_that_callers_choose(recent):
+    """What callers' own URLs are lost to is shown, and no warning."""
+    end(recent, *[DNS] * LAST, engine="url")
+    assert (recent.shown()[0]["won"], recent.warnings()) == (0, [])
+
+
+def test_what_is_long_ago_is_forgotten(recent, clock):
+    """An engine that nobody calls any more is not warned of for ever."""
+    end(recent, *[DNS] * LAST)
+    clock.now = SECONDS + 1
+    assert (recent.shown(), recent.warnings()) == ([], [])

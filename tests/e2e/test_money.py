@@ -1,0 +1,188 @@
+"""What calls cost and how many are let in: the service as a process, its database SQLite or PostgreSQL."""
+
+import re
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+WEBDATA = Path(sys.executable).with_name("webdata")
+
+
+@dataclass
+class Books:
+    """The database beside a service: the command's words over it, and what is in its tables."""
+
+    url: str
+    folder: Path
+
+    def run(self, *words):
+        """What `webdata …` says."""
+        environ = {"WEBDATA_DATABASE": self.url, "PATH": "/usr/bin:/bin"}
+        done = subprocess.run([WEBDATA, *words], env=environ, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
+    def query(self, statement):
+        """The rows that a statement finds."""
+        if self.url.startswith("sqlite"):
+            with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database:
+                return database.execute(statement).fetchall()
+        psycopg = pytest.importorskip("psycopg")
+        with psycopg.connect(self.url) as database:
+            return database.execute(statement).fetchall()
+
+    def ends(self):
+        """How often each request ended, by its id and the kind of its end."""
+        kinds = "('commit', 'release', 'free')"
+        return Counter(self.query(f"SELECT request_id, kind FROM movements WHERE kind IN {kinds}"))
+
+    def left(self):
+        """Credits that the account has, and how many are set aside."""
+        [(balance,)] = self.query("SELECT balance FROM accounts WHERE id = 'acc_default'")
+        [(reserved,)] = self.query("SELECT count(*) FROM reservations")
+        return balance, reserved
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def books(request, tmp_path):
+    """Of an empty database."""
+    if request.param == "sqlite":
+        return Books(f"sqlite:///{tmp_path}/webdata.sqlite3", tmp_path)
+    return Books(request.getfixturevalue("postgresql"), tmp_path)
+
+
+@pytest.fixture
+def serve(start, books):
+    """Starts a service over the books whose live keys pay in earnest, though the sandbox answers them."""
+    return partial(
+        start,
+        limited=True,
+        WEBDATA_DATABASE=books.url,
+        WEBDATA_SANDBOX="always",
+        WEBDATA_CACHE_BYTES="10000000",
+        WEBDATA_MAX_CALLS="200",
+    )
+
+
+def numbers(headers, *names):
+    return tuple(int(headers[name]) for name in names)
+
+
+COSTS = ("x-credits-cost", "x-credits-remaining")
+
+
+def test_what_calls_cost(serve, books):
+    """A page costs a credit, the same again is a free hit, an error costs nothing, and the books tell it all."""
+    with serve() as one:
+        get = partial(one.get, key=one.live_key)
+        _, first, record = get("/v1/search?q=coffee")
+        _, second, again = get("/v1/search/q=coffee")
+        _, anew, _ = get("/v1/search?q=coffee", **{"Cache-Control": "no-cache"})
+        status, lost, _ = get("/v1/search?q=sandbox:denied")
+        _, test, _ = one.get("/v1/search?q=tea")
+        _, _, account = get("/api/v1/account")
+        _, _, usage = get("/api/v1/usage?group_by=engine")
+        wrong, _, told = get("/api/v1/usage?group_by=colour")
+    assert [one["x-cache"] for one in (first, second, anew, lost)] == ["MISS", "HIT", "MISS", "MISS"]
+    assert [numbers(one, *COSTS) for one in (first, second, anew, lost)] == [(1, 999), (0, 999), (1, 998), (0, 998)]
+    assert ("age" in first, "age" in second, again) == (False, True, record)
+    assert numbers(test, *COSTS) == (0, 998)
+    assert (status, lost["x-outcome"], lost["x-transport"]) == (502, "blocked", "http")
+    assert 'step1;desc="http blocked/denied"' in lost["server-timing"]
+    assert account["credits"] == 998
+    assert usage["usage"] == [{"group": "web_search", "calls": 4, "credits": 2, "cached": 1, "released": 1}]
+    assert (wrong, told["detail"][0]["loc"]) == (422, ["query", "group_by"])
+    assert re.search(r"web_search +4 +2 +1 +1", books.run("usage", "--by", "engine"))
+
+
+def test_limits(serve, books):
+    """The 61st call in a minute is a 429 that says when to come back, with a test key too."""
+    with serve() as one:
+        found = [one.get("/v1/search?q=coffee") for _ in range(61)]
+        status, headers, body = found.pop()
+        other = one.get("/v1/search?q=coffee", key=one.live_key)[0]
+    assert {status for status, *_ in found} == {200}
+    assert (status, body["error"]["code"], other) == (429, "rate_limited", 200)
+    assert 0 < body["error"]["retry_after"] == int(headers["retry-after"]) <= 60
+    assert numbers(headers, "x-ratelimit-requests-limit", "x-ratelimit-requests-remaining") == (60, 0)
+    assert headers["ratelimit-policy"] == '"requests";q=60;w=60'
+
+
+def test_the_end_of_credits(serve, books):
+    """8 callers with 10 n calls and n credits get exactly n answers; the others hear that there are no credits."""
+    credits_left = 20
+    with serve() as one:
+        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+        books.run("accounts", "credit", "default", str(credits_left - 1000))
+
+        def call(number):
+            status, headers, body = one.get(f"/v1/search?q=coffee+{number}&num=1", key=one.live_key)
+            return status, headers["x-credits-cost"], body["error"]["code"] if status != 200 else ""
+
+        with ThreadPoolExecutor(8) as callers:
+            heard = Counter(callers.map(call, range(10 * credits_left)))
+    assert heard == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
+    assert books.left() == (0, 0)
+    assert Counter(kind for _, kind in books.ends()) == {"commit": credits_left}
+
+
+def test_a_revoked_key_stops_at_once(serve, books):
+    """After `webdata keys revoke` the next call with the key is a 401, though its answer is in the cache."""
+    with serve() as one:
+        assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
+        books.run("keys", "revoke", one.live_key[:12])
+        status, headers, _ = one.get("/v1/search?q=coffee", key=one.live_key)
+    assert (status, "x-credits-remaining" in headers) == (401, False)
+
+
+def test_a_killed_service(serve, books):
+    """After `kill -9` in the middle of calls every answer is in the books, once, and nothing stays set aside."""
+    enough, answered = Event(), []
+    with serve() as one:
+        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+
+        def call(number):
+            try:
+                _, headers, _ = one.get(f"/v1/search?q=coffee+{number}&num=1", key=one.live_key)
+            except OSError:  # killed
+                return
+            answered.append(headers["x-request-id"])
+            if len(answered) == 60:
+                enough.set()
+
+        with ThreadPoolExecutor(16) as callers:
+            callers.map(call, range(200))
+            assert enough.wait(60)
+            one.process.kill()
+    before = books.left()
+    with serve():
+        balance, reserved = books.left()
+    ends = books.ends()
+    assert set(answered) <= {request for request, kind in ends if kind == "commit"}
+    assert set(ends.values()) == {1}
+    assert len({request for request, _ in ends}) == len(ends)
+    assert (balance, reserved) == (1000 - sum(kind == "commit" for _, kind in ends), 0)
+    assert balance == sum(before)
+
+
+def test_a_caller_that_hangs_up(serve, books):
+    """A caller that hangs up pays for what was fetched for it, and nothing stays set aside when the service ends."""
+    from http.client import HTTPConnection
+
+    with serve() as one:
+        connection = HTTPConnection("127.0.0.1", one.port, timeout=10)
+        connection.request("GET", "/v1/search?q=coffee+sandbox:slow=1", headers={"X-Api-Key": one.live_key})
+        while books.left()[1] == 0:
+            assert one.process.poll() is None
+        connection.close()
+        assert one.stop() == 0
+    assert books.left() == (999, 0)
+    assert Counter(kind for _, kind in books.ends()) == {"commit": 1}

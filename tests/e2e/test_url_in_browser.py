@@ -1,0 +1,172 @@
+"""Any URL, where a site has led its callers to the browser: what it gives is what the site has sent."""
+
+import asyncio
+import ipaddress
+from contextlib import asynccontextmanager
+from time import monotonic
+
+import pytest
+import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
+
+from webdata.config import find_chromium
+from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.errors import BlockedError, NotFoundError, TargetError, UpstreamError
+from webdata.resources.url_request import URL_REQUEST, UrlQuery
+from webdata.sandbox.exchange import HTML, Reply
+from webdata.sandbox.server import Sandbox
+
+CHROMIUM = find_chromium()
+pytestmark = [
+    pytest.mark.task,
+    pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
+]
+
+BUILT = b'<title>Shop</title><div id="root"></div><noscript>Switch on JavaScript.</noscript><script>%s</script>'
+BUILDING = b'document.getElementById("root").innerHTML = "<h1>Tea</h1><p>" + "A pot of green tea. ".repeat(20)'
+PAGES = {
+    "built.example": Reply(200, HTML, BUILT % BUILDING),
+    "unbuilt.example": Reply(200, HTML, BUILT % b""),
+    "empty403.example": Reply(403, HTML),
+    "st999.example": Reply(999, HTML, b"<h1>Odd</h1>"),
+    "csv.example": Reply(200, (("Content-Type", "text/csv; charset=latin-1"),), b"caf\xe9,1\r\n"),
+    "latin.example": Reply(200, (("Content-Type", "text/html; charset=latin-1"), ("X-One", "1")), b"<p>caf\xe9</p>"),
+    "nowhere.example": Reply(302, (("Location", "https://nothing.trap.example/"),)),
+    "away.example": Reply(302, (("Location", "https://user:word@example.com/article"),)),
+}
+
+
+class Site(Sandbox):
+    """A sandbox with pages of ours at hosts of their own."""
+
+    def knows(self, host):
+        return True
+
+    def answer(self, request):
+        return PAGES.get(request.host) or super().answer(request)
+
+
+@asynccontextmanager
+async def serving(site, *transports, **settings):
+    own = scrapy_settings()
+    own.setdict({"SANDBOX_URL": site and site.url, "TRANSPORTS": transports, "CHROMIUM": CHROMIUM, **settings})
+    warm = WarmCrawlers(load_spiders(own), own, max_calls=64)
+    try:
+        yield warm
+    finally:
+        await warm.close(5)
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def site():
+    one = Site()
+    one.url = await one.start()
+    yield one
+    await deferred_from_coro(one.stop())
+
+
+@pytest_twisted.async_yield_fixture(scope="module")
+async def warm(site):
+    opened = serving(site, "browser", MAX_STEPS=1)
+    yield await deferred_from_coro(opened.__aenter__())
+    await deferred_from_coro(opened.__aexit__(None, None, None))
+
+
+def asked(warm, url, response_type="full", *, sandbox=True):
+    query = UrlQuery(url=url, response_type=response_type)
+    return warm.answer(Call(URL_REQUEST, query, sandbox=sandbox, deadline=20))
+
+
+SAME = (
+    "https://example.com/article", "http://example.com/article", "https://example.com/file/paper.pdf",
+    "https://example.com/file/table.csv", "https://example.com/file/picture.html", "https://example.com/status/204",
+    "https://example.com/status/403", "https://example.com/status/500", "https://example.com/status/520",
+    "https://example.com/type/none", "https://example.com/compressed/double", "https://example.com/truncated",
+    "https://example.com/redirect/302/3", "https://csv.example/", "https://latin.example/", "https://st999.example/",
+    "https://built.example/",
+)  # fmt: skip
+
+
+async def test_a_full_answer_is_what_was_sent(site, warm):
+    """Pages, files, errors and nothing at all are the same by the browser as without it: bytes, status and type."""
+    async with serving(site, "http") as plain:
+        expected = await asyncio.gather(*(asked(plain, url) for url in SAME))
+    got = await asyncio.gather(*(asked(warm, url) for url in SAME))
+    for url, one, other in zip(SAME, expected, got, strict=True):
+        assert (one.transport, other.transport) == ("http", "browser")
+        assert {**other.record, "headers": None} == {**one.record, "headers": None}, url
+        assert other.record["headers"].get("content-type") == one.record["headers"].get("content-type"), url
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "kind"),
+    [
+        ("http://example.com/challenge/akamai", BlockedError, "denied"),
+        ("https://empty403.example/", BlockedError, "denied"),
+        ("https://example.com/huge", UpstreamError, "too_large"),
+        ("https://example.com/bomb/gzip", UpstreamError, "too_large"),
+        ("https://example.com/endless", UpstreamError, "too_large"),
+        ("https://example.com/redirect/302/11", UpstreamError, "redirects"),
+        ("https://example.com/redirect/to/empty", UpstreamError, "redirects"),
+        ("https://example.com/compressed/wrong-br", UpstreamError, "truncated"),
+        ("https://example.com/status/410", NotFoundError, None),
+        ("https://nowhere.example/", NotFoundError, "dns"),
+        ("https://example.com/trap/redirect/private", TargetError, None),
+        ("https://example.com/trap/redirect/file", TargetError, None),
+        ("https://example.com/trap/refresh/metadata", TargetError, None),
+        ("https://away.example/", TargetError, None),
+    ],
+)
+async def test_what_is_no_page_is_told_as_such(warm, url, error, kind):
+    """Refusals, names that do not exist and pages without an end are the errors that they are without a browser."""
+    with pytest.raises(error) as caught:
+        await asked(warm, url)
+    assert getattr(caught.value, "kind", None) == kind
+
+
+async def test_an_endless_page_ends_early_as_markdown(warm):
+    """A page that the browser itself loads is held to the same size."""
+    begun = monotonic()
+    with pytest.raises(UpstreamError, match="larger than"):
+        await asked(warm, "https://example.com/endless", "markdown")
+    assert monotonic() - begun < 15
+
+
+async def test_a_page_that_scripts_build_is_read_in_the_browser(site):
+    """Markdown is of what a reader sees; without scripts it is what can be read, and told as a part."""
+    async with serving(site, "http", "browser") as warm:
+        built = await asked(warm, "https://built.example/", "markdown")
+        unbuilt = await asked(warm, "https://unbuilt.example/", "markdown")
+        full = await asked(warm, "https://built.example/")
+    async with serving(site, "http") as warm:
+        unseen = await asked(warm, "https://built.example/", "markdown")
+    async with serving(site, "http", "browser", CHROMIUM="/nowhere/chromium") as warm:
+        broken = await asked(warm, "https://built.example/", "markdown")
+    assert (built.transport, built.partial) == ("browser", None)
+    assert "# Tea" in built.record["data"]
+    assert (unbuilt.transport, unbuilt.partial) == ("browser", "scripts")
+    for answer in (unseen, broken):
+        assert (answer.transport, answer.partial) == ("http", "scripts")
+        assert "Switch on JavaScript" in answer.record["data"]
+    assert [step["transport"] for step in broken.steps][:2] == ["http", "browser"]
+    assert full.transport == "http"
+
+
+async def test_what_cannot_be_reached_is_told():
+    """Where a page leads to a port at which nothing listens, or to a name without addresses, it is never a page."""
+
+    async def serve(reader, writer):
+        path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1]
+        to = {b"/refused": b"http://127.0.0.2:%d/" % (port + 1), b"/dns": b"http://nosuch.invalid:%d/" % port}[path]
+        writer.write(b"HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % to)
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.2", 0)
+    port = server.sockets[0].getsockname()[1]
+    rule = {"EGRESS_PORTS": (80, port, port + 1), "EGRESS_ALLOW": (ipaddress.ip_network("127.0.0.2/32"),)}
+    async with serving(None, "browser", MAX_STEPS=1, **rule) as warm:
+        for path, error, kind in (("refused", UpstreamError, "refused"), ("dns", NotFoundError, "dns")):
+            with pytest.raises(error) as caught:
+                await asked(warm, f"http://127.0.0.2:{port}/{path}", sandbox=False)
+            assert caught.value.kind == kind
+    server.close()

@@ -1,0 +1,152 @@
+"""`GET /api/v1/account` and `GET /api/v1/usage`: what a caller may know of the account behind its key."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+
+from webdata.query import Query, explained
+from webdata.stores.interfaces import Caller, GroupBy, Ledger
+
+DAY = timedelta(days=1)
+SHOWN_DAYS = 30
+LATEST = date.max - DAY
+
+
+class AccountQuery(Query):
+    """Nothing is asked for."""
+
+
+def _day(value: object) -> object:
+    return date.fromisoformat(value.strip()) if isinstance(value, str) else value
+
+
+Day = Annotated[date | None, BeforeValidator(_day)]
+
+
+class UsageQuery(Query):
+    """Which calls are counted, and by what."""
+
+    group_by: Annotated[
+        GroupBy, Field(description="day, engine (the endpoint) or key: one row for each", examples=["engine"])
+    ] = "day"
+    since: Annotated[
+        Day, Field(description="the first day, in UTC, such as 2026-11-01; else 30 days ago", examples=["2026-11-01"])
+    ] = None
+    until: Annotated[
+        Day, Field(description="the last day, in UTC, such as 2026-11-30; else today", examples=["2026-11-30"])
+    ] = None
+
+    @field_validator("until")
+    @classmethod
+    def _in_order(cls, until: date | None, info: ValidationInfo) -> date | None:
+        since = info.data.get("since")
+        if since and until and until < since:
+            raise explained(f"is before since: give a day from {since} on, or an earlier since")
+        return until
+
+
+@dataclass(frozen=True)
+class KeyPage:
+    """A page about the caller: free of credits, and counted by the limits as any request."""
+
+    path: str
+    summary: str
+    query: type[Query]
+    schema: dict[str, Any]
+    """Of what it answers."""
+    reply: Callable[[Ledger, Caller, Any], Awaitable[dict[str, Any]]]
+    """From the caller and an instance of `query` to the JSON object that is answered."""
+
+
+async def _account(_ledger: Ledger, caller: Caller, _query: AccountQuery) -> dict[str, Any]:
+    account, key = caller.account, caller.key
+    return {
+        "account": {"id": account.id, "name": account.name, "created": account.created.isoformat()},
+        "credits": caller.balance,
+        "plan": asdict(account.plan),
+        "key": {
+            "id": key.id,
+            "name": key.name,
+            "test": key.test,
+            "scopes": sorted(key.scopes),
+            "expires": key.expires and key.expires.isoformat(),
+        },
+    }
+
+
+async def _usage(ledger: Ledger, caller: Caller, query: UsageQuery) -> dict[str, Any]:
+    last = min(query.until or datetime.now(UTC).date(), LATEST)
+    first = query.since or max(last, date.min + SHOWN_DAYS * DAY) - SHOWN_DAYS * DAY
+    rows = await ledger.usage(caller.account.id, query.group_by, _midnight(first), _midnight(last + DAY))
+    return {
+        "account": caller.account.id,
+        "group_by": query.group_by,
+        "since": first.isoformat(),
+        "until": last.isoformat(),
+        "usage": [asdict(row) for row in rows],
+    }
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "additionalProperties": False, "properties": properties}
+
+
+def _described(kind: str | Sequence[str], description: str) -> dict[str, Any]:
+    return {"type": kind, "description": description}
+
+
+TEXT, COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
+TIME = {"type": "string", "format": "date-time"}
+ACCOUNT = KeyPage(
+    "/api/v1/account",
+    "the account of the key: credits, plan, and what the key opens",
+    AccountQuery,
+    _object(
+        account=_object(id=TEXT, name=TEXT, created=TIME),
+        credits={**COUNT, "description": "credits that can be spent"},
+        plan=_object(
+            name=TEXT,
+            requests={**COUNT, "description": "requests of each key in so many `seconds`"},
+            seconds=COUNT,
+            in_flight={**COUNT, "description": "requests of each key at the same time"},
+        ),
+        key=_object(
+            id=TEXT,
+            name=TEXT,
+            test=_described("boolean", "answered from the sandbox, without credits"),
+            scopes={"type": "array", "items": TEXT, "description": "endpoints that it opens; none: all"},
+            expires=_described(["string", "null"], "when it opens no more"),
+        ),
+    ),
+    _account,
+)
+USAGE = KeyPage(
+    "/api/v1/usage",
+    "what the account has used, by day, endpoint or key",
+    UsageQuery,
+    _object(
+        account=TEXT,
+        group_by={"enum": ["day", "engine", "key"]},
+        since={"type": "string", "format": "date"},
+        until={"type": "string", "format": "date"},
+        usage={
+            "type": "array",
+            "items": _object(
+                group=_described("string", "the day, the endpoint or the id of the key"),
+                calls={**COUNT, "description": "calls that ended"},
+                credits={**COUNT, "description": "what they cost"},
+                cached={**COUNT, "description": "those that were answered from the cache"},
+                released={**COUNT, "description": "those that gave their credit back"},
+            ),
+        },
+    ),
+    _usage,
+)
+KEY_PAGES = (ACCOUNT, USAGE)

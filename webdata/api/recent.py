@@ -1,0 +1,69 @@
+"""How the last calls to each engine ended, whatever they were lost to."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection
+from time import monotonic
+from typing import Any
+
+from webdata.crawl import Answer, Call, Turn
+from webdata.errors import FetchError, NotFoundError
+
+LAST = 20
+"""Calls to an engine that are remembered."""
+LEAST = 5
+"""Calls that have to be lost before that is worth a warning: one may have failed by chance."""
+SECONDS = 3600.0
+"""After which a call is forgotten: nobody is to be warned of yesterday."""
+
+
+class Recent:
+    """The last calls to each engine that went where live keys' calls go.
+
+    With `sandbox_always` that is the sandbox. Nobody is warned of the `unwarned` engines, whose callers choose the
+    sites. `clock` gives seconds that never go back.
+    """
+
+    def __init__(
+        self, unwarned: Collection[str] = (), *, sandbox_always: bool = False, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._unwarned = unwarned
+        self._sandbox = sandbox_always
+        self._clock = clock
+        self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST))
+
+    def ended(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
+        """Remember how an engine's part of a call ended (`webdata.crawl.Told`), unless it was refused or is our fault.
+
+        That a thing does not exist was said by a page, too.
+        """
+        if call.sandbox != self._sandbox:
+            return
+        if isinstance(end, Answer | NotFoundError):
+            self._ends[engine].append((self._clock(), None))
+        elif isinstance(end, FetchError):
+            self._ends[engine].append((self._clock(), end.kind or end.outcome.value))
+
+    def shown(self) -> list[dict[str, Any]]:
+        """A row for each engine that was called: how many of its last calls won a page, and what others were lost to.
+
+        `lost` counts them by the kind of the loss, the most frequent first.
+        """
+        return [row for engine in sorted(self._ends) if (row := self._row(engine))["calls"]]
+
+    def warnings(self) -> list[str]:
+        """The engines that win nothing, in words."""
+        return [
+            f"{row['engine']}: none of the last {row['calls']} calls won a page ({', '.join(row['lost'])})"
+            for row in self.shown()
+            if not row["won"] and row["calls"] >= LEAST and row["engine"] not in self._unwarned
+        ]
+
+    def _row(self, engine: str) -> dict[str, Any]:
+        kinds = [kind for at, kind in self._ends[engine] if self._clock() - at < SECONDS]
+        lost = Counter(kind for kind in kinds if kind)
+        return {
+            "engine": engine,
+            "calls": len(kinds),
+            "won": len(kinds) - lost.total(),
+            "lost": dict(lost.most_common()),
+        }
