@@ -96,6 +96,14 @@ class Record:
     rests_until: float = 0.0
     probed_until: float = 0.0
 
+    def state(self, now: float) -> str:
+        """`awake`, `resting`, `due` when the rest is over, `trying` while a call tells how it does then."""
+        if not self.rests_until:
+            return "awake"
+        if now < self.rests_until:
+            return "resting"
+        return "trying" if now < self.probed_until else "due"
+
 
 Records = OrderedDict[tuple[str, str, str, Transport], Record]
 """By engine, region, site and transport."""
@@ -239,7 +247,7 @@ class Ladder:
         What is remembered of single sites is left out: there are as many as callers ask for.
 
         `rate` is the moving share of pages won, `seconds` what a step usually takes. `state` is `awake`, `resting` (for
-        `rests` seconds more), or `trying`: its rest is over, and one call at a time tells how it does now.
+        `rests` seconds more), `due` when its rest is over, or `trying` while one call tells how it does now.
         """
         now = self._clock()
         return [
@@ -251,7 +259,7 @@ class Ladder:
                 "seconds": round(record.seconds, 3),
                 "steps": record.steps,
                 "won": record.won,
-                "state": "awake" if not record.rests_until else "resting" if now < record.rests_until else "trying",
+                "state": record.state(now),
                 "rests": round(max(0.0, record.rests_until - now), 1),
             }
             for (engine, region, _, transport), record in self._records.items()

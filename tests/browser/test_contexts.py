@@ -17,6 +17,7 @@ class Opened:
     """What Playwright would have opened."""
 
     closed = False
+    pages = ()
 
     def __init__(self, fault=None):
         self.fault = fault

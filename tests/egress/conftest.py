@@ -137,7 +137,7 @@ async def open_crawler(**settings):
     """A crawler that is open and idle; gives its `download_async`."""
     own = Settings()
     own.setmodule("webdata.settings", priority="project")
-    own.setdict({"EGRESS_GUARD": True, "SANDBOX": False, "RETRY_ENABLED": False, **settings}, priority="cmdline")
+    own.setdict({"ON_DEMAND": True, "EGRESS_GUARD": True, "SANDBOX": False, **settings}, priority="cmdline")
     crawler = Crawler(Visitor, own)
     opened = asyncio.Event()
 

@@ -8,7 +8,7 @@ from scrapy.http import Request, Response
 from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.query import Region
 from webdata.resources.product_search import ProductQuery
-from webdata.spiders.amazon_products import AmazonProductsSpider, accept_language, known_host
+from webdata.spiders.amazon_products import AmazonProductsSpider, known_host
 
 
 def request(**fields):
@@ -41,12 +41,6 @@ def test_some_regions():
     """Germany, Japan and India have marketplaces of their own."""
     hosts = {region: urlsplit(request(q="x", region=region).url).hostname for region in ("DE", "JP", "IN")}
     assert hosts == {"DE": "www.amazon.de", "JP": "www.amazon.co.jp", "IN": "www.amazon.in"}
-
-
-@pytest.mark.parametrize(("language", "header"), [("en_IN", "en-IN,en;q=0.9"), ("de_DE", "de-DE,de;q=0.9,en;q=0.8")])
-def test_the_languages_of_a_browser(language, header):
-    """The header is that of a browser in this language."""
-    assert accept_language(language) == header
 
 
 def test_an_address_that_was_given_tells_the_host():

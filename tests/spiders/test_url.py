@@ -116,8 +116,17 @@ def test_a_refused_target_stays_one():
         (response(url="https://www.linkedin.com/login", meta={"transport": "browser"}), BlockedError),
         (response(b"<script>location = '/authwall'</script>", status=999), BlockedError),
     ],
-    ids=["404", "410", "bare 403", "challenge", "redirect to a file", "nothing came", "led to consent",
-         "led to a login in the browser", "999 without a word"],
+    ids=[
+        "404",
+        "410",
+        "bare 403",
+        "challenge",
+        "redirect to a file",
+        "nothing came",
+        "led to consent",
+        "led to a login in the browser",
+        "999 without a word",
+    ],
 )
 def test_what_is_no_answer(answer, error):
     """What is not there, obstacles and forbidden ways are errors."""

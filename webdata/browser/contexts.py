@@ -16,7 +16,7 @@ from webdata.egress.proxy import GuardProxy
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium
-    from playwright.async_api import BrowserContext
+    from playwright.async_api import BrowserContext, Page
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,8 @@ USES = 100
 SECONDS = 900.0
 """How often and how long a context is used before a new one takes its place."""
 CLOSE_SECONDS = 3.0
+EMPTY = ("", "about:blank")
+"""Addresses of a page before its first navigation."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,9 @@ class Context:
     lost: bool = False
     """Whether no page is to be opened in it any more."""
     opened: "BrowserContext | None" = None
+    pages: "set[Page | None]" = field(default_factory=set)
+    """Those that visits have opened; others are windows that pages have opened, which nobody wants."""
+    _closing: set[asyncio.Task[None]] = field(default_factory=set)
     _way: GuardProxy | None = None
 
     @property
@@ -85,7 +90,13 @@ class Context:
             service_workers="block",
             accept_downloads=False,
         )
+        self.opened.on("page", self._on_page)
         return self.opened
+
+    def close_windows(self) -> None:
+        """Close what pages have opened."""
+        for page in self.opened.pages if self.opened else []:
+            self._tend(page)
 
     async def close(self) -> bool:
         """Close it with all of its pages; whether the browser answered."""
@@ -103,6 +114,18 @@ class Context:
             if way:
                 await way.stop()
         return True
+
+    def _on_page(self, page: "Page") -> None:
+        page.on("framenavigated", lambda _: self._tend(page))
+        self._tend(page)
+
+    def _tend(self, page: "Page") -> None:
+        """Close a page that is nobody's. An empty one may become a visit's, as long as there are any."""
+        if page in self.pages or (self.busy and page.url in EMPTY):
+            return
+        task = asyncio.create_task(_close(page))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
 
     async def _proxy(self) -> Any:
         if self.guard is None:
@@ -135,6 +158,7 @@ class Contexts:
             yield context
         finally:
             context.busy -= 1
+            context.close_windows()
             await self._tidy()
 
     def forget(self) -> None:
@@ -166,7 +190,7 @@ class Contexts:
         self._leaving.add(context)
 
     async def _tidy(self) -> None:
-        """Close what is lost or of no more use, and of what is idle that which was used least lately, beyond the limit."""
+        """Close what is of no more use, and of what is idle what is lost, or used least lately beyond the limit."""
         idle = [context for context in self._current.values() if not context.busy]
         surplus = idle[: max(0, len(self._current) - LIMIT)]
         for context in idle:
@@ -179,6 +203,13 @@ class Contexts:
 
     def _done(self) -> Iterator[Context]:
         return (context for context in self._leaving if not context.busy)
+
+
+async def _close(page: "Page") -> None:
+    try:
+        await asyncio.wait_for(page.close(), CLOSE_SECONDS)
+    except Exception as error:  # noqa: BLE001  # it is gone already, or goes with its context
+        logger.debug("A window was not closed: %s", error)
 
 
 def _parted(url: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -149,12 +150,17 @@ class BrowserHandler(BaseDownloadHandler):
 
     async def _visited(self, request: Request, context: Context, visit: Visit, until: float) -> Won:
         won = PageMethod(visit.won)
+
+        async def begin(page: Page, request: Request) -> None:
+            context.pages.add(page)
+            await visit.begin(page, request)
+
         asked = request.replace(
             meta={
                 "playwright": True,
                 "playwright_context": context.name,
                 "playwright_context_kwargs": {"context": context},
-                "playwright_page_init_callback": visit.begin,
+                "playwright_page_init_callback": begin,
                 "playwright_page_methods": [won],
                 "playwright_page_goto_kwargs": _goto(request, until - monotonic()),
             },
@@ -165,6 +171,7 @@ class BrowserHandler(BaseDownloadHandler):
             await self._browser.during(task)
         finally:
             await self._end(task, context, visit)
+            context.pages.discard(visit.page)
         if visit.failure:
             raise visit.failure
         if task.cancelled():
@@ -188,7 +195,6 @@ class BrowserHandler(BaseDownloadHandler):
                 await self._browser.check()
         if not task.cancelled() and task.done():
             task.exception()  # read, or asyncio complains about one that nobody waits for
-        context.lost = context.lost or visit.has_popups
         if visit.page is None or visit.page.is_closed():
             return
         try:

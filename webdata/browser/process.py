@@ -31,7 +31,7 @@ ARGUMENTS = (
     *BROWSER_ARGUMENTS,
 )
 UNWANTED_ARGUMENTS = ("--disable-popup-blocking",)
-"""Those of Playwright's that make a page's own windows open: without a click they do so in nobody's browser."""
+"""Those of Playwright's that let a page open windows by itself: without a click it opens them in nobody's browser."""
 LAUNCH_SECONDS = 20.0
 CLOSE_SECONDS = 5.0
 ANSWER_SECONDS = 1.0

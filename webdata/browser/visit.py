@@ -61,15 +61,12 @@ class Visit:
         """What ended it, where that is known better than by what the browser says."""
         self.task: asyncio.Task[Any] | None = None
         """What uses the page; it is cancelled with a failure."""
-        self.has_popups = False
-        """Whether the page has opened windows, of which the last may still be on their way."""
         self._identity = identity
         self._languages = languages
         self._cookies = cookies
         self._as_sent = rules.as_sent
         self._until = until - MARGIN
         self._changed = asyncio.Event()
-        self._closing: set[asyncio.Task[None]] = set()
         self._documents = Documents(rules, self._on_document, self._on_failure)
         self._coming: Document | None = None
         self._shown: Document | None = None
@@ -80,7 +77,6 @@ class Visit:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_change)
         page.on("load", self._on_change)
-        page.on("popup", self._on_popup)
         session = await page.context.new_cdp_session(page)
         await self._emulate(page, session)
         await self._documents.begin(session)
@@ -145,13 +141,6 @@ class Visit:
             self._shown, self._coming = self._coming, None
             self._changed.set()
 
-    def _on_popup(self, popup: Page) -> None:
-        """Close a window that the page has opened: a browser that runs elsewhere may let it."""
-        self.has_popups = True
-        task = asyncio.create_task(_closed(popup))
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
-
     def _on_change(self, _: object) -> None:
         self._changed.set()
 
@@ -215,11 +204,6 @@ class Visit:
             return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._changed.wait(), POLL)
-
-
-async def _closed(page: Page) -> None:
-    with suppress(PlaywrightError):  # it has closed itself, or its browser is gone
-        await page.close()
 
 
 async def _cookies(page: Page, url: str) -> tuple[Mapping[str, Any], ...]:

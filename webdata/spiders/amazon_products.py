@@ -11,7 +11,7 @@ from webdata.pages import amazon_products
 from webdata.pages._amazon.marketplaces import locale
 from webdata.records import Record
 from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
-from webdata.spiders.base import EngineSpider, utf8
+from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 
 class AmazonProductsSpider(EngineSpider):
@@ -24,7 +24,7 @@ class AmazonProductsSpider(EngineSpider):
         (host, currency), language = locale(query.region)
         return Request(
             f"https://{host}/s?{urlencode({'k': query.q, 'language': language})}",
-            headers={"Accept-Language": accept_language(language)},
+            headers={"Accept-Language": accept_language(language.replace("_", "-"))},
             cookies={"i18n-prefs": currency},
         )
 
@@ -40,10 +40,3 @@ def known_host(response: Response) -> str | None:
     """The host that a page came from, if it is not merely the one that was asked."""
     asked = response.request.url if response.request else None
     return urlsplit(response.url).hostname if response.url != asked else None
-
-
-def accept_language(language: str) -> str:
-    """The header of a browser set to this language: `de_DE` gives `de-DE,de;q=0.9,en;q=0.8`."""
-    base = language.partition("_")[0]
-    ranges = [language.replace("_", "-"), f"{base};q=0.9", "en;q=0.8"]
-    return ",".join(ranges[:2] if base == "en" else ranges)
