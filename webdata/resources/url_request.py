@@ -73,6 +73,8 @@ class UrlQuery(Query):
 class UrlConfig(TypedDict):
     """How a page was asked for, and what it is."""
 
+    asked: NotRequired[str]
+    """The URL that was asked for, as browsers write it."""
     url: str
     """Where it came from in the end, after all redirects."""
     method: str

@@ -122,7 +122,7 @@ class UrlSpider(EngineSpider):
                 body, unbroken = await self.unpacked(body, packed)
                 whole = whole and unbroken
             found = await page(body, left, {**told, "response_type": query.response_type})
-        yield cast(Record, {**found, "config": {**found["config"], "truncated": not whole}})
+        yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
 
     async def unpacked(self, body: bytes, encodings: str) -> Plain:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
