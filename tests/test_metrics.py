@@ -25,7 +25,7 @@ from webdata.errors import (
     UpstreamTimeoutError,
 )
 from webdata.ladder import Place
-from webdata.metrics import Metrics, calls
+from webdata.metrics import Metrics, calls, money
 from webdata.outcome import Outcome
 from webdata.pools import pools
 from webdata.query import Region, WebQuery
@@ -212,9 +212,23 @@ def test_each_has_its_own_registry(metrics):
     assert value(Metrics(), "webdata_answers_total", endpoint="web_search", code="ok") is None
 
 
+MOVED = {"cache": {"HIT": 2, "MISS": 1}, "credits": {"reserved": 3, "committed": 2, "released": 1}}
+
+
+def test_money(metrics):
+    """What the cache answered, what it takes, and the credits that moved are told."""
+    metrics.show(partial(money, lambda: MOVED, lambda: 7))
+    lines = metrics.text()[0].decode().splitlines()
+
+    assert 'webdata_cache_answers_total{state="HIT"} 2.0' in lines
+    assert "webdata_cache_bytes 7.0" in lines
+    assert 'webdata_credits_total{movement="released"} 1.0' in lines
+
+
 def names_and_labels(metrics, crawlers):
     """Every name that an expression may have, and every label."""
     metrics.show(partial(calls, crawlers))
+    metrics.show(partial(money, lambda: MOVED, lambda: 7))
     metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
     metrics.answered("web_search", "ok")
     crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)

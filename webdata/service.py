@@ -51,7 +51,8 @@ def run(config: Config, settings: Settings | None = None) -> None:
     `settings` are Scrapy's, by default the project's own.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("scrapy").setLevel(logging.WARNING)
+    for noisy in ("scrapy", "alembic"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
     main = _Main(Service(config, settings or scrapy_settings()))
     _collect_less()
     reactor.callWhenRunning(main.start)

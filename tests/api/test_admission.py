@@ -5,14 +5,16 @@ from dataclasses import replace
 
 import pytest
 from pytest_twisted import ensureDeferred
+from scrapy.utils.defer import deferred_from_coro
 
-from tests.api.conftest import ANSWER
+from webdata.crawl import Answer
 from webdata.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
 from webdata.outcome import Outcome
 from webdata.stores.books import sums
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 
+ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25})
 STANDING = {
     "x-credits-cost",
     "x-credits-remaining",
@@ -97,8 +99,7 @@ async def test_one_pays_for_all_who_ask_at_once(pay, calls, database):
     """Of calls for the same at once one pays and fetches, the others are hits."""
     calls.gate = asyncio.Event()
     pending = [pay() for _ in range(5)]
-    while not calls.calls:
-        await asyncio.sleep(0)
+    await deferred_from_coro(calls.begun.wait())
     calls.gate.set()
     heard = [await one for one in pending]
 
@@ -154,8 +155,7 @@ async def test_too_many_in_flight(pay, calls, database):
     database.plans[DEFAULT_PLAN.name] = replace(DEFAULT_PLAN, requests=100, in_flight=1)
     calls.gate = asyncio.Event()
     pending = pay()
-    while not calls.calls:
-        await asyncio.sleep(0)
+    await deferred_from_coro(calls.begun.wait())
     refused = await pay("/v1/search?q=tea")
     calls.gate.set()
 

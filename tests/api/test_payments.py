@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
-from tests.api.conftest import ANSWER
 from webdata.access import new_key
 from webdata.api.payments import Payments
+from webdata.crawl import Answer
 from webdata.errors import DatabaseAwayError, UpstreamError
+from webdata.outcome import Outcome
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 
+ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25})
 pytestmark = pytest.mark.task
 
 
@@ -31,13 +33,6 @@ class FailingLedger:
             raise DatabaseAwayError("gone")
 
         return call
-
-
-@pytest.fixture
-async def caller(keys):
-    key, _ = new_key("for tests", test=False)
-    await keys.add(key)
-    return await keys.find(key.digest)
 
 
 async def answer():
