@@ -16,7 +16,6 @@ import orjson
 from webdata.crawl import Answer, Call
 from webdata.errors import BlockedError, LayoutError, OutOfCreditsError, OverloadedError, UpstreamError
 from webdata.outcome import Outcome
-from webdata.records import Record
 from webdata.stores.interfaces import CacheStore
 
 KEPT = (Outcome.OK, Outcome.EMPTY)
@@ -71,8 +70,8 @@ class Kept:
     @classmethod
     def of(cls, answer: Answer, at: float) -> Self:
         """What to keep of an answer. A record that tells whether it was `cached` tells so from now on."""
-        record: Record = {**answer.record, "cached": True} if "cached" in answer.record else answer.record
-        body = orjson.dumps(record)
+        told = "cached" in answer.record
+        body = orjson.dumps({**answer.record, "cached": True}) if told else answer.json
         return cls(body, answer.outcome, answer.transport, answer.region_mode, answer.partial, at)
 
     def pack(self) -> bytes:

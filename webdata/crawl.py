@@ -5,9 +5,11 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import monotonic
 from typing import Any, Protocol
 
+import orjson
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
@@ -59,6 +61,11 @@ class Answer:
     """`proxy` or `parameters`: how the site was told the region that was asked for; None where none was."""
     partial: str | None = None
     """Which way to the record does not tell all of it; None where it is whole."""
+
+    @cached_property
+    def json(self) -> bytes:
+        """The record as JSON, made once for all who send or keep it."""
+        return orjson.dumps(self.record)
 
 
 @dataclass(frozen=True)

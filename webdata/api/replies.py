@@ -74,7 +74,7 @@ def _record(answer: Answer | Hit) -> Record:
 
 
 def _json(answer: Answer | Hit) -> bytes:
-    return answer.kept.body if isinstance(answer, Hit) else orjson.dumps(answer.record)
+    return answer.kept.body if isinstance(answer, Hit) else answer.json
 
 
 def _answer_headers(answer: Answer) -> dict[str, str]:

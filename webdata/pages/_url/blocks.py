@@ -14,29 +14,10 @@ LANGUAGE = re.compile(
     r"|highlight-(?!default|none|wrapper|box|block|code|container|table|line))([\w+#.-]+)"
 )
 NUMBERS = re.compile(r"(?<![a-z])(?:lineno|linenos|linenums|line-numbers?|gutter|hljs-ln-numbers|blob-num)(?![a-z])")
-LAYOUT = frozenset(
-    [
-        "article",
-        "center",
-        "div",
-        "dl",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "ul",
-    ]
-)
+LAYOUT = frozenset([
+    "article", "center", "div", "dl", "form", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "main", "ol", "p",
+    "pre", "section", "table", "ul",
+])  # fmt: skip
 """What stands in the cells of a table that lays out a page; one short paragraph or list does not make it one."""
 LONGEST = 600
 """Characters of the longest cell of a table of data, unless it has headings."""

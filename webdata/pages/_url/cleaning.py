@@ -15,103 +15,24 @@ from webdata.pages._url.blocks import is_layout
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import BLOCKS, Weights
 
-UNSEEN = frozenset(
-    [
-        "amp-ad",
-        "amp-analytics",
-        "amp-auto-ads",
-        "amp-consent",
-        "amp-embed",
-        "amp-pixel",
-        "amp-sidebar",
-        "amp-state",
-        "amp-sticky-ad",
-        "applet",
-        "area",
-        "audio",
-        "base",
-        "basefont",
-        "bgsound",
-        "canvas",
-        "command",
-        "datalist",
-        "embed",
-        "frame",
-        "iframe",
-        "input",
-        "keygen",
-        "link",
-        "map",
-        "meta",
-        "noframes",
-        "noscript",
-        "object",
-        "optgroup",
-        "option",
-        "param",
-        "script",
-        "select",
-        "style",
-        "svg",
-        "template",
-        "textarea",
-        "video",
-    ]
-)
+UNSEEN = frozenset([
+    "amp-ad", "amp-analytics", "amp-auto-ads", "amp-consent", "amp-embed", "amp-pixel", "amp-sidebar",
+    "amp-state", "amp-sticky-ad", "applet", "area", "audio", "base", "basefont", "bgsound", "canvas",
+    "command", "datalist", "embed", "frame", "iframe", "input", "keygen", "link", "map", "meta", "noframes",
+    "noscript", "object", "optgroup", "option", "param", "script", "select", "style", "svg", "template",
+    "textarea", "video",
+])  # fmt: skip
 """Elements that show no text of the page, or only what a form offers."""
 
 CHROME = frozenset(["aside", "button", "dialog", "footer", "menu", "nav", "search"])
-CHROME_ROLES = frozenset(
-    [
-        "alert",
-        "alertdialog",
-        "banner",
-        "button",
-        "complementary",
-        "contentinfo",
-        "dialog",
-        "form",
-        "menu",
-        "menubar",
-        "navigation",
-        "search",
-        "status",
-        "tablist",
-        "toolbar",
-        "tooltip",
-    ]
-)
-CONTENT = frozenset(
-    [
-        "a",
-        "b",
-        "body",
-        "caption",
-        "code",
-        "em",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "html",
-        "i",
-        "main",
-        "math",
-        "pre",
-        "strong",
-        "sub",
-        "sup",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-    ]
-)
+CHROME_ROLES = frozenset([
+    "alert", "alertdialog", "banner", "button", "complementary", "contentinfo", "dialog", "form", "menu",
+    "menubar", "navigation", "search", "status", "tablist", "toolbar", "tooltip",
+])  # fmt: skip
+CONTENT = frozenset([
+    "a", "b", "body", "caption", "code", "em", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "html", "i",
+    "main", "math", "pre", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr",
+])  # fmt: skip
 """Elements that no class name makes chrome: a highlighted `nav` in a listing is code."""
 
 _WORDS = """
