@@ -162,6 +162,11 @@ class Query(BaseModel):
         return dict(_headers(cls))
 
     @classmethod
+    def heeded(cls) -> set[str]:
+        """The headers that change an answer."""
+        return set(_headers(cls).values()).difference(cls.without_effect)
+
+    @classmethod
     def read(
         cls, pairs: Iterable[tuple[str, Any]], headers: Mapping[str, str | None] | None = None, packed: str = ""
     ) -> tuple[Self, list[str]]:

@@ -76,6 +76,13 @@ def test_blocked_kinds():
     assert "a blocking page instead" in problem_of(errors.BlockedError("why"), WEB_SEARCH).message
 
 
+@pytest.mark.parametrize(("resource", "advised"), [(WEB_SEARCH, True), (MAPS_SEARCH, False), (URL_REQUEST, False)])
+def test_another_region_is_advised_where_there_is_one(resource, advised):
+    """A blocked call is told to try another region only where the endpoint takes one."""
+    message = problem_of(errors.BlockedError("why", "captcha"), resource).message
+    assert ("another region" in message) is advised
+
+
 @pytest.mark.parametrize(("seconds", "told", "words"), [(2.5, 3, "in 3 seconds"), (0, None, "later")])
 def test_an_upstream_that_is_asked_too_often(seconds, told, words):
     """A rate limit of the upstream is told as one, with how long it lasts where that is known."""

@@ -112,5 +112,5 @@ def _wrong_body(message: str) -> QueryError:
 
 def ignored_headers(query: type[Query], header: Header) -> list[str]:
     """The shared headers that were sent although they mean nothing to this query."""
-    heeded = set(query.headers().values()).difference(query.without_effect)
+    heeded = query.heeded()
     return [name for name in SHARED_HEADERS if name not in heeded and header(name) is not None]

@@ -133,7 +133,7 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
         case OverloadedError() | DatabaseAwayError():
             return _unavailable(error)
         case FetchError():
-            return _lost(error, resource.not_found if resource else "")
+            return _lost(error, resource)
         case _:
             return ProblemDetails("internal", INTERNAL)
 
@@ -170,12 +170,12 @@ def _sentence(reason: str) -> str:
     return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}."
 
 
-def _lost(error: FetchError, not_found: str) -> ProblemDetails:
+def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
     match error:
         case NotFoundError():
-            code, message = "not_found", error.message or not_found
+            code, message = "not_found", error.message or (resource.not_found if resource else "")
         case BlockedError():
-            code, message = "blocked", _blocked(error)
+            code, message = "blocked", _blocked(error, resource)
         case LayoutError():
             code, message = "layout_changed", LAYOUT
         case UpstreamTimeoutError():
@@ -191,11 +191,11 @@ def _lost(error: FetchError, not_found: str) -> ProblemDetails:
     return ProblemDetails(code, message, retry_after=wait, outcome=error.outcome, headers=lost_headers(error))
 
 
-def _blocked(error: BlockedError) -> str:
+def _blocked(error: BlockedError, resource: Resource | None) -> str:
     if error.rate_limited or error.retry_after:
         wait = f"in {ceil(error.retry_after)} seconds" if error.retry_after else "later"
         return f"The upstream says that it gets too many requests, and asks to be left alone: try again {wait}."
     page = f"a blocking page ({error.kind})" if error.kind else "a blocking page"
-    return (
-        f"The upstream showed {page} instead of results. Try again later, or from another region if there is a choice."
-    )
+    heeded = resource.query.heeded() if resource else ()
+    elsewhere = ", or from another region (X-Proxy-Location)" if "X-Proxy-Location" in heeded else ""
+    return f"The upstream showed {page} instead of what was asked for. Try again later{elsewhere}."
