@@ -8,6 +8,7 @@ from scrapy.utils.reactor import install_reactor
 
 from webdata.config import Config
 from webdata.crawl import scrapy_settings
+from webdata.listening import Listening
 
 install_reactor(TWISTED_REACTOR)
 
@@ -16,4 +17,6 @@ from webdata import service  # noqa: E402  # klein takes whatever reactor is the
 if __name__ == "__main__":
     settings = scrapy_settings()
     settings.set("SPIDER_MODULES", ["benchmarks.loopback"], priority="cmdline")
-    service.run(Config.from_environ(os.environ).with_options(port=int(sys.argv[1])), settings)
+    config = Config.from_environ(os.environ).with_options(port=int(sys.argv[1]))
+    with Listening.of(config) as listening:
+        service.run(config, listening, settings)

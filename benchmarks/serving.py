@@ -90,7 +90,7 @@ def _webdata(upstream: str, folder: Path) -> Iterator[Server]:
     with SqlStores(database) as stores:
         secret = asyncio.run(_rich_key(stores))
     port = _free_port()
-    environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database}
+    environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database, "WEBDATA_TLS": "off"}
     with _process([sys.executable, "-m", "benchmarks.service", str(port)], environ) as process:
         _wait_for(port)
         yield Server(port, "/v1/search?q=coffee", secret, process)

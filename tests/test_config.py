@@ -84,8 +84,8 @@ def test_a_key_is_not_shown():
 @pytest.mark.parametrize(
     ("name", "value", "right"),
     [
-        ("WEBDATA_PORT", "http", "a number from 0 to 65535, such as 8080"),
-        ("WEBDATA_PORT", "70000", "a number from 0 to 65535, such as 8080"),
+        ("WEBDATA_PORT", "http", "a number from 0 to 65535, such as 8443"),
+        ("WEBDATA_PORT", "70000", "a number from 0 to 65535, such as 8443"),
         ("WEBDATA_DEADLINE", "soon", "a number from 1.0 to 600.0, such as 30.0"),
         ("WEBDATA_DEADLINE", "nan", "a number from 1.0 to 600.0, such as 30.0"),
         ("WEBDATA_MAX_CALLS", "0", "a number from 1 to 10000, such as 64"),
@@ -143,7 +143,7 @@ def test_a_pool_for_no_region_is_a_mistake(name):
     [
         ("WEBDATA_TRANSPORT", "WEBDATA_TRANSPORTS"),
         ("WEBDATA_CROMIUM", "WEBDATA_CHROMIUM"),
-        ("WEBDATA_port", "WEBDATA_PORT"),
+        ("WEBDATA_Port", "WEBDATA_PORT"),
     ],
 )
 def test_a_variable_that_means_nothing_is_a_mistake(name, nearest):

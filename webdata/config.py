@@ -1,27 +1,38 @@
 """The service's settings: one frozen object, read from the environment once."""
 
-import ipaddress
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal, get_args
 
+from webdata import variables
 from webdata.errors import ConfigError
 from webdata.ladder import TRANSPORTS, Transport
 from webdata.pools import ANY, Pools, filed, listed, pools
 from webdata.query import Region
 
-LAST_PORT = 65535
 POOLS = (*Region, ANY)
 OF_EXAMPLES = ("KEY", "URL")
 """Variables of the shell's that the examples of the docs use; the service does not read them."""
+LAST_PORT = variables.LAST_PORT
+PLAIN_PORT = 8080
+"""Of the API, where TLS is off."""
+REDIS = r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)"
+RIGHT_REDIS = "give redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket"
+SANDBOX = r"http://[^/\s:]+:\d+/?"
+RIGHT_SANDBOX = "give the address of a sandbox, such as http://127.0.0.1:8081"
+BROWSER = r"(?:wss?|https?)://[^/\s]+(?:/\S*)?"
+RIGHT_BROWSER = "give ws://host:port/ of a Playwright server, or http://host:port of a browser's debugging port"
+FUNCTION = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"
+RIGHT_FUNCTION = "give a function, such as package.module:function"
+RIGHT_TRANSPORTS = f"give http, and those of the others that may be used: {','.join(TRANSPORTS)}"
+PUBLIC_URL = r"https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?/?"
+RIGHT_PUBLIC_URL = "give where callers find the service, such as https://data.example.com"
 SandboxUse = Literal["test", "always"]
 RegionMode = Literal["parameters", "refuse"]
-Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,23 @@ class Config:
     """What an operator can set. `docs/settings.md` lists the variables."""
 
     host: str = "127.0.0.1"
-    port: int = 8080
+    port: int = 8443
+    """Of the API, by HTTPS; 8080 where TLS is off."""
+    http_port: int | None = 8080
+    """Where plain HTTP is answered with the way to HTTPS; None for nowhere."""
+    tls: bool = True
+    """Whether the API is answered by HTTPS; off for a proxy in front that does it."""
+    tls_cert: Path | None = None
+    """A certificate and those above it, in PEM; with `tls_key`. Without them one is made."""
+    tls_key: Path | None = None
+    tls_folder: Path = Path(".webdata/tls")
+    """Where a certificate that was made is kept, with its key."""
+    hsts: int = 31_536_000
+    """Seconds for which browsers shall ask by HTTPS only (RFC 6797); 0 says nothing of it."""
+    public_url: str | None = None
+    """Where callers find the service, if not where it listens."""
+    workers: int = 1
+    """Processes that share the ports."""
     database: str = "sqlite:///.webdata/webdata.sqlite3"
     redis: str | None = field(default=None, repr=False)
     """A Redis that processes share cache and limits in; without one each has its own. Its URL may hold a password."""
@@ -91,36 +118,46 @@ class Config:
         default = cls()
         replay = environ.get("WEBDATA_SANDBOX_REPLAY")
         kept = environ.get("WEBDATA_KEPT_PAGES", str(default.kept_pages))
+        tls = variables.switch(environ, "WEBDATA_TLS", default.tls)
+        cert, key = _certificate(environ)
         return cls(
             host=environ.get("WEBDATA_HOST", default.host),
-            port=_number(environ, "WEBDATA_PORT", default.port, 0, LAST_PORT),
+            port=variables.number(environ, "WEBDATA_PORT", default.port if tls else PLAIN_PORT, 0, LAST_PORT),
+            http_port=_http_port(environ, tls),
+            tls=tls,
+            tls_cert=cert,
+            tls_key=key,
+            tls_folder=Path(environ.get("WEBDATA_TLS_FOLDER") or default.tls_folder),
+            hsts=variables.number(environ, "WEBDATA_HSTS", default.hsts, 0, 10 * 31_536_000),
+            public_url=_public_url(environ),
+            workers=variables.number(environ, "WEBDATA_WORKERS", default.workers, 1, 64),
             database=environ.get("WEBDATA_DATABASE", default.database),
-            redis=_redis(environ, "WEBDATA_REDIS"),
-            cache_bytes=_number(environ, "WEBDATA_CACHE_BYTES", default.cache_bytes, 0, 1 << 40),
-            cache_stale=_number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
-            deadline=_number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
-            max_calls=_number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
-            sandbox=_sandbox_use(environ),
-            sandbox_url=_proxy(environ, "WEBDATA_SANDBOX_URL"),
+            redis=variables.matching(environ, "WEBDATA_REDIS", REDIS, RIGHT_REDIS, secret=True),
+            cache_bytes=variables.number(environ, "WEBDATA_CACHE_BYTES", default.cache_bytes, 0, 1 << 40),
+            cache_stale=variables.number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
+            deadline=variables.number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
+            max_calls=variables.number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
+            sandbox=variables.choice(environ, "WEBDATA_SANDBOX", get_args(SandboxUse), default.sandbox),
+            sandbox_url=variables.matching(environ, "WEBDATA_SANDBOX_URL", SANDBOX, RIGHT_SANDBOX),
             sandbox_replay=Path(replay) if replay else None,
             kept_pages=Path(kept) if kept else None,
-            chromium=_executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
-            browser_url=_browser(environ, "WEBDATA_BROWSER_URL"),
-            browser_pages=_number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
-            transports=_transports(environ, "WEBDATA_TRANSPORTS"),
-            max_steps=_number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
-            backoff=_number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
-            captcha_hook=_function(environ, "WEBDATA_CAPTCHA_HOOK"),
-            egress_ports=_ports(environ, "WEBDATA_EGRESS_PORTS"),
-            egress_allow=_networks(environ, "WEBDATA_EGRESS_ALLOW"),
+            chromium=variables.executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
+            browser_url=variables.matching(environ, "WEBDATA_BROWSER_URL", BROWSER, RIGHT_BROWSER, secret=True),
+            browser_pages=variables.number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
+            transports=variables.some(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
+            max_steps=variables.number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
+            backoff=variables.number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
+            captcha_hook=variables.matching(environ, "WEBDATA_CAPTCHA_HOOK", FUNCTION, RIGHT_FUNCTION),
+            egress_ports=variables.ports(environ, "WEBDATA_EGRESS_PORTS", default.egress_ports),
+            egress_allow=variables.networks(environ, "WEBDATA_EGRESS_ALLOW"),
             proxies=_pools(environ),
-            region_mode=_region_mode(environ),
-            url_max_bytes=_number(environ, "WEBDATA_URL_MAX_BYTES", default.url_max_bytes, 1024, 1 << 30),
-            openalex_key=environ.get("WEBDATA_OPENALEX_KEY", "").strip() or None,
-            reddit_client_id=environ.get("WEBDATA_REDDIT_CLIENT_ID", "").strip() or None,
-            reddit_client_secret=environ.get("WEBDATA_REDDIT_CLIENT_SECRET", "").strip() or None,
-            metrics=_switch(environ, "WEBDATA_METRICS", default.metrics),
-            contact=environ.get("WEBDATA_CONTACT", "").strip() or None,
+            region_mode=variables.choice(environ, "WEBDATA_REGION_MODE", get_args(RegionMode), default.region_mode),
+            url_max_bytes=variables.number(environ, "WEBDATA_URL_MAX_BYTES", default.url_max_bytes, 1024, 1 << 30),
+            openalex_key=variables.text(environ, "WEBDATA_OPENALEX_KEY"),
+            reddit_client_id=variables.text(environ, "WEBDATA_REDDIT_CLIENT_ID"),
+            reddit_client_secret=variables.text(environ, "WEBDATA_REDDIT_CLIENT_SECRET"),
+            metrics=variables.switch(environ, "WEBDATA_METRICS", default.metrics),
+            contact=variables.text(environ, "WEBDATA_CONTACT"),
         )
 
     @property
@@ -159,85 +196,23 @@ def find_chromium() -> str | None:
     return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
 
 
-def _executable(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "")
-    if text and not shutil.which(text):
-        right = "give a program that can be started, such as /usr/bin/chromium"
-        raise ConfigError(f"{name} cannot be {text!r}: {right}")
-    return text or None
+def _certificate(environ: Mapping[str, str]) -> tuple[Path | None, Path | None]:
+    cert, key = (variables.file(environ, name) for name in ("WEBDATA_TLS_CERT", "WEBDATA_TLS_KEY"))
+    if bool(cert) != bool(key):
+        raise ConfigError("WEBDATA_TLS_CERT and WEBDATA_TLS_KEY go together: give both, or none to have one made")
+    return cert, key
 
 
-def _proxy(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "")
-    if text and not re.fullmatch(r"http://[^/\s:]+:\d+/?", text):
-        raise ConfigError(f"{name} cannot be {text!r}: give the address of a sandbox, such as http://127.0.0.1:8081")
-    return text or None
+def _http_port(environ: Mapping[str, str], tls: bool) -> int | None:
+    name = "WEBDATA_HTTP_PORT"
+    wanted = environ.get(name) != "off"
+    port = variables.number(environ, name, PLAIN_PORT, 0, LAST_PORT) if wanted else None
+    return port if tls else None
 
 
-def _redis(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "")
-    if text and not re.fullmatch(r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)", text):
-        right = "give redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket"
-        raise ConfigError(f"{name} cannot be used: {right}")
-    return text or None
-
-
-def _browser(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "")
-    if text and not re.fullmatch(r"(?:wss?|https?)://[^/\s]+(?:/\S*)?", text):
-        right = "give ws://host:port/ of a Playwright server, or http://host:port of a browser's debugging port"
-        raise ConfigError(f"{name} cannot be used: {right}")
-    return text or None
-
-
-def _number(environ: Mapping[str, str], name: str, default: Number, least: Number, most: Number) -> Number:
-    text = environ.get(name, "")
-    if not text:
-        return default
-    try:
-        value = type(default)(text)
-    except ValueError:
-        value = None
-    if value is None or not least <= value <= most:
-        raise ConfigError(f"{name} cannot be {text!r}: give a number from {least} to {most}, such as {default}")
-    return value
-
-
-def _transports(environ: Mapping[str, str], name: str) -> tuple[Transport, ...]:
-    words = environ.get(name, "").replace(",", " ").split()
-    if not {"http"} <= set(words or TRANSPORTS) <= set(TRANSPORTS):
-        right = f"give http, and those of the others that may be used: {','.join(TRANSPORTS)}"
-        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}")
-    return tuple(transport for transport in TRANSPORTS if transport in (words or TRANSPORTS))
-
-
-def _function(environ: Mapping[str, str], name: str) -> str | None:
-    text = environ.get(name, "").strip()
-    if text and not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*", text):
-        raise ConfigError(f"{name} cannot be {text!r}: give a function, such as package.module:function")
-    return text or None
-
-
-def _switch(environ: Mapping[str, str], name: str, default: bool) -> bool:
-    text = environ.get(name) or ("on" if default else "off")
-    if text not in ("on", "off"):
-        raise ConfigError(f"{name} cannot be {text!r}: give on or off")
-    return text == "on"
-
-
-def _ports(environ: Mapping[str, str], name: str) -> tuple[int, ...]:
-    words = environ.get(name, "").replace(",", " ").split()
-    if not all(re.fullmatch(r"[0-9]{1,5}", word) and 0 < int(word) <= LAST_PORT for word in words):
-        raise ConfigError(f"{name} cannot be {environ[name]!r}: give ports from 1 to {LAST_PORT}, such as 80,443")
-    return tuple(map(int, words)) or Config.egress_ports
-
-
-def _networks(environ: Mapping[str, str], name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    try:
-        return tuple(map(ipaddress.ip_network, environ.get(name, "").replace(",", " ").split()))
-    except ValueError as error:
-        right = "give networks, such as 10.1.0.0/16,fd00:1::/64"
-        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}") from error
+def _public_url(environ: Mapping[str, str]) -> str | None:
+    url = variables.matching(environ, "WEBDATA_PUBLIC_URL", PUBLIC_URL, RIGHT_PUBLIC_URL)
+    return url and url.rstrip("/")
 
 
 def _pools(environ: Mapping[str, str]) -> Pools:
@@ -245,19 +220,3 @@ def _pools(environ: Mapping[str, str]) -> Pools:
     file = environ.get("WEBDATA_PROXIES_FILE", "")
     urls = [(region, url) for name, region in named.items() for url in listed(name, environ.get(name, ""))]
     return pools([*urls, *(filed("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])
-
-
-def _region_mode(environ: Mapping[str, str]) -> RegionMode:
-    text = environ.get("WEBDATA_REGION_MODE") or Config.region_mode
-    for mode in get_args(RegionMode):
-        if text == mode:
-            return mode  # type: ignore[no-any-return]  # get_args loses the literal's type
-    raise ConfigError(f"WEBDATA_REGION_MODE cannot be {text!r}: give one of {', '.join(get_args(RegionMode))}")
-
-
-def _sandbox_use(environ: Mapping[str, str]) -> SandboxUse:
-    text = environ.get("WEBDATA_SANDBOX") or Config.sandbox
-    for use in get_args(SandboxUse):
-        if text == use:
-            return use  # type: ignore[no-any-return]  # get_args loses the literal's type
-    raise ConfigError(f"WEBDATA_SANDBOX cannot be {text!r}: give one of {', '.join(get_args(SandboxUse))}")

@@ -17,6 +17,7 @@ from webdata.administration.usage import usage
 from webdata.config import Config
 from webdata.crawl import load_spiders
 from webdata.errors import ConfigError, QueryError, RecordError
+from webdata.listening import Listening
 from webdata.sandbox.run import run as run_sandbox
 from webdata.saved import SavedPage, judge
 from webdata.spiders.base import EngineSpider
@@ -62,10 +63,12 @@ def main(ctx: click.Context) -> None:
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None) -> None:
     """Answer /v1 over HTTP until SIGINT or SIGTERM; calls in flight are finished first."""
-    install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
+    config = config.with_options(host=host, port=port)
+    with Listening.of(config) as listening:
+        install_reactor(TWISTED_REACTOR)
+        from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
 
-    service.run(config.with_options(host=host, port=port))
+        service.run(config, listening)
 
 
 @main.command()

@@ -11,13 +11,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import click
 from scrapy.settings import Settings
-from twisted.internet import endpoints
 from twisted.internet import reactor as installed_reactor
-from twisted.internet.error import CannotListenError
 
-from webdata.access import Access, new_key
+from webdata.access import Access
 from webdata.api.admission import Admission
 from webdata.api.app import Api
 from webdata.api.docs_page import documentation
@@ -28,11 +25,12 @@ from webdata.cache import Cache
 from webdata.config import Config
 from webdata.crawl import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.errors import ConfigError
+from webdata.greeting import greet
 from webdata.limits import Limits
+from webdata.listening import Listening
 from webdata.metrics import Metrics, calls, money
 from webdata.sandbox.server import Sandbox
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore, Ledger
+from webdata.stores.interfaces import Ledger
 from webdata.stores.passing import PassingStores
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
@@ -45,7 +43,7 @@ CALL_ENDS_WITHIN = 60.0
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
-def run(config: Config, settings: Settings | None = None) -> None:
+def run(config: Config, listening: Listening, settings: Settings | None = None) -> None:
     """Serve until SIGINT or SIGTERM; raises ConfigError when the service cannot start.
 
     `settings` are Scrapy's, by default the project's own.
@@ -53,7 +51,7 @@ def run(config: Config, settings: Settings | None = None) -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for noisy in ("scrapy", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
-    main = _Main(Service(config, settings or scrapy_settings()))
+    main = _Main(Service(config, listening, settings or scrapy_settings()))
     _collect_less()
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
@@ -109,8 +107,9 @@ class _Main:
 class Service:
     """Sandbox, warm crawlers, keys and API, started and stopped together."""
 
-    def __init__(self, config: Config, settings: Settings):
+    def __init__(self, config: Config, listening: Listening, settings: Settings):
         self.config = config
+        self.listening = listening
         self.settings = settings
         self.sandbox = Sandbox(config.sandbox_replay)
         self.port: Any = None
@@ -149,29 +148,17 @@ class Service:
             pages=[*pages, *documentation(self.crawlers.resources, pages)],
             told=metrics.answered,
         )
-        self.port = await self._listen()
-        await _greet(self.url, stores, self.config)
+        self.port = self._listen()
+        await greet(self.listening.url, stores, self.config)
 
     def _admission(self, stores: SqlStores) -> Admission:
         limits = Limits(self.passing.limits, self.passing.shared_limits)
         cache = Cache(self.passing.cache, self.config.cache_stale)
         return Admission(Access(stores.keys), limits, cache, stores.ledger, self.crawlers)
 
-    async def _listen(self) -> Any:
-        endpoint = endpoints.TCP4ServerEndpoint(reactor, self.config.port, interface=self.config.host)
-        try:
-            return await endpoint.listen(self.api.site()).asFuture(asyncio.get_running_loop())
-        except CannotListenError as error:
-            where = f"{self.config.host}:{self.config.port}"
-            raise ConfigError(
-                f"cannot listen on {where}: {error.socketError}; choose another with --host and --port"
-            ) from error
-
-    @property
-    def url(self) -> str:
-        """Where the service listens."""
-        host = self.port.getHost()
-        return f"http://{host.host}:{host.port}"
+    def _listen(self) -> Any:
+        listens = self.listening.api
+        return reactor.adoptStreamPort(listens.fileno(), listens.family, self.api.site())
 
     async def stop(self) -> None:
         """Take no new calls, let those in flight finish, close everything.
@@ -182,7 +169,7 @@ class Service:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
             await self.api.drain(self.config.deadline)
-            await self.port.stopListening().asFuture(asyncio.get_running_loop())
+            await self.port.stopListening()
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
         await self.passing.close()
@@ -206,39 +193,3 @@ async def _settle(ledger: Ledger) -> None:
     lost = await ledger.settle(is_dead, datetime.now(UTC) - LONGEST_CALL)
     if lost:
         logger.warning("credits of %d calls were given back: their process had died", lost)
-
-
-async def _greet(url: str, stores: SqlStores, config: Config) -> None:
-    """Tell the operator where the service is and how to call it; make the first keys and show them, this once."""
-    click.echo(f"webdata answers on {url}")
-    click.echo(f"browser transport: {_browser(config)}")
-    header = '"X-Api-Key: $WEBDATA_KEY"'
-    if await stores.keys.all():
-        click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
-        click.echo("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
-    else:
-        key = await _first_key(stores.keys, test=True)
-        header = f"'X-Api-Key: {key}'"
-        live = await _first_key(stores.keys, test=False)
-        balance = await stores.ledger.balance(DEFAULT_ACCOUNT)
-        click.echo(f"test key (answered by the built-in sandbox): {key}")
-        click.echo(f"live key (goes out to the internet):         {live}")
-        click.echo("Keep them: only their hashes are stored, they are not shown again.")
-        click.echo(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
-        click.echo("      More of them: .venv/bin/webdata accounts credit default 100000")
-    click.echo(f"try: curl -H {header} '{url}/v1/search?q=coffee+shops&num=3'")
-
-
-def _browser(config: Config) -> str:
-    """The browser that is used, without its address, which may hold a token."""
-    if "browser" not in config.transports:
-        return "off: WEBDATA_TRANSPORTS leaves it out"
-    if config.browser_url:
-        return "a browser that runs elsewhere (WEBDATA_BROWSER_URL)"
-    return config.chromium or "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
-
-
-async def _first_key(keys: KeyStore, *, test: bool) -> str:
-    key, secret = new_key(f"first {'test' if test else 'live'} key", test=test)
-    await keys.add(key)
-    return secret

@@ -11,9 +11,10 @@ PACKAGE = Path(__file__).parents[2] / "webdata"
 FLOORS = [
     {"outcome"},
     {"errors"},
+    {"variables"},
     {"query", "records", "pools", "kept", "ladder", "sandbox.exchange"},
     {"resources", "devices", "config", "proxies", "sandbox.wire"},
-    {"pages", "stores.interfaces", "egress", "tunnel", "batch"},
+    {"pages", "stores.interfaces", "listening", "egress", "tunnel", "batch"},
     {"browser", "impersonated"},
     {"conversion", "access", "limits", "stores", "settings", "sandbox", "pipelines", "ways"},
     {"downloadermiddlewares", "extensions", "transports"},
@@ -21,6 +22,7 @@ FLOORS = [
     {"crawl", "saved"},
     {"metrics", "cache"},
     {"api", "gateway", "dashboard"},
+    {"greeting"},
     {"service", "commands", "administration"},
     {"main"},
 ]
@@ -104,7 +106,7 @@ def test_only_the_top_names_a_concrete_store():
     """Everything but main, service and administration knows stores by their interfaces."""
     for path in MODULES:
         module = name_of(path)
-        if part_of(module)[1] in ("main", "service", "administration", "stores"):
+        if part_of(module)[1] in ("main", "service", "greeting", "administration", "stores"):
             continue
         for name in imports(path):
             target = own(name)

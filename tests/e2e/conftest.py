@@ -74,6 +74,7 @@ def service(folder, *arguments, limited=False, **environ):
     settings = {
         "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3",
         "WEBDATA_CACHE_BYTES": "0",
+        "WEBDATA_TLS": "off",
         "PYTHONUNBUFFERED": "1",
         **environ,
     }
