@@ -53,7 +53,7 @@ def _listens(host: str, port: int, other: str) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listens = socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = (error.strerror or str(error)).partition(" (")[0]
         raise ConfigError(
             f"cannot listen on {host}:{port}: {reason}; choose another with --host and {other}"
         ) from error
