@@ -25,6 +25,7 @@ from webdata.query import Query
 from webdata.records import Record
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
+from webdata.turns import Turns
 from webdata.ways import Ways, transport_of
 
 PASSED_ON = (BlockedError, LayoutError, UpstreamError)
@@ -108,10 +109,14 @@ def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
 
 
-def own_settings(settings: Settings, sandbox: bool) -> Settings:
-    """The settings of the warm crawlers that talk to the sandbox, or to the internet."""
+def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
+    """The settings of the warm crawlers that talk to the sandbox, or to the internet.
+
+    A site gets as many requests at once as there may be calls: one that is slow has nobody wait in line.
+    """
     own = settings.copy()
-    own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox}, priority="cmdline")
+    at_once = {"CONCURRENT_REQUESTS": max_calls, "CONCURRENT_REQUESTS_PER_DOMAIN": max_calls}
+    own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox, **at_once}, priority="cmdline")
     return own
 
 
@@ -136,7 +141,8 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         self._rested: dict[tuple[str, bool], float] = {}
         self._settings = settings
-        self.ways = {sandbox: Ways.from_settings(own_settings(settings, sandbox)) for sandbox in (False, True)}
+        own = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
+        self.ways = {sandbox: Ways.from_settings(own[sandbox]) for sandbox in own}
         self._max_calls = max_calls
         self._told = told
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
@@ -245,7 +251,7 @@ class WarmCrawlers:
     async def _warm(self, spider: type[EngineSpider], sandbox: bool) -> "WarmCrawler":
         key = (spider.name, sandbox)
         if key not in self._opened:
-            own = own_settings(self._settings, sandbox)
+            own = own_settings(self._settings, sandbox, self._max_calls)
             own.set("WAYS", self.ways[sandbox], priority="cmdline")
             self._opened[key] = asyncio.create_task(WarmCrawler.open(spider, own))
         try:
@@ -260,6 +266,7 @@ class WarmCrawler:
 
     def __init__(self, crawler: Crawler):
         self._crawler = crawler
+        self._turns = Turns()
         self._ended: asyncio.Task[None] | None = None
 
     @classmethod
@@ -298,11 +305,13 @@ class WarmCrawler:
         """Fetch, parse and validate; raises FetchError, and RecordError for a fault of ours."""
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
+        await self._turns.come()
         request = spider.prepared(call.query)
         request.meta.update(started_at=turn.begun, deadline=turn.deadline, steps=turn.steps)
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()
+        await self._turns.come()
         found, response = await spider.won(response, call.query)
         parsed = monotonic()
         record = envelope(found)

@@ -87,7 +87,7 @@ LOG_LEVEL = "INFO"
 # Scrapy's own writes whole records into the log when one is refused.
 LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
 # Ours: what is different in batches, unless -s says otherwise. A site gets 16 requests at once from a batch (Scrapy: 8
-# a site, 16 in all), not as many as the service's callers may send.
+# a site, 16 in all), not as many as there may be calls of the service (`webdata.crawl.own_settings`).
 # Nobody waits for a batch: a site that is in trouble gets longer pauses.
 BATCH_SETTINGS = {
     "CONCURRENT_REQUESTS": 16,
@@ -117,9 +117,6 @@ ITEM_PIPELINES = {
     "webdata.pipelines.validate.ValidatePipeline": 200,
 }
 
-# 8 and 16: a warm crawler serves all calls of an engine at once, bounded by WEBDATA_MAX_CALLS.
-CONCURRENT_REQUESTS_PER_DOMAIN = 64
-CONCURRENT_REQUESTS = 64
 # False: what goes out as a site's results must come from that site.
 DOWNLOAD_VERIFY_CERTIFICATES = True
 # 1024 MB: no page that we read is near this; it bounds what a hostile one can cost.

@@ -5,12 +5,12 @@ from typing import Self
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError, NotSupported
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 
+from webdata.downloads import BoundedHandler
 from webdata.egress.connect import GuardedPool
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Target
@@ -64,8 +64,8 @@ class TransportsHandler(BaseDownloadHandler):
         raise NotSupported(f"there is no transport called {transport}")
 
 
-class GuardedHandler(HTTP11DownloadHandler):
-    """Scrapy's own handler, whose connections the guard opens.
+class GuardedHandler(BoundedHandler):
+    """The plain handler, whose connections the guard opens.
 
     With `request.meta["proxy"]` the target is checked before `proxied`, a plain handler, hands it to the proxy.
     """

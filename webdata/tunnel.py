@@ -11,9 +11,7 @@ from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
-    HTTP11DownloadHandler,
     TunnelError,
-    _ScrapyAgent,
     _ScrapyProxyAgent,
     _tunnel_request_data,
     _TunnelingAgent,
@@ -31,6 +29,8 @@ from twisted.web.client import URI, Agent, ResponseNeverReceived
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.downloads import BoundedAgent, BoundedHandler
+
 READY_SECONDS = 8.0
 """How long a proxy may take until the target is heard through its tunnel; half of the download's time where that is
 shorter."""
@@ -42,21 +42,13 @@ MUTE = "the proxy opened a way, and nothing of the upstream came through it"
 PORTS = {"http": 80, "https": 443}
 
 
-class ProxiedHandler(HTTP11DownloadHandler):
-    """Scrapy's own handler, with a way of ours through `request.meta["proxy"]`; raises TunnelError where that fails."""
+class ProxiedHandler(BoundedHandler):
+    """The plain handler, with a way of ours through `request.meta["proxy"]`; raises TunnelError where that fails."""
 
     async def download_request(self, request: Request) -> Response:
         if not request.meta.get("proxy"):
             return await super().download_request(request)
-        agent = _ProxiedAgent(
-            contextFactory=self._contextFactory,
-            bindAddress=self._bind_address,
-            pool=self._pool,
-            maxsize=self._default_maxsize,
-            warnsize=self._default_warnsize,
-            fail_on_dataloss=self._fail_on_dataloss,
-            crawler=self._crawler,
-        )
+        agent = self._agent(_ProxiedAgent)
         try:
             with wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
@@ -69,7 +61,7 @@ class ProxiedHandler(HTTP11DownloadHandler):
         return response
 
 
-class _ProxiedAgent(_ScrapyAgent):
+class _ProxiedAgent(BoundedAgent):
     """One download through a proxy."""
 
     tunnel: "TunnelEndpoint | None" = None

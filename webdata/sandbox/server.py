@@ -22,6 +22,8 @@ from webdata.sandbox.sites import Answer, site_for, site_that_takes
 from webdata.sandbox.walls import Wall
 
 LAST_PORT = 65535
+BACKLOG = 1024
+"""Connections that wait to be taken: calls come in crowds, and one that finds no room tries again a second later."""
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +71,7 @@ class Sandbox:
             raise ConfigError(f"the sandbox cannot listen on port {port}: a port is a number from 0 to {LAST_PORT}")
         address = _loopback(host)
         try:
-            self._listener = reactor.listenTCP(port, _Door(self), interface=address)
+            self._listener = reactor.listenTCP(port, _Door(self), BACKLOG, address)
         except CannotListenError as error:
             raise ConfigError(f"the sandbox cannot listen on {host}:{port}: {error}") from error
         name = f"[{address}]" if ":" in address else address

@@ -1,0 +1,48 @@
+"""One after the other."""
+
+import asyncio
+
+import pytest
+
+from webdata.turns import CROWD, ROUNDS, Turns
+
+pytestmark = pytest.mark.task
+
+
+async def rounds(counted, done):
+    while not done.is_set():
+        counted.append(1)
+        await asyncio.sleep(0)
+
+
+async def test_turns_come_in_order():
+    """Who came first goes first, and all go."""
+    turns, gone = Turns(), []
+
+    async def comes(number):
+        await turns.come()
+        gone.append(number)
+
+    await asyncio.gather(*map(comes, range(20)))
+    assert gone == list(range(20))
+
+
+async def test_the_loop_comes_round_between_turns():
+    """While a crowd goes, others are heard several times for each that goes."""
+    turns, counted, done = Turns(), [], asyncio.Event()
+    other = asyncio.ensure_future(rounds(counted, done))
+    await asyncio.gather(*(turns.come() for _ in range(CROWD + 50)))
+    done.set()
+    await other
+    assert len(counted) >= 49 * ROUNDS + CROWD - 1
+
+
+async def test_who_is_gone_holds_nobody_up():
+    """A place in the line whose owner was cancelled is passed over."""
+    turns = Turns()
+    first, second, third = (asyncio.ensure_future(turns.come()) for _ in range(3))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.wait_for(asyncio.gather(first, third), 5)
+    await asyncio.wait_for(turns.come(), 5)
+    assert second.cancelled()
