@@ -102,22 +102,66 @@ def own_redis(tmp_path):
     server.kill()
 
 
+@pytest.fixture(scope="module")
+def module_redis(tmp_path_factory):
+    """A Redis for the tests of one module, which may harm it and leave it well."""
+    server = started_redis(tmp_path_factory.mktemp("redis"))
+    yield server
+    server.kill()
+
+
+class PostgresqlProcess:
+    """PostgreSQL on a port, with its data in a folder of its own; it can be stopped, frozen and started again."""
+
+    def __init__(self, folder: Path, owner: str | None) -> None:
+        self.port = free_port()
+        self.url = f"postgresql://webdata@127.0.0.1:{self.port}/"
+        """Without the name of a database."""
+        self._run = {"user": owner, "cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._data = folder / "data"
+        initdb = [postgresql_program("initdb"), "-D", self._data, "-A", "trust", "-U", "webdata", "--no-sync"]
+        subprocess.run(initdb, check=True, **self._run)
+
+    def start(self) -> None:
+        listen = ["-h", "127.0.0.1", "-p", str(self.port), "-k", "", "-c", "fsync=off"]
+        self.process = subprocess.Popen([postgresql_program("postgres"), "-D", self._data, *listen], **self._run)
+        wait_for(self.port)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """SIGINT ends all connections, SIGQUIT is as good as a crash."""
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+    def signal_all(self, number: signal.Signals) -> None:
+        """Send a signal to every process of the server."""
+        main = self.process.pid
+        for pid in (main, *map(int, Path(f"/proc/{main}/task/{main}/children").read_text().split())):
+            os.kill(pid, number)
+
+
+@contextmanager
+def started_postgresql():
+    with server_folder() as (folder, owner):
+        server = PostgresqlProcess(folder, owner)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 @pytest.fixture(scope="session")
 def postgresql_server():
     """The URL of a PostgreSQL server of our own, without the name of a database."""
-    with server_folder() as (folder, owner):
-        data, port = folder / "data", free_port()
-        run = {"user": owner, "cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        initdb = [postgresql_program("initdb"), "-D", data, "-A", "trust", "-U", "webdata", "--no-sync"]
-        subprocess.run(initdb, check=True, **run)
-        listen = ["-h", "127.0.0.1", "-p", str(port), "-k", "", "-c", "fsync=off"]
-        process = subprocess.Popen([postgresql_program("postgres"), "-D", data, *listen], **run)
-        try:
-            wait_for(port)
-            yield f"postgresql://webdata@127.0.0.1:{port}/"
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(30)
+    with started_postgresql() as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def module_postgresql():
+    """A PostgreSQL server for the tests of one module, which may harm it and leave it well."""
+    with started_postgresql() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,14 @@
 
 import asyncio
 import math
+from time import monotonic
 
 import orjson
 import pytest
 import pytest_twisted
 from hypothesis import given
 from hypothesis import strategies as st
+from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.cache import Cache, CacheControl, Hit, Kept, cache_key
@@ -18,7 +20,7 @@ from webdata.query import WebQuery
 from webdata.resources.bing_search import BING_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.cache_memory import MemoryCache
-from webdata.stores.cache_redis import RedisCache
+from webdata.stores.cache_redis import RedisCache, owned
 from webdata.stores.redis_server import RedisServer
 
 FRESH = WEB_SEARCH.fresh_seconds
@@ -34,14 +36,18 @@ def call(q="coffee", resource=WEB_SEARCH, sandbox=True, **fields):
 class Upstream:
     """Answers after a moment, each time with another record, and counts how often it was asked."""
 
-    def __init__(self, outcome=Outcome.OK, error=None):
-        self.fetches, self.outcome, self.error, self.asked = 0, outcome, error, asyncio.Event()
+    def __init__(self, outcome=Outcome.OK, error=None, seconds=0.02):
+        self.calls, self.outcome, self.error, self.seconds, self.asked = [], outcome, error, seconds, asyncio.Event()
 
-    async def __call__(self):
-        self.fetches += 1
+    @property
+    def fetches(self):
+        return len(self.calls)
+
+    async def __call__(self, call):
+        self.calls.append(call)
         self.asked.set()
         record = {"query": "kaffe ☕", "results": [self.fetches]}
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(self.seconds)
         if self.error:
             raise self.error
         return Answer(record, self.outcome, "http", {"fetch": 0.02}, region_mode="proxy", partial="feeds")
@@ -235,6 +241,126 @@ async def test_a_clock_that_went_back(cache, clock):
     await cache.answer(call(), Upstream(), PLAIN)
     clock.now -= 100
     assert (await cache.answer(call(), Upstream(), PLAIN)).age == 0
+
+
+@pytest_twisted.async_yield_fixture
+async def two(shared_redis):
+    """The caches of two processes that share a Redis."""
+    servers = [RedisServer(shared_redis.url) for _ in range(2)]
+    yield [Cache(RedisCache(server), 3600) for server in servers]
+    for server in servers:
+        await deferred_from_coro(server.close())
+
+
+def asked(caches, upstream, times=1, one=None):
+    """So many callers in each process, at once."""
+    return [asyncio.create_task(cache.answer(one or call(), upstream, PLAIN)) for cache in caches for _ in range(times)]
+
+
+@pytest.mark.task
+async def test_two_processes_at_once(two):
+    """Identical calls at once in processes that share a store are one fetch, however long it takes."""
+    upstream = Upstream(seconds=0.3)
+    answers = await asyncio.gather(*asked(two, upstream, 25))
+    assert upstream.fetches == 1
+    assert sorted(told(answers)) == [*[("HIT", 1)] * 49, ("MISS", 1)]
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.DEGRADED])
+async def test_a_failure_is_another_processes_turn(two, outcome):
+    """When one process's fetch fails those who wait for it there fail, and those in the other fetch, once."""
+    lost, won = Upstream(error=BlockedError("captcha page"), seconds=0.1), Upstream(outcome)
+    first = asked(two[:1], lost, 3)
+    await lost.asked.wait()
+    others = await asyncio.gather(*asked(two[1:], won, 3))
+    assert sorted(told(others)) == [("HIT", 1), ("HIT", 1), ("MISS", 1)]
+    assert (lost.fetches, won.fetches) == (1, 1)
+    for one in await asyncio.gather(*first, return_exceptions=True):
+        assert isinstance(one, BlockedError)
+
+
+@pytest.mark.task
+async def test_what_is_not_kept_is_fetched_by_each(two):
+    """An answer that is not kept answers those who wait in its process; the other one fetches its own after it."""
+    upstream = Upstream(Outcome.DEGRADED, seconds=0.1)
+    answers = await asyncio.gather(*asked(two, upstream, 2))
+    assert sorted(told(answers)) == [("HIT", 1), ("HIT", 2), ("MISS", 1), ("MISS", 2)]
+
+
+@pytest.mark.task
+async def test_another_process_without_credit(two):
+    """A caller without credits in one process leaves the fetch to one in the other."""
+    poor, rich = Upstream(error=OutOfCreditsError("no credits left"), seconds=0.1), Upstream()
+    first = asked(two[:1], poor)
+    await poor.asked.wait()
+    assert sorted(told(await asyncio.gather(*asked(two[1:], rich, 5)))) == [*[("HIT", 1)] * 4, ("MISS", 1)]
+    with pytest.raises(OutOfCreditsError):
+        await first[0]
+
+
+@pytest.mark.task
+async def test_a_fetch_that_takes_longer_than_its_lease(two, monkeypatch):
+    """A process that fetches for long says that it lives, so that no other one fetches beside it."""
+    monkeypatch.setattr("webdata.cache.LEASE_SECONDS", 0.2)
+    monkeypatch.setattr("webdata.cache.RENEWED_SECONDS", 0.05)
+    upstream = Upstream(seconds=0.6)
+    assert sorted(told(await asyncio.gather(*asked(two, upstream)))) == [("HIT", 1), ("MISS", 1)]
+
+
+@pytest.mark.task
+async def test_a_process_that_died(two, shared_redis):
+    """What a dead process was to fetch is fetched by another one once its lease is over, in the time that is left."""
+    with Redis.from_url(shared_redis.url) as client:
+        client.set(owned(cache_key(call())), "dead", px=200)
+    upstream = Upstream()
+    assert told(await asyncio.gather(*asked(two[:1], upstream))) == [("MISS", 1)]
+    assert 19 < upstream.calls[0].deadline < 19.9
+
+
+@pytest.mark.task
+async def test_no_longer_than_the_deadline(two, shared_redis):
+    """Who has waited for another process until the deadline of its call is told so then, and fetches no more."""
+    with Redis.from_url(shared_redis.url) as client:
+        client.set(owned(cache_key(call())), "slow", px=60_000)
+    upstream, begun = Upstream(), monotonic()
+    answers = asked(two[:1], upstream, 3, Call(WEB_SEARCH, WebQuery(q="coffee"), True, deadline=0.3))
+    for one in await asyncio.gather(*answers, return_exceptions=True):
+        assert isinstance(one, UpstreamTimeoutError)
+    assert 0.1 < monotonic() - begun < 1
+    assert upstream.fetches == 0
+
+
+@pytest.mark.task
+async def test_no_cache_waits_for_nobody(two):
+    """With no-cache a call is fetched although another process fetches the same, and keeps nobody else from it."""
+    slow, quick = Upstream(seconds=0.3), Upstream()
+    first = asked(two[:1], slow)
+    await slow.asked.wait()
+    assert told([await two[1].answer(call(), quick, NO_CACHE)]) == [("MISS", 1)]
+    assert told([await two[1].answer(call(), quick, PLAIN)]) == [("HIT", 1)]
+    assert not first[0].done()
+    await first[0]
+
+
+@pytest.mark.task
+async def test_a_store_that_is_lost_while_others_wait(own_redis):
+    """When Redis is lost while one process waits for another's fetch it fetches for itself, at once."""
+    servers = [RedisServer(own_redis.url) for _ in range(2)]
+    caches = [Cache(RedisCache(server), 3600) for server in servers]
+    slow, own = Upstream(seconds=2), Upstream()
+    first = asked(caches[:1], slow)
+    await slow.asked.wait()
+    second = asked(caches[1:], own)
+    await asyncio.sleep(0.05)
+    assert own.fetches == 0
+    own_redis.kill()
+    begun = monotonic()
+    assert told([await second[0]]) == [("MISS", 1)]
+    assert monotonic() - begun < 0.5
+    assert told([await first[0]]) == [("MISS", 1)]
+    for server in servers:
+        await server.close()
 
 
 @pytest.mark.task

@@ -5,16 +5,24 @@ import hashlib
 import math
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
-from time import time
+from secrets import token_hex
+from time import monotonic, time
 from typing import Literal, Self
 
 import orjson
 
 from webdata.crawl import Answer, Call
-from webdata.errors import BlockedError, LayoutError, OutOfCreditsError, OverloadedError, UpstreamError
+from webdata.errors import (
+    BlockedError,
+    LayoutError,
+    OutOfCreditsError,
+    OverloadedError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
 from webdata.outcome import Outcome
 from webdata.stores.interfaces import CacheStore
 
@@ -24,9 +32,19 @@ BRIDGED = (BlockedError, LayoutError, UpstreamError, OverloadedError)
 NOT_THE_ANSWER = ("session",)
 """Fields of queries that choose a way to the page, and nothing of what is on it."""
 
+LEASE_SECONDS = 5.0
+"""How long others wait for the fetch of a process that has died."""
+RENEWED_SECONDS = 2.0
+"""Between two signs of life of a process that fetches: two may be late until another one takes it for dead."""
+SHORTEST_NAP, LONGEST_NAP, NAP_GROWTH = 0.01, 0.1, 1.5
+"""Seconds between two looks for what another process fetches, and how they grow."""
+
 DIRECTIVE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",]*)"?\s*)?', re.IGNORECASE)
 
-Fetch = Callable[[], Awaitable[Answer]]
+Fetch = Callable[[Call], Awaitable[Answer]]
+"""Runs a call. Where another process was waited for in vain it is given what is left of the deadline."""
+Flight = asyncio.Task[tuple[Answer | None, "Kept"]]
+"""What was found or fetched, for all who wait for it; with the answer itself where it was fetched here."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +118,9 @@ class Hit:
 class Cache:
     """Answers from a store while they are fresh, and fetches what is not there, once for all who ask at the same time.
 
+    Of the processes that share a store one fetches and the others look for what it keeps. What it does not keep, since
+    its fetch failed or its answer was degraded, the next of them fetches; so does everyone where the store is lost.
+
     Answers stay `stale_seconds` longer than they are fresh, for callers who would rather have them than an error.
     """
 
@@ -107,18 +128,22 @@ class Cache:
         self._store = store
         self._stale_seconds = stale_seconds
         self._clock = clock
-        self._flights: dict[str, asyncio.Task[tuple[Answer, Kept]]] = {}
+        self._name = token_hex(8)
+        self._flights: dict[str, Flight] = {}
 
     async def answer(self, call: Call, fetch: Fetch, control: CacheControl) -> Answer | Hit:
         """The answer to a call: what `fetch` gives if this caller's was the one that ran, else a Hit.
 
-        A fetch goes on when its caller is gone. Raises what it raises, for all who waited for it; only when it lacked
-        the credit the next of them fetches.
+        A fetch goes on when its caller is gone. Raises what it raises, for all in this process who waited for it; only
+        when it lacked the credit the next of them fetches. Raises UpstreamTimeoutError where another process has
+        fetched until the call's deadline.
         """
         key = cache_key(call)
         try:
             if control.no_cache:
-                return (await self._fetched(key, call, fetch))[0]
+                answer = await fetch(call)
+                await self._keep(key, call, answer)
+                return answer
             return await self._shared(key, call, fetch)
         except BRIDGED:
             oldest = call.resource.fresh_seconds + control.stale_seconds
@@ -128,36 +153,70 @@ class Cache:
 
     async def _shared(self, key: str, call: Call, fetch: Fetch) -> Answer | Hit:
         while True:
-            if key not in self._flights and (kept := await self._kept(key, call.resource.fresh_seconds)):
-                return Hit(kept, self._age(kept))
-            if key not in self._flights:
+            first = key not in self._flights
+            if first:
                 self._flights[key] = asyncio.create_task(self._fly(key, call, fetch))
                 self._flights[key].add_done_callback(_read)
-                return (await asyncio.shield(self._flights[key]))[0]
             try:
-                _, won = await asyncio.shield(self._flights[key])
+                answer, kept = await asyncio.shield(self._flights[key])
             except OutOfCreditsError:
+                if first:
+                    raise
                 continue
-            return Hit(won, self._age(won))
+            return answer if first and answer else Hit(kept, self._age(kept))
 
-    async def _fly(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
+    async def _fly(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer | None, Kept]:
+        begun = monotonic()
         try:
-            return await self._fetched(key, call, fetch)
+            if kept := await self._found(key, call):
+                return None, kept
+            left = round(call.deadline - (monotonic() - begun), 2)
+            return await self._fetched(key, replace(call, deadline=left), fetch)
         finally:
             del self._flights[key]
 
+    async def _found(self, key: str, call: Call) -> Kept | None:
+        """What is kept and fresh, if need be once another process has fetched it; None where this one is to fetch."""
+        nap, end = SHORTEST_NAP, monotonic() + call.deadline
+        while (found := await self._claimed(key)) is False:
+            if monotonic() + nap > end:
+                raise UpstreamTimeoutError(f"no answer of another process within {call.deadline:g} seconds", "timeout")
+            await asyncio.sleep(nap)
+            nap = min(nap * NAP_GROWTH, LONGEST_NAP)
+        return None if found is True else self._fresh(found, call.resource.fresh_seconds)
+
+    async def _claimed(self, key: str) -> bytes | bool:
+        return await self._store.claim(key, self._name, LEASE_SECONDS, self._stale_seconds)
+
     async def _fetched(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
-        answer = await fetch()
+        """Fetch and keep what this process has claimed, and leave it to the others then, whatever has become of it."""
+        try:
+            answer = await self._held(key, asyncio.ensure_future(fetch(call)))
+        except BaseException:
+            await self._store.release(key, self._name)
+            raise
+        kept, _ = await asyncio.gather(self._keep(key, call, answer), self._store.release(key, self._name))
+        return answer, kept
+
+    async def _held(self, key: str, fetching: "asyncio.Future[Answer]") -> Answer:
+        while not (await asyncio.wait({fetching}, timeout=RENEWED_SECONDS))[0]:
+            await self._claimed(key)
+        return fetching.result()
+
+    async def _keep(self, key: str, call: Call, answer: Answer) -> Kept:
         kept = Kept.of(answer, self._clock())
         if answer.outcome in KEPT:
             await self._store.put(key, kept.pack(), call.resource.fresh_seconds + self._stale_seconds)
-        return answer, kept
+        return kept
 
     async def _kept(self, key: str, oldest: float) -> Kept | None:
         """What is kept under a key, unless it is so many seconds old."""
         packed = await self._store.get(key)
-        kept = Kept.unpack(packed) if packed else None
-        return kept if kept and self._age(kept) < oldest else None
+        return self._fresh(packed, oldest) if packed else None
+
+    def _fresh(self, packed: bytes, oldest: float) -> Kept | None:
+        kept = Kept.unpack(packed)
+        return kept if self._age(kept) < oldest else None
 
     def _age(self, kept: Kept) -> float:
         return max(0.0, self._clock() - kept.at)  # the clock of the machine that won it may be ahead
@@ -179,6 +238,6 @@ def _version() -> str:
     return version("webdata")
 
 
-def _read(flight: "asyncio.Task[tuple[Answer, Kept]]") -> None:
+def _read(flight: Flight) -> None:
     if not flight.cancelled():
         flight.exception()  # read, or asyncio complains where all who waited are gone

@@ -16,7 +16,7 @@ def test_usage(run, use):
         await stores.ledger.commit("req_0", "ok")
         await stores.ledger.commit("req_1", "empty")
         await stores.ledger.release("req_2", "blocked")
-        await stores.ledger.free(DEFAULT_ACCOUNT, "req_3", "web_search", "key_a", "ok", cached=True)
+        stores.ledger.note(DEFAULT_ACCOUNT, "req_3", "web_search", "key_a", "ok", cached=True)
 
     assert re.fullmatch(r"default used nothing from 20\S+ to 20\S+\.\n", run("usage"))
     use(call)

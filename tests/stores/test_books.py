@@ -81,13 +81,14 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.run(ended) == self.balances[account]
 
     @rule(account=ACCOUNTS, request=REQUESTS)
-    def free(self, account, request):
-        noted = self.ledger.free(account, request, "web_search", "key", "ok")
-        if request in self.reserved or request in self.over:
-            self.refused(ValueError, noted)
-        else:
+    def note(self, account, request):
+        before = len(self.movements())
+        self.ledger.note(account, request, "web_search", "key", "ok")
+        self.run(self.ledger.flush())
+        repeated = request in self.reserved or request in self.over
+        assert len(self.movements()) == before + (not repeated)
+        if request not in self.reserved:
             self.over.add(request)
-            assert self.run(noted) == self.balances[account]
 
     @rule(dead=st.booleans())
     def settle(self, dead):

@@ -58,3 +58,23 @@ async def test_many_at_once(cache):
     found = await asyncio.gather(*(cache.get(f"{number}") for number in range(600)))
 
     assert found == [f"value {number}".encode() for number in range(600)]
+
+
+async def test_what_is_kept_is_there_to_claim(cache):
+    """Who claims a key gets what is kept under it, if it stays for long enough; else it may bring it."""
+    await cache.put("one", b"coffee", 60)
+
+    assert await cache.claim("one", "first", 5, 0) == b"coffee"
+    assert await cache.claim("one", "first", 5, 59) == b"coffee"
+    assert await cache.claim("one", "first", 5, 60) is True
+    assert await cache.claim("two", "first", 5, 0) is True
+
+
+async def test_an_owner_claims_again(cache):
+    """An owner may claim its key as often as it likes; one that is released, or was never claimed, can be released."""
+    for _ in range(2):
+        assert await cache.claim("one", "first", 5, 0) is True
+    for _ in range(2):
+        await cache.release("one", "first")
+
+    assert await cache.claim("one", "second", 5, 0) is True

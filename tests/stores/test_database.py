@@ -12,10 +12,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from webdata.errors import ConfigError
+from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.database import open_database
 from webdata.stores.sql import SqlLinks
+from webdata.stores.sql_ledger import SqlLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import METADATA
 
@@ -207,3 +208,43 @@ def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
     told = [record.getMessage() for record in caplog.records]
     assert told == ["The store of news links could not be written", "The store of news links could not be read"]
     store.close()
+
+
+@pytest.mark.task
+async def test_locked_for_too_long(sqlite, monkeypatch):
+    """A write that another process keeps from beginning for too long says so, and the next one is done."""
+    monkeypatch.setattr("webdata.stores.database.PATIENCE", 0.1)
+    with SqlStores(sqlite) as stores, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseAwayError, match="locked"):
+            await stores.ledger.reserve("acc_default", "req_1", "web_search", "key")
+        other.execute("ROLLBACK")
+        assert await stores.ledger.reserve("acc_default", "req_1", "web_search", "key") == 999
+    other.close()
+
+
+async def reserved(ledger):
+    """How many reservations there is room for."""
+    for number in range(1000):
+        try:
+            await ledger.reserve("acc_default", f"req_{number}", "web_search", "key")
+        except DatabaseAwayError as error:
+            assert "full" in str(error)  # noqa: PT017  # how many there were before it is wanted
+            return number
+    raise AssertionError("there is room for all")
+
+
+@pytest.mark.task
+async def test_a_full_database(sqlite):
+    """What finds no room says so and is as if it had not been; with room again it is done."""
+    database = open_database(sqlite)
+    ledger = SqlLedger(database, "here:1:1")
+    with database.reads.connect() as connection:
+        connection.execute(text("PRAGMA max_page_count=1"))  # as few as there are
+    number = await reserved(ledger)
+    assert await ledger.balance("acc_default") == 1000 - number
+    with database.reads.connect() as connection:
+        connection.execute(text("PRAGMA max_page_count=100000"))
+    assert await ledger.reserve("acc_default", f"req_{number}", "web_search", "key") == 999 - number
+    ledger.close()
+    database.close()

@@ -103,3 +103,48 @@ async def test_close(written):
     assert await asyncio.gather(*waiting) == [0, 2, 4, 6, 8]
     with pytest.raises(RuntimeError, match="closed"):
         await writer.submit(1)
+
+
+async def test_what_nobody_waits_for(writer, written, caplog):
+    """What is posted is written soon, with what comes meanwhile; what cannot be is told in the log."""
+    for number in (1, -2, 3):
+        writer.post(number)
+    assert await writer.submit(4) == 8
+    assert written.groups == [[1, -2, 3, 4]]
+    assert "-2 is lost: -2" in caplog.text
+    writer.post(13)
+    await writer.flush()
+    assert "13 is lost: the disk is full" in caplog.text
+
+
+async def test_flushing(writer, written):
+    """To flush is to wait for all that came in before, and writes nothing of its own."""
+    await writer.flush()
+    writer.post(1)
+    await writer.flush()
+    assert written.groups == [[1]]
+
+
+async def test_too_much_that_nobody_waits_for(writer, written, monkeypatch, caplog):
+    """While nothing is written only so many items wait; the others are told in the log, and lost."""
+    monkeypatch.setattr("webdata.stores.grouped.MOST_POSTED", 2)
+    written.gate.clear()
+    held = asyncio.ensure_future(writer.submit(0))
+    await asyncio.sleep(0.05)
+    for number in (1, 2, 3):
+        writer.post(number)
+    written.gate.set()
+    await writer.flush()
+    assert await held == 0
+    assert written.groups == [[0], [1, 2]]
+    assert "3 is lost: 2 wait to be written already" in caplog.text
+
+
+async def test_the_end_of_what_was_posted(written):
+    """What was posted is written before the end."""
+    one = GroupedWriter(written)
+    one.post(1)
+    one.close()
+    assert written.groups == [[1]]
+    with pytest.raises(RuntimeError, match="closed"):
+        one.post(2)

@@ -186,7 +186,8 @@ async def test_a_call(stores, movements):
     assert await ledger.reserve(DEFAULT_ACCOUNT, "req_2", "web_search", "key_b") == 998
     assert await ledger.commit("req_1", "ok") == 998
     assert await ledger.release("req_2", "blocked") == 999
-    assert await ledger.free(DEFAULT_ACCOUNT, "req_3", "news_search", "key_b", "empty", cached=True) == 999
+    ledger.note(DEFAULT_ACCOUNT, "req_3", "news_search", "key_b", "empty", cached=True)
+    await ledger.flush()
     rows = movements(stores)
     assert [(row.kind, row.source, row.target, row.amount, row.request_id, row.outcome) for row in rows] == [
         ("credit", "issued", "balance", 1000, None, None),
@@ -213,7 +214,8 @@ async def test_no_credits(stores, movements):
     await stores.ledger.reserve("acc_coffee", "req_1", "web_search", "key_a")
     with pytest.raises(OutOfCreditsError):
         await stores.ledger.reserve("acc_coffee", "req_2", "web_search", "key_a")
-    assert await stores.ledger.free("acc_coffee", "req_3", "web_search", "key_a", "ok") == 0
+    stores.ledger.note("acc_coffee", "req_3", "web_search", "key_a", "ok")
+    await stores.ledger.flush()
     assert [row.request_id for row in movements(stores)[2:]] == ["req_1", "req_3"]
 
 
@@ -233,24 +235,28 @@ async def test_credit(stores, movements):
 
 
 @task
-async def test_a_request_begins_and_ends_once(stores, movements):
-    """A request that was there before cannot begin again, and one that has ended cannot end again."""
+async def test_a_request_begins_and_ends_once(stores, movements, caplog):
+    """A request that was there before cannot begin again or be noted, and one that has ended cannot end again."""
     ledger = stores.ledger
 
     async def reserve(request_id):
         await ledger.reserve(DEFAULT_ACCOUNT, request_id, "web_search", "key_b")
 
-    async def free(request_id):
-        await ledger.free(DEFAULT_ACCOUNT, request_id, "web_search", "key_b", "ok")
+    async def note(request_id):
+        ledger.note(DEFAULT_ACCOUNT, request_id, "web_search", "key_b", "ok")
+        await ledger.flush()
 
     await reserve("req_1")
     await reserve("req_2")
     await ledger.commit("req_2", "ok")
-    await free("req_3")
-    for begin in (reserve, free):
-        for request_id in ("req_1", "req_2", "req_3"):
-            with pytest.raises(ValueError, match="was there before"):
-                await begin(request_id)
+    await note("req_3")
+    assert not caplog.text
+    for request_id in ("req_1", "req_2", "req_3"):
+        with pytest.raises(ValueError, match="was there before"):
+            await reserve(request_id)
+        await note(request_id)
+        assert "was there before" in caplog.text
+        caplog.clear()
     for end in (ledger.commit, ledger.release):
         for request_id in ("req_2", "req_3", "req_4"):
             with pytest.raises(LookupError, match="no credit is set aside"):
@@ -260,30 +266,32 @@ async def test_a_request_begins_and_ends_once(stores, movements):
 
 
 @task
-async def test_no_account(stores):
+async def test_no_account(stores, caplog):
     """An account that is not there has no balance, and nothing is written for it."""
     ledger = stores.ledger
     for refused in (
         ledger.balance("acc_none"),
         ledger.credit("acc_none", 5),
         ledger.reserve("acc_none", "req_1", "web_search", "key_b"),
-        ledger.free("acc_none", "req_1", "web_search", "key_b", "ok"),
     ):
         with pytest.raises(LookupError, match="acc_none"):
             await refused
+    ledger.note("acc_none", "req_1", "web_search", "key_b", "ok")
+    await ledger.flush()
+    assert "there is no account acc_none" in caplog.text
 
 
 @task
 async def test_usage(stores):
-    """What was used is told by day, endpoint or key; what has not ended, and other accounts', is left out."""
+    """What was used, just noted or not, is told by day, endpoint or key; without what runs, or other accounts'."""
     await with_coffee(stores)
     ledger = stores.ledger
     for number, (endpoint, key) in enumerate([("web_search", "k1"), ("web_search", "k2"), ("news_search", "k1")]):
         await ledger.reserve(DEFAULT_ACCOUNT, f"req_{number}", endpoint, key)
     await ledger.commit("req_0", "ok")
     await ledger.release("req_1", "blocked")
-    await ledger.free(DEFAULT_ACCOUNT, "req_free", "web_search", "k1", "ok", cached=True)
-    await ledger.free("acc_coffee", "req_theirs", "web_search", "k9", "ok")
+    ledger.note(DEFAULT_ACCOUNT, "req_free", "web_search", "k1", "ok", cached=True)
+    ledger.note("acc_coffee", "req_theirs", "web_search", "k9", "ok")
     today = datetime.now(UTC).date().isoformat()
     assert await ledger.usage(DEFAULT_ACCOUNT, "engine", *EVER) == [Usage("web_search", 3, 1, 1, 1)]
     assert await ledger.usage(DEFAULT_ACCOUNT, "key", *EVER) == [Usage("k1", 2, 1, 1, 0), Usage("k2", 1, 0, 0, 1)]

@@ -73,14 +73,14 @@ class Admission:
 
         Test keys pay for nothing. Raises OutOfCreditsError, DatabaseAwayError, and what the fetch raises.
         """
-        fetch = partial(self._calls.answer, call)
+        fetch = self._calls.answer
         if caller.key.test:
             return self._counted(await self._cache.answer(call, fetch, control))
         payment = self._payments.begun(caller, request_id, call.resource.name)
         try:
-            found = await self._cache.answer(call, lambda: payment.paid(fetch), control)
+            found = await self._cache.answer(call, lambda call: payment.paid(partial(fetch, call)), control)
             if isinstance(found, Hit):
-                await payment.free(found.kept.outcome)
+                payment.free(found.kept.outcome)
         finally:
             standing.cost, standing.balance = payment.cost, payment.balance
         return self._counted(found)

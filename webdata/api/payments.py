@@ -6,10 +6,9 @@ Nothing that is asked of the ledger is cancelled, whatever becomes of the caller
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from webdata.cache import Fetch
 from webdata.crawl import Answer
 from webdata.errors import DatabaseAwayError, OutOfCreditsError
 from webdata.metrics import outcome
@@ -17,6 +16,8 @@ from webdata.outcome import Outcome
 from webdata.stores.interfaces import Caller, Ledger
 
 logger = logging.getLogger(__name__)
+
+Fetch = Callable[[], Awaitable[Answer]]
 
 CHARGED = (Outcome.OK, Outcome.EMPTY)
 """Outcomes that cost a credit (contract.md 3)."""
@@ -105,10 +106,10 @@ class Payment:
             await self._release(answer.outcome)
         return answer
 
-    async def free(self, how: str) -> None:
+    def free(self, how: str) -> None:
         """Note that the call was answered from the cache; one whose own fetch had failed before is noted already."""
         if not self._reserved:
-            self.balance = await self._ledger.free(*self._of, how, cached=True)
+            self._ledger.note(*self._of, how, cached=True)
 
     async def _reserve(self) -> None:
         try:

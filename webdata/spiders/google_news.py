@@ -1,5 +1,6 @@
 """Google News, from its search feed."""
 
+import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
 from functools import partial
 from typing import Any, Self, cast
@@ -88,12 +89,12 @@ class GoogleNewsSpider(EngineSpider):
         """The publishers' addresses of ids that don't tell them: those known, and what can be learned in time."""
         if self.store is None or not ids:
             return {}
-        known = self.store.find(ids)
+        known = await asyncio.to_thread(self.store.find, ids)  # its database may be slow, or hang
         unknown = [one for one in ids if one not in known]
         fetch = partial(self.fetch, after=after)
         learned = await Resolution(fetch, locale(query), self.ends(after)).addresses(unknown) if unknown else {}
         if learned:
-            self.store.add(learned)
+            await asyncio.to_thread(self.store.add, learned)
         return known | learned
 
     def ends(self, response: Response) -> float:

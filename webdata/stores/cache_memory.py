@@ -48,6 +48,16 @@ class MemoryCache:
         self._entries[key] = Entry(value, self._clock() + seconds)
         self.bytes += size
 
+    async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
+        entry = self._entries.get(key)
+        if entry is None or entry.ends <= self._clock() + beyond:
+            return True
+        self._entries.move_to_end(key)
+        return entry.value
+
+    async def release(self, key: str, owner: str) -> None:
+        """Nobody else waits for it."""
+
     def _forget(self, key: str) -> None:
         self.bytes -= _size(key, self._entries.pop(key).value)
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as SqliteConnection
@@ -12,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, SQLAlchemyError
+from sqlalchemy.exc import InterfaceError, InternalError, SQLAlchemyError
 from sqlalchemy.exc import OperationalError as SqlOperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateTable
@@ -29,6 +30,10 @@ PATIENCE = 30
 """Seconds that a writer waits for another process's transaction to end."""
 NAP = 0.001
 """Seconds between two looks whether it has."""
+PRIMARY_CODE = 0xFF
+"""The part of an error's code that all kinds of it have in common (https://www.sqlite.org/rescode.html)."""
+ANSWER_SECONDS = 5
+"""How long PostgreSQL may take to answer; to connect, where its URL has no `connect_timeout` of its own."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +54,42 @@ class Database:
         """What a query finds now."""
         if self.embedded:
             return self._run(self.reads.connect, query)
-        return await asyncio.to_thread(self._run, self.reads.connect, query)
+        return await self._answered(self.reads.connect, query)
+
+    async def look_up(self, query: Callable[[Connection], T]) -> T:
+        """As `read`, for what every call asks: the connection stays open where the database is in this process."""
+        if not self.embedded:
+            return await self.read(query)
+        with reached():
+            return query(self._kept)
 
     async def write(self, change: Callable[[Connection], T]) -> T:
         """What a change tells; it is one transaction, and durable."""
-        return await asyncio.to_thread(self._run, self.writes.begin, change)
+        if self.embedded:
+            return await asyncio.to_thread(self._run, self.writes.begin, change)
+        return await self._answered(self.writes.begin, change)
+
+    async def _answered(
+        self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]
+    ) -> T:
+        """What a server tells in time; while it does not answer, those who wait for a thread are not kept longer."""
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(self._run, opened, work), ANSWER_SECONDS)
+        except TimeoutError as error:
+            raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
     def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
         with reached(), opened() as connection:
             return work(connection)
 
+    @cached_property
+    def _kept(self) -> Connection:
+        return self.reads.connect()
+
     def close(self) -> None:
         """Let go of every connection."""
+        if "_kept" in vars(self):
+            self._kept.close()
         self.reads.dispose()
 
 
@@ -69,7 +98,7 @@ def reached() -> Iterator[None]:
     """Raises DatabaseAwayError where a database that was there does not answer."""
     try:
         yield
-    except (SqlOperationalError, InterfaceError, PoolTimeoutError, OperationalError) as error:
+    except (SqlOperationalError, InterfaceError, InternalError, PoolTimeoutError, OperationalError) as error:
         raise DatabaseAwayError(str(error).partition("\n")[0]) from error
 
 
@@ -100,6 +129,8 @@ def _prepared(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> 
         database = _opened(url, synchronous)
         try:
             prepare(database.writes)
+            if not database.embedded:
+                _limit_waits(database.writes)  # from now on: a migration may take its time
         except Exception:
             database.close()
             raise
@@ -121,8 +152,16 @@ def _opened(url: str, synchronous: str) -> Database:
         address = address.set(drivername="postgresql+psycopg")
     if address.get_backend_name() == "sqlite":
         return _sqlite(create_engine(address, connect_args={"timeout": PATIENCE}), synchronous)
-    engine = create_engine(address, pool_pre_ping=True)
+    address = address.set(query={"connect_timeout": str(ANSWER_SECONDS), **address.query})
+    engine = create_engine(address, pool_pre_ping=True, pool_timeout=ANSWER_SECONDS)
     return Database(engine.execution_options(isolation_level="AUTOCOMMIT"), engine)
+
+
+def _limit_waits(engine: Engine) -> None:
+    # psycopg is there only where PostgreSQL is used.
+    from webdata.stores.postgresql import limit_waits  # noqa: PLC0415
+
+    limit_waits(engine, ANSWER_SECONDS)
 
 
 def _sqlite(engine: Engine, synchronous: str) -> Database:
@@ -139,7 +178,7 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
 def _tuned(synchronous: str) -> Callable[[SqliteConnection, Any], None]:
     def tune(connection: SqliteConnection, _record: Any) -> None:
         # Readers and one writer at once, over several processes. FULL: what is committed outlives the machine's crash.
-        connection.execute("PRAGMA journal_mode=WAL")
+        _in_turn(connection, "PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
 
@@ -153,20 +192,25 @@ def _begin_alone(connection: Connection) -> None:
     that write all the time took a third as long.
     """
     database = cast("SqliteConnection", connection.connection.dbapi_connection)
-    end = monotonic() + PATIENCE
     database.execute("PRAGMA busy_timeout=0")
     try:
-        while not _begun(database, last=monotonic() > end):
-            sleep(NAP)
+        _in_turn(database, "BEGIN IMMEDIATE")
     finally:
         database.execute(f"PRAGMA busy_timeout={PATIENCE * 1000}")
 
 
-def _begun(database: SqliteConnection, last: bool) -> bool:
+def _in_turn(database: SqliteConnection, statement: str) -> None:
+    """Execute what needs the file alone; SQLite itself does not wait where it is recovered, or becomes a WAL."""
+    end = monotonic() + PATIENCE
+    while not _done(database, statement, last=monotonic() > end):
+        sleep(NAP)
+
+
+def _done(database: SqliteConnection, statement: str, last: bool) -> bool:
     try:
-        database.execute("BEGIN IMMEDIATE")
+        database.execute(statement)
     except OperationalError as error:
-        if last or error.sqlite_errorcode != SQLITE_BUSY:
+        if last or error.sqlite_errorcode & PRIMARY_CODE != SQLITE_BUSY:
             raise
         return False
     return True

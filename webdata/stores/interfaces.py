@@ -164,8 +164,8 @@ class Ledger(Protocol):
     """Who has how many credits, and how that came about.
 
     Append-only double entry: every movement takes from one place what it gives to another, so all places together
-    hold nothing, and a balance is the sum of its rows. What a method has done is durable when it returns. Balances
-    are never negative, whatever other processes do meanwhile.
+    hold nothing, and a balance is the sum of its rows. What a method has done, but for `note`, is durable when it
+    returns. Balances are never negative, whatever other processes do meanwhile.
     """
 
     async def credit(self, account_id: str, amount: int, note: str = "") -> int:
@@ -194,13 +194,18 @@ class Ledger(Protocol):
         """Give back the credit that is set aside for a call; gives the balance after it. Raises as `commit`."""
         ...
 
-    async def free(
+    def note(
         self, account_id: str, request_id: str, endpoint: str, key_id: str, outcome: str, *, cached: bool = False
-    ) -> int:
-        """Note a call that costs nothing, such as one answered from the cache; gives the balance.
+    ) -> None:
+        """Note a call that costs nothing, such as one answered from the cache.
 
-        Raises ValueError and LookupError as `reserve`.
+        Nobody waits for it: it is durable some 20 ms later, or lost, which the log tells, as with a request that was
+        there before. A process that is killed loses the last ones.
         """
+        ...
+
+    async def flush(self) -> None:
+        """Wait until what was noted is durable."""
         ...
 
     async def balance(self, account_id: str) -> int:
@@ -283,6 +288,9 @@ class CacheStore(Protocol):
     """Bytes by their keys, for a while.
 
     Never needed for an answer: a store that fails says so in its log, finds nothing and keeps nothing.
+
+    Processes that share a store take turns to bring what is not there, by owning its key. An owner is the name of a
+    process.
     """
 
     async def get(self, key: str) -> bytes | None:
@@ -291,4 +299,16 @@ class CacheStore(Protocol):
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
         """Keep bytes for so long, instead of what was under the key before."""
+        ...
+
+    async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
+        """What is kept under the key for more than `beyond` seconds from now, else whether the owner may bring it.
+
+        One owner may at a time, until it releases the key or for so many seconds, which begin anew when it claims the
+        key again. Everyone may in a store that fails, or that no other process shares.
+        """
+        ...
+
+    async def release(self, key: str, owner: str) -> None:
+        """Leave a key to the next who claims it; one that another owner has claimed meanwhile stays with that one."""
         ...

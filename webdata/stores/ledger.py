@@ -19,6 +19,10 @@ class BookLedger(ABC):
         """Do it durably; gives the balance of its account after it, or raises what the books do."""
 
     @abstractmethod
+    def _post(self, operation: Operation) -> None:
+        """Do it soon."""
+
+    @abstractmethod
     async def _reservations(self) -> Iterable[Reservation]:
         """What is set aside, by anybody."""
 
@@ -35,10 +39,10 @@ class BookLedger(ABC):
     async def release(self, request_id: str, outcome: str) -> int:
         return await self._do(End(datetime.now(UTC), request_id, "release", outcome))
 
-    async def free(
+    def note(
         self, account_id: str, request_id: str, endpoint: str, key_id: str, outcome: str, *, cached: bool = False
-    ) -> int:
-        return await self._do(Free(datetime.now(UTC), account_id, request_id, key_id, endpoint, outcome, cached))
+    ) -> None:
+        self._post(Free(datetime.now(UTC), account_id, request_id, key_id, endpoint, outcome, cached))
 
     async def settle(self, dead: Callable[[str], bool], before: datetime) -> int:
         reservations = list(await self._reservations())

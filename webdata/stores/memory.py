@@ -1,5 +1,6 @@
 """State kept in memory, for tests and trials: gone with the process."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ from webdata.stores.interfaces import (
     rotatable,
 )
 from webdata.stores.ledger import BookLedger
+
+logger = logging.getLogger(__name__)
 
 GROUPS: dict[GroupBy, Callable[[Movement], str | None]] = {
     "day": lambda movement: movement.time.astimezone(UTC).date().isoformat(),
@@ -154,8 +157,17 @@ class MemoryLedger(BookLedger):
     def close(self) -> None:
         """Nothing is held open."""
 
+    async def flush(self) -> None:
+        """Nothing waits."""
+
     async def _do(self, operation: Operation) -> int:
         return self._database.do(operation)
+
+    def _post(self, operation: Operation) -> None:
+        try:
+            self._database.do(operation)
+        except (LookupError, ValueError):
+            logger.exception("%s is lost", operation)
 
     async def _reservations(self) -> Iterable[Reservation]:
         return list(self._database.books.reservations.values())

@@ -18,6 +18,11 @@ def is_dead(process: str) -> bool:
     return not _runs(int(pid)) or _started(int(pid)) != started
 
 
+def nobody(_: str) -> bool:
+    """For who only looks at the time: no process is held to be dead."""
+    return False
+
+
 def _runs(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, or_, select, text, update
@@ -10,6 +11,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from webdata.stores.database import Database, open_links
 from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
+from webdata.stores.prepared import Prepared, Raw, cursor
 from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS
 
 logger = logging.getLogger(__name__)
@@ -23,6 +25,10 @@ BY_DIGEST = (
     .select_from(KEYS.join(OWNERS, KEYS.c.account_id == ACCOUNTS.c.id))
     .where(KEYS.c.digest == bindparam("sought"))
 )
+BALANCE = BY_DIGEST.selected_columns.keys().index("owner_balance")
+"""Its place in the row; all else changes rarely."""
+MOST_KNOWN = 10_000
+"""Rows whose keys and accounts are kept as Python's: to make them takes longer than to find the row."""
 BY_AGE = select(KEYS).order_by(KEYS.c.created, KEYS.c.id)
 KEY = select(KEYS).where(KEYS.c.id == bindparam("sought")).with_for_update()
 TOUCH = (
@@ -42,6 +48,8 @@ class SqlKeys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._by_digest = Prepared(BY_DIGEST, database.reads.dialect)
+        self._shaped = lru_cache(MOST_KNOWN)(self._shape)
 
     async def add(self, key: Key) -> None:
         try:
@@ -50,8 +58,8 @@ class SqlKeys:
             raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not") from None
 
     async def find(self, digest: str) -> Caller | None:
-        row = await self._database.read(lambda on: on.execute(BY_DIGEST, {"sought": digest}).first())
-        return None if row is None else Caller(_key(row), _account(row), row.owner_balance)
+        raw = await self._database.look_up(lambda on: self._row(on, digest))
+        return None if raw is None else Caller(*self._shaped(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
         change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
@@ -67,6 +75,14 @@ class SqlKeys:
 
     async def all(self) -> list[Key]:
         return await self._database.read(lambda on: [_key(row) for row in on.execute(BY_AGE)])
+
+    def _row(self, connection: Connection, digest: str) -> Raw | None:
+        with cursor(connection) as on:
+            return self._by_digest.first(on, {"sought": digest})
+
+    def _shape(self, raw: Raw) -> tuple[Key, Account]:
+        row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))
+        return _key(row), _account(row)
 
 
 class SqlAccounts:
