@@ -1,6 +1,7 @@
 """Pages that no parser knew are kept for study."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 from webdata.kept import KeptPages
 
@@ -30,3 +31,11 @@ def test_the_oldest_go_first(tmp_path):
     kept = [pages.keep("google_web", body) for body in (b"1", b"2", b"3")]
     assert [path.exists() for path in kept] == [False, True, True]
     assert [row["file"] for row in index(tmp_path)] == [path.name for path in kept[1:]]
+
+
+def test_several_at_once(tmp_path):
+    """What several processes keep at the same time is all in the index."""
+    bodies = [str(number).encode() for number in range(64)]
+    with ThreadPoolExecutor(8) as keepers:  # a lock of a file that each opens for itself holds among threads, too
+        list(keepers.map(lambda body: KeptPages(tmp_path).keep("google_web", body), bodies))
+    assert len(index(tmp_path)) == len(bodies)

@@ -1,16 +1,26 @@
 """The sockets of the service."""
 
+import resource
 import socket
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from webdata.config import Config
 from webdata.errors import ConfigError
-from webdata.listening import Listening
+from webdata.listening import OTHER_FILES, Listening, room_for
 
 ANY = Config(port=0, http_port=0)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    """Certificates are made in a folder of the test's."""
+    monkeypatch.chdir(tmp_path)
 
 
 def port_of(one):
@@ -65,3 +75,31 @@ def test_a_host_that_is_none():
     for host in ("no.such.host.invalid", "192.0.2.1"):
         with pytest.raises(ConfigError, match=f"cannot listen on {host}:0: "):
             Listening.of(replace(ANY, host=host))
+
+
+def test_the_certificate_is_there_before_anything_starts():
+    """Whoever makes the sockets has the certificate, or the reason why there is none, and no reactor yet."""
+    with Listening.of(ANY) as first, Listening.of(ANY) as second:
+        assert first.certificate.fingerprint == second.certificate.fingerprint
+    with Listening.of(replace(ANY, tls=False)) as plain:
+        assert plain.certificate is None
+    with pytest.raises(ConfigError, match="WEBDATA_TLS_CERT"):
+        Listening.of(replace(ANY, tls_cert=Path(__file__), tls_key=Path(__file__)))
+    lean = "import sys, webdata.listening; sys.exit('twisted.internet.reactor' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", lean], check=False, timeout=60).returncode == 0
+
+
+def test_room_for_connections(monkeypatch, caplog):
+    """The limit of open files is raised as far as need be; where the system's is too low, the log says what to do."""
+    limits = {"now": (1024, 20_000)}
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits["now"])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, new: limits.update(now=new))
+    assert room_for(1000) == 1000
+    assert limits["now"] == (1000 + OTHER_FILES, 20_000)
+    assert room_for(10) == 10
+    assert limits["now"] == (1000 + OTHER_FILES, 20_000)
+    assert not caplog.messages
+    assert room_for(30_000) == 20_000 - OTHER_FILES
+    assert limits["now"] == (20_000, 20_000)
+    (told,) = caplog.messages
+    assert f"raise that to {30_000 + OTHER_FILES} (ulimit -Hn" in told

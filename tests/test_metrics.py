@@ -25,7 +25,7 @@ from webdata.errors import (
     UpstreamTimeoutError,
 )
 from webdata.ladder import Place
-from webdata.metrics import Metrics, calls, money
+from webdata.metrics import OPENMETRICS, AllWorkers, Metrics, calls, money
 from webdata.outcome import Outcome
 from webdata.pools import pools
 from webdata.query import Region, WebQuery
@@ -225,6 +225,29 @@ def test_money(metrics):
     assert 'webdata_credits_total{movement="released"} 1.0' in lines
 
 
+def test_several_workers():
+    """Each worker's series have its number; one that does not answer has but its 0, and a name is told once."""
+    metrics, other = Metrics(), Metrics()
+    metrics.answered("web_search", "ok")
+    other.answered("web_search", "ok")
+    other.answered("web_search", "ok")
+    plain, content_type = AllWorkers({1: metrics.packed(), 2: None, 3: other.packed()}).text()
+    opened, _ = AllWorkers({1: metrics.packed()}).text(OPENMETRICS)
+    lines = plain.decode().splitlines()
+    assert [line for line in lines if line.startswith(("webdata_worker_up{", "webdata_answers_total{"))] == [
+        'webdata_worker_up{worker="1"} 1.0',
+        'webdata_worker_up{worker="2"} 0.0',
+        'webdata_worker_up{worker="3"} 1.0',
+        'webdata_answers_total{code="ok",endpoint="web_search",worker="1"} 1.0',
+        'webdata_answers_total{code="ok",endpoint="web_search",worker="3"} 2.0',
+    ]
+    assert content_type == metrics.text()[1]
+    types = [line for line in lines if line.startswith("# TYPE")]
+    assert len(types) == len(set(types))
+    text = metrics.text(OPENMETRICS)[0].decode().splitlines()
+    assert {line for line in text if line.startswith("#")} < set(opened.decode().splitlines())
+
+
 def names_and_labels(metrics, crawlers):
     """Every name that an expression may have, and every label."""
     metrics.show(partial(calls, crawlers))
@@ -233,7 +256,7 @@ def names_and_labels(metrics, crawlers):
     metrics.answered("web_search", "ok")
     crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)
     crawlers.ways[False].ladder.report(Place("google_web"), "http", won=True, seconds=0.1)
-    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
+    samples = [sample for family in AllWorkers({1: metrics.packed()}).collect() for sample in family.samples]
     return {sample.name for sample in samples}, {label for sample in samples for label in sample.labels}
 
 

@@ -66,8 +66,10 @@ class Config:
     """Seconds that answers are kept beyond their time, for callers who would rather have them than an error."""
     deadline: float = 30.0
     """Seconds until a call is answered, with a page or without."""
-    max_calls: int = 64
+    max_calls: int = 1024
     """Calls in flight; beyond it the answer is 503."""
+    max_connections: int = 10_000
+    """Connections that may be open in a process; beyond it those that wait longest for their clients are closed."""
     sandbox: SandboxUse = "test"
     """`test`: test keys talk to the sandbox; `always`: live keys too."""
     sandbox_url: str | None = None
@@ -129,7 +131,7 @@ class Config:
             tls_key=key,
             tls_folder=Path(environ.get("WEBDATA_TLS_FOLDER") or default.tls_folder),
             hsts=variables.number(environ, "WEBDATA_HSTS", default.hsts, 0, 10 * 31_536_000),
-            public_url=_public_url(environ),
+            public_url=_public_url(environ, tls),
             workers=variables.number(environ, "WEBDATA_WORKERS", default.workers, 1, 64),
             database=environ.get("WEBDATA_DATABASE", default.database),
             redis=variables.matching(environ, "WEBDATA_REDIS", REDIS, RIGHT_REDIS, secret=True),
@@ -137,6 +139,9 @@ class Config:
             cache_stale=variables.number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
             deadline=variables.number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
             max_calls=variables.number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
+            max_connections=variables.number(
+                environ, "WEBDATA_MAX_CONNECTIONS", default.max_connections, 16, 1_000_000
+            ),
             sandbox=variables.choice(environ, "WEBDATA_SANDBOX", get_args(SandboxUse), default.sandbox),
             sandbox_url=variables.matching(environ, "WEBDATA_SANDBOX_URL", SANDBOX, RIGHT_SANDBOX),
             sandbox_replay=Path(replay) if replay else None,
@@ -210,8 +215,11 @@ def _http_port(environ: Mapping[str, str], tls: bool) -> int | None:
     return port if tls else None
 
 
-def _public_url(environ: Mapping[str, str]) -> str | None:
+def _public_url(environ: Mapping[str, str], tls: bool) -> str | None:
     url = variables.matching(environ, "WEBDATA_PUBLIC_URL", PUBLIC_URL, RIGHT_PUBLIC_URL)
+    if url and tls and not url.startswith("https:"):
+        right = "give https:// in it, or WEBDATA_TLS=off for a service that answers by plain HTTP"
+        raise ConfigError(f"WEBDATA_PUBLIC_URL cannot be {url!r}: {right}")
     return url and url.rstrip("/")
 
 

@@ -1,17 +1,27 @@
 """What an operator reads at the start: where the service is, how to call it, and, once, the first keys."""
 
+import shlex
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
 import click
 
 from webdata.access import new_key
+from webdata.certificates import Certificate
 from webdata.config import Config
+from webdata.listening import Listening
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore
 from webdata.stores.sql_stores import SqlStores
 
 
-async def greet(url: str, stores: SqlStores, config: Config) -> None:
+async def greet(listening: Listening, stores: SqlStores, config: Config) -> None:
     """Tell where the service is and how to call it; make the first keys and show them, this once."""
-    click.echo(f"webdata answers on {url}")
+    click.echo(f"webdata answers on {listening.url}")
+    for line in _https(listening):
+        click.echo(line)
     click.echo(f"browser transport: {_browser(config)}")
+    for line in _workers(config):
+        click.echo(line)
     header = '"X-Api-Key: $WEBDATA_KEY"'
     if await stores.keys.all():
         click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
@@ -26,7 +36,53 @@ async def greet(url: str, stores: SqlStores, config: Config) -> None:
         click.echo("Keep them: only their hashes are stored, they are not shown again.")
         click.echo(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
         click.echo("      More of them: .venv/bin/webdata accounts credit default 100000")
-    click.echo(f"try: curl -H {header} '{url}/v1/search?q=coffee+shops&num=3'")
+    click.echo(f"try: curl {_trust(listening)}-H {header} '{_reached(listening)}/v1/search?q=coffee+shops&num=3'")
+
+
+def _https(listening: Listening) -> Iterator[str]:
+    certificate = listening.certificate
+    if certificate:
+        whose = "made here, trusted by nobody yet" if certificate.made else "your own"
+        yield f"certificate: {certificate.cert_file} ({whose}), until {certificate.until:%Y-%m-%d}, SHA-256 fingerprint"
+        yield f"      {certificate.fingerprint}"
+    if listening.redirect:
+        host, port = listening.redirect.getsockname()[:2]
+        yield f"plain HTTP on port {port} of {host} is answered with the way to HTTPS, and nothing else"
+
+
+def _trust(listening: Listening) -> str:
+    """What curl has to be told to take the certificate."""
+    certificate = listening.certificate
+    if certificate is None:
+        return ""
+    if certificate.made:
+        return f"--cacert {shlex.quote(str(certificate.cert_file))} "
+    name = _name(listening, certificate)
+    return f"--resolve {name}:{listening.port}:{urlsplit(listening.url).hostname} " if name else ""
+
+
+def _reached(listening: Listening) -> str:
+    """The address to call: by a name of the operator's certificate, where it is not for the address itself."""
+    certificate = listening.certificate
+    name = _name(listening, certificate) if certificate and not certificate.made else None
+    return f"https://{name}:{listening.port}" if name else listening.url
+
+
+def _name(listening: Listening, certificate: Certificate) -> str | None:
+    """A name of a certificate that is not for the address where the service is; None where it is, or has none."""
+    if certificate.covers(urlsplit(listening.url).hostname or ""):
+        return None
+    names = sorted(name for name in certificate.names if isinstance(name, str))
+    return names[0].replace("*", "webdata") if names else None
+
+
+def _workers(config: Config) -> Iterator[str]:
+    if config.workers == 1:
+        return
+    yield f"{config.workers} workers, each with a browser of its own and room for {config.max_calls} calls"
+    if not config.redis:
+        yield "      Without a Redis each has limits and cached answers of its own: a key may call up to"
+        yield f"      {config.workers} times as often as its plan says. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
 
 
 def _browser(config: Config) -> str:

@@ -3,7 +3,10 @@
 The folder is one that the sandbox can replay: the pages, and an `INDEX.jsonl` that tells of each.
 """
 
+import fcntl
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +18,7 @@ MOST = 100
 
 @dataclass(frozen=True)
 class KeptPages:
-    """A folder of pages. The same page is kept once."""
+    """A folder of pages, which processes may share. The same page is kept once."""
 
     folder: Path
     most: int = MOST
@@ -25,9 +28,17 @@ class KeptPages:
         path = self.folder / f"{engine}-{sha256(body).hexdigest()[:16]}.html"
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(body)
-            self._list([*self._rows(), {"file": path.name, "engine": engine, **told}])
+            with self._alone():
+                path.write_bytes(body)
+                self._list([*self._rows(), {"file": path.name, "engine": engine, **told}])
         return path
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from the index meanwhile."""
+        with (self.folder / ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _rows(self) -> list[dict[str, Any]]:
         index = self.folder / "INDEX.jsonl"

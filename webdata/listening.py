@@ -1,17 +1,26 @@
 """The sockets that the service listens on: made once, and shared by all of its processes."""
 
+import logging
+import resource
 import socket
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from webdata.certificates import Certificate
 from webdata.config import Config
 from webdata.errors import ConfigError
+from webdata.tls import prepared
+
+logger = logging.getLogger(__name__)
 
 BACKLOG = 1024
 """Connections that wait to be accepted; the kernel has a bound of its own (net.core.somaxconn)."""
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # not listened on, but told apart
 """Addresses that stand for all of the machine's, and one of those each, to be called at."""
+OTHER_FILES = 4096
+"""Open files of a process beside callers' connections: those to sites (with its own sandbox three for each of a
+thousand calls), stores and browsers, and its own."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +32,16 @@ class Listening:
     """Where plain HTTP is told the way to HTTPS."""
     url: str
     """Without a slash at the end."""
+    certificate: Certificate | None
+    """That of HTTPS, as it was at the start."""
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Those that the settings want; raises ConfigError for an address that cannot be listened on."""
+        """Those that the settings want, and a certificate if need be.
+
+        Raises ConfigError for an address that cannot be listened on and a certificate that cannot be used.
+        """
+        certificate = prepared(config) if config.tls else None
         api = _listens(config.host, config.port, "--port")
         try:
             redirect = None
@@ -35,7 +50,7 @@ class Listening:
         except ConfigError:
             api.close()
             raise
-        return cls(api, redirect, config.public_url or _url(api, "https" if config.tls else "http"))
+        return cls(api, redirect, config.public_url or _url(api, "https" if config.tls else "http"), certificate)
 
     def __enter__(self) -> Self:
         return self
@@ -46,6 +61,41 @@ class Listening:
         self.api.close()
         if self.redirect:
             self.redirect.close()
+
+    @property
+    def sockets(self) -> list[socket.socket]:
+        """Those that there are, that of the API first."""
+        return [one for one in (self.api, self.redirect) if one]
+
+    @property
+    def port(self) -> int:
+        """Of the API."""
+        port: int = self.api.getsockname()[1]
+        return port
+
+
+def room_for(connections: int) -> int:
+    """How many connections this process can hold: as many as are wanted, if the system lets it open so many files.
+
+    Raises the process's own limit as far as need be; what is beyond the system's is told in the log.
+    """
+    needed = connections + OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    if most == needed:
+        return connections
+    room = max(most - OTHER_FILES, most // 2)
+    logger.warning(
+        "no more than %d connections can be open, not %d (WEBDATA_MAX_CONNECTIONS): the system lets this process open "
+        "%d files; raise that to %d (ulimit -Hn, LimitNOFILE of systemd)",
+        room,
+        connections,
+        hard,
+        needed,
+    )
+    return room
 
 
 def _listens(host: str, port: int, other: str) -> socket.socket:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,14 @@ from webdata.administration.usage import usage
 from webdata.config import Config
 from webdata.crawl import load_spiders
 from webdata.errors import ConfigError, QueryError, RecordError
+from webdata.greeting import greet
 from webdata.listening import Listening
+from webdata.logs import log_to_standard_error
 from webdata.sandbox.run import run as run_sandbox
 from webdata.saved import SavedPage, judge
 from webdata.spiders.base import EngineSpider
+from webdata.stores.sql_stores import SqlStores
+from webdata.workers import Worker, Workers
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -60,15 +65,36 @@ def main(ctx: click.Context) -> None:
 @main.command()
 @click.option("--host", help="Where to listen (default: WEBDATA_HOST or 127.0.0.1).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Which port (default: WEBDATA_PORT or 8080).")
+@click.option("--workers", type=click.IntRange(1, 64), help="How many processes (default: WEBDATA_WORKERS or 1).")
 @click.pass_obj
-def serve(config: Config, host: str | None, port: int | None) -> None:
+def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
     """Answer /v1 over HTTP until SIGINT or SIGTERM; calls in flight are finished first."""
-    config = config.with_options(host=host, port=port)
+    config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
-        install_reactor(TWISTED_REACTOR)
-        from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
+        if config.workers == 1:
+            _serve(config, listening)
+        else:
+            _serve_together(config, listening)
 
-        service.run(config, listening)
+
+def _serve(config: Config, listening: Listening, worker: Worker | None = None) -> None:
+    install_reactor(TWISTED_REACTOR)
+    from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
+
+    service.run(config, listening, worker=worker)
+
+
+def _serve_together(config: Config, listening: Listening) -> None:
+    """Several processes; what they all need is done and read once, before there are several."""
+    log_to_standard_error()
+    SqlStores(config.database).close()
+    load_spiders()
+
+    def begun() -> None:
+        with SqlStores(config.database) as stores:
+            asyncio.run(greet(listening, stores, config))
+
+    Workers(config.workers, listening.sockets, partial(_serve, config, listening), begun).run()
 
 
 @main.command()

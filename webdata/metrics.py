@@ -4,6 +4,7 @@ Labels have their values from closed sets alone: engines, outcomes, transports, 
 proxies. Nothing of a query, a key or a URL is among them.
 """
 
+import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -24,6 +25,7 @@ from prometheus_client import (
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 from webdata.crawl import Answer, Call, Turn, WarmCrawlers
 from webdata.errors import AccessError, FetchError, OverloadedError, QueryError, UnsupportedContentError
@@ -97,9 +99,48 @@ class Metrics:
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """All of it and its media type: OpenMetrics where that is accepted, else Prometheus' own text."""
-        # What else such a header says is left alone: the library fails on versions that it cannot read.
-        encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in accept.lower() else "")
-        return encode(self.registry), content_type
+        return _text(self.registry, accept)
+
+    def packed(self) -> bytes:
+        """All of it for another process, which reads this in a tenth of the time that Prometheus' text would take."""
+        return json.dumps([_packed(family) for family in self.registry.collect()]).encode()
+
+
+class AllWorkers(Collector):
+    """What several workers have counted, by their numbers and as `packed`; None where one did not tell.
+
+    Each sample has the label `worker`.
+    """
+
+    def __init__(self, told: Mapping[int, bytes | None]) -> None:
+        self._told = told
+
+    def text(self, accept: str = "") -> tuple[bytes, str]:
+        """As that of `Metrics`."""
+        return _text(self, accept)
+
+    def collect(self) -> Iterator[Metric]:
+        rows = [{"worker": str(worker), "up": told is not None} for worker, told in self._told.items()]
+        yield _gauge("webdata_worker_up", "Whether a worker has told its metrics.", ("worker",), rows, "up")
+        families: dict[str, Metric] = {}
+        for worker, told in self._told.items():
+            for name, documentation, kind, unit, samples in json.loads(told or b"[]"):
+                family = families.setdefault(name, Metric(name, documentation, kind, unit))
+                family.samples += [
+                    Sample(of, {**labels, "worker": str(worker)}, value) for of, labels, value in samples
+                ]
+        yield from families.values()
+
+
+def _packed(family: Metric) -> tuple[Any, ...]:
+    samples = [(sample.name, sample.labels, sample.value) for sample in family.samples]
+    return family.name, family.documentation, family.type, family.unit, samples
+
+
+def _text(collector: Collector, accept: str) -> tuple[bytes, str]:
+    # What else such a header says is left alone: the library fails on versions that it cannot read.
+    encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in accept.lower() else "")
+    return encode(collector), content_type
 
 
 class Shown(Collector):

@@ -7,51 +7,62 @@ import asyncio
 import gc
 import logging
 import signal
+import socket
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
 
 from webdata.access import Access
 from webdata.api.admission import Admission
 from webdata.api.app import Api
+from webdata.api.connections import Connections
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
+from webdata.api.plain_http import RedirectSite, secured
 from webdata.api.recent import Recent
 from webdata.cache import Cache
 from webdata.config import Config
 from webdata.crawl import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.downloadermiddlewares.blocked import captcha_hook
+from webdata.errors import DatabaseAwayError
 from webdata.greeting import greet
+from webdata.handed import Line
 from webdata.limits import Limits
-from webdata.listening import Listening
+from webdata.listening import Listening, room_for
+from webdata.logs import log_to_standard_error
 from webdata.metrics import Metrics, calls, money
 from webdata.sandbox.server import Sandbox
+from webdata.siblings import Siblings
 from webdata.stores.interfaces import Ledger
 from webdata.stores.passing import PassingStores
-from webdata.stores.processes import is_dead
+from webdata.stores.processes import is_dead, nobody
 from webdata.stores.sql_stores import SqlStores
+from webdata.tls import ServerTLS
+from webdata.workers import Worker
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
 """Longer than any call can take: what was set aside before is left from a process that died, wherever it ran."""
+SETTLED_EVERY = 60.0
+"""Seconds between two looks for such calls."""
 CALL_ENDS_WITHIN = 60.0
 """Seconds after its deadline in which a call has ended, however slow the database is."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
-def run(config: Config, listening: Listening, settings: Settings | None = None) -> None:
+def run(config: Config, listening: Listening, worker: Worker | None = None) -> None:
     """Serve until SIGINT or SIGTERM; raises ConfigError when the service cannot start.
 
-    `settings` are Scrapy's, by default the project's own.
+    A `worker` serves until its parent says so, or dies.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for noisy in ("scrapy", "alembic"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
-    main = _Main(Service(config, listening, settings or scrapy_settings()))
+    log_to_standard_error(worker.number if worker else None)
+    main = _Main(Service(config, listening, scrapy_settings(), worker))
     _collect_less()
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
@@ -82,8 +93,11 @@ class _Main:
 
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(signal.SIGTERM, self.stop)
+        if self.service.line:
+            self.service.line.listen(self.stop)
+        else:
+            loop.add_signal_handler(signal.SIGINT, self.stop)
         try:
             await self.service.start()
         except Exception as error:  # noqa: BLE001  # run() raises it, once the reactor has stopped
@@ -91,11 +105,11 @@ class _Main:
             self.stop()
 
     def stop(self) -> None:
-        """Stop gracefully; asked a second time, at once."""
-        if self.stopping:
-            reactor.stop()
-        else:
+        """Stop gracefully; asked a second time, at once. A worker is ended at once by its parent."""
+        if not self.stopping:
             self.stopping = asyncio.ensure_future(self._stop())
+        elif not self.service.line:
+            reactor.stop()
 
     async def _stop(self) -> None:
         try:
@@ -107,12 +121,17 @@ class _Main:
 class Service:
     """Sandbox, warm crawlers, keys and API, started and stopped together."""
 
-    def __init__(self, config: Config, listening: Listening, settings: Settings):
+    def __init__(self, config: Config, listening: Listening, settings: Settings, worker: Worker | None):
         self.config = config
         self.listening = listening
         self.settings = settings
+        self.worker = worker
+        self.line = Line(worker) if worker else None
+        self.siblings: Siblings | None = None
+        self.settling: asyncio.Task[None] | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
-        self.port: Any = None
+        self.ports: list[Any] = []
+        self.connections = Connections(room_for(config.max_connections))
         self.stores: SqlStores | None = None
         self.passing = PassingStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
 
@@ -120,7 +139,7 @@ class Service:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
         stores = self.stores = SqlStores(self.config.database)
-        await _settle(stores.ledger)
+        await _settle(stores.ledger, is_dead)
         await self.passing.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
@@ -131,6 +150,7 @@ class Service:
         metrics.show(partial(calls, self.crawlers))
         self.admission = self._admission(stores)
         metrics.show(partial(money, self.admission.shown, lambda: self.passing.cache_bytes))
+        await self._meet_siblings(metrics)
         self.health = Health(
             self.crawlers,
             stores.keys,
@@ -138,8 +158,9 @@ class Service:
             recent,
             sandbox_always=always,
             warned=self.passing.warnings,
+            siblings=self.siblings,
         )
-        pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
+        pages = [*self.health.pages(), *([metrics_page(metrics, self.siblings)] if self.config.metrics else [])]
         self.api = Api(
             resources=self.crawlers.resources,
             admission=self.admission,
@@ -147,35 +168,67 @@ class Service:
             sandbox_always=always,
             pages=[*pages, *documentation(self.crawlers.resources, pages)],
             told=metrics.answered,
+            connections=self.connections,
         )
-        self.port = self._listen()
-        await greet(self.listening.url, stores, self.config)
+        self._listen()
+        self.settling = asyncio.ensure_future(_settle_now_and_then(stores.ledger))
+        if self.line:
+            self.line.ready()
+        else:
+            await greet(self.listening, stores, self.config)
+
+    async def _meet_siblings(self, metrics: Metrics) -> None:
+        if self.worker:
+            self.siblings = Siblings(self.worker, metrics.packed)
+            await self.siblings.listen()
 
     def _admission(self, stores: SqlStores) -> Admission:
         limits = Limits(self.passing.limits, self.passing.shared_limits)
         cache = Cache(self.passing.cache, self.config.cache_stale)
         return Admission(Access(stores.keys), limits, cache, stores.ledger, self.crawlers)
 
-    def _listen(self) -> Any:
-        listens = self.listening.api
-        return reactor.adoptStreamPort(listens.fileno(), listens.family, self.api.site())
+    def _listen(self) -> None:
+        config, listening = self.config, self.listening
+        if config.tls:
+            factory: Any = secured(self.api.site(config.hsts), ServerTLS(config))
+        else:
+            factory = self.api.site()
+        self._take(listening.api, factory)
+        if listening.redirect:
+            port = None if config.public_url else listening.port
+            redirect = RedirectSite(listening.url, port, self.connections)
+            self._take(listening.redirect, redirect)
+
+    def _take(self, listens: socket.socket, factory: Any) -> None:
+        """Connections to this socket are the factory's from now on: accepted here, or by the parent of the workers."""
+        port = self.line.take(factory) if self.line else _adopted(listens, factory)
+        self.ports.append(port)
 
     async def stop(self) -> None:
         """Take no new calls, let those in flight finish, close everything.
 
         The port listens until they have finished: who asks hears that the service stops.
         """
-        if self.port:
+        if self.ports:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
             await self.api.drain(self.config.deadline)
-            await self.port.stopListening()
+            for port in self.ports:
+                await deferred_to_future(port.stopListening())
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
         await self.passing.close()
+        if self.settling:
+            self.settling.cancel()
+        if self.siblings:
+            self.siblings.close()
         if self.stores:
             self.stores.close()
         await self.sandbox.stop()
+
+
+def _adopted(listens: socket.socket, factory: Any) -> Any:
+    return reactor.adoptStreamPort(listens.fileno(), listens.family, factory)
 
 
 def _all_told(*all_of: Told) -> Told:
@@ -188,8 +241,18 @@ def _all_told(*all_of: Told) -> Told:
     return told
 
 
-async def _settle(ledger: Ledger) -> None:
+async def _settle_now_and_then(ledger: Ledger) -> None:
+    """Give back the credits of calls that are older than any can be: nobody may be left on their machine to do so."""
+    while True:
+        await asyncio.sleep(SETTLED_EVERY)
+        try:
+            await _settle(ledger, nobody)
+        except DatabaseAwayError as error:
+            logger.warning("the database does not answer: %s", error)
+
+
+async def _settle(ledger: Ledger, dead: Callable[[str], bool]) -> None:
     """Give back the credits of calls whose process has died."""
-    lost = await ledger.settle(is_dead, datetime.now(UTC) - LONGEST_CALL)
+    lost = await ledger.settle(dead, datetime.now(UTC) - LONGEST_CALL)
     if lost:
         logger.warning("credits of %d calls were given back: their process had died", lost)

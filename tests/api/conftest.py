@@ -6,7 +6,6 @@ Klein and agents are imported late: they take whatever reactor is there, and thi
 from __future__ import annotations
 
 import asyncio
-import math
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -179,7 +178,7 @@ def admission(calls, keys, ledger, cache_bytes) -> Admission:
     """As the service has it."""
     from webdata.api.admission import Admission
 
-    return Admission(Access(keys), Limits(MemoryLimits()), Cache(MemoryCache(cache_bytes), math.inf), ledger, calls)
+    return Admission(Access(keys), Limits(MemoryLimits()), Cache(MemoryCache(cache_bytes), 3600), ledger, calls)
 
 
 @pytest.fixture

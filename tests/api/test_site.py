@@ -2,17 +2,26 @@
 
 import asyncio
 import re
+import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_f_from_coro_f
 from twisted.internet import reactor
+from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyChannel
 
-from webdata.api.site import MAX_BODY, BoundedRequest, ascii_only
+from webdata.api.connections import Connections, Phase
+from webdata.api.plain_http import secured
+from webdata.api.site import MAX_BODY, SLOWEST, BoundedRequest, Site, ascii_only
+from webdata.config import Config
+from webdata.tls import ServerTLS
+
+MOST = 4
+"""Connections that the site with a clock of its own has room for."""
 
 
 @pytest.fixture
@@ -20,6 +29,47 @@ def port(api):
     listening = reactor.listenTCP(0, api.site(), interface="127.0.0.1")
     yield listening.getHost().port
     listening.stopListening()
+
+
+@pytest.fixture
+def clock():
+    """The time of the connections, which stands still until a test moves it."""
+    return Clock()
+
+
+@pytest.fixture
+def connections(clock):
+    return Connections(MOST, clock)
+
+
+@pytest.fixture
+def timed(api, connections):
+    """A port whose connections live by `clock`."""
+    listening = reactor.listenTCP(0, Site(api.resource(), connections), interface="127.0.0.1")
+    yield listening.getHost().port
+    listening.stopListening()
+
+
+@pytest.fixture
+def secure(api, connections, tmp_path):
+    """The same by TLS, and what a client trusts."""
+    tls = ServerTLS(Config(tls_folder=tmp_path))
+    site = secured(Site(api.resource(), connections, 3600), tls)
+    listening = reactor.listenTCP(0, site, interface="127.0.0.1")
+    yield listening.getHost().port, ssl.create_default_context(cafile=str(tls.certificate.cert_file))
+    listening.stopListening()
+
+
+def passes(clock, seconds):
+    """Let the time of the connections go on."""
+    clock.pump([1.0] * seconds)
+
+
+async def until(condition):
+    """Wait for something that the network brings about."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110  # sockets of the other end signal nothing
+            await asyncio.sleep(0.001)
 
 
 @asynccontextmanager
@@ -30,7 +80,8 @@ async def connected(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyn
             yield reader, writer
     finally:
         writer.close()
-        await writer.wait_closed()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 def request(line: str, secret: str) -> bytes:
@@ -164,6 +215,185 @@ async def test_hang_up(api, port, test_secret, calls, caplog):
 
     assert calls.answered == 1
     assert [record.args[3] for record in caplog.records] == [499]
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_slow_head(timed, connections, clock):
+    """Path and headers that are not whole 10 seconds after their first byte are a 408, whatever drips in."""
+    async with connected(timed) as (reader, writer):
+        for byte in b"GET / HTTP":
+            writer.write(bytes([byte]))
+            await asyncio.sleep(0.01)
+            passes(clock, 1)
+        assert len(connections) == 1
+        passes(clock, 1)
+        status, body = await answer(reader)
+        assert (status, b'"code":"request_timeout"' in body, b"within 10 seconds" in body) == (408, True, True)
+        assert await reader.read() == b""
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_silent_connection(timed, connections, clock):
+    """A connection on which nothing is asked is closed without a word after 10 seconds."""
+    async with connected(timed) as (reader, _):
+        await until(lambda: len(connections))
+        passes(clock, 10)
+        assert len(connections) == 1
+        passes(clock, 1)
+        assert await reader.read() == b""
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_an_idle_connection(timed, connections, clock):
+    """Between two requests a connection stays for 60 seconds, as its answers say, and is closed without a word."""
+    async with connected(timed) as (reader, writer):
+        for _ in range(2):
+            writer.write(b"GET / HTTP/1.1\r\n\r\n")
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert b"Keep-Alive: timeout=60\r\n" in head
+            await reader.readexactly(int(re.search(rb"(?i)content-length: (\d+)", head)[1]))
+            passes(clock, 60)
+        assert len(connections) == 1
+        passes(clock, 1)
+        assert await reader.read() == b""
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_slow_body(timed, clock):
+    """A body has 30 seconds, and more while it comes at the least speed; then it is a 408."""
+    async with connected(timed) as (reader, writer):
+        writer.write(b"POST /v1/request HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n")
+        for _ in range(20):
+            writer.write(b"x" * SLOWEST)
+            await asyncio.sleep(0.01)
+            passes(clock, 1)
+        passes(clock, 30)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(reader.readexactly(1), 0.05)
+        passes(clock, 2)
+        assert (await answer(reader))[0] == 408
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_an_endless_body(timed, connections, clock):
+    """What goes beyond the largest body earns no time, however fast it comes."""
+    async with connected(timed) as (reader, writer):
+        writer.write(b"POST /v1/request HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(20):
+            writer.write(b"40000\r\n" + b"x" * 0x40000 + b"\r\n")
+            await writer.drain()
+        (connection,) = connections._open
+        await until(lambda: connection.received > 2 * MAX_BODY)
+        passes(clock, 30 + MAX_BODY // SLOWEST)
+        assert connection.phase is Phase.BODY
+        passes(clock, 1)
+        assert (await answer(reader))[0] == 408
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_long_call(timed, test_secret, calls, clock):
+    """However long a call takes, its connection is left alone."""
+    calls.gate = asyncio.Event()
+    async with connected(timed) as (reader, writer):
+        writer.write(request("GET /v1/search/q=coffee", test_secret))
+        await calls.begun.wait()
+        passes(clock, 600)
+        calls.gate.set()
+        assert (await answer(reader))[0] == 200
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_an_answer_that_nobody_reads(timed, test_secret, calls, connections, clock):
+    """A client may read as slowly as it likes; one that reads nothing for 60 seconds is cut off."""
+    calls.end = replace(calls.end, record={"page": "x" * 40_000_000})
+    async with connected(timed) as (reader, writer):
+        writer.write(request("GET /v1/search/q=large", test_secret))
+        await reader.readexactly(1000)
+        for _ in range(4):
+            passes(clock, 50)
+            await reader.readexactly(4_000_000)
+            await asyncio.sleep(0.05)
+        assert len(connections) == 1
+        passes(clock, 62)
+        await until(lambda: not len(connections))
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_client_that_does_not_close(secure, connections, clock):
+    """A connection that was closed here, and there is not, is cut off after 5 seconds; nothing more of it is read."""
+    port, trust = secure
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
+    writer.write(b"hello\r\n\r\n")
+    assert b"\nstrict-transport-security: max-age=3600\r\n" in await reader.readuntil(b"\r\n\r\n")
+    writer.transport.pause_reading()
+    writer.write(b"GET / HTTP/1.1\r\n\r\n")
+    await asyncio.sleep(0.05)
+    passes(clock, 6)
+    await until(lambda: not len(connections))
+    writer.transport.abort()
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_handshake_that_stops(secure, connections, clock):
+    """TLS has to be there within 10 seconds; then the first request has as many."""
+    port, trust = secure
+    async with connected(port) as (reader, writer):
+        writer.write(b"\x16\x03\x01\x02")
+        await until(lambda: len(connections))
+        passes(clock, 10)
+        assert len(connections) == 1
+        passes(clock, 1)
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
+    passes(clock, 9)
+    writer.write(b"GET / HTTP/1.1\r\n\r\n")
+    head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 5)
+    assert b"\nStrict-Transport-Security: max-age=3600\r\n" in head
+    writer.transport.abort()
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_more_connections_than_there_is_room_for(timed, test_secret, calls, connections, clock, caplog):
+    """The connection that waits longest for its client makes room; one whose call runs stays; else none is let in."""
+    calls.gate = asyncio.Event()
+    all_of = [await asyncio.open_connection("127.0.0.1", timed) for _ in range(MOST)]
+    await until(lambda: len(connections) == MOST)
+    all_of[0][1].write(request("GET /v1/search/q=coffee", test_secret))
+    await calls.begun.wait()
+    passes(clock, 1)
+    all_of[1][1].write(b"GET / HTTP/1.1\r\n\r\n")
+    await answer(all_of[1][0])
+
+    for oldest in (2, 3, 1):
+        all_of.append(await asyncio.open_connection("127.0.0.1", timed))
+        with pytest.raises(ConnectionResetError):
+            await asyncio.wait_for(all_of[oldest][0].read(), 5)
+        assert len(connections) == MOST
+        passes(clock, 1)
+        all_of[-1][1].write(request(f"GET /v1/search/q=coffee&num={oldest}", test_secret))
+    await until(lambda: len(calls.calls) == MOST)
+    late, late_writer = await asyncio.open_connection("127.0.0.1", timed)
+    with pytest.raises(ConnectionResetError):
+        await asyncio.wait_for(late.read(), 5)
+    calls.gate.set()
+    for reader, _ in (all_of[0], *all_of[-3:]):
+        assert (await answer(reader))[0] == 200
+    for _, writer in (*all_of, (late, late_writer)):
+        writer.transport.abort()
+    assert [record.levelname for record in caplog.records if "WEBDATA_MAX_CONNECTIONS" in record.message] == ["WARNING"]
 
 
 def test_ascii_only():

@@ -9,14 +9,14 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "webdata"
 
 FLOORS = [
-    {"outcome"},
-    {"errors"},
-    {"variables"},
+    {"outcome", "turns"},
+    {"errors", "downloads"},
+    {"variables", "workers", "logs"},
     {"query", "records", "pools", "kept", "ladder", "sandbox.exchange"},
     {"resources", "devices", "config", "proxies", "sandbox.wire"},
-    {"pages", "stores.interfaces", "listening", "egress", "tunnel", "batch"},
-    {"browser", "impersonated"},
-    {"conversion", "access", "limits", "stores", "settings", "sandbox", "pipelines", "ways"},
+    {"pages", "stores.interfaces", "certificates", "egress", "tunnel", "batch", "siblings", "handed"},
+    {"browser", "impersonated", "tls"},
+    {"listening", "conversion", "access", "limits", "stores", "settings", "sandbox", "pipelines", "ways"},
     {"downloadermiddlewares", "extensions", "transports"},
     {"spiders"},
     {"crawl", "saved"},

@@ -4,13 +4,16 @@ import os
 import re
 import signal
 import sqlite3
+import ssl
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import orjson
 import pytest
@@ -25,11 +28,29 @@ WEBDATA = Path(sys.executable).with_name("webdata")
 
 @dataclass
 class Running:
-    """A service that runs: its process, its port, what it printed at the start."""
+    """A service that runs: its process, where it answers, what it printed at the start."""
 
     process: subprocess.Popen
-    port: int
+    url: str
     greeting: str
+
+    @property
+    def port(self):
+        """Of the API."""
+        return urlsplit(self.url).port
+
+    @property
+    def certificate(self):
+        """The file of the certificate that was made, which clients are to trust; None by plain HTTP."""
+        found = re.search(r"^certificate: (\S+) \(made here", self.greeting, re.MULTILINE)
+        return found and found[1]
+
+    def connection(self):
+        """An HTTP connection of the standard library's, verified where it is by TLS."""
+        if self.url.startswith("http:"):
+            return HTTPConnection("127.0.0.1", self.port, timeout=30)
+        trust = ssl.create_default_context(cafile=self.certificate)
+        return HTTPSConnection("127.0.0.1", self.port, timeout=30, context=trust)
 
     @property
     def test_key(self):
@@ -51,7 +72,7 @@ class Running:
 
     def ask(self, method, path, headers, body=None):
         """The status, headers and body of one request."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = self.connection()
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
@@ -69,12 +90,14 @@ class Running:
 def service(folder, *arguments, limited=False, **environ):
     """`webdata serve` with a database in the folder, until the end of the block.
 
-    Each call is fetched anew, as often as tests like, unless they want it otherwise.
+    It answers by HTTPS, with a certificate of its own, and has no port for plain HTTP. Each call is fetched anew, as
+    often as tests like, unless they want it otherwise.
     """
     settings = {
         "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3",
         "WEBDATA_CACHE_BYTES": "0",
-        "WEBDATA_TLS": "off",
+        "WEBDATA_TLS_FOLDER": str(folder / "tls"),
+        "WEBDATA_HTTP_PORT": "off",
         "PYTHONUNBUFFERED": "1",
         **environ,
     }
@@ -92,11 +115,11 @@ def service(folder, *arguments, limited=False, **environ):
             greeting += line
             if line.startswith("try: "):
                 break
-        port = re.search(r"http://127\.0\.0\.1:(\d+)", greeting)
-        assert port, (folder / "log").read_text()
+        url = re.search(r"answers on (\S+)", greeting)
+        assert url, (folder / "log").read_text()
         if not limited:
             unlimit(folder)
-        yield Running(process, int(port[1]), greeting)
+        yield Running(process, url[1], greeting)
     finally:
         process.kill()
         process.wait()
@@ -141,6 +164,61 @@ def running(tmp_path_factory, environ):
 def start(tmp_path):
     """Starts a service with a database of its own, for a block: `with start(WEBDATA_…="…") as one:`."""
     return partial(service, tmp_path)
+
+
+@dataclass
+class Books:
+    """The database beside a service: the command's words over it, and what is in its tables."""
+
+    url: str
+    folder: Path
+
+    def run(self, *words):
+        """What `webdata …` says."""
+        environ = {"WEBDATA_DATABASE": self.url, "PATH": "/usr/bin:/bin"}
+        done = subprocess.run([WEBDATA, *words], env=environ, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
+    def query(self, statement):
+        """The rows that a statement finds."""
+        if self.url.startswith("sqlite"):
+            with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database:
+                return database.execute(statement).fetchall()
+        psycopg = pytest.importorskip("psycopg")
+        with psycopg.connect(self.url) as database:
+            return database.execute(statement).fetchall()
+
+    def ends(self):
+        """How often each request ended, by its id and the kind of its end."""
+        kinds = "('commit', 'release', 'free')"
+        return Counter(self.query(f"SELECT request_id, kind FROM movements WHERE kind IN {kinds}"))
+
+    def left(self):
+        """Credits that the account has, and how many are set aside."""
+        [(balance,)] = self.query("SELECT balance FROM accounts WHERE id = 'acc_default'")
+        [(reserved,)] = self.query("SELECT count(*) FROM reservations")
+        return balance, reserved
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def books(request, tmp_path):
+    """Of an empty database."""
+    if request.param == "sqlite":
+        return Books(f"sqlite:///{tmp_path}/webdata.sqlite3", tmp_path)
+    return Books(request.getfixturevalue("postgresql"), tmp_path)
+
+
+@pytest.fixture
+def serve(start, books):
+    """Starts a service over the books whose live keys pay in earnest, though the sandbox answers them."""
+    return partial(
+        start,
+        limited=True,
+        WEBDATA_DATABASE=books.url,
+        WEBDATA_SANDBOX="always",
+        WEBDATA_CACHE_BYTES="10000000",
+        WEBDATA_MAX_CALLS="200",
+    )
 
 
 @pytest_twisted.async_yield_fixture(scope="module")

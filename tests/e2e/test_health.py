@@ -4,7 +4,6 @@ import re
 import sys
 import threading
 import time
-from http.client import HTTPConnection
 from pathlib import Path
 
 import orjson
@@ -17,7 +16,7 @@ LINES = re.search(r"<!-- lines of /metrics after (.*?) -->\n```\n(.*?)```", OPER
 
 def ask(one, path, method="GET"):
     """The status and body of a request without a key."""
-    connection = HTTPConnection("127.0.0.1", one.port, timeout=10)
+    connection = one.connection()
     try:
         connection.request(method, path)
         response = connection.getresponse()
@@ -75,7 +74,7 @@ def test_a_service_that_stops_says_so(start):
     """A service that stops is 503 until its calls are finished: on old connections and new ones, health and calls."""
     with start() as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
-        kept = HTTPConnection("127.0.0.1", one.port, timeout=10)
+        kept = one.connection()
         kept.request("GET", "/health/ready")
         assert orjson.loads(kept.getresponse().read())["status"] == "ready"
         slow.start()

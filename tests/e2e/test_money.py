@@ -1,75 +1,10 @@
 """What calls cost and how many are let in: the service as a process, its database SQLite or PostgreSQL."""
 
 import re
-import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from threading import Event
-
-import pytest
-
-WEBDATA = Path(sys.executable).with_name("webdata")
-
-
-@dataclass
-class Books:
-    """The database beside a service: the command's words over it, and what is in its tables."""
-
-    url: str
-    folder: Path
-
-    def run(self, *words):
-        """What `webdata …` says."""
-        environ = {"WEBDATA_DATABASE": self.url, "PATH": "/usr/bin:/bin"}
-        done = subprocess.run([WEBDATA, *words], env=environ, capture_output=True, text=True, timeout=60, check=True)
-        return done.stdout
-
-    def query(self, statement):
-        """The rows that a statement finds."""
-        if self.url.startswith("sqlite"):
-            with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database:
-                return database.execute(statement).fetchall()
-        psycopg = pytest.importorskip("psycopg")
-        with psycopg.connect(self.url) as database:
-            return database.execute(statement).fetchall()
-
-    def ends(self):
-        """How often each request ended, by its id and the kind of its end."""
-        kinds = "('commit', 'release', 'free')"
-        return Counter(self.query(f"SELECT request_id, kind FROM movements WHERE kind IN {kinds}"))
-
-    def left(self):
-        """Credits that the account has, and how many are set aside."""
-        [(balance,)] = self.query("SELECT balance FROM accounts WHERE id = 'acc_default'")
-        [(reserved,)] = self.query("SELECT count(*) FROM reservations")
-        return balance, reserved
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def books(request, tmp_path):
-    """Of an empty database."""
-    if request.param == "sqlite":
-        return Books(f"sqlite:///{tmp_path}/webdata.sqlite3", tmp_path)
-    return Books(request.getfixturevalue("postgresql"), tmp_path)
-
-
-@pytest.fixture
-def serve(start, books):
-    """Starts a service over the books whose live keys pay in earnest, though the sandbox answers them."""
-    return partial(
-        start,
-        limited=True,
-        WEBDATA_DATABASE=books.url,
-        WEBDATA_SANDBOX="always",
-        WEBDATA_CACHE_BYTES="10000000",
-        WEBDATA_MAX_CALLS="200",
-    )
 
 
 def numbers(headers, *names):
@@ -175,10 +110,8 @@ def test_a_killed_service(serve, books):
 
 def test_a_caller_that_hangs_up(serve, books):
     """A caller that hangs up pays for what was fetched for it, and nothing stays set aside when the service ends."""
-    from http.client import HTTPConnection
-
     with serve() as one:
-        connection = HTTPConnection("127.0.0.1", one.port, timeout=10)
+        connection = one.connection()
         connection.request("GET", "/v1/search?q=coffee+sandbox:slow=1", headers={"X-Api-Key": one.live_key})
         while books.left()[1] == 0:
             assert one.process.poll() is None

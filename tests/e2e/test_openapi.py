@@ -33,8 +33,9 @@ def call(running):
 
         def answered(case):
             headers = {"X-Api-Key": running.test_key}
-            response = case.call(f"http://127.0.0.1:{running.port}", session=session, headers=headers, timeout=30)
-            case.validate_response(response, checks=CHECKS)
+            sent = {"session": session, "headers": headers, "timeout": 30, "verify": running.certificate}
+            response = case.call(running.url, **sent)
+            case.validate_response(response, checks=CHECKS, transport_kwargs=sent)
             assert response.status_code not in (500, 501, 504)
             return response
 

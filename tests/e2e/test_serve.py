@@ -13,6 +13,9 @@ import pytest
 from webdata.pipelines.validate import validate
 from webdata.resources.web_search import WEB_SEARCH
 
+ALONE = {"WEBDATA_TLS": "off"}
+"""Settings of a service that needs no other port than its own, and leaves no certificate behind."""
+
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_the_printed_line_works(running):
@@ -138,7 +141,12 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
 )
 def test_a_mistake_stops_the_start(tmp_path, name, value, told):
     """A setting that cannot be used ends the start with status 2 and a line that says what would be right."""
-    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin", name: value}
+    environ = {
+        "WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3",
+        "PATH": "/usr/bin:/bin",
+        **ALONE,
+        name: value,
+    }
     command = [Path(sys.executable).with_name("webdata"), "serve", "--port", "0"]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
@@ -165,7 +173,7 @@ def test_the_greeting_tells_the_browser(start, environ, browser):
 
 def test_a_taken_port_is_told(running, tmp_path):
     """A service that cannot listen says where, and what to do, and exits with status 2."""
-    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin"}
+    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin", **ALONE}
     command = [Path(sys.executable).with_name("webdata"), "serve", "--port", str(running.port)]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 from klein import Klein
-from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 from twisted.web.server import Request
@@ -18,6 +17,7 @@ from werkzeug.exceptions import MethodNotAllowed, NotFound
 
 from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.admission import Admission, Standing
+from webdata.api.connections import Connections
 from webdata.api.front import Front, request_id, target, wanted_type
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
@@ -42,7 +42,7 @@ class Api:
     """Answers every resource under its path, and the pages about the caller, for callers with a key.
 
     `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too. `pages` are answered
-    beside the resources, for anybody.
+    beside the resources, for anybody. `connections` are those of all ports of the process.
     """
 
     def __init__(
@@ -53,6 +53,7 @@ class Api:
         sandbox_always: bool = False,
         pages: Sequence[OpenPage] = (),
         told: Answered | None = None,
+        connections: Connections | None = None,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._admission = admission
@@ -61,15 +62,15 @@ class Api:
         self._pages = pages
         self._told = told
         self._front = Front(self._routes().resource(), frozenset(page.path for page in pages))
-        self._site = Site(self._front)
+        self._connections = connections or Connections()
 
     def resource(self) -> Front:
         """The root of the service, for a site."""
         return self._front
 
-    def site(self) -> Site:
-        """What a port listens for."""
-        return self._site
+    def site(self, hsts: int = 0) -> Site:
+        """What a port listens for; `hsts` is told by TLS, in seconds."""
+        return Site(self._front, self._connections, hsts)
 
     async def drain(self, within: float) -> None:
         """Answer new requests with 503 and wait until those in flight are answered, and the answers sent.
@@ -80,7 +81,7 @@ class Api:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await self._front.idle()
-                await self._site.close()
+                await self._connections.close()
 
     def _routes(self) -> Klein:
         # Resources answer their own errors; what is left to Klein's are paths and methods that have none, and pages.
@@ -181,9 +182,16 @@ class Api:
 
 def _uncancelled(answer: Coroutine[Any, Any, bytes]) -> "Deferred[bytes]":
     """The answer as a Deferred. Klein cancels it when the caller hangs up; the call itself goes on to its end."""
-    outer: Deferred[bytes] = Deferred()
-    deferred_from_coro(answer).chainDeferred(outer)
-    return outer
+    told: Deferred[bytes] = Deferred()
+
+    def tell(task: "asyncio.Task[bytes]") -> None:
+        try:
+            told.callback(task.result())
+        except Exception:  # noqa: BLE001  # whatever it is, Klein answers and logs it
+            told.errback(Failure())
+
+    asyncio.ensure_future(answer).add_done_callback(tell)
+    return told
 
 
 def _headers(request: Request) -> Header:

@@ -16,6 +16,7 @@ from webdata.api.replies import Reply
 from webdata.crawl import WarmCrawlers
 from webdata.ladder import Transport
 from webdata.metrics import NETWORKS
+from webdata.siblings import Siblings
 from webdata.stores.interfaces import KeyStore
 from webdata.ways import Ways
 
@@ -26,8 +27,8 @@ class Health:
     """How the service does, told without a word that helps anybody else: no addresses, no keys.
 
     `wanted` are the transports that the operator has not turned off, `recent` tells how the last calls ended, `warned`
-    what else there is to warn of. With `sandbox_always` live keys' calls go to the sandbox, and its ways are looked at
-    for warnings.
+    what else there is to warn of, `siblings` the workers, where there are several. With `sandbox_always` live keys'
+    calls go to the sandbox, and its ways are looked at for warnings.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Health:
         *,
         sandbox_always: bool = False,
         warned: Callable[[], Iterable[str]] = tuple,
+        siblings: Siblings | None = None,
     ) -> None:
         self._crawlers = crawlers
         self._keys = keys
@@ -46,6 +48,7 @@ class Health:
         self._recent = recent
         self._sandbox_always = sandbox_always
         self._warned = warned
+        self._siblings = siblings
         self._version = version("webdata")
         self._begun = monotonic()
         self._stopping = False
@@ -71,6 +74,7 @@ class Health:
             "status": self._status(failures, warnings),
             "version": self._version,
             "uptime": round(monotonic() - self._begun, 1),
+            **({"worker": self._siblings.shown()} if self._siblings else {}),
             "calls": self._crawlers.shown(),
             "sandbox": "always" if self._sandbox_always else "test",
             "recent": self._recent.shown(),

@@ -3,14 +3,16 @@
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header
 from webdata.api.replies import Reply
-from webdata.metrics import OPENMETRICS, Metrics
+from webdata.metrics import OPENMETRICS, AllWorkers, Metrics
+from webdata.siblings import Siblings
 
 
-def metrics_page(metrics: Metrics) -> OpenPage:
-    """The page: Prometheus' text, or OpenMetrics for those that accept it."""
+def metrics_page(metrics: Metrics, siblings: Siblings | None = None) -> OpenPage:
+    """The page: Prometheus' text, or OpenMetrics for those that accept it. With siblings it tells of all of them."""
 
-    def reply(header: Header) -> Reply:
-        body, content_type = metrics.text(header("accept") or "")
+    async def reply(header: Header) -> Reply:
+        counted = AllWorkers(await siblings.told()) if siblings else metrics
+        body, content_type = counted.text(header("accept") or "")
         return Reply(200, body, {"content-type": content_type, "vary": "accept", **FRESH})
 
     return OpenPage("/metrics", "what was counted, for Prometheus", reply, ("text/plain", OPENMETRICS))

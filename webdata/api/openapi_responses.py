@@ -70,9 +70,12 @@ LOST = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server-timing")
 BEFORE_KEYS = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE)
 """Statuses that come before the key is looked at."""
 
+UNROUTED = (308, 408)
+"""Statuses that requests get before they reach an endpoint: by plain HTTP, or too slow."""
+
 CODES = {
     status: {code: title for code, (its_status, title) in KINDS.items() if its_status == status}
-    for status in sorted({status for status, _ in KINDS.values()})
+    for status in sorted({status for status, _ in KINDS.values()}.difference(UNROUTED))
 }
 """The codes and titles of each status of an error."""
 

@@ -35,11 +35,13 @@ JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
 
 KINDS = {
+    "https_required": (308, "HTTPS required"),
     "bad_request": (400, "Bad request"),
     "target_not_allowed": (400, "Target not allowed"),
     "unauthorized": (401, "Unauthorized"),
     "not_found": (404, "Not found"),
     "method_not_allowed": (405, "Method not allowed"),
+    "request_timeout": (408, "Request timeout"),
     "payload_too_large": (413, "Payload too large"),
     "validation_error": (422, "Parameters that cannot be run"),
     "rate_limited": (429, "Too many requests"),

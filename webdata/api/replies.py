@@ -1,7 +1,7 @@
 """What goes back to a caller: status, headers and body in one value."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -43,6 +43,10 @@ class Reply:
     @property
     def _phrase(self) -> str:
         return HTTPStatus(self.status).phrase
+
+    def with_headers(self, headers: Mapping[str, str]) -> "Reply":
+        """The same reply with further headers."""
+        return replace(self, headers={**self.headers, **headers})
 
     def last_words(self) -> bytes:
         """The whole response as bytes, for a connection that is closed after it."""

@@ -1,0 +1,236 @@
+"""What plain HTTP is told, over real sockets."""
+
+import asyncio
+import re
+import socket
+from contextlib import closing
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from pytest_twisted import ensureDeferred
+from scrapy.utils.defer import deferred_f_from_coro_f
+from twisted.internet import reactor
+from twisted.internet.task import Clock
+
+from webdata.api.connections import Connections
+from webdata.api.plain_http import TLS_HANDSHAKE, RedirectSite, secured
+from webdata.api.site import Site
+from webdata.config import Config
+from webdata.tls import ServerTLS
+
+URL = "https://127.0.0.1:8443"
+KEY = "wd_live_" + "a1B2" * 12 + "c"
+SAFE_LOCATION = re.compile(r"https://(?:[A-Za-z0-9._-]+|\[[0-9a-f:.]+\])(?::8443)/[\x21-\x7e]*")
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Callers are sent to the host that they asked, at the port of HTTPS."""
+    return RedirectSite(URL, 8443, Connections())
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def plain(clock):
+    listening = reactor.listenTCP(0, RedirectSite(URL, 8443, Connections(clock=clock)), interface="127.0.0.1")
+    yield listening.getHost().port
+    listening.stopListening()
+
+
+async def told(port, sent, *, ends=True):
+    """Everything that comes back until the other end closes."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(sent)
+        if ends:
+            writer.write_eof()
+        async with asyncio.timeout(10):
+            return await reader.read()
+    finally:
+        writer.transport.abort()
+
+
+@pytest.mark.parametrize(
+    ("sent", "location"),
+    [
+        ("GET /v1/search/q=caf%C3%A9&num=5?x=%2F%26 HTTP/1.1\r\nHost: data.example", "https://data.example:8443/v1/search/q=caf%C3%A9&num=5?x=%2F%26"),
+        ("DELETE / HTTP/1.1\r\nHost: data.example:80", "https://data.example:8443/"),
+        ("POST /v1/request HTTP/1.1\r\nHost: [::1]:8080\r\nContent-Length: 5000000", "https://[::1]:8443/v1/request"),
+        ("GET /x HTTP/1.0", f"{URL}/x"),
+        ("GET /x HTTP/1.1\r\nHost: a.example\r\nHost: b.example", f"{URL}/x"),
+        ("GET /x HTTP/1.1\r\nHost: user@evil.example", f"{URL}/x"),
+        ("GET /x HTTP/1.1\r\nHost: evil.example/path", f"{URL}/x"),
+        ("GET /x HTTP/1.1\r\nHost: [::zz]", f"{URL}/x"),
+        ("GET /x HTTP/1.1\r\nHost: a..b", f"{URL}/x"),
+        ("GET //evil.example/x HTTP/1.1\r\nHost: a.example", "https://a.example:8443//evil.example/x"),
+        ("GET http://b.example:8080/x?y HTTP/1.1\r\nHost: a.example", "https://b.example:8443/x?y"),
+        ("GET HTTP://b.example?y HTTP/1.1\r\nHost: a.example", "https://b.example:8443/?y"),
+        ("OPTIONS * HTTP/1.1\r\nHost: a.example", "https://a.example:8443/"),
+        ("GET /café HTTP/1.1\r\nHost: a.example", "https://a.example:8443/caf%C3%A9"),
+        ("GET /x HTTP/1.1\r\nHost: a.example\r\nExpect: 100-continue\r\nContent-Length: 5", "https://a.example:8443/x"),
+    ],
+)  # fmt: skip
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_every_request_is_told_the_way(plain, sent, location):
+    """Whatever is asked by plain HTTP is a 308 to the same at HTTPS, without waiting for a body, and the end."""
+    answer = await told(plain, f"{sent}\r\n\r\n".encode(), ends=False)
+    head, _, body = answer.decode().partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 308 Permanent Redirect\r\n")
+    assert f"\nlocation: {location}\r\n" in f"{head}\r\n"
+    assert "connection: close" in head
+    assert "strict-transport-security" not in head
+    problem = orjson.loads(body)
+    assert (problem["error"]["code"], problem["status"]) == ("https_required", 308)
+    assert "unencrypted" in problem["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"CONNECT data.example:443 HTTP/1.1\r\nHost: data.example:443\r\n\r\n",
+        b"GET ftp://data.example/ HTTP/1.1\r\n\r\n",
+        b"GET x HTTP/1.1\r\nHost: data.example\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n",
+        b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+    ],
+)
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_what_is_no_request(plain, sent):
+    """What is not to be redirected is the 400 of the API, and the connection ends."""
+    answer = await told(plain, sent)
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b'"code":"bad_request"' in answer
+    assert answer.count(b"HTTP/1.1 400") == 1
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_only_the_first_is_answered(plain):
+    """One connection gets one answer, whatever else was sent on it."""
+    answer = await told(plain, b"GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n")
+    assert answer.count(b"HTTP/1.1 308") == 1
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_head_has_no_body(plain):
+    """HEAD gets the same headers, and nothing after them."""
+    answer = await told(plain, b"HEAD /a HTTP/1.1\r\n\r\n")
+    assert answer.endswith(b"\r\n\r\n")
+    assert answer.count(b"\r\n\r\n") == 1
+
+
+@pytest.mark.parametrize("header", ["X-Api-Key", "api-key", "x-apikey", "apikey"])
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_key_in_the_clear(plain, header, caplog):
+    """Who sends a key unencrypted is told to have it replaced; the key is in no answer and no log."""
+    caplog.set_level("INFO")
+    with_key = await told(plain, f"GET /v1/search HTTP/1.1\r\n{header}: {KEY}\r\n\r\n".encode())
+    in_target = await told(plain, f"GET /v1/search?apikey={KEY} HTTP/1.1\r\n\r\n".encode())
+    without = await told(plain, b"GET /v1/search HTTP/1.1\r\n\r\n")
+    assert b"have it replaced" in with_key
+    assert b"have it replaced" in in_target
+    assert b"have it replaced" not in without
+    assert KEY.encode() not in with_key + in_target
+    assert b"/v1/search?apikey=wd_live_REMOVED\r\n" in in_target
+    assert KEY not in caplog.text
+    assert [record.args[4:] for record in caplog.records if record.name == "webdata.api"][-2:] == [
+        (", with a key",),
+        ("",),
+    ]
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_a_large_body_loses_no_answer(plain):
+    """A client that sends a large body without looking gets the answer all the same."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", plain)
+    writer.write(b"POST / HTTP/1.1\r\nContent-Length: 8000000\r\n\r\n")
+    for _ in range(80):
+        writer.write(b"x" * 100_000)
+        await writer.drain()
+    async with asyncio.timeout(10):
+        assert (await reader.read()).startswith(b"HTTP/1.1 308")
+    writer.transport.abort()
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_who_never_closes_is_cut_off(plain, clock):
+    """A client that goes on after its answer is cut off after 5 seconds."""
+    with closing(socket.create_connection(("127.0.0.1", plain))) as client:
+        client.setblocking(False)
+        loop = asyncio.get_running_loop()
+        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        async with asyncio.timeout(10):
+            assert await loop.sock_recv(client, 65536)
+            clock.pump([1.0] * 6)
+            await asyncio.sleep(0.05)
+            with pytest.raises(OSError, match=r"reset|pipe"):
+                client.send(b"x")
+
+
+def test_a_public_address(site):
+    """Where the operator says what the address is, all are sent there."""
+    public = RedirectSite("https://data.example.com", None, Connections())
+    assert public.location("/a?b", ["evil.example"]) == "https://data.example.com/a?b"
+    assert public.location("http://evil.example/a", []) == "https://data.example.com/a"
+
+
+def test_the_usual_port():
+    """The port of HTTPS is not told where it is the usual one."""
+    assert RedirectSite("https://[::]", 443, Connections()).location("/", ["a.example:80"]) == "https://a.example/"
+
+
+hosts = st.one_of(
+    st.text(max_size=30),
+    st.from_regex(r"[a-z0-9.-]{1,20}(:[0-9]{0,6})?", fullmatch=True),
+    st.from_regex(r"\[[0-9a-f:.%]{0,20}\](:[0-9]*)?", fullmatch=True),
+    st.ip_addresses(v=6).map(lambda address: f"[{address}]"),
+)
+targets = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_size=40)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    target=st.one_of(targets, targets.map("/{}".format), targets.map("http://{}".format)),
+    given_hosts=st.lists(hosts, max_size=2),
+)
+@example(target="http://a.example@evil.example/", given_hosts=[])
+@example(target="/", given_hosts=["a.example\r\nset-cookie: x"])
+@example(target="http://", given_hosts=["a.example"])
+def test_no_host_or_target_leads_astray(site, target, given_hosts):
+    """Whatever is asked of whatever host, the way leads to a host at the port of HTTPS, and nothing follows it."""
+    location = site.location(target, given_hosts)
+    assert location is None or SAFE_LOCATION.fullmatch(location)
+    if target.startswith("/"):
+        assert location.endswith(target)
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_plain_words_to_the_port_of_https(api, tmp_path):
+    """What is not TLS is told so at once, and closed; what begins like TLS gets no plain word."""
+    site = secured(Site(api.resource(), Connections(), 3600), ServerTLS(Config(tls_folder=tmp_path)))
+    listening = reactor.listenTCP(0, site, interface="127.0.0.1")
+    port = listening.getHost().port
+    for first in range(256):
+        answer = await told(port, bytes([first]) + b"ET /v1/search HTTP/1.1\r\n\r\n", ends=False)
+        if first == TLS_HANDSHAKE:
+            assert b"HTTP" not in answer
+        else:
+            assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+            assert b"https://" in answer
+    assert (await told(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
+    listening.stopListening()

@@ -1,0 +1,75 @@
+"""A thousand slow calls at once, each on a connection of its own."""
+
+import asyncio
+import resource
+import ssl
+import time
+from pathlib import Path
+
+import pytest
+
+CALLS = 1000
+MEMORY_MB = 500
+PATIENCE = 60
+"""Seconds until all are answered; on an idle machine it takes ten."""
+
+
+@pytest.fixture
+def _open_files():
+    """Room for the test's own ends of the connections."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def peak_mb(one):
+    """The most memory that the service has had."""
+    status = Path(f"/proc/{one.process.pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+async def connected(one, trust):
+    return await asyncio.open_connection("127.0.0.1", one.port, ssl=trust)
+
+
+async def ask(one, connection, path):
+    """The status of a call, and the seconds that it took."""
+    reader, writer = connection
+    begun = time.monotonic()
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Api-Key: {one.test_key}\r\n\r\n".encode())
+    status = int((await reader.readuntil(b"\r\n")).split()[1])
+    seconds = time.monotonic() - begun
+    writer.transport.abort()
+    return status, seconds
+
+
+async def crowd(one, trust):
+    """The statuses of the crowd's calls, and those of another engine's meanwhile, with their seconds."""
+    assert (await ask(one, await connected(one, trust), "/v1/b/search?q=tea"))[0] == 200
+    connections = [await connected(one, trust) for _ in range(CALLS)]
+    slow = [
+        asyncio.create_task(ask(one, connection, f"/v1/scholar?q=coffee+{number}+sandbox:slow=3"))
+        for number, connection in enumerate(connections)
+    ]
+    crowded = asyncio.gather(*slow)
+    others = []
+    while not crowded.done():
+        others.append(await ask(one, await connected(one, trust), f"/v1/b/search?q=tea+{len(others)}"))
+        await asyncio.wait({crowded}, timeout=0.2)
+    return [status for status, _ in await crowded], others
+
+
+@pytest.mark.task
+@pytest.mark.usefixtures("_open_files")
+async def test_a_thousand_slow_calls(start):
+    """All are answered, in bounded memory; calls of another engine notice little of them."""
+    with start(WEBDATA_DEADLINE=str(PATIENCE)) as one:
+        trust = ssl.create_default_context(cafile=one.certificate)
+        statuses, others = await asyncio.wait_for(crowd(one, trust), PATIENCE)
+        memory = peak_mb(one)
+    assert statuses == [200] * CALLS
+    assert {status for status, _ in others} == {200}
+    times = sorted(seconds for _, seconds in others)
+    assert times[len(times) // 2] < 1
+    assert memory < MEMORY_MB

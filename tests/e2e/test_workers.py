@@ -1,0 +1,228 @@
+"""The service as several processes: what callers, keys and the books see of it."""
+
+import os
+import re
+import signal
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http.client import HTTPException
+from pathlib import Path
+from time import monotonic, sleep
+
+import orjson
+import pytest
+
+TOGETHER = ("--workers", "2")
+
+
+def processes(pid):
+    """The process ids below one, those of their children too."""
+    try:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [one for child in map(int, found) for one in (child, *processes(child))]
+
+
+def runs(pid):
+    return Path(f"/proc/{pid}").exists()
+
+
+def until(found, seconds=30):
+    """What is found in the end."""
+    end = monotonic() + seconds
+    while monotonic() < end:
+        if result := found():
+            return result
+        sleep(0.05)
+    raise AssertionError("it was not found in time")
+
+
+class Caller:
+    """Calls over one connection that is kept, so that one worker answers."""
+
+    def __init__(self, one, key):
+        self.one = one
+        self.key = key
+        self.connection = one.connection()
+
+    def get(self, path):
+        """The status, headers and JSON body; after an error the next call has a new connection."""
+        try:
+            self.connection.request("GET", path, headers={"X-Api-Key": self.key})
+            response = self.connection.getresponse()
+            return response.status, response.headers, orjson.loads(response.read())
+        except (OSError, HTTPException):
+            self.connection.close()
+            raise
+
+    @property
+    def worker(self):
+        return self.get("/health/ready")[2]["worker"]
+
+
+@pytest.fixture
+def call_by():
+    """Makes callers, whose connections are closed in the end."""
+    made = []
+
+    def make(one, key=None):
+        made.append(Caller(one, key or one.test_key))
+        return made[-1]
+
+    yield make
+    for caller in made:
+        caller.connection.close()
+
+
+@pytest.fixture
+def together(serve, books):
+    """Starts a service of two workers over the books, whose keys may call as often as they like."""
+
+    def start(*, credits_left=1000, **environ):
+        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+        books.run("accounts", "credit", "default", str(credits_left - 1000))
+        return serve(*TOGETHER, **environ)
+
+    return start
+
+
+def committed(one):
+    """Credits that each worker has taken, by the metrics."""
+    text = one.ask("GET", "/metrics", {})[2].decode()
+    return {
+        int(worker): float(amount)
+        for worker, amount in re.findall(r'webdata_credits_total\{movement="committed",worker="(\d)"\} (\S+)', text)
+    }
+
+
+def test_the_end_of_credits(together, books):
+    """8 callers with 10 n calls and n credits get exactly n answers from both workers together."""
+    credits_left = 20
+    with together(credits_left=credits_left) as one:
+
+        def call(number):
+            status, headers, body = one.get(f"/v1/scholar?q=coffee+{number}&num=1", key=one.live_key)
+            return status, headers["x-credits-cost"], body["error"]["code"] if status != 200 else ""
+
+        with ThreadPoolExecutor(8) as callers:
+            heard = Counter(callers.map(call, range(10 * credits_left)))
+        shares = committed(one)
+    assert heard == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
+    assert books.left() == (0, 0)
+    assert Counter(kind for _, kind in books.ends()) == {"commit": credits_left}
+    assert sum(shares.values()) == credits_left
+    assert all(shares[worker] > 0 for worker in (1, 2))
+
+
+def test_a_killed_worker(together, books, call_by):
+    """After `kill -9` of a worker amid 2,000 calls every answer is in the books, once, and nothing stays set aside."""
+    enough, answered, lost, mine = threading.Event(), [], [], threading.local()
+
+    def call(one, number):
+        if getattr(mine, "calls", 0) % 25 == 0:  # so that the worker that takes the other's place gets its share
+            mine.caller = call_by(one, one.live_key)
+        mine.calls = getattr(mine, "calls", 0) + 1
+        try:
+            status, headers, _ = mine.caller.get(f"/v1/scholar?q=coffee+{number}&num=1")
+        except (OSError, HTTPException) as error:
+            lost.append(error)
+            return
+        answered.append((headers["x-request-id"], status))
+        if len(answered) == 600:
+            enough.set()
+
+    with together(credits_left=3000) as one:
+        with ThreadPoolExecutor(16) as callers:
+            callers.map(partial(call, one), range(2000))
+            assert enough.wait(60)
+            os.kill(processes(one.process.pid)[0], signal.SIGKILL)
+        until(lambda: call_by(one).worker["running"] == 2)
+        until(lambda: books.left()[1] == 0)
+        assert one.stop() == 0
+    ends = books.ends()
+    commits = {request for request, kind in ends if kind == "commit"}
+    assert 0 < len(lost) <= 16
+    assert len(answered) + len(lost) == 2000
+    assert {status for _, status in answered} == {200}
+    assert {request for request, _ in answered} <= commits
+    assert set(ends.values()) == {1}
+    assert len({request for request, _ in ends}) == len(ends)
+    assert books.left() == (3000 - len(commits), 0)
+
+
+def test_what_workers_share_by_redis(start, shared_redis, call_by):
+    """With a Redis limits and cached answers are those of all workers together, and a revoked key stops in both."""
+    with start(*TOGETHER, limited=True, WEBDATA_REDIS=shared_redis.url) as one:
+        first, second = (call_by(one) for _ in range(2))
+        assert {first.worker["number"], second.worker["number"]} == {1, 2}
+        assert [caller.get("/v1/search?q=coffee")[1]["x-cache"] for caller in (first, second)] == ["MISS", "HIT"]
+        answers = [caller.get("/v1/search?q=coffee") for _ in range(30) for caller in (first, second)]
+        assert [status for status, *_ in answers] == [200] * 58 + [429] * 2
+        for caller in (first, second):
+            caller.key = one.live_key
+            assert caller.get("/api/v1/account")[0] == 200
+        assert "WEBDATA_REDIS" not in one.greeting
+
+
+def test_a_revoked_key_stops_in_both(serve, books, call_by):
+    """After `webdata keys revoke` the next call with the key is a 401, whichever worker answers it."""
+    with serve(*TOGETHER) as one:
+        callers = [call_by(one, one.live_key) for _ in range(2)]
+        assert {caller.worker["number"] for caller in callers} == {1, 2}
+        assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [200, 200]
+        books.run("keys", "revoke", one.live_key[:12])
+        assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [401, 401]
+        assert "2 times as often" in one.greeting
+
+
+def test_the_end(serve, books):
+    """Calls in flight on both workers are answered after SIGTERM, and then no process is left."""
+    with serve(*TOGETHER) as one:
+        pids = processes(one.process.pid)
+        with ThreadPoolExecutor(8) as callers:
+            calls = callers.map(
+                lambda number: one.get(f"/v1/search?q=coffee+{number}+sandbox:slow=1", key=one.live_key)[0], range(8)
+            )
+            until(lambda: books.left()[1] == 8)
+            assert one.stop() == 0
+            assert list(calls) == [200] * 8
+    assert len(pids) == 2
+    assert not any(map(runs, pids))
+    assert books.left() == (992, 0)
+
+
+def test_metrics_of_a_worker_that_is_gone(start, call_by):
+    """The metrics tell of each worker by its number, also that one does not answer; the service stays ready."""
+    with start(*TOGETHER) as one:
+        caller = call_by(one)
+        other = 3 - caller.worker["number"]
+        assert caller.worker == {"number": 3 - other, "of": 2, "running": 2}
+        frozen = processes(one.process.pid)[other - 1]
+        os.kill(frozen, signal.SIGSTOP)
+        try:
+            text = one_text(caller, "/metrics")
+            status = caller.get("/health/ready")[0]
+        finally:
+            os.kill(frozen, signal.SIGCONT)
+    assert f'webdata_worker_up{{worker="{3 - other}"}} 1.0' in text
+    assert f'webdata_worker_up{{worker="{other}"}} 0.0' in text
+    assert f'webdata_calls_limit{{worker="{3 - other}"}}' in text
+    assert f'webdata_calls_limit{{worker="{other}"}}' not in text
+    assert status == 200
+
+
+def one_text(caller, path):
+    caller.connection.request("GET", path)
+    return caller.connection.getresponse().read().decode()
+
+
+def test_a_wrong_setting(start):
+    """What keeps one process from starting keeps several from it, in the same words."""
+    with (
+        pytest.raises(AssertionError, match="no_such_module"),
+        start(*TOGETHER, WEBDATA_CAPTCHA_HOOK="no_such_module:solve"),
+    ):
+        pass

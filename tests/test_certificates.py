@@ -1,0 +1,240 @@
+"""The certificates of HTTPS."""
+
+import multiprocessing
+import os
+import stat
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import dsa, ec
+
+from webdata.certificates import VALID, certificate_of, made, named, names_of, own, self_signed
+from webdata.config import Config
+from webdata.errors import ConfigError
+
+NAMES = ("localhost", ip_address("127.0.0.1"))
+
+
+def pem(one):
+    """A certificate or a key as it stands in a file."""
+    if isinstance(one, x509.Certificate):
+        return one.public_bytes(serialization.Encoding.PEM)
+    return key_pem(one, serialization.NoEncryption())
+
+
+def key_pem(key, encryption):
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """Writes a certificate that began some days ago and its key; gives their files."""
+
+    def write(days=0, names=NAMES, folder=tmp_path):
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self_signed(key, names, datetime.now(UTC) - timedelta(days=days))
+        folder.mkdir(exist_ok=True)
+        files = folder / "cert.pem", folder / "key.pem"
+        for file, one in zip(files, (certificate, key), strict=True):
+            file.write_bytes(pem(one))
+        return files
+
+    return write
+
+
+def test_the_certificate_that_is_made(tmp_path):
+    """It is for the hosts of the service and this machine alone, short, no authority, and strictly formed."""
+    config = Config(host="data.example", tls_folder=tmp_path, public_url="https://Public.example:9443")
+    certificate = certificate_of(config)
+    (one,) = certificate.chain
+    wanted = {"localhost", ip_address("127.0.0.1"), ip_address("::1"), "data.example", "public.example"}
+    assert wanted <= certificate.names
+    assert len(certificate.names) <= len(wanted) + 1
+    assert one.subject == one.issuer
+    assert one.not_valid_after_utc - one.not_valid_before_utc == VALID
+    assert isinstance(one.public_key().curve, ec.SECP256R1)
+    constraints = one.extensions.get_extension_for_class(x509.BasicConstraints)
+    usage = one.extensions.get_extension_for_class(x509.KeyUsage)
+    assert (constraints.critical, constraints.value.ca) == (True, False)
+    assert (usage.critical, usage.value.digital_signature, usage.value.key_cert_sign) == (True, True, False)
+    assert one.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier)
+    assert one.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+    assert certificate.fingerprint == ":".join(f"{byte:02X}" for byte in one.fingerprint(hashes.SHA256()))
+
+
+def test_only_the_service_can_read_the_key(tmp_path):
+    """Whatever the umask, the folder and the key are the user's alone, from the moment at which they are there."""
+    before = os.umask(0)
+    try:
+        made(tmp_path / "tls", NAMES)
+    finally:
+        os.umask(before)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "tls", tmp_path / "tls" / "key.pem")}
+    assert modes == {"tls": 0o700, "key.pem": 0o600}
+
+
+def test_hosts_that_are_named():
+    """A service that listens everywhere has no name of its own; an address that was asked for in brackets is one."""
+    loopback = names_of(Config())
+    assert loopback == ("localhost", ip_address("127.0.0.1"), ip_address("::1"))
+    assert names_of(Config(host="0.0.0.0")) == names_of(Config(host="::")) == loopback
+    assert names_of(Config(public_url="https://[2001:db8::1]:8443"))[3:] == (ip_address("2001:db8::1"),)
+    assert names_of(Config(host="under_score")) == loopback
+
+
+def test_a_good_certificate_stays(tmp_path):
+    """Asked again, and for fewer hosts, the certificate is the same."""
+    first = made(tmp_path, NAMES)
+    assert made(tmp_path, NAMES[:1]).fingerprint == first.fingerprint == made(tmp_path, NAMES).fingerprint
+
+
+@pytest.mark.parametrize("days", [VALID.days - 29, VALID.days + 5])
+def test_one_that_ends_is_made_anew(tmp_path, pair, days):
+    """With less than 30 days left a certificate that was made is replaced."""
+    before = own(*pair(VALID.days - 60))
+    pair(days)
+    after = made(tmp_path, NAMES)
+    assert after.fingerprint != before.fingerprint
+    assert after.until - datetime.now(UTC) > timedelta(days=396)
+
+
+def test_one_that_lasts_is_kept(tmp_path, pair):
+    """With more than 30 days left it stays."""
+    before = own(*pair(VALID.days - 31))
+    assert made(tmp_path, NAMES).fingerprint == before.fingerprint
+
+
+@pytest.mark.parametrize("file", ["cert.pem", "key.pem"])
+@pytest.mark.parametrize("content", [None, b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
+def test_one_that_is_broken_is_made_anew(tmp_path, file, content):
+    """A file that is lost, empty or garbage is no reason not to start."""
+    before = made(tmp_path, NAMES)
+    (tmp_path / file).unlink()
+    if content is not None:
+        (tmp_path / file).write_bytes(content)
+    assert made(tmp_path, NAMES).fingerprint != before.fingerprint
+
+
+def test_one_of_another_key_or_host_is_made_anew(tmp_path):
+    """A certificate that is not its key's, or not for a host that is wanted, is replaced."""
+    before = made(tmp_path, NAMES)
+    (tmp_path / "key.pem").write_bytes(pem(ec.generate_private_key(ec.SECP256R1())))
+    second = made(tmp_path, NAMES)
+    third = made(tmp_path, (*NAMES, "data.example"))
+    assert len({one.fingerprint for one in (before, second, third)}) == 3
+    assert third.covers("data.example")
+
+
+def made_in(folder, answers):
+    answers.put(made(folder, NAMES).fingerprint)
+
+
+def test_processes_make_one_together(tmp_path):
+    """Processes that start at once agree on one certificate, and leave nothing half-written."""
+    context = multiprocessing.get_context("fork")
+    answers = context.SimpleQueue()
+    processes = [context.Process(target=made_in, args=(tmp_path / "tls", answers)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    found = {answers.get() for _ in processes}
+    for process in processes:
+        process.join(30)
+    assert found == {made(tmp_path / "tls", NAMES).fingerprint}
+    assert {file.name for file in (tmp_path / "tls").iterdir()} == {"cert.pem", "key.pem", "lock"}
+
+
+def test_a_folder_that_cannot_be(tmp_path):
+    """A folder that cannot be written to is told with its variable."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ConfigError, match=r"WEBDATA_TLS_FOLDER cannot be '.*file/tls': Not a directory; give a folder"):
+        made(tmp_path / "file" / "tls", NAMES)
+
+
+def test_an_own_certificate_with_its_chain(tmp_path, pair):
+    """The operator's certificate is taken with all that stand above it, in their order."""
+    cert, key = pair()
+    above = self_signed(ec.generate_private_key(ec.SECP256R1()), ("above.example",), datetime.now(UTC))
+    cert.write_bytes(cert.read_bytes() + pem(above))
+    certificate = certificate_of(replace(Config(), tls_cert=cert, tls_key=key))
+    assert [one.subject for one in certificate.chain][1:] == [above.subject]
+    assert not certificate.made
+
+
+def of_another(files):
+    files[1].write_bytes(pem(ec.generate_private_key(ec.SECP256R1())))
+
+
+def encrypted(files):
+    key = serialization.load_pem_private_key(files[1].read_bytes(), None)
+    files[1].write_bytes(key_pem(key, serialization.BestAvailableEncryption(b"secret")))
+
+
+def swapped(files):
+    files[0].write_bytes(files[1].read_bytes())
+
+
+def no_key(files):
+    files[1].write_bytes(files[0].read_bytes())
+
+
+def folder_for_key(files):
+    files[1].unlink()
+    files[1].mkdir()
+
+
+def dsa_key(files):
+    files[1].write_bytes(pem(dsa.generate_private_key(2048)))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (of_another, "WEBDATA_TLS_KEY cannot be '.*': it belongs to another certificate; give the key of the first"),
+        (encrypted, "WEBDATA_TLS_KEY cannot be '.*': it is encrypted with a password; give it without one"),
+        (swapped, "WEBDATA_TLS_CERT cannot be '.*': it holds no certificate that can be read; give a certificate"),
+        (no_key, "WEBDATA_TLS_KEY cannot be '.*': it holds no private key that can be read; give the certificate's"),
+        (folder_for_key, "WEBDATA_TLS_KEY cannot be '.*': Is a directory; give a file that the service's user may"),
+        (dsa_key, "WEBDATA_TLS_KEY cannot be '.*': TLS knows no such kind of key; give an RSA or an EC key"),
+    ],
+)
+def test_an_own_certificate_that_cannot_be_used(pair, spoil, told):
+    """The message names the variable, the reason, and what would be right; no word of the key is in it."""
+    files = pair()
+    spoil(files)
+    with pytest.raises(ConfigError, match=told):
+        own(*files)
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [
+        (VALID.days + 1, r"it ended on \d{4}-\d\d-\d\d \d\d:\d\d UTC; give a renewed one"),
+        (-2, r"it begins on \d{4}-\d\d-\d\d \d\d:\d\d UTC; give one that is valid now, or set the machine's clock"),
+    ],
+)
+def test_an_own_certificate_at_another_time(pair, days, told):
+    """One that has ended or not begun is told with the time."""
+    with pytest.raises(ConfigError, match=f"WEBDATA_TLS_CERT cannot be '.*': {told}"):
+        own(*pair(days))
+
+
+@pytest.mark.parametrize(
+    ("host", "covered"),
+    [
+        ("api.example.com", True),
+        ("API.example.com", True),
+        ("example.com", False),
+        ("a.api.example.com", False),
+        ("127.0.0.1", True),
+        ("[::1]", False),
+    ],
+)
+def test_hosts_that_are_covered(pair, host, covered):
+    """A wildcard stands for one label; addresses are compared as such."""
+    certificate = own(*pair(names=("*.example.com", ip_address("127.0.0.1"))))
+    assert certificate.covers(host) == covered
+    assert named("[::1]") == ip_address("::1")
