@@ -1,10 +1,10 @@
-"""Measures everything, prints a table, and writes `benchmarks/last.json`: `python -m benchmarks [serve|parse]`."""
+"""Measures everything, prints a table, writes `benchmarks/last.json`: `python -m benchmarks [parse|serve|pairs]`."""
 
 import json
 import sys
 from pathlib import Path
 
-from benchmarks import parse, serving
+from benchmarks import pairs, parse, serving
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
@@ -23,6 +23,8 @@ def main(parts: list[str]) -> None:
             figures |= _serve("real", REAL.read_bytes())
         else:
             print(f"the loads with a real page are left out: there are no captures in {CAPTURES.parent.name}/")
+    if not parts or "pairs" in parts:
+        figures |= _pairs()
     (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -32,6 +34,16 @@ def _parse() -> dict[str, float]:
     for name, per_mb, slowest, pages in parse.measure(CAPTURES):
         print(f"{name:18}{pages:6}{per_mb:8.2f}{slowest:12.2f}")
         figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
+    return figures
+
+
+def _pairs() -> dict[str, float]:
+    figures = {}
+    real = REAL.read_bytes() if REAL.exists() else small_page()
+    print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
+    for name, ratio, first, second in pairs.measure(small_page(), real):
+        print(f"{name:28}{ratio:8.2f}{first:8.0f}{second:8.0f}")
+        figures[name] = round(ratio, 3)
     return figures
 
 
@@ -72,4 +84,5 @@ def small_page() -> bytes:
     ).encode()
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

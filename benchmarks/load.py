@@ -1,6 +1,7 @@
 """A load of so many connections, each sending its next request when the last is answered."""
 
 import asyncio
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import quantiles
@@ -16,35 +17,62 @@ class Load:
     p95: float
 
 
-def run(port: int, target: str, requests: int, connections: int, key: str = "") -> Load:
-    """Send so many requests for a target on loopback; raises RuntimeError for any answer but 200."""
-    return asyncio.run(_run(port, _head(target, key), requests, connections))
+@dataclass(frozen=True)
+class Target:
+    """What is asked for on loopback."""
+
+    port: int
+    path: str
+    key: str = ""
+    tls: bool = False
+    fresh: bool = True
+    """Whether the cache is passed over."""
+
+    def head(self) -> bytes:
+        """A request for it."""
+        lines = [f"GET {self.path} HTTP/1.1", "Host: 127.0.0.1", f"X-Api-Key: {self.key}"]
+        return "\r\n".join([*lines, *(["Cache-Control: no-cache"] if self.fresh else []), "", ""]).encode()
 
 
-def _head(target: str, key: str) -> bytes:
-    lines = [f"GET {target} HTTP/1.1", "Host: 127.0.0.1", f"X-Api-Key: {key}", "Cache-Control: no-cache"]
-    return "\r\n".join([*lines, "", ""]).encode()
+def run(target: Target, requests: int, connections: int) -> Load:
+    """Send so many requests for a target; raises RuntimeError for any answer but 200."""
+    return asyncio.run(_run(target, requests, connections))
 
 
-async def _run(port: int, head: bytes, requests: int, connections: int) -> Load:
+async def _run(target: Target, requests: int, connections: int) -> Load:
     left = iter(range(requests))
+    lines = await asyncio.gather(*(_connected(target) for _ in range(connections)))
     begun = perf_counter()
-    took = await asyncio.gather(*(_connection(port, head, left) for _ in range(connections)))
+    took = await asyncio.gather(*(_asked(target.head(), *line, left) for line in lines))
     seconds = perf_counter() - begun
+    for _, writer in lines:
+        writer.transport.abort()
     times = sorted(time for one in took for time in one)
     cuts = quantiles(times, n=20)
     return Load(len(times) / seconds, cuts[9] * 1000, cuts[18] * 1000)
 
 
-async def _connection(port: int, head: bytes, left: Iterator[int]) -> list[float]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**24)
+async def _connected(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", target.port, limit=2**24, ssl=_anyone() if target.tls else None)
+
+
+def _anyone() -> ssl.SSLContext:
+    """TLS with whoever answers, as the certificate of a benchmark is made for it."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def _asked(
+    head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: Iterator[int]
+) -> list[float]:
     took = []
     for _ in left:  # shared by all connections
         begun = perf_counter()
         writer.write(head)
         await _answer(reader)
         took.append(perf_counter() - begun)
-    writer.close()
     return took
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
 
-from benchmarks.load import Load, run
+from benchmarks.load import Load, Target, run
 from webdata.access import new_key
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.sql_stores import SqlStores
@@ -27,16 +27,14 @@ PLENTY = 1_000_000_000
 
 @dataclass(frozen=True)
 class Server:
-    """Something that answers calls: where, with what request, and in which process."""
+    """Something that answers calls, and its process."""
 
-    port: int
-    target: str
-    key: str
+    target: Target
     process: "subprocess.Popen[str]"
 
     def load(self, connections: int, requests: int) -> Load:
         """Load it."""
-        return run(self.port, self.target, requests, connections, self.key)
+        return run(self.target, requests, connections)
 
     def rss_mb(self) -> float:
         """Resident memory of its process."""
@@ -70,30 +68,46 @@ def _middle(loads: list[Load]) -> Load:
 
 @contextmanager
 def servers(page: bytes) -> Iterator[dict[str, Server]]:
-    """An upstream with this page, and the three that fetch it."""
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        body = folder / "page.html"
-        body.write_bytes(page)
-        port, _ = stack.enter_context(_program("benchmarks.upstream", str(body)))
-        upstream = f"http://127.0.0.1:{port}"
+    """An upstream with this page, and the three that fetch it, by plain HTTP."""
+    with upstream(page) as (url, folder), ExitStack() as stack:
         yield {
-            "webdata": stack.enter_context(_webdata(upstream, folder)),
-            "floor": stack.enter_context(_floor(upstream)),
-            "scrapyrt": stack.enter_context(_scrapyrt(upstream)),
+            "webdata": stack.enter_context(service(url, folder)),
+            "floor": stack.enter_context(_floor(url)),
+            "scrapyrt": stack.enter_context(_scrapyrt(url)),
         }
 
 
 @contextmanager
-def _webdata(upstream: str, folder: Path) -> Iterator[Server]:
-    database = f"sqlite:///{folder}/webdata.sqlite3"
+def upstream(page: bytes) -> Iterator[tuple[str, Path]]:
+    """The URL of an upstream with this page, and a folder for those who fetch it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "page.html").write_bytes(page)
+        with _program("benchmarks.upstream", str(folder / "page.html")) as (port, _):
+            yield f"http://127.0.0.1:{port}", folder
+
+
+@contextmanager
+def service(
+    url: str, folder: Path, *, module: str = "service", tls: bool = False, workers: int = 1
+) -> Iterator[Server]:
+    """The service, or another module that is started like it, over an upstream."""
+    database = f"sqlite:///{folder}/{module}{workers}.sqlite3"
     with SqlStores(database) as stores:
         secret = asyncio.run(_rich_key(stores))
     port = _free_port()
-    environ = {"BENCHMARK_UPSTREAM": upstream, "WEBDATA_DATABASE": database, "WEBDATA_TLS": "off"}
-    with _process([sys.executable, "-m", "benchmarks.service", str(port)], environ) as process:
+    environ = {
+        "BENCHMARK_UPSTREAM": url,
+        "WEBDATA_DATABASE": database,
+        "WEBDATA_PORT": str(port),
+        "WEBDATA_TLS": "on" if tls else "off",
+        "WEBDATA_TLS_FOLDER": str(folder / "tls"),
+        "WEBDATA_HTTP_PORT": "off",
+        "WEBDATA_WORKERS": str(workers),
+    }
+    with _process([sys.executable, "-m", f"benchmarks.{module}"], environ) as process:
         _wait_for(port)
-        yield Server(port, "/v1/search?q=coffee", secret, process)
+        yield Server(Target(port, "/v1/search?q=coffee", secret, tls), process)
 
 
 async def _rich_key(stores: SqlStores) -> str:
@@ -108,7 +122,7 @@ async def _rich_key(stores: SqlStores) -> str:
 @contextmanager
 def _floor(upstream: str) -> Iterator[Server]:
     with _program("benchmarks.floor", f"{upstream}/search?q=coffee") as (port, process):
-        yield Server(port, "/", "", process)
+        yield Server(Target(port, "/"), process)
 
 
 @contextmanager
@@ -117,7 +131,7 @@ def _scrapyrt(upstream: str) -> Iterator[Server]:
     command = [str(Path(sys.executable).with_name("scrapyrt")), "-p", str(port), "-s", "TIMEOUT_LIMIT=60"]
     with _process(command, {}, HERE / "peer") as process:
         _wait_for(port)
-        yield Server(port, f"/crawl.json?spider_name=plain&url={upstream}/search?q=coffee", "", process)
+        yield Server(Target(port, f"/crawl.json?spider_name=plain&url={upstream}/search?q=coffee"), process)
 
 
 @contextmanager

@@ -1,0 +1,38 @@
+"""What keys, credits, cache and processes cost or gain: ratios of requests a second, measured side by side."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import median
+
+from benchmarks.serving import Server, service, upstream
+
+CONNECTIONS = 16
+ROUNDS = 5
+SECONDS = 2
+"""How long one load lasts, about."""
+
+
+def measure(small: bytes, real: bytes) -> Iterator[tuple[str, float, float, float]]:
+    """For each pair: its name, the ratio of the middles of its rounds, and both in requests a second."""
+    with upstream(small) as (url, folder):
+        with service(url, folder, tls=True) as one, service(url, folder, module="hello", tls=True) as hello:
+            cached = replace(one, target=replace(one.target, fresh=False))
+            yield "serve.hit.vs_hello", *_compared(cached, replace(hello, target=replace(hello.target, path="/")))
+        with service(url, folder) as one, service(url, folder, module="open_service") as opened:
+            yield "serve.access.small.vs_open", *_compared(one, opened)
+    with upstream(real) as (url, folder):
+        with service(url, folder) as one, service(url, folder, module="open_service") as opened:
+            yield "serve.access.vs_open", *_compared(one, opened)
+        with service(url, folder, workers=2) as two, service(url, folder) as one:
+            yield "serve.workers2.vs_1", *_compared(two, one)
+
+
+def _compared(first: Server, second: Server) -> tuple[float, float, float]:
+    """The ratio, and both in requests a second, loaded in turn."""
+    pair = (first, second)
+    counts = [max(60, int(SECONDS * server.load(CONNECTIONS, 200).rps)) for server in pair]
+    rounds = [
+        [server.load(CONNECTIONS, count).rps for server, count in zip(pair, counts, strict=True)] for _ in range(ROUNDS)
+    ]
+    rates = [median(one[place] for one in rounds) for place in (0, 1)]
+    return rates[0] / rates[1], *rates
