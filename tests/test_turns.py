@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webdata.turns import CROWD, ROUNDS, Turns
+from webdata.turns import CROWD, ROUNDS, TOGETHER, Turns
 
 pytestmark = pytest.mark.task
 
@@ -27,11 +27,22 @@ async def test_turns_come_in_order():
     assert gone == list(range(20))
 
 
+async def test_a_few_go_at_once():
+    """Who comes with few others waits for nobody, round after round."""
+    turns, counted, done = Turns(), [], asyncio.Event()
+    other = asyncio.ensure_future(rounds(counted, done))
+    for _ in range(3):
+        await asyncio.gather(*(turns.come() for _ in range(TOGETHER)))
+    done.set()
+    await other
+    assert len(counted) <= 12
+
+
 async def test_the_loop_comes_round_between_turns():
     """While a crowd goes, others are heard several times for each that goes."""
     turns, counted, done = Turns(), [], asyncio.Event()
     other = asyncio.ensure_future(rounds(counted, done))
-    await asyncio.gather(*(turns.come() for _ in range(CROWD + 50)))
+    await asyncio.gather(*(turns.come() for _ in range(TOGETHER + CROWD + 50)))
     done.set()
     await other
     assert len(counted) >= 49 * ROUNDS + CROWD - 1
@@ -40,7 +51,7 @@ async def test_the_loop_comes_round_between_turns():
 async def test_who_is_gone_holds_nobody_up():
     """A place in the line whose owner was cancelled is passed over."""
     turns = Turns()
-    first, second, third = (asyncio.ensure_future(turns.come()) for _ in range(3))
+    first, second, third, *_ = [asyncio.ensure_future(turns.come()) for _ in range(TOGETHER + 3)][TOGETHER:]
     await asyncio.sleep(0)
     second.cancel()
     await asyncio.wait_for(asyncio.gather(first, third), 5)

@@ -153,9 +153,14 @@ class Cache:
 
     async def _shared(self, key: str, call: Call, fetch: Fetch) -> Answer | Hit:
         while True:
-            first = key not in self._flights
+            first = False
+            if key not in self._flights:
+                claimed = await self._claimed(key)
+                if found := self._fresh(claimed, call.resource.fresh_seconds):
+                    return Hit(found, self._age(found))
+                first = key not in self._flights  # or somebody else was quicker meanwhile
             if first:
-                self._flights[key] = asyncio.create_task(self._fly(key, call, fetch))
+                self._flights[key] = asyncio.create_task(self._fly(key, call, fetch, leads=claimed is not False))
                 self._flights[key].add_done_callback(_read)
             try:
                 answer, kept = await asyncio.shield(self._flights[key])
@@ -165,25 +170,26 @@ class Cache:
                 continue
             return answer if first and answer else Hit(kept, self._age(kept))
 
-    async def _fly(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer | None, Kept]:
+    async def _fly(self, key: str, call: Call, fetch: Fetch, leads: bool) -> tuple[Answer | None, Kept]:
         begun = monotonic()
         try:
-            if kept := await self._found(key, call):
+            if not leads and (kept := await self._found(key, call)):
                 return None, kept
-            left = round(call.deadline - (monotonic() - begun), 2)
+            left = call.deadline if leads else round(call.deadline - (monotonic() - begun), 2)
             return await self._fetched(key, replace(call, deadline=left), fetch)
         finally:
             del self._flights[key]
 
     async def _found(self, key: str, call: Call) -> Kept | None:
-        """What is kept and fresh, if need be once another process has fetched it; None where this one is to fetch."""
+        """What another process has fetched, once it is there; None where this one is to fetch after all."""
         nap, end = SHORTEST_NAP, monotonic() + call.deadline
-        while (found := await self._claimed(key)) is False:
+        while True:
             if monotonic() + nap > end:
                 raise UpstreamTimeoutError(f"no answer of another process within {call.deadline:g} seconds", "timeout")
             await asyncio.sleep(nap)
             nap = min(nap * NAP_GROWTH, LONGEST_NAP)
-        return None if found is True else self._fresh(found, call.resource.fresh_seconds)
+            if claimed := await self._claimed(key):
+                return self._fresh(claimed, call.resource.fresh_seconds)
 
     async def _claimed(self, key: str) -> bytes | bool:
         return await self._store.claim(key, self._name, LEASE_SECONDS, self._stale_seconds)
@@ -191,14 +197,16 @@ class Cache:
     async def _fetched(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
         """Fetch and keep what this process has claimed, and leave it to the others then, whatever has become of it."""
         try:
-            answer = await self._held(key, asyncio.ensure_future(fetch(call)))
+            answer = await (self._held(key, fetch(call)) if self._store.shared else fetch(call))
         except BaseException:
             await self._store.release(key, self._name)
             raise
         kept, _ = await asyncio.gather(self._keep(key, call, answer), self._store.release(key, self._name))
         return answer, kept
 
-    async def _held(self, key: str, fetching: "asyncio.Future[Answer]") -> Answer:
+    async def _held(self, key: str, fetch: Awaitable[Answer]) -> Answer:
+        """What is fetched, with signs of life to the other processes meanwhile."""
+        fetching = asyncio.ensure_future(fetch)
         while not (await asyncio.wait({fetching}, timeout=RENEWED_SECONDS))[0]:
             await self._claimed(key)
         return fetching.result()
@@ -211,12 +219,11 @@ class Cache:
 
     async def _kept(self, key: str, oldest: float) -> Kept | None:
         """What is kept under a key, unless it is so many seconds old."""
-        packed = await self._store.get(key)
-        return self._fresh(packed, oldest) if packed else None
+        return self._fresh(await self._store.get(key), oldest)
 
-    def _fresh(self, packed: bytes, oldest: float) -> Kept | None:
-        kept = Kept.unpack(packed)
-        return kept if self._age(kept) < oldest else None
+    def _fresh(self, packed: bytes | bool | None, oldest: float) -> Kept | None:
+        kept = Kept.unpack(packed) if isinstance(packed, bytes) else None
+        return kept if kept and self._age(kept) < oldest else None
 
     def _age(self, kept: Kept) -> float:
         return max(0.0, self._clock() - kept.at)  # the clock of the machine that won it may be ahead

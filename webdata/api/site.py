@@ -63,12 +63,18 @@ class Channel(HTTPChannel):
     since = 0.0
     unsent: Unsent | None = None
     unsent_since = 0.0
+    _secure = False
     received = 0
     """Bytes of the body that comes now."""
 
     def connectionMade(self) -> None:
         HTTPChannel.connectionMade(self)
-        self.site.connections.opened(self, Phase.HANDSHAKE if HTTPChannel.isSecure(self) else Phase.NEW)
+        self._secure = HTTPChannel.isSecure(self)  # asked several times a request, and slow to find out
+        self.site.connections.opened(self, Phase.HANDSHAKE if self._secure else Phase.NEW)
+
+    def isSecure(self) -> bool:
+        """Whether it is by TLS."""
+        return self._secure
 
     def handshakeCompleted(self) -> None:
         self._enter(Phase.NEW)
@@ -180,7 +186,7 @@ class Channel(HTTPChannel):
 
     def _own_headers(self) -> dict[str, str]:
         """Those that say how the connection was, not what was asked."""
-        return self.site.secure_headers if HTTPChannel.isSecure(self) else {}
+        return self.site.secure_headers if self._secure else {}
 
 
 class Site(server.Site):

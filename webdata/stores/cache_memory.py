@@ -20,6 +20,8 @@ class Entry:
 class MemoryCache:
     """A CacheStore of at most `max_bytes`; room is made by forgetting what was not asked for the longest."""
 
+    shared = False
+
     def __init__(self, max_bytes: int, clock: Callable[[], float] = monotonic) -> None:
         self._max_bytes = max_bytes
         self._clock = clock

@@ -29,6 +29,8 @@ end
 class RedisCache:
     """A CacheStore in Redis, which is empty and keeps nothing while the server is away."""
 
+    shared = True
+
     def __init__(self, server: RedisServer) -> None:
         self._server = server
 

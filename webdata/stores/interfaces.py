@@ -293,6 +293,9 @@ class CacheStore(Protocol):
     process.
     """
 
+    shared: bool
+    """Whether other processes may use it too."""
+
     async def get(self, key: str) -> bytes | None:
         """What was put under the key, unless its time is over or room was needed."""
         ...
