@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, insert, select, update
 
 from webdata.errors import DatabaseAwayError
 from webdata.stores.database import open_database
@@ -25,16 +25,16 @@ def database(url):
 
 def found(database, sought):
     statement = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", database.reads.dialect))
-    prepared = Prepared(statement.order_by(RESERVATIONS.c.request_id), database.reads.dialect)
+    prepared = Prepared(statement.order_by(RESERVATIONS.c.request_id), database.reads.dialect, "ids")
     with database.reads.connect() as connection, cursor(connection) as on:
-        return [row._asdict() for row in prepared.all(on, {"ids": sought})]
+        return [row._asdict() for row in prepared.all(on, sought)]
 
 
 def test_rows_come_back_as_they_were(database):
     """Rows that were added are found by any number of ids, in Python's types, with the columns' names."""
-    add = Prepared(insert(RESERVATIONS), database.writes.dialect, list(ROWS[0]))
+    add = Prepared(insert(RESERVATIONS), database.writes.dialect, *ROWS[0])
     with database.writes.begin() as connection, cursor(connection) as on:
-        add.run_all(on, ROWS)
+        add.run_all(on, [list(row.values()) for row in ROWS])
     assert found(database, ["req_0", "req_1", "req_none"]) == ROWS
     assert found(database, ["req_1"]) == ROWS[1:]
     assert found(database, []) == []
@@ -43,9 +43,9 @@ def test_rows_come_back_as_they_were(database):
 
 def test_the_first_row(database):
     """The first row is given as the driver has it, or None."""
-    prepared = Prepared(select(KEYS).where(KEYS.c.digest == bindparam("sought")), database.reads.dialect)
+    prepared = Prepared(select(KEYS).where(KEYS.c.digest == bindparam("sought")), database.reads.dialect, "sought")
     with database.reads.connect() as connection, cursor(connection) as on:
-        assert prepared.first(on, {"sought": "none"}) is None
+        assert prepared.first(on, "none") is None
 
 
 def test_a_database_that_does_not_answer(database):
@@ -53,3 +53,14 @@ def test_a_database_that_does_not_answer(database):
     driver = database.reads.dialect.loaded_dbapi
     with database.reads.connect() as connection, pytest.raises(DatabaseAwayError, match="gone"), cursor(connection):
         raise driver.OperationalError("gone\nwith details")
+
+
+def test_parameters_have_an_order(database):
+    """Values are given in the order of the names, wherever the parameters stand in the statement."""
+    insert_first = Prepared(insert(RESERVATIONS), database.writes.dialect, *ROWS[0])
+    change = update(RESERVATIONS).where(RESERVATIONS.c.request_id == bindparam("which"))
+    prepared = Prepared(change.values(process=bindparam("whose")), database.writes.dialect, "which", "whose")
+    with database.writes.begin() as connection, cursor(connection) as on:
+        insert_first.run(on, *ROWS[0].values())
+        prepared.run(on, "req_0", "q")
+    assert found(database, ["req_0"]) == [{**ROWS[0], "process": "q"}]

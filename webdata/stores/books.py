@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from webdata.errors import OutOfCreditsError
 
@@ -21,8 +21,7 @@ Kind = Literal["credit", "reserve", "commit", "release", "free"]
 Place = Literal["issued", "balance", "reserved", "spent"]
 
 
-@dataclass(frozen=True)
-class Movement:
+class Movement(NamedTuple):
     """One row of the ledger; never changed."""
 
     time: datetime
@@ -39,8 +38,7 @@ class Movement:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Reservation:
+class Reservation(NamedTuple):
     """A credit that is set aside for a call that runs."""
 
     request_id: str
@@ -52,8 +50,7 @@ class Reservation:
     time: datetime
 
 
-@dataclass(frozen=True)
-class Credit:
+class Credit(NamedTuple):
     """Give credits, or take them back."""
 
     time: datetime
@@ -62,15 +59,13 @@ class Credit:
     note: str
 
 
-@dataclass(frozen=True)
-class Reserve:
+class Reserve(NamedTuple):
     """Set a credit aside."""
 
     reservation: Reservation
 
 
-@dataclass(frozen=True)
-class End:
+class End(NamedTuple):
     """Spend a credit that is set aside, or give it back."""
 
     time: datetime
@@ -80,8 +75,7 @@ class End:
     cached: bool = False
 
 
-@dataclass(frozen=True)
-class Free:
+class Free(NamedTuple):
     """Note a call that costs nothing."""
 
     time: datetime

@@ -12,56 +12,67 @@ from typing import Any
 import orjson
 from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, bindparam, column, func, select
 from sqlalchemy.engine import Dialect
-from sqlalchemy.sql.dml import UpdateBase
+from sqlalchemy.sql.dml import Insert, UpdateBase
 from sqlalchemy.types import TypeDecorator
 
 from webdata.errors import DatabaseAwayError
 
-Values = Mapping[str, Any]
 Raw = tuple[Any, ...]
 """A row as the driver gives it."""
 Process = Callable[[Any], Any] | None
 
 
 class Prepared:
-    """A statement in the words of one kind of database. `columns` are those that an INSERT fills."""
+    """A statement in the words of one kind of database.
 
-    def __init__(self, statement: Select[Any] | UpdateBase, dialect: Dialect, columns: Sequence[str] = ()) -> None:
-        compiled = statement.compile(dialect=dialect, column_keys=columns or None)
+    `parameters` are their names, in the order in which their values are given; those of an INSERT are its columns.
+    """
+
+    def __init__(self, statement: Select[Any] | UpdateBase, dialect: Dialect, *parameters: str) -> None:
+        compiled = statement.compile(dialect=dialect, column_keys=parameters if isinstance(statement, Insert) else None)
         self._text = str(compiled)
-        self._names: Sequence[str] = getattr(compiled, "positiontup", None) or list(compiled.binds)
-        self._positional = compiled.positional
-        self._binds = [_in(dialect, compiled.binds[name].type) for name in self._names]
+        self._names = None if compiled.positional else parameters
+        order = [parameters.index(name) for name in getattr(compiled, "positiontup", None) or ()]
+        self._order = order if order != sorted(order) else None
+        binds = [_in(dialect, compiled.binds[name].type) for name in parameters]
+        self._processes = [(place, process) for place, process in enumerate(binds) if process]
         found: Mapping[str, Any] = dict(statement.selected_columns) if isinstance(statement, Select) else {}
         self._results = [_out(dialect, one.type) for one in found.values()]
         self._row = namedtuple("Row", found.keys())  # type: ignore[misc]  # the names are those of the statement
 
-    def run(self, on: Any, values: Values) -> None:
+    def run(self, on: Any, *values: Any) -> None:
         """Run it on a cursor of the driver's."""
         on.execute(self._text, self._parameters(values))
 
-    def run_all(self, on: Any, rows: Iterable[Values]) -> None:
+    def run_all(self, on: Any, rows: Iterable[Sequence[Any]]) -> None:
         """Run it for each of the rows."""
         on.executemany(self._text, [self._parameters(values) for values in rows])
 
-    def first(self, on: Any, values: Values) -> Raw | None:
+    def first(self, on: Any, *values: Any) -> Raw | None:
         """The first row, as the driver gives it."""
-        self.run(on, values)
+        self.run(on, *values)
         found: Raw | None = on.fetchone()
         return found
 
-    def all(self, on: Any, values: Values) -> list[Any]:
+    def all(self, on: Any, *values: Any) -> list[Any]:
         """All rows, as `read` gives them."""
-        self.run(on, values)
+        self.run(on, *values)
         return [self.read(raw) for raw in on.fetchall()]
 
     def read(self, raw: Raw) -> Any:
         """A row in Python's types, a tuple whose places have the names of the columns."""
-        return self._row(*map(_processed, self._results, raw))
+        return self._row(
+            *(process(value) if process else value for process, value in zip(self._results, raw, strict=True))
+        )
 
-    def _parameters(self, values: Values) -> Sequence[Any] | Values:
-        bound = list(map(_processed, self._binds, map(values.__getitem__, self._names)))
-        return bound if self._positional else dict(zip(self._names, bound, strict=True))
+    def _parameters(self, values: Sequence[Any]) -> Sequence[Any] | Mapping[str, Any]:
+        if self._processes:
+            values = list(values)
+            for place, process in self._processes:
+                values[place] = process(values[place])
+        if self._names:
+            return dict(zip(self._names, values, strict=True))
+        return [values[place] for place in self._order] if self._order else values
 
 
 class Texts(TypeDecorator[Sequence[str]]):
@@ -96,10 +107,6 @@ def cursor(connection: Connection) -> Iterator[Any]:
         raise DatabaseAwayError(str(error).partition("\n")[0]) from error
     finally:
         opened.close()
-
-
-def _processed(process: Process, value: Any) -> Any:
-    return process(value) if process else value
 
 
 def _in(dialect: Dialect, kind: Any) -> Process:

@@ -48,7 +48,7 @@ class SqlKeys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._by_digest = Prepared(BY_DIGEST, database.reads.dialect)
+        self._by_digest = Prepared(BY_DIGEST, database.reads.dialect, "sought")
         self._shaped = lru_cache(MOST_KNOWN)(self._shape)
 
     async def add(self, key: Key) -> None:
@@ -78,7 +78,7 @@ class SqlKeys:
 
     def _row(self, connection: Connection, digest: str) -> Raw | None:
         with cursor(connection) as on:
-            return self._by_digest.first(on, {"sought": digest})
+            return self._by_digest.first(on, digest)
 
     def _shape(self, raw: Raw) -> tuple[Key, Account]:
         row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))

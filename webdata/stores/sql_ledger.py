@@ -1,7 +1,6 @@
 """The ledger in an SQL database."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -37,12 +36,12 @@ class Statements:
         balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance).where(among(ACCOUNTS.c.id, "ids", dialect))
         ended = delete(RESERVATIONS).where(RESERVATIONS.c.request_id == bindparam("ended"))
         left = update(ACCOUNTS).where(ACCOUNTS.c.id == bindparam("account")).values(balance=bindparam("left"))
-        self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect)
-        self.balances = Prepared(balances.order_by(ACCOUNTS.c.id).with_for_update(key_share=True), dialect)
-        self.add_movements = Prepared(insert(MOVEMENTS), dialect, [one.name for one in fields(Movement)])
-        self.add_reservations = Prepared(insert(RESERVATIONS), dialect, [one.name for one in fields(Reservation)])
-        self.end_reservations = Prepared(ended, dialect)
-        self.set_balances = Prepared(left, dialect)
+        self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
+        self.balances = Prepared(balances.order_by(ACCOUNTS.c.id).with_for_update(key_share=True), dialect, "ids")
+        self.add_movements = Prepared(insert(MOVEMENTS), dialect, *Movement._fields)
+        self.add_reservations = Prepared(insert(RESERVATIONS), dialect, *Reservation._fields)
+        self.end_reservations = Prepared(ended, dialect, "ended")
+        self.set_balances = Prepared(left, dialect, "left", "account")
 
 
 class SqlLedger(BookLedger):
@@ -115,22 +114,18 @@ class SqlLedger(BookLedger):
     def _load(self, on: Any, operations: Iterable[Operation]) -> Books:
         """What the operations need to know of the books, locked for the transaction."""
         ends = [operation.request_id for operation in operations if isinstance(operation, End)]
-        rows = self._statements.reserved.all(on, {"ids": ends}) if ends else ()
+        rows = self._statements.reserved.all(on, ends) if ends else ()
         reservations = {row[0]: Reservation(*row) for row in rows}
         accounts = {one.account_id for one in reservations.values()} | set(_accounts(operations))
-        balances = self._statements.balances.all(on, {"ids": accounts}) if accounts else ()
+        balances = self._statements.balances.all(on, accounts) if accounts else ()
         return Books(dict(balances), reservations)
 
     def _save(self, on: Any, before: Books, after: Books, movements: Sequence[Movement]) -> None:
-        new = [vars(one) for request, one in after.reservations.items() if request not in before.reservations]
-        ended = [{"ended": request} for request in before.reservations if request not in after.reservations]
-        changed = [
-            {"account": account, "left": left}
-            for account, left in after.balances.items()
-            if left != before.balances[account]
-        ]
+        new = [one for request, one in after.reservations.items() if request not in before.reservations]
+        ended = [(request,) for request in before.reservations if request not in after.reservations]
+        changed = [(left, account) for account, left in after.balances.items() if left != before.balances[account]]
         for statement, rows in (
-            (self._statements.add_movements, [vars(movement) for movement in movements]),
+            (self._statements.add_movements, movements),
             (self._statements.add_reservations, new),
             (self._statements.end_reservations, ended),
             (self._statements.set_balances, changed),
