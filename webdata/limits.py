@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 from math import ceil
 from secrets import token_hex
 
@@ -18,12 +19,14 @@ class Limits:
 
     def __init__(self, own: LimitStore, shared: LimitStore | None = None) -> None:
         self._own = own
+        self._name = token_hex(8)
+        self._numbers = count(1)
         self._shared = shared
 
     @asynccontextmanager
     async def entered(self, key_id: str, plan: Plan) -> AsyncIterator[Limit]:
         """Count a call, which is in flight until the block ends. The caller looks whether it was `refused`."""
-        call_id = token_hex(8)
+        call_id = f"{self._name}:{next(self._numbers)}"
         store, limit = await self._enter(key_id, plan, call_id)
         try:
             yield limit

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -14,6 +15,10 @@ from webdata.resources import Resource
 SHARED_HEADERS = tuple(SearchQuery.headers().values())
 """The headers that most endpoints take: where one has no effect, it is named as ignored."""
 
+MOST_READ = 1000
+"""Requests that are remembered with their queries, which never change: what is asked again is often in the cache, and
+to read the request would take a tenth of such an answer's time."""
+
 Header = Callable[[str], str | None]
 """The value of a request header; None if it was not sent."""
 
@@ -24,10 +29,21 @@ def packed_query(resource: Resource, segment: str, query: str, header: Header) -
     Returns the query and the names of parameters and headers that mean nothing here.
     Raises QueryError that lists everything that is wrong.
     """
+    names = {*resource.query.headers().values(), *SHARED_HEADERS}
+    sent = tuple((name, value) for name in names if (value := header(name)) is not None)
+    found, ignored = _packed(resource, segment, query, sent)
+    return found, list(ignored)
+
+
+@lru_cache(MOST_READ)
+def _packed(
+    resource: Resource, segment: str, query: str, sent: tuple[tuple[str, str], ...]
+) -> tuple[Query, tuple[str, ...]]:
+    header = dict(sent).get
     fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
     packed = segment.removesuffix("/") or query
     found, ignored = resource.query.read(packed_pairs(resource, segment, query), fields, packed)
-    return found, ignored + ignored_headers(resource.query, header)
+    return found, (*ignored, *ignored_headers(resource.query, header))
 
 
 def packed_pairs(resource: Resource, segment: str, query: str) -> list[tuple[str, str]]:
