@@ -75,6 +75,25 @@ async def test_a_failure_is_told_to_all(writer, written):
     assert await writer.submit(5) == 10
 
 
+@pytest.mark.parametrize("result", [SystemExit("stop"), []])
+async def test_what_must_not_happen(result):
+    """Whatever becomes of a group, everyone in it is told, and the next group is written."""
+
+    def write(group):
+        if group == [1]:
+            if isinstance(result, list):
+                return result
+            raise result
+        return group
+
+    writer = GroupedWriter(write)
+    async with asyncio.timeout(5):
+        with pytest.raises(RuntimeError):
+            await writer.submit(1)
+        assert await writer.submit(2) == 2
+    writer.close()
+
+
 async def test_a_caller_that_has_gone(writer, written):
     """What a caller submitted is written though it does not wait any more, nor its loop."""
     written.gate.clear()

@@ -127,8 +127,10 @@ class GroupedWriter(Generic[T, R]):
         results: Sequence[R | Exception]
         try:
             results = self._write(items) if items else ()
-        except Exception as error:  # noqa: BLE001  # each caller raises it
-            results = [error] * len(items)
+            if len(results) != len(items):
+                raise RuntimeError(f"{len(results)} results were told of {len(items)} items")
+        except BaseException as error:  # noqa: BLE001  # each caller raises it; without the thread all would wait for ever
+            results = [error if isinstance(error, Exception) else RuntimeError(repr(error))] * len(items)
         told = defaultdict(list)
         left = iter(results)
         for item, pending in group:
