@@ -7,7 +7,7 @@ from time import monotonic
 
 import pytest
 from sqlalchemy import create_engine, text
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InternalError, OperationalError
 
 from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores.database import open_database
@@ -16,6 +16,7 @@ from webdata.stores.postgresql import limit_waits
 PATIENCE = 0.5
 SELECT = text("SELECT 1")
 NAP = text("SELECT pg_sleep(20)")
+LOCK = text("SELECT pg_advisory_xact_lock(1)")
 
 
 @pytest.fixture
@@ -65,6 +66,21 @@ def test_an_error_is_no_silence(engine):
     with pytest.raises(OperationalError, match="statement timeout"):
         told(engine, NAP)
     assert told(engine, text("SELECT pg_backend_pid()")) == own
+
+
+def test_who_stands_still(engine):
+    """Who stands still in the middle of a transaction loses it; who waits for its lock is told, and connects on."""
+    with engine.connect() as holds, engine.connect() as waits:
+        waits.execute(SELECT)
+        waits.rollback()
+        holds.execute(LOCK)
+        with within(PATIENCE / 2, 5), pytest.raises(OperationalError, match="lock timeout"):
+            waits.execute(LOCK)
+        waits.rollback()
+        assert told(engine, SELECT) == 1
+        waits.execute(LOCK)
+        with pytest.raises(InternalError, match="idle-in-transaction"):
+            holds.execute(SELECT)
 
 
 @pytest.mark.task

@@ -16,6 +16,9 @@ from sqlalchemy import Engine, event
 
 T = TypeVar("T")
 
+TOLD = 0.9
+"""Part of the patience after which the server gives up what waits for a lock: it is not silent then, and does not wait
+for somebody who has gone."""
 REST_SECONDS = 1.0
 """After a silence, until a connection is tried again: those who would wait for the same are told at once."""
 
@@ -55,7 +58,16 @@ class Connecting:
         except ConnectionTimeout as error:
             raise self._silent() from error
         connection.patience, connection.silent = self._patience, self._silent
+        self._limit_locks(connection)
         return connection
+
+    def _limit_locks(self, connection: PatientConnection) -> None:
+        """Who stands still in the middle of a transaction, as a suspended machine does, must not hold up the others."""
+        limits = {"lock_timeout": TOLD * self._patience, "idle_in_transaction_session_timeout": self._patience}
+        connection.autocommit = True
+        for name, seconds in limits.items():
+            connection.execute("SELECT set_config(%s, %s, false)", (name, f"{seconds * 1000:.0f}ms"))
+        connection.autocommit = False
 
     def _silent(self) -> OperationalError:
         self._silent_at = monotonic()
