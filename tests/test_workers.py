@@ -35,6 +35,9 @@ def told(worker, given):
             os._exit(3)
         if word == b"hang":
             time.sleep(60)
+        if word == b"slow":
+            caller.sendall(b"wait")
+            time.sleep(3)
         caller.sendall(b"%d %d" % (worker.number, os.getpid()))
 
 
@@ -256,6 +259,35 @@ def test_the_parents_death(together):
         assert one.end(signal.SIGKILL)[0] == -signal.SIGKILL
         assert all_gone(pids)
         assert not list(one.log.parent.glob("webdata-*"))
+
+
+def test_a_successor_of_the_parent(together):
+    """While the workers of a parent that was killed finish, its port is free for another one."""
+    with together() as one:
+        one.begun()
+        with socket.create_connection(("127.0.0.1", one.port), 10) as caller:
+            caller.sendall(b"slow")
+            assert caller.recv(4) == b"wait"
+            one.end(signal.SIGKILL)
+            with socket.create_server(("127.0.0.1", one.port)):
+                assert caller.recv(100)
+
+
+def test_a_caller_whose_worker_dies(together):
+    """A connection ends with the worker that has it, though it came while others were started."""
+    with together() as one:
+        one.begun()
+        pids = one.workers().values()
+        for how in (signal.SIGSTOP, signal.SIGKILL):  # the next ones are started while it waits
+            for pid in pids:
+                os.kill(pid, how)
+            if how == signal.SIGSTOP:
+                caller = socket.create_connection(("127.0.0.1", one.port), 10)
+                sleep(0.1)
+        with caller:
+            assert one.ask()  # the other one has started too
+            caller.sendall(b"die")
+            assert caller.recv(100) == b""
 
 
 def test_one_that_cannot_start(together):

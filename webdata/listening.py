@@ -32,6 +32,8 @@ class Listening:
     """Where plain HTTP is told the way to HTTPS."""
     url: str
     """Without a slash at the end."""
+    port: int
+    """Of the API."""
     certificate: Certificate | None
     """That of HTTPS, as it was at the start."""
 
@@ -50,7 +52,8 @@ class Listening:
         except ConfigError:
             api.close()
             raise
-        return cls(api, redirect, config.public_url or _url(api, "https" if config.tls else "http"), certificate)
+        url = config.public_url or _url(api, "https" if config.tls else "http")
+        return cls(api, redirect, url, api.getsockname()[1], certificate)
 
     def __enter__(self) -> Self:
         return self
@@ -66,12 +69,6 @@ class Listening:
     def sockets(self) -> list[socket.socket]:
         """Those that there are, that of the API first."""
         return [one for one in (self.api, self.redirect) if one]
-
-    @property
-    def port(self) -> int:
-        """Of the API."""
-        port: int = self.api.getsockname()[1]
-        return port
 
 
 def room_for(connections: int) -> int:

@@ -266,7 +266,9 @@ class Workers:
 
     def _live(self, number: int, line: socket.socket, parents: Iterable[socket.socket]) -> None:
         """A worker's life, in its own process."""
-        for one in parents:
+        # What it leaves open outlives the parent: its port could not be listened on, callers would wait in vain.
+        handed = [*self._waiting, *(one for place in self._places for one in place.given)]
+        for one in (*parents, *self._listening, *(connection for _, connection in handed)):
             one.close()
         # Ctrl-C goes to all processes of a terminal: the parent takes it for all.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
