@@ -20,6 +20,15 @@ def test_one_that_has_ended():
     assert is_dead(name)
 
 
+def test_one_that_nobody_has_buried():
+    """A process that has ended is dead, though the system still knows it."""
+    code = "from webdata.stores.processes import this_process; print(this_process())"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        name = process.stdout.read().strip()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert is_dead(name)
+
+
 def test_a_number_that_is_used_again():
     """A process that began at another time than the one of its number is dead."""
     host, pid, started = this_process().rsplit(":", 2)

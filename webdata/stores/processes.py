@@ -15,7 +15,7 @@ def is_dead(process: str) -> bool:
     host, pid, started = process.rsplit(":", 2)
     if host != socket.gethostname():
         return False
-    return not _runs(int(pid)) or _started(int(pid)) != started
+    return not _runs(int(pid)) or _started(int(pid)) != started or _stat(int(pid))[:1] == ["Z"]
 
 
 def nobody(_: str) -> bool:
@@ -35,7 +35,12 @@ def _runs(pid: int) -> bool:
 
 def _started(pid: int) -> str:
     """When a process began, in the kernel's ticks (proc(5), field 22 of stat); empty where there is no /proc."""
+    return "".join(_stat(pid)[19:20])
+
+
+def _stat(pid: int) -> list[str]:
+    """From its state on, which is Z when it has ended and its parent, as in some containers, does not look after it."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
-        return ""
+        return []
