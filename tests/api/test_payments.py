@@ -18,6 +18,8 @@ pytestmark = pytest.mark.task
 class FailingLedger:
     """Another ledger, whose methods fail as often as they are told to; what they do is done before, or is not."""
 
+    error = DatabaseAwayError("gone")
+
     def __init__(self, ledger, **failures):
         self.ledger = ledger
         self.failures = failures
@@ -30,7 +32,7 @@ class FailingLedger:
             self.failures[name] -= 1
             if self.done:
                 await getattr(self.ledger, name)(*args, **kwargs)
-            raise DatabaseAwayError("gone")
+            raise self.error
 
         return call
 
@@ -51,7 +53,7 @@ async def paid(ledger, keys, fetch):
     payment = payments.begun(await keys.find(key.digest), "req_1", "web_search")
     try:
         return payment, await payment.paid(fetch)
-    except (DatabaseAwayError, UpstreamError) as error:
+    except (DatabaseAwayError, UpstreamError, RuntimeError) as error:
         return payment, error
     finally:
         while payments._owed:
@@ -92,6 +94,17 @@ async def test_a_release_that_was_not_done(ledger, keys, database):
     _, end = await paid(failing, keys, lost)
 
     assert isinstance(end, UpstreamError)
+    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+
+
+@pytest.mark.parametrize("failures", [{"reserve": 1}, {"commit": 1}, {"commit": 1, "release": 1}])
+async def test_a_ledger_that_breaks(ledger, keys, database, failures):
+    """However the ledger fails, nothing stays set aside."""
+    failing = FailingLedger(ledger, **failures)
+    failing.done, failing.error = "reserve" in failures, RuntimeError("the disk image is malformed")
+    _, end = await paid(failing, keys, answer)
+
+    assert isinstance(end, RuntimeError)
     assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
 
 

@@ -64,10 +64,10 @@ class Payments:
         while True:
             try:
                 await self.ledger.release(request_id, how)
-            except DatabaseAwayError:
-                await asyncio.sleep(RETRY_SECONDS)
             except LookupError:  # it was never set aside, or is spent, or was settled
                 return
+            except Exception:  # noqa: BLE001  # whatever it is, the credit is still owed
+                await asyncio.sleep(RETRY_SECONDS)
             else:
                 self.moved["released"] += 1
                 return
@@ -126,7 +126,9 @@ class Payment:
         except OutOfCreditsError:
             self.balance = 0
             raise
-        except DatabaseAwayError:
+        except (LookupError, ValueError):  # nothing was set aside for this call
+            raise
+        except Exception:
             self._payments.owe(self._request_id, "refused")
             raise
         self._reserved = True
@@ -138,7 +140,7 @@ class Payment:
         except LookupError:  # settled meanwhile: it was given back, and the answer is a present
             logger.warning("%s was settled before it ended: it has cost nothing", self._request_id)
             return
-        except DatabaseAwayError:
+        except Exception:
             self._payments.owe(self._request_id, "lost")
             raise
         self.cost = 1
@@ -149,7 +151,9 @@ class Payment:
             self.balance = await self._ledger.release(self._request_id, how)
         except LookupError:  # settled meanwhile
             return
-        except DatabaseAwayError:  # what the fetch has to tell is worth more
+        except Exception as error:  # what the fetch has to tell is worth more
+            if not isinstance(error, DatabaseAwayError):
+                logger.exception("the credit of %s could not be given back yet", self._request_id)
             self._payments.owe(self._request_id, how)
             return
         self._payments.moved["released"] += 1
