@@ -64,11 +64,15 @@ def main(ctx: click.Context) -> None:
 
 @main.command()
 @click.option("--host", help="Where to listen (default: WEBDATA_HOST or 127.0.0.1).")
-@click.option("--port", type=click.IntRange(0, 65535), help="Which port (default: WEBDATA_PORT or 8080).")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Which port (default: WEBDATA_PORT or 8443, 8080 with WEBDATA_TLS=off).",
+)
 @click.option("--workers", type=click.IntRange(1, 64), help="How many processes (default: WEBDATA_WORKERS or 1).")
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
-    """Answer /v1 over HTTP until SIGINT or SIGTERM; calls in flight are finished first."""
+    """Answer /v1 over HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:
