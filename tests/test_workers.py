@@ -18,7 +18,8 @@ import pytest
 from webdata.workers import Place
 
 PROGRAM = """
-import os, socket, sys, time
+import errno, os, socket, sys, time
+from itertools import count as counted
 from webdata import workers
 from webdata.errors import ConfigError
 from webdata.logs import log_to_standard_error
@@ -62,11 +63,22 @@ def work(worker):
             return
 
 
+def scarce(fork=os.fork, tried=counted(1)):
+    if next(tried) < 3:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+    return fork()
+
+
+def begun():
+    print(listens.getsockname()[1], flush=True)
+    if how == "scarce":
+        os.fork = scarce
+
+
 how, count = sys.argv[1], int(sys.argv[2])
 log_to_standard_error()
 with socket.create_server(("127.0.0.1", 0)) as listens:
     listens.setblocking(False)
-    begun = lambda: print(listens.getsockname()[1], flush=True)
     try:
         Workers(count, [listens], work, begun).run()
     except ConfigError as error:
@@ -189,7 +201,7 @@ def test_one_that_dies_is_replaced(together, how):
 
 
 def test_what_a_dead_one_had_not_taken(together):
-    """Connections that were handed to a worker which died before it took them are answered by another."""
+    """Connections that a worker had not taken when it died are answered by another, and closed when that one does."""
     with together() as one:
         one.begun()
         frozen = one.workers()[1]
@@ -204,6 +216,7 @@ def test_what_a_dead_one_had_not_taken(together):
         for caller in callers:
             with closing(caller):
                 assert caller.recv(100)
+                assert caller.recv(100) == b""
         assert one.end(signal.SIGTERM)[0] == 0
 
 
@@ -288,6 +301,17 @@ def test_a_caller_whose_worker_dies(together):
             assert one.ask()  # the other one has started too
             caller.sendall(b"die")
             assert caller.recv(100) == b""
+
+
+def test_no_room_for_another(together):
+    """While the system lets no worker be started again the others go on, and it is tried until there is room."""
+    with together("scarce") as one:
+        one.begun()
+        os.kill(one.workers()[2], signal.SIGKILL)
+        one.logged(r"worker 2 cannot be started \(Resource temporarily unavailable\); it is tried in 1 s\n")
+        assert all(one.ask() for _ in range(10))
+        until(lambda: len(one.workers()) == 2)
+        assert one.end(signal.SIGTERM)[0] == 0
 
 
 def test_one_that_cannot_start(together):

@@ -28,12 +28,12 @@ class Listening:
     """The sockets, which listen, and where callers find the service."""
 
     api: socket.socket
+    port: int
+    """Of the API."""
     redirect: socket.socket | None
     """Where plain HTTP is told the way to HTTPS."""
     url: str
     """Without a slash at the end."""
-    port: int
-    """Of the API."""
     certificate: Certificate | None
     """That of HTTPS, as it was at the start."""
 
@@ -53,7 +53,7 @@ class Listening:
             api.close()
             raise
         url = config.public_url or _url(api, "https" if config.tls else "http")
-        return cls(api, redirect, url, api.getsockname()[1], certificate)
+        return cls(api, api.getsockname()[1], redirect, url, certificate)
 
     def __enter__(self) -> Self:
         return self

@@ -21,9 +21,10 @@ import socket
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -251,25 +252,39 @@ class Workers:
         return {**lines, **ends, **doors}
 
     def _start(self, place: Place) -> None:
-        place.line, line = socket.socketpair()
-        parents = [other.line for other in self._places if other.line]
-        place.process = FORK.Process(target=self._live, args=(place.number, line, parents))
         place.begun, place.silent = monotonic(), 0.0
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or the worker could take one for its parent
         try:
-            place.process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-            line.close()
+            self._fork(place)
+        except OSError as error:  # no room for a process or its line, which may pass
+            if not self._has_begun:
+                raise
+            pause = place.ended(place.begun)
+            when = _when(pause)
+            logger.warning("worker %d cannot be started (%s); it is tried %s", place.number, error.strerror, when)
         if self._stopping:  # since a moment ago
             place.stop()
 
-    def _live(self, number: int, line: socket.socket, parents: Iterable[socket.socket]) -> None:
-        """A worker's life, in its own process."""
-        # What it leaves open outlives the parent: its port could not be listened on, callers would wait in vain.
-        handed = [*self._waiting, *(one for place in self._places for one in place.given)]
-        for one in (*parents, *self._listening, *(connection for _, connection in handed)):
+    def _fork(self, place: Place) -> None:
+        place.line, line = socket.socketpair()
+        process = FORK.Process(target=self._live, args=(place.number, line))
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or the worker could take one for its parent
+        try:
+            process.start()
+            place.process = process
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+            line.close()
+
+    def _close_the_parents(self) -> None:
+        """Close in a worker what is its parent's: as long as it held them, no port and no connection would end."""
+        lines = [place.line for place in self._places if place.line]
+        handed = [connection for _, connection in chain(self._waiting, *(place.given for place in self._places))]
+        for one in (*self._listening, *lines, *handed):
             one.close()
+
+    def _live(self, number: int, line: socket.socket) -> None:
+        """A worker's life, in its own process."""
+        self._close_the_parents()
         # Ctrl-C goes to all processes of a terminal: the parent takes it for all.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -338,8 +353,11 @@ class Workers:
             self._stop()
             return
         how = f"was ended by signal {-status}" if status < 0 else f"has ended with status {status}"
-        when = f"in {pause:g} s" if pause else "again"
-        logger.error("%s %s%s; it is started %s", who, how, f" ({why})" if why else "", when)
+        logger.error("%s %s%s; it is started %s", who, how, f" ({why})" if why else "", _when(pause))
+
+
+def _when(pause: float) -> str:
+    return f"in {pause:g} s" if pause else "again"
 
 
 def _end(place: Place, number: int = signal.SIGKILL) -> None:
