@@ -133,6 +133,20 @@ def made_in(folder, answers):
     answers.put(made(folder, NAMES).fingerprint)
 
 
+def test_one_that_was_not_made_here_is_spared(tmp_path, pair):
+    """The files of an authority's certificate in the folder are left alone, and what would be right is told."""
+    _, key_file = pair()
+    key = serialization.load_pem_private_key(key_file.read_bytes(), None)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "data.example")])
+    times = datetime.now(UTC) - timedelta(days=9), datetime.now(UTC) - timedelta(days=1)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), *times)
+    (tmp_path / "cert.pem").write_bytes(pem(builder.sign(key, hashes.SHA256())))
+    before = [file.read_bytes() for file in (tmp_path / "cert.pem", key_file)]
+    with pytest.raises(ConfigError, match="was not made here; give it with WEBDATA_TLS_CERT and WEBDATA_TLS_KEY"):
+        made(tmp_path, NAMES)
+    assert [file.read_bytes() for file in (tmp_path / "cert.pem", key_file)] == before
+
+
 def test_processes_make_one_together(tmp_path):
     """Processes that start at once agree on one certificate, and leave nothing half-written."""
     context = multiprocessing.get_context("fork")

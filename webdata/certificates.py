@@ -32,6 +32,8 @@ CLOCKS_DIFFER = timedelta(hours=1)
 """How far the clock of a caller may be behind."""
 DNS_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(\.(?!-)[A-Za-z0-9-]{1,63})*")
 LONGEST_COMMON_NAME = 64
+MADE_BY = "webdata"
+"""The common name of what is made here begins with it."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CERT, KEY = "WEBDATA_TLS_CERT", "WEBDATA_TLS_KEY"
 
@@ -125,6 +127,7 @@ def made(folder: Path, names: Sequence[Name]) -> Certificate:
         with _alone(folder):
             wrong = _what_is_wrong(cert_file, key_file, names)
             if wrong:
+                _spare_others(folder, cert_file)
                 _make(cert_file, key_file, names)
                 logger.info("a certificate was made in %s: %s", folder, wrong)
             return _loaded(cert_file, key_file, made=True)
@@ -132,6 +135,15 @@ def made(folder: Path, names: Sequence[Name]) -> Certificate:
         raise ConfigError(
             f"WEBDATA_TLS_FOLDER cannot be '{folder}': {error.strerror}; give a folder that can be written to"
         ) from error
+
+
+def _spare_others(folder: Path, cert_file: Path) -> None:
+    """Raise ConfigError for a certificate that was not made here: nobody could bring back its key."""
+    with suppress(OSError, ValueError):
+        issuer = x509.load_pem_x509_certificate(cert_file.read_bytes()).issuer
+        if not issuer.rfc4514_string().startswith(f"CN={MADE_BY} "):
+            right = f"give it with {CERT} and {KEY}, or another folder"
+            raise ConfigError(f"WEBDATA_TLS_FOLDER cannot be '{folder}': cert.pem there was not made here; {right}")
 
 
 @contextmanager
@@ -245,7 +257,7 @@ def self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[Name], now: dat
     public = key.public_key()
     machine = named(socket.gethostname())
     hosts = list(dict.fromkeys([*names, *([machine] if _is_host(machine) else [])]))
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"webdata {machine}"[:LONGEST_COMMON_NAME])])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"{MADE_BY} {machine}"[:LONGEST_COMMON_NAME])])
     general = [x509.DNSName(host) if isinstance(host, str) else x509.IPAddress(host) for host in hosts]
     return (
         x509.CertificateBuilder()
