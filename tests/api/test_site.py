@@ -73,8 +73,10 @@ async def until(condition):
 
 
 @asynccontextmanager
-async def connected(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+async def connected(
+    port: int, trust: ssl.SSLContext | None = None
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
     try:
         async with asyncio.timeout(10):
             yield reader, writer
@@ -113,6 +115,23 @@ async def test_pipelined(port, test_secret, calls):
         writer.write(b"".join(request(f"GET /v1/search/q=a&num={number}", test_secret) for number in ("1", "x", "3")))
         assert [(await answer(reader))[0] for _ in range(3)] == [200, 422, 200]
     assert [call.query.num for call in calls.calls] == [1, 3]
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+@pytest.mark.parametrize("tls", [False, True])
+async def test_pipelined_and_not_read(timed, secure, test_secret, calls, tls):
+    """Who asks at once for more than it reads is answered as it reads: answers do not pile up in memory."""
+    calls.end = replace(calls.end, record={"page": "x" * 2_000_000})
+    asked, port, trust = 30, *(secure if tls else (timed, None))
+    async with connected(port, trust) as (reader, writer):
+        writer.write(
+            b"".join(request(f"GET /v1/search/q=a&num={number}", test_secret) for number in range(1, asked + 1))
+        )
+        await until(lambda: calls.calls)
+        await asyncio.sleep(0.5)
+        assert len(calls.calls) < asked / 2
+        assert [(await answer(reader))[0] for _ in range(asked)] == [200] * asked
 
 
 @ensureDeferred

@@ -64,6 +64,8 @@ class Channel(HTTPChannel):
     unsent: Unsent | None = None
     unsent_since = 0.0
     _secure = False
+    _unread: Request | None = None
+    """The last one that was answered, until the client has read enough for another to be looked at."""
     received = 0
     """Bytes of the body that comes now."""
 
@@ -81,6 +83,7 @@ class Channel(HTTPChannel):
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.site.connections.closed(self)
+        self._unread = None
         HTTPChannel.connectionLost(self, reason)
 
     def readConnectionLost(self) -> None:
@@ -128,8 +131,18 @@ class Channel(HTTPChannel):
         HTTPChannel.writeHeaders(self, version, code, reason, headers)
 
     def requestDone(self, request: Request) -> None:
+        if self._waitingForTransport and self.persistent:  # else answers to what is asked at once would pile up here
+            self._unread = request
+            self._networkProducer.pauseProducing()
+            return
         self._enter(Phase.IDLE)  # now: another request may be here already, and begins in this call
         HTTPChannel.requestDone(self, request)
+
+    def resumeProducing(self) -> None:
+        HTTPChannel.resumeProducing(self)
+        if self._unread:
+            request, self._unread = self._unread, None
+            self.requestDone(request)
 
     def loseConnection(self) -> None:
         self._enter(Phase.CLOSING)
