@@ -1,7 +1,8 @@
 """What an operator reads at the start: where the service is, how to call it, and, once, the first keys."""
 
+import logging
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 
 import click
@@ -13,30 +14,38 @@ from webdata.listening import Listening
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore
 from webdata.stores.sql_stores import SqlStores
 
+logger = logging.getLogger(__name__)
+
 
 async def greet(listening: Listening, stores: SqlStores, config: Config) -> None:
     """Tell where the service is and how to call it; make the first keys and show them, this once."""
-    click.echo(f"webdata answers on {listening.url}")
-    for line in _https(listening):
-        click.echo(line)
-    click.echo(f"browser transport: {_browser(config)}")
-    for line in _workers(config):
-        click.echo(line)
+    lines = [f"webdata answers on {listening.url}", *_https(listening), f"browser transport: {_browser(config)}"]
+    lines += _workers(config)
     header = '"X-Api-Key: $WEBDATA_KEY"'
     if await stores.keys.all():
-        click.echo("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
-        click.echo("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
+        lines.append("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
+        lines.append("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
     else:
         key = await _first_key(stores.keys, test=True)
         header = f"'X-Api-Key: {key}'"
         live = await _first_key(stores.keys, test=False)
         balance = await stores.ledger.balance(DEFAULT_ACCOUNT)
-        click.echo(f"test key (answered by the built-in sandbox): {key}")
-        click.echo(f"live key (goes out to the internet):         {live}")
-        click.echo("Keep them: only their hashes are stored, they are not shown again.")
-        click.echo(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
-        click.echo("      More of them: .venv/bin/webdata accounts credit default 100000")
-    click.echo(f"try: curl {_trust(listening)}-H {header} '{_reached(listening)}/v1/search?q=coffee+shops&num=3'")
+        lines.append(f"test key (answered by the built-in sandbox): {key}")
+        lines.append(f"live key (goes out to the internet):         {live}")
+        lines.append("Keep them: only their hashes are stored, they are not shown again.")
+        lines.append(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
+        lines.append("      More of them: .venv/bin/webdata accounts credit default 100000")
+    lines.append(f"try: curl {_trust(listening)}-H {header} '{_reached(listening)}/v1/search?q=coffee+shops&num=3'")
+    _say(lines)
+
+
+def _say(lines: Iterable[str]) -> None:
+    """All at once; a reader who has gone, as `head -1` may have, is no reason to stop."""
+    try:
+        click.echo("\n".join(lines))
+    except OSError as error:
+        what = "make keys with `webdata keys create`, if it would have shown the first"
+        logger.warning("the greeting could not be written (%s): %s", error.strerror, what)
 
 
 def _https(listening: Listening) -> Iterator[str]:
