@@ -1,10 +1,17 @@
 """Scrapy's settings. Every deviation from a default says the default and the reason."""
 
 import os
+import sys
 
 from webdata.config import Config
+from webdata.errors import ConfigError
 
-_config = Config.from_environ(os.environ)
+try:
+    _config = Config.from_environ(os.environ)
+except ConfigError as error:
+    # Scrapy imports its settings before a command begins: it would tell a mistake as a traceback, with exit status 1.
+    sys.stderr.write(f"Error: {error}\n")
+    sys.exit(2)
 
 BOT_NAME = "webdata"
 SPIDER_MODULES = ["webdata.spiders"]

@@ -190,3 +190,12 @@ def test_queries_may_come_from_standard_input(crawl, tmp_path):
         _, out, _ = finish(crawl("-a", "queries=-", "-o", "-:jsonl", stdin=queries))
     assert sorted(orjson.loads(line)["query"] for line in out.splitlines()) == ["coffee", "tea"]
     assert (tmp_path / "google_web.failures.jsonl").read_bytes() == b""
+
+
+def test_a_wrong_variable_is_told_in_one_line():
+    """A variable that cannot be used ends any of Scrapy's commands with status 2 and one line, before it begins."""
+    environ = {**os.environ, **ENVIRON, "WEBDATA_DEADLINE": "abc"}
+    command = [SCRAPY, "crawl", "google_web", "-a", "q=x"]
+    ended = subprocess.run(command, check=False, env=environ, capture_output=True, timeout=30)
+    told = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 30.0\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", told)
