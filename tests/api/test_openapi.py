@@ -10,6 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
 
 from webdata import errors
+from webdata.api.account import ACCOUNT, USAGE
 from webdata.api.docs_page import curl, documentation
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
@@ -20,7 +21,10 @@ from webdata.outcome import Outcome
 from webdata.resources import Resource
 
 RESOURCES = sorted({one for spider in load_spiders() for one in spider.resources}, key=lambda one: one.name)
-PAGES = [OpenPage("/health/live", "whether it runs", lambda _: Reply(200, b"{}", {"content-type": "application/json"}))]
+PAGES = [
+    OpenPage("/health/live", "whether it runs", lambda _: Reply(200, b"{}", {"content-type": "application/json"})),
+    OpenPage("/health/ready", "whether calls are answered", lambda _: Reply(200, b"{}"), statuses=(200, 503)),
+]
 DOCUMENT = document(RESOURCES, PAGES)
 OPERATIONS = [
     (path, method, operation)
@@ -170,7 +174,10 @@ def test_bounds_and_defaults_are_real(resource, parameter):
     resource.query.check({**smallest(resource), name: schema["minimum"]})
 
 
+RATE_LIMITED = errors.BlockedError("status 429", "limited")
+RATE_LIMITED.retry_after = 7
 ENDS = [
+    RATE_LIMITED,
     errors.UnauthorizedError("no"),
     errors.TargetError("no"),
     errors.UnsupportedContentError("application/pdf"),
@@ -264,13 +271,30 @@ async def test_every_header_of_an_answer_is_there(ask, calls, test_secret, path,
     assert "x-ignored-params" in heard.headers
 
 
+def test_who_was_too_slow_is_told():
+    """Every call may end as a 408 of the connection, before anything of the caller is known."""
+    told = DOCUMENT["components"]["responses"]["RequestTimeout"]
+    assert (list(told["headers"]), told["description"]) == (["x-request-id"], "`request_timeout`: Request timeout")
+    operations = [*OPERATIONS, *((path, "get", DOCUMENT["paths"][path]["get"]) for path in (ACCOUNT.path, USAGE.path))]
+    assert all("408" in operation["responses"] for _, _, operation in operations)
+
+
+def test_what_is_not_ready_says_when_to_come_back():
+    """The 503 of a page without a key has `Retry-After`, its 200 has none."""
+    told = DOCUMENT["paths"]["/health/ready"]["get"]["responses"]
+    assert [list(told[status]["headers"]) for status in ("200", "503")] == [
+        ["x-request-id"],
+        ["x-request-id", "retry-after"],
+    ]
+
+
 def test_keys_may_come_in_any_of_four_headers():
     """Each header for keys is a way to open `/v1`; pages that need no key say so."""
     schemes = DOCUMENT["components"]["securitySchemes"]
     assert [scheme["name"] for scheme in schemes.values()] == ["X-Api-Key", "api-key", "x-apikey", "apikey"]
     assert DOCUMENT["security"] == [{name: []} for name in schemes]
     open_paths = {path for path, methods in DOCUMENT["paths"].items() if methods.get("get", {}).get("security") == []}
-    assert open_paths == {"/", "/health/live"}
+    assert open_paths == {"/", "/health/live", "/health/ready"}
 
 
 @ensureDeferred

@@ -18,6 +18,7 @@ from webdata.api.openapi_responses import (
     header_components,
     page_responses,
     record_response,
+    retry_header,
 )
 from webdata.api.openapi_schemas import choices, field_example, field_schema, record_schemas, reference
 from webdata.api.problems import JSON
@@ -42,6 +43,10 @@ right. `HEAD` works wherever `GET` does; any other method is a 405 with `Allow`.
 An answer costs one credit of a live key; errors, `degraded` answers and those of the cache cost none. \
 `Cache-Control: no-cache` on a request passes over the cache, `stale-if-error=SECONDS` takes an older answer rather \
 than an error. Requests are counted by key in a sliding window: beyond it they are a 429 with `Retry-After`.
+
+Everything is asked by HTTPS. A certificate that the service has made for itself is trusted by nobody yet: have its \
+file, `cert.pem`, from whoever runs the service, and for curl say `export CURL_CA_BUNDLE=cert.pem`, or `--cacert` in \
+each call.
 """
 PACKED = (
     "The terms may stand in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "
@@ -198,15 +203,12 @@ def _open_operation(page: OpenPage) -> dict[str, Any]:
     content = {
         name: {"schema": {"type": "object"} if name == JSON else {"type": "string"}} for name in page.content_types
     }
-    response = {
-        "description": page.summary,
-        "headers": {"x-request-id": reference("headers", "x-request-id")},
-        "content": content,
-    }
+    always = {"x-request-id": reference("headers", "x-request-id")}
+    response = {"description": page.summary, "headers": always, "content": content}
     return {
         "operationId": re.sub(r"\W+", "_", page.path).strip("_") or "index",
         "summary": page.summary[0].upper() + page.summary[1:],
         "tags": [OPEN_TAG],
         "security": [],
-        "responses": {str(status): response for status in page.statuses},
+        "responses": {str(status): {**response, "headers": always | retry_header(status)} for status in page.statuses},
     }

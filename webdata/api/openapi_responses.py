@@ -11,7 +11,7 @@ from webdata.ladder import TRANSPORTS
 from webdata.outcome import Outcome
 from webdata.resources import Resource
 
-METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 413, 422, 502
+METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 413, 422, 502
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 
@@ -61,17 +61,16 @@ ALWAYS = ("x-request-id", "x-outcome", "x-transport", "x-cache", *STANDING)
 """Headers that no record comes without."""
 ANSWERED = (*ALWAYS, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
 """The headers of records."""
-RETRIED = (429, 503)
-"""Statuses that say when to come back (contract.md 2)."""
+RETRIED = (429, 502, 503)
+"""Statuses that may say when to come back: a 502 where the site has said it."""
 FETCHED = (404, 502)
 """Statuses that tell how a fetch ended, where there was one."""
 LOST = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server-timing")
 """How they tell it."""
-BEFORE_KEYS = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE)
+BEFORE_KEYS = (METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE)
 """Statuses that come before the key is looked at."""
-
-UNROUTED = (308, 408)
-"""Statuses that requests get before they reach an endpoint: by plain HTTP, or too slow."""
+UNROUTED = (308,)
+"""Statuses that requests get elsewhere: by plain HTTP."""
 
 CODES = {
     status: {code: title for code, (its_status, title) in KINDS.items() if its_status == status}
@@ -105,7 +104,8 @@ def page_responses(page: KeyPage) -> dict[str, Any]:
         "headers": {name: reference("headers", name) for name in names},
         "content": {JSON: {"schema": page.schema}},
     }
-    errors = [status for status in CODES if status not in (*BEFORE_KEYS, BAD_REQUEST, BAD_GATEWAY)]
+    never = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, BAD_REQUEST, BAD_GATEWAY)
+    errors = [status for status in CODES if status not in never]
     return {"200": found, **{str(status): reference("responses", error_name(status)) for status in errors}}
 
 
@@ -144,9 +144,13 @@ def _error(status: int) -> dict[str, Any]:
 
 def _error_headers(status: int) -> dict[str, Any]:
     names = (*(LOST if status in FETCHED else ()), *(() if status in BEFORE_KEYS else STANDING))
-    retried = ("retry-after",) if status in RETRIED else ()
-    optional = {name: _header(name, required=False) for name in (*names, *retried)}
-    return {"x-request-id": _header("x-request-id", required=True), **optional}
+    optional = {name: _header(name, required=False) for name in names}
+    return {"x-request-id": _header("x-request-id", required=True), **optional, **retry_header(status)}
+
+
+def retry_header(status: int) -> dict[str, Any]:
+    """The header of a status that may say when to come back."""
+    return {"retry-after": _header("retry-after", required=False)} if status in RETRIED else {}
 
 
 def _error_body(status: int) -> dict[str, Any]:
