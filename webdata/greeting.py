@@ -31,7 +31,8 @@ async def greet(listening: Listening, stores: SqlStores, config: Config) -> None
         live = await _first_key(stores.keys, test=False)
         balance = await stores.ledger.balance(DEFAULT_ACCOUNT)
         lines.append(f"test key (answered by the built-in sandbox): {key}")
-        lines.append(f"live key (goes out to the internet):         {live}")
+        goes = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
+        lines.append(f"{f'live key ({goes}):':<44} {live}")
         lines.append("Keep them: only their hashes are stored, they are not shown again.")
         lines.append(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
         lines.append("      More of them: .venv/bin/webdata accounts credit default 100000")

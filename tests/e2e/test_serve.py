@@ -128,6 +128,7 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
     """With WEBDATA_SANDBOX=always a live key is answered without the internet."""
     with start(WEBDATA_SANDBOX="always") as one:
         assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
+        assert f"live key (answered by the sandbox, and pays): {one.live_key}" in " ".join(one.greeting.split())
 
 
 @pytest.mark.parametrize(
