@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from click.testing import CliRunner
 
+from webdata.config import Config
 from webdata.main import main
 
 
@@ -55,6 +56,11 @@ def test_bad_usage_is_status_2_and_says_what_would_be_right(run, page, arguments
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
+
+
+def test_the_help_tells_where_the_service_listens(run):
+    """The port that `serve --help` names is the one of HTTPS, which is taken without a setting."""
+    assert f"WEBDATA_PORT or {Config().port}" in " ".join(run("serve", "--help").output.split())
 
 
 def test_a_wrong_setting_is_bad_usage(run):

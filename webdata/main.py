@@ -72,7 +72,7 @@ def main(ctx: click.Context) -> None:
 @click.option("--workers", type=click.IntRange(1, 64), help="How many processes (default: WEBDATA_WORKERS or 1).")
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
-    """Answer /v1 over HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+    """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:
