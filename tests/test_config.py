@@ -72,6 +72,12 @@ def test_every_variable_is_read():
     )
 
 
+def test_a_blank_variable_is_as_none():
+    """A variable without a value, as a compose file leaves it, means the default."""
+    blank = dict.fromkeys(("WEBDATA_HOST", "WEBDATA_PORT", "WEBDATA_DATABASE", "WEBDATA_SANDBOX"), "")
+    assert Config.from_environ({"WEBDATA_CHROMIUM": sys.executable, **blank}) == Config(chromium=sys.executable)
+
+
 def test_a_blank_key_is_none():
     """A key or an address of nothing but spaces is never sent: OpenAlex refuses a blank key."""
     config = Config.from_environ({"WEBDATA_OPENALEX_KEY": " \n", "WEBDATA_CONTACT": " "})

@@ -123,7 +123,7 @@ class Config:
         tls = variables.switch(environ, "WEBDATA_TLS", default.tls)
         cert, key = _certificate(environ)
         return cls(
-            host=environ.get("WEBDATA_HOST", default.host),
+            host=variables.text(environ, "WEBDATA_HOST") or default.host,
             port=variables.number(environ, "WEBDATA_PORT", default.port if tls else PLAIN_PORT, 0, LAST_PORT),
             http_port=_http_port(environ, tls),
             tls=tls,
@@ -133,7 +133,7 @@ class Config:
             hsts=variables.number(environ, "WEBDATA_HSTS", default.hsts, 0, 10 * 31_536_000),
             public_url=_public_url(environ, tls),
             workers=variables.number(environ, "WEBDATA_WORKERS", default.workers, 1, 64),
-            database=environ.get("WEBDATA_DATABASE", default.database),
+            database=variables.text(environ, "WEBDATA_DATABASE") or default.database,
             redis=variables.matching(environ, "WEBDATA_REDIS", REDIS, RIGHT_REDIS, secret=True),
             cache_bytes=variables.number(environ, "WEBDATA_CACHE_BYTES", default.cache_bytes, 0, 1 << 40),
             cache_stale=variables.number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
