@@ -43,10 +43,11 @@ HOSTILE = {
 
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages(html):
-    """Every page is answered within seconds of a processor; the slowest of these takes about one."""
+    """Every page is answered within seconds of a processor: the slowest of these takes about one, or four on a slow
+    machine that also counts lines; one whose time grew with the square of its length would take minutes."""
     begun = process_time()
     written = markdown(f"<html><body>{html}", URL)
-    assert process_time() - begun < 3
+    assert process_time() - begun < 12
     assert len(written) < 3 * len(html) + 1000
 
 
