@@ -17,7 +17,7 @@ from webdata.stores.redis_server import AWAY, RedisServer
 
 pytestmark = pytest.mark.task
 
-NOTICEABLE = 0.1
+NOTICEABLE = 0.5
 """Seconds that no call may wait longer for a Redis that is gone."""
 
 
