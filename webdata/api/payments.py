@@ -1,13 +1,13 @@
 """What becomes of the credit of a call: set aside before the fetch, spent or given back after it, never left.
 
-Whoever pays is not cancelled, whatever becomes of the caller: the API's calls go on to their end.
+Nothing that is asked of the ledger is cancelled, whatever becomes of the caller.
 """
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 from webdata.crawl import Answer
 from webdata.errors import DatabaseAwayError, OutOfCreditsError
@@ -32,27 +32,19 @@ class Payments:
         self.ledger = ledger
         self.moved: Counter[str] = Counter({"reserved": 0, "committed": 0, "released": 0})
         """Credits since the start."""
-        self._running: set[object] = set()
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._running: set[asyncio.Task[Answer]] = set()
         self._owed: set[asyncio.Task[None]] = set()
 
     def begun(self, caller: Caller, request_id: str, endpoint: str) -> "Payment":
         """That of one call."""
         return Payment(self, caller, request_id, endpoint)
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """A call that `close` waits for."""
-        call = object()
-        self._running.add(call)
-        self._idle.clear()
-        try:
-            yield
-        finally:
-            self._running.discard(call)
-            if not self._running:
-                self._idle.set()
+    async def kept(self, work: Coroutine[Any, Any, Answer]) -> Answer:
+        """What the work gives; it goes on to its end though nobody may wait for it, and `close` waits for it."""
+        task = asyncio.ensure_future(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return await asyncio.shield(task)
 
     def owe(self, request_id: str, how: str) -> None:
         """Give a credit back as soon as the database answers."""
@@ -74,8 +66,8 @@ class Payments:
 
     async def close(self, seconds: float) -> None:
         """Wait for what runs, up to so many seconds. What is owed then is settled at the next start."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._idle.wait(), seconds)
+        if self._running:
+            await asyncio.wait(self._running, timeout=seconds)
         for task in self._owed:
             task.cancel()
         if self._owed:
@@ -99,8 +91,7 @@ class Payment:
 
         Raises OutOfCreditsError and DatabaseAwayError, and what `fetch` raises: those cost nothing.
         """
-        with self._payments.running():
-            return await self._paid(fetch)
+        return await self._payments.kept(self._paid(fetch))
 
     async def _paid(self, fetch: Fetch) -> Answer:
         await self._reserve()
