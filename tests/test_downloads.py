@@ -120,6 +120,31 @@ async def test_who_waits_in_vain_leaves_no_trace(handler):
         assert len((await third).body) == 1000
 
 
+async def test_one_look_at_slow_bodies(monkeypatch):
+    """However often bodies begin to wait, one timer looks for those that are slow."""
+    later = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda seconds, look: later.append(look))
+    monkeypatch.setattr(downloads, "BODIES", 1)
+    bodies = downloads.Bodies()
+    for _ in range(3):
+        read, waiting = Deferred(), Deferred()
+        bodies.admit(read, Paused())
+        bodies.admit(waiting, Paused())
+        read.callback(None)
+        waiting.callback(None)
+    assert len(later) == 1
+
+
+class Paused:
+    """A connection that may be held up."""
+
+    def pauseProducing(self):  # noqa: N802  # Twisted's name
+        """Nothing."""
+
+    def resumeProducing(self):  # noqa: N802  # Twisted's name
+        """Nothing."""
+
+
 def test_few_idle_connections_are_kept():
     """However many requests a site may get at once, few of their connections stay."""
     crawler = get_crawler(settings_dict={"CONCURRENT_REQUESTS_PER_DOMAIN": 1024})

@@ -17,8 +17,9 @@ def stores(tmp_path):
 
 
 @pytest.mark.task
-async def test_what_was_left_is_given_back_without_a_start(stores, monkeypatch):
-    """Credits of calls older than any can be are given back while the service runs, though the database was away."""
+@pytest.mark.parametrize("trouble", [DatabaseAwayError("it is away"), RuntimeError("the disk image is malformed")])
+async def test_what_was_left_is_given_back_without_a_start(stores, monkeypatch, trouble):
+    """Credits of calls older than any can be are given back while the service runs, whatever hindered it before."""
     from webdata import service
 
     monkeypatch.setattr(service, "SETTLED_EVERY", 0.01)
@@ -29,7 +30,7 @@ async def test_what_was_left_is_given_back_without_a_start(stores, monkeypatch):
         nonlocal asked
         asked += 1
         if asked == 1:
-            raise DatabaseAwayError("it is away")
+            raise trouble
         if await settle(dead, before):
             given_back.set()
         return 0

@@ -58,6 +58,7 @@ class Bodies:
         """When they began."""
         self._waiting: dict[Deferred[Any], Any] = {}
         """Their connections, which are paused."""
+        self._looking = False
 
     def admit(self, body: "Deferred[Any]", connection: Any) -> None:
         """Have a body read, now or when it is its turn."""
@@ -66,8 +67,7 @@ class Bodies:
         else:
             connection.pauseProducing()
             self._waiting[body] = connection
-            if len(self._waiting) == 1:
-                asyncio.get_running_loop().call_later(SLOW_BODY, self._look)
+            self._look_later()
         body.addBoth(self._ended, body)
 
     def _ended(self, result: Any, body: "Deferred[Any]") -> Any:
@@ -81,7 +81,13 @@ class Bodies:
         late = monotonic() - SLOW_BODY
         self._read = {body: begun for body, begun in self._read.items() if begun > late}
         self._go_on()
+        self._looking = False
         if self._waiting:
+            self._look_later()
+
+    def _look_later(self) -> None:
+        if not self._looking:
+            self._looking = True
             asyncio.get_running_loop().call_later(SLOW_BODY, self._look)
 
     def _go_on(self) -> None:

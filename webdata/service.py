@@ -249,6 +249,8 @@ async def _settle_now_and_then(ledger: Ledger) -> None:
             await _settle(ledger, nobody)
         except DatabaseAwayError as error:
             logger.warning("the database does not answer: %s", error)
+        except Exception:  # whatever it is, the next look may be better
+            logger.exception("credits of calls that were lost could not be given back yet")
 
 
 async def _settle(ledger: Ledger, dead: Callable[[str], bool]) -> None:
