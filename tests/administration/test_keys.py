@@ -50,6 +50,15 @@ def test_rotate(run, attempt):
     assert "followed by" in attempt("keys", "rotate", secret[:12]).stderr
 
 
+def test_the_whole_key(run, attempt):
+    """A key that has leaked can be given as it is; one that is not here is not repeated."""
+    secret = run("keys", "create").strip()
+    assert "is revoked" in run("keys", "revoke", secret)
+    told = attempt("keys", "revoke", f"{secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}").stderr
+    assert f"there is no key '{secret[:12]}…'" in told
+    assert secret[:-1] not in told
+
+
 def test_revoke(run, attempt, rows):
     """A revoked key is listed as such, and cannot be revoked again."""
     secret = run("keys", "create").strip()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from webdata.access import new_key, successor
+from webdata.access import SHOWN, digest, new_key, successor
 from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Duration, Name
 from webdata.administration.tables import table, told
@@ -84,7 +84,7 @@ async def _list_keys(stores: SqlStores, account: str | None) -> None:
 @click.option("--overlap", type=Duration(), default="24h", show_default=True, help="How long the old one still opens.")
 @click.pass_obj
 def rotate_key(config: Config, key: str, overlap: timedelta) -> None:
-    """Make the key that follows KEY (an id, or the shown beginning of it) and show it, this once."""
+    """Make the key that follows KEY (an id, the key, or its shown beginning) and show it, this once."""
     with opened(config) as stores:
         asyncio.run(_rotate_key(stores, key, overlap))
 
@@ -103,7 +103,7 @@ async def _rotate_key(stores: SqlStores, wanted: str, overlap: timedelta) -> Non
 @click.argument("key")
 @click.pass_obj
 def revoke_key(config: Config, key: str) -> None:
-    """Close KEY (an id, or the shown beginning of it) at once, for ever."""
+    """Close KEY (an id, the key, or its shown beginning) at once, for ever."""
     with opened(config) as stores:
         asyncio.run(_revoke_key(stores.keys, key))
 
@@ -125,13 +125,20 @@ def _check_scopes(scopes: tuple[str, ...]) -> None:
 
 
 async def _key(keys: KeyStore, wanted: str) -> Key:
-    """The key of this id, or the only one that begins so."""
-    found = [key for key in await keys.all() if wanted == key.id or (key.prefix and wanted.rstrip("…") == key.prefix)]
+    """The key of this id, the whole key itself, or the only one that begins so."""
+    whole = digest(wanted)
+    found = [key for key in await keys.all() if wanted == key.id or whole == key.digest or _begins(key, wanted)]
     if len(found) > 1:
         raise ValueError(f"{wanted!r} is the beginning of several keys: give the id of one, from `webdata keys list`")
     if not found:
-        raise ValueError(f"there is no key {wanted!r}: give an id, or the beginning that `webdata keys list` shows")
+        shown = f"{wanted[:SHOWN]}…" if wanted.startswith("wd_") and len(wanted) > SHOWN else wanted
+        right = "give an id, or the beginning that `webdata keys list` shows, or the whole key"
+        raise ValueError(f"there is no key {shown!r}: {right}")
     return found[0]
+
+
+def _begins(key: Key, wanted: str) -> bool:
+    return bool(key.prefix) and wanted.rstrip("…") == key.prefix
 
 
 def _show_secret(key: Key, secret: str, owner: Account) -> None:
