@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import pairs, parse, serving
@@ -21,10 +22,12 @@ def main(parts: list[str]) -> None:
         figures |= _serve("small", small_page(), calls=2000)
         if REAL.exists():
             figures |= _serve("real", REAL.read_bytes())
-        else:
-            print(f"the loads with a real page are left out: there are no captures in {CAPTURES.parent.name}/")
     if not parts or "pairs" in parts:
-        figures |= _pairs()
+        figures |= _pairs(pairs.of_a_small_page(small_page()))
+        if REAL.exists():
+            figures |= _pairs(pairs.of_a_real_page(REAL.read_bytes()))
+    if not REAL.exists():
+        print(f"the loads with a real page are left out: there are no captures in {CAPTURES.parent.name}/")
     (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
@@ -37,11 +40,10 @@ def _parse() -> dict[str, float]:
     return figures
 
 
-def _pairs() -> dict[str, float]:
+def _pairs(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     figures = {}
-    real = REAL.read_bytes() if REAL.exists() else small_page()
     print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
-    for name, ratio, first, second in pairs.measure(small_page(), real):
+    for name, ratio, first, second in measured:
         print(f"{name:28}{ratio:8.2f}{first:8.0f}{second:8.0f}")
         figures[name] = round(ratio, 3)
     return figures

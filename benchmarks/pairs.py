@@ -12,14 +12,22 @@ SECONDS = 2
 """How long one load lasts, about."""
 
 
-def measure(small: bytes, real: bytes) -> Iterator[tuple[str, float, float, float]]:
-    """For each pair: its name, the ratio of the middles of its rounds, and both in requests a second."""
+Pair = tuple[str, float, float, float]
+"""A name, the ratio of the middles of the rounds, and both in requests a second."""
+
+
+def of_a_small_page(small: bytes) -> Iterator[Pair]:
+    """What a hit costs beside a bare route, and what access costs where a call is cheap."""
     with upstream(small) as (url, folder):
         with service(url, folder, tls=True) as one, service(url, folder, module="hello", tls=True) as hello:
             cached = replace(one, target=replace(one.target, fresh=False))
             yield "serve.hit.vs_hello", *_compared(cached, replace(hello, target=replace(hello.target, path="/")))
         with service(url, folder) as one, service(url, folder, module="open_service") as opened:
             yield "serve.access.small.vs_open", *_compared(one, opened)
+
+
+def of_a_real_page(real: bytes) -> Iterator[Pair]:
+    """What access costs a call, and what a second process gains."""
     with upstream(real) as (url, folder):
         with service(url, folder) as one, service(url, folder, module="open_service") as opened:
             yield "serve.access.vs_open", *_compared(one, opened)

@@ -17,7 +17,6 @@ from webdata.query import Region
 POOLS = (*Region, ANY)
 OF_EXAMPLES = ("KEY", "URL")
 """Variables of the shell's that the examples of the docs use; the service does not read them."""
-LAST_PORT = variables.LAST_PORT
 PLAIN_PORT = 8080
 """Of the API, where TLS is off."""
 REDIS = r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)"
@@ -124,7 +123,7 @@ class Config:
         cert, key = _certificate(environ)
         return cls(
             host=variables.text(environ, "WEBDATA_HOST") or default.host,
-            port=variables.number(environ, "WEBDATA_PORT", default.port if tls else PLAIN_PORT, 0, LAST_PORT),
+            port=variables.number(environ, "WEBDATA_PORT", default.port if tls else PLAIN_PORT, 0, variables.LAST_PORT),
             http_port=_http_port(environ, tls),
             tls=tls,
             tls_cert=cert,
@@ -211,7 +210,7 @@ def _certificate(environ: Mapping[str, str]) -> tuple[Path | None, Path | None]:
 def _http_port(environ: Mapping[str, str], tls: bool) -> int | None:
     name = "WEBDATA_HTTP_PORT"
     wanted = environ.get(name) != "off"
-    port = variables.number(environ, name, PLAIN_PORT, 0, LAST_PORT) if wanted else None
+    port = variables.number(environ, name, PLAIN_PORT, 0, variables.LAST_PORT) if wanted else None
     return port if tls else None
 
 

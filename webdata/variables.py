@@ -65,7 +65,7 @@ def file(given: Variables, name: str) -> Path | None:
     """A file that can be read."""
     found = given.get(name, "")
     if found and not Path(found).is_file():
-        raise ConfigError(f"{name} cannot be {found!r}: there is no such file")
+        raise ConfigError(f"{name} cannot be {found!r}: there is no such file; give the path of one that is there")
     return Path(found) if found else None
 
 

@@ -1,8 +1,8 @@
 """Several processes that serve together: a parent that forks them, hands them connections and watches over them.
 
 The parent accepts every connection and hands them out in turn; one that a worker has not taken when it dies goes to
-another. Measured, workers that share a listening socket leave
-nearly all of a burst to one of them, and where each has its own (SO_REUSEPORT) connections wait for one that has died.
+another. Measured, workers that share a listening socket leave nearly all of a burst to one of them, and where each has
+its own (SO_REUSEPORT) connections wait for one that has died.
 
 Between the parent and a worker there is a socket. The parent sends a byte that tells what it is, and with it a
 connection where it is one; the worker sends a byte a second and one for each connection that it has taken, and in words

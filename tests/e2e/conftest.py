@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
+from time import monotonic, sleep
 from urllib.parse import urlsplit
 
 import orjson
@@ -139,6 +140,19 @@ def held(shown, real):
     if isinstance(shown, list):
         return isinstance(real, list) and len(shown) <= len(real) and all(map(held, shown, real))
     return shown == real
+
+
+@pytest.fixture(scope="session")
+def until():
+    """Waits until something is true, at most so many seconds: `until(true, seconds)`."""
+
+    def wait(true, seconds):
+        end = monotonic() + seconds
+        while not true():
+            assert monotonic() < end
+            sleep(0.05)
+
+    return wait
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from time import monotonic, sleep
+from time import monotonic
 
 import orjson
 import pytest
@@ -33,13 +33,6 @@ def query(server, statement):
         return done.fetchall() if done.description else []
 
 
-def until(true, seconds):
-    end = monotonic() + seconds
-    while not true():
-        assert monotonic() < end
-        sleep(0.05)
-
-
 def accepts(server):
     with suppress(psycopg.OperationalError):
         return bool(query(server, "SELECT 1"))
@@ -47,7 +40,7 @@ def accepts(server):
 
 
 @pytest.fixture(scope="module")
-def environ(module_postgresql):
+def environ(module_postgresql, until):
     until(lambda: accepts(module_postgresql), 20)
     return {"WEBDATA_DATABASE": f"{module_postgresql.url}postgres", "WEBDATA_SANDBOX": "always", "limited": True}
 
@@ -112,7 +105,7 @@ def readiness(one):
 
 
 @pytest.mark.parametrize("harm", [crashed, frozen], ids=lambda harm: harm.__name__)
-def test_calls_while_it_is_gone(running, module_postgresql, harm):
+def test_calls_while_it_is_gone(running, module_postgresql, harm, until):
     """While the database does not answer calls are 503, soon; nothing is paid twice or kept, and all is well again."""
     query(module_postgresql, "UPDATE plans SET requests = 1000000, in_flight = 10000")
     credit(module_postgresql)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from threading import Event
-from time import monotonic, sleep
+from time import monotonic
 
 import orjson
 import pytest
@@ -35,7 +35,7 @@ def movements(folder):
         return Counter(dict(database.execute("SELECT kind, count(*) FROM movements GROUP BY kind")))
 
 
-def test_one_fetch_for_two_processes(start, own_redis, tmp_path):
+def test_one_fetch_for_two_processes(start, own_redis, tmp_path, until):
     """Fifty identical calls at once over two services are one fetch: one pays its credit, the others are hits."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always", "WEBDATA_CACHE_BYTES": "1000000"}
     with start(**shared) as first, start(**shared) as second:
@@ -52,7 +52,7 @@ def test_one_fetch_for_two_processes(start, own_redis, tmp_path):
         assert movements(tmp_path) == {"credit": 1, "reserve": 1, "commit": 1, "free": 49}
 
 
-def test_a_process_that_dies_as_it_fetches(start, own_redis):
+def test_a_process_that_dies_as_it_fetches(start, own_redis, until):
     """When a service is killed in the middle of a fetch the other one fetches for those who waited for it."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always"}
     with start(**shared) as first, start(**shared) as second, ThreadPoolExecutor(2) as callers:
@@ -145,13 +145,6 @@ def readiness(one):
     return status, told["status"], AWAY in told["warnings"]
 
 
-def until(true, seconds):
-    end = monotonic() + seconds
-    while not true():
-        assert monotonic() < end
-        sleep(0.05)
-
-
 def cached(one):
     """Whether what is asked for twice is a hit."""
     path = f"/v1/search?q=anew+{monotonic()}"
@@ -159,7 +152,7 @@ def cached(one):
 
 
 @pytest.mark.parametrize("harm", [killed, frozen, full, read_only, locked], ids=lambda harm: harm.__name__)
-def test_calls_go_on(running, module_redis, harm):
+def test_calls_go_on(running, module_redis, harm, until):
     """Whatever becomes of Redis all calls are answered, soon; it is warned of, and used again when it is well."""
     until(lambda: readiness(running) == (200, "ready", False), BACK_WITHIN)
     assert cached(running)
@@ -175,7 +168,7 @@ def test_calls_go_on(running, module_redis, harm):
     assert max(callers.seconds) < LONGEST
 
 
-def test_limits_are_shared_again(start, own_redis):
+def test_limits_are_shared_again(start, own_redis, until):
     """What services count together they count each for itself without Redis, and together again with it."""
     with start(WEBDATA_REDIS=own_redis.url) as first, start(WEBDATA_REDIS=own_redis.url) as second:
 
