@@ -138,7 +138,7 @@ class Service:
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
-        stores = self.stores = SqlStores(self.config.database)
+        stores = self.stores = SqlStores(self.config.database, apart=True)
         await _settle(stores.ledger, is_dead)
         await self.passing.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")

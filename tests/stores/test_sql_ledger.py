@@ -64,7 +64,7 @@ async def spend(ledger, name):
 async def main(ledger):
     await asyncio.gather(*(spend(ledger, name) for name in range(16)))
 
-with SqlStores(sys.argv[1]) as stores:
+with SqlStores(sys.argv[1], apart=sys.argv[2] == "apart") as stores:
     asyncio.run(main(stores.ledger))
 """
 """A process that calls and calls, 16 at once, and says what was acknowledged."""
@@ -104,11 +104,12 @@ async def test_exactly_as_many_as_there_are_credits(url, movements):
 
 
 @pytest.mark.task
-async def test_killed(url, movements):
+@pytest.mark.parametrize("where", ["here", "apart"])
+async def test_killed(url, movements, where):
     """After `kill -9` every acknowledged call is charged, none twice, and what was set aside is given back."""
     with SqlStores(url) as stores:
         await stores.ledger.credit(DEFAULT_ACCOUNT, 100_000)
-        with process(SPEND, url) as running:
+        with process(SPEND, url, where) as running:
             acknowledged = [running.stdout.readline().strip() for _ in range(300)]
             running.send_signal(signal.SIGKILL)
             rest = (await asyncio.to_thread(running.stdout.read)).split("\n")

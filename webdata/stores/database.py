@@ -114,6 +114,11 @@ def open_database(url: str) -> Database:
     return _prepared(url, "FULL", migrations.run)
 
 
+def attach_database(url: str) -> Database:
+    """As `open_database`, for one that somebody else has opened before. Asks nothing of it yet."""
+    return _prepared(url, "FULL", lambda _: None)
+
+
 def open_links(url: str) -> Database:
     """The database of links at an SQLAlchemy URL, with its table made; otherwise as `open_database`."""
     return _prepared(url, "NORMAL", _make_links)

@@ -1,21 +1,20 @@
 """The ledger in an SQL database."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, delete, func, insert, select, update
-from sqlalchemy.engine import Dialect
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, text
 
-from webdata.errors import OutOfCreditsError
-from webdata.stores.books import Books, Credit, End, Free, Movement, Operation, Reservation, Reserve
-from webdata.stores.database import Database, reached
+from webdata.stores.books import Operation, Reservation
+from webdata.stores.database import Database
 from webdata.stores.grouped import GroupedWriter
 from webdata.stores.interfaces import GroupBy, Usage
 from webdata.stores.ledger import BookLedger
-from webdata.stores.prepared import Prepared, among, cursor
+from webdata.stores.sql_books import Results
 from webdata.stores.tables import ACCOUNTS, MOVEMENTS, RESERVATIONS
 
+ALONE = text("LOCK TABLE reservations IN SHARE MODE")
 BALANCE = select(ACCOUNTS.c.balance).where(ACCOUNTS.c.id == bindparam("account"))
 
 GROUPS: dict[GroupBy, ColumnElement[Any]] = {
@@ -25,35 +24,13 @@ GROUPS: dict[GroupBy, ColumnElement[Any]] = {
 }
 
 
-class Statements:
-    """What each group of operations runs.
-
-    Rows are locked in one order, so that processes wait for each other and never in a circle.
-    """
-
-    def __init__(self, dialect: Dialect) -> None:
-        reserved = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
-        balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance).where(among(ACCOUNTS.c.id, "ids", dialect))
-        ended = delete(RESERVATIONS).where(RESERVATIONS.c.request_id == bindparam("ended"))
-        left = update(ACCOUNTS).where(ACCOUNTS.c.id == bindparam("account")).values(balance=bindparam("left"))
-        self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
-        self.balances = Prepared(balances.order_by(ACCOUNTS.c.id).with_for_update(key_share=True), dialect, "ids")
-        self.add_movements = Prepared(insert(MOVEMENTS), dialect, *Movement._fields)
-        self.add_reservations = Prepared(insert(RESERVATIONS), dialect, *Reservation._fields)
-        self.end_reservations = Prepared(ended, dialect, "ended")
-        self.set_balances = Prepared(left, dialect, "left", "account")
-
-
 class SqlLedger(BookLedger):
-    """A Ledger in an SQL database, by grouped commits. `process` is who it writes for."""
+    """A Ledger in an SQL database, by grouped commits: `write` does a group. `process` is who it writes for."""
 
-    def __init__(self, database: Database, process: str) -> None:
+    def __init__(self, database: Database, process: str, write: Callable[[list[Operation]], Results]) -> None:
         super().__init__(process)
         self._database = database
-        dialect = database.writes.dialect
-        self._statements = Statements(dialect)
-        self._repeated: type[Exception] = dialect.loaded_dbapi.IntegrityError
-        self._writer: GroupedWriter[Operation, int] = GroupedWriter(self._write)
+        self._writer: GroupedWriter[Operation, int] = GroupedWriter(write)
 
     async def balance(self, account_id: str) -> int:
         found = await self._database.read(lambda on: on.execute(BALANCE, {"account": account_id}).scalar())
@@ -80,71 +57,14 @@ class SqlLedger(BookLedger):
         self._writer.post(operation)
 
     async def _reservations(self) -> Iterable[Reservation]:
-        return await self._database.read(lambda on: [_reservation(row) for row in on.execute(select(RESERVATIONS))])
-
-    def _write(self, operations: list[Operation]) -> Sequence[int | Exception]:
-        try:
-            return self._transaction(operations)
-        except self._repeated:  # one of them repeats a request; the others must not suffer
-            return [self._alone(operation) for operation in operations]
-
-    def _alone(self, operation: Operation) -> int | Exception:
-        try:
-            return self._transaction([operation])[0]
-        except self._repeated:
-            return ValueError("the request was there before")
-
-    def _transaction(self, operations: list[Operation]) -> Sequence[int | Exception]:
-        with reached(), self._database.writes.begin() as connection, cursor(connection) as on:
-            books = self._load(on, operations)
-            before = Books(dict(books.balances), dict(books.reservations))
-            results: list[int | Exception] = []
-            movements = []
-            for operation in operations:
-                try:
-                    movement = books.apply(operation)
-                except (OutOfCreditsError, LookupError, ValueError) as refusal:
-                    results.append(refusal)
-                else:
-                    movements.append(movement)
-                    results.append(books.balances[movement.account_id])
-            self._save(on, before, books, movements)
-        return results
-
-    def _load(self, on: Any, operations: Iterable[Operation]) -> Books:
-        """What the operations need to know of the books, locked for the transaction."""
-        ends = [operation.request_id for operation in operations if isinstance(operation, End)]
-        rows = self._statements.reserved.all(on, ends) if ends else ()
-        reservations = {row[0]: Reservation(*row) for row in rows}
-        accounts = {one.account_id for one in reservations.values()} | set(_accounts(operations))
-        balances = self._statements.balances.all(on, accounts) if accounts else ()
-        return Books(dict(balances), reservations)
-
-    def _save(self, on: Any, before: Books, after: Books, movements: Sequence[Movement]) -> None:
-        new = [one for request, one in after.reservations.items() if request not in before.reservations]
-        ended = [(request,) for request in before.reservations if request not in after.reservations]
-        changed = [(left, account) for account, left in after.balances.items() if left != before.balances[account]]
-        for statement, rows in (
-            (self._statements.add_movements, movements),
-            (self._statements.add_reservations, new),
-            (self._statements.end_reservations, ended),
-            (self._statements.set_balances, changed),
-        ):
-            if rows:
-                statement.run_all(on, rows)
+        return await self._database.write(_reserved)
 
 
-def _accounts(operations: Iterable[Operation]) -> Iterable[str]:
-    for operation in operations:
-        match operation:
-            case Credit(account_id=account_id) | Free(account_id=account_id):
-                yield account_id
-            case Reserve(reservation):
-                yield reservation.account_id
-
-
-def _reservation(row: Any) -> Reservation:
-    return Reservation(**row._asdict())
+def _reserved(on: Connection) -> list[Reservation]:
+    """What is set aside, once all who write now have ended: one of them may have lost its owner."""
+    if on.dialect.name == "postgresql":  # SQLite lets in one at a time anyway
+        on.execute(ALONE)
+    return [Reservation(**row._asdict()) for row in on.execute(select(RESERVATIONS))]
 
 
 def _usage(account_id: str, group: ColumnElement[Any], since: datetime, until: datetime) -> Select[Any]:
