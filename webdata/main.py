@@ -83,7 +83,7 @@ def serve(config: Config, host: str | None, port: int | None, workers: int | Non
 
 def _serve(config: Config, listening: Listening, worker: Worker | None = None) -> None:
     install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # klein takes whatever reactor is there when it is imported
+    from webdata import service  # noqa: PLC0415  # it takes whatever reactor is there when it is imported
 
     service.run(config, listening, worker=worker)
 

@@ -1,6 +1,6 @@
 """The service put together: the composition root of what runs.
 
-Klein takes whatever reactor is installed when it is imported: install the asyncio reactor before this module.
+It takes whatever reactor is installed when it is imported: install the asyncio reactor before this module.
 """
 
 import asyncio

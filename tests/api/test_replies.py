@@ -1,8 +1,11 @@
 """Replies and their headers."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.web.http_headers import Headers
 
-from webdata.api.replies import Reply, ignored_params, new_request_id, server_timing
+from webdata.api.replies import Reply, ReplyHeaders, ignored_params, new_request_id, server_timing
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,21 @@ def test_last_words():
         b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nserver: webdata\r\n"
         b"content-length: 2\r\nconnection: close\r\n\r\n\xc3\xa9"
     )
+
+
+def test_headers_are_those_of_twisted():
+    """Headers that are set at once are the same as those that Twisted sets one by one, whatever is in them."""
+    told = {"x-outcome": "ok", "www-authenticate": "none", "title": "é", "broken": "a\r\nset-cookie: b", "empty": ""}
+    before = Headers({"Date": ["today"], "X-Outcome": ["before"]})
+    one_by_one = before.copy()
+    for name, value in told.items():
+        one_by_one.setRawHeaders(name, [value])
+    assert list(ReplyHeaders(before, told).getAllRawHeaders()) == list(one_by_one.getAllRawHeaders())
+    assert before.getRawHeaders("x-outcome") == ["before"]
+
+
+@given(st.dictionaries(st.sampled_from(["x-a", "ETag", "content-type"]), st.text(), max_size=3))
+def test_no_value_ends_its_line(told):
+    """No value, whatever it is, makes another header or ends the head."""
+    for _, values in ReplyHeaders(Headers(), told).getAllRawHeaders():
+        assert not set(b"\r\n") & set(b"".join(values))

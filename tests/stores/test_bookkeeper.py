@@ -181,4 +181,4 @@ def test_it_imports_little():
     """It has no reactor, no crawler and no parser in its memory."""
     code = "import sys, webdata.stores.bookkeeper; print(*{name.partition('.')[0] for name in sys.modules})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"twisted", "scrapy", "klein", "parsel", "playwright", "pydantic"} & set(told)
+    assert not {"twisted", "scrapy", "werkzeug", "parsel", "playwright", "pydantic"} & set(told)

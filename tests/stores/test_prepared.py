@@ -41,11 +41,11 @@ def test_rows_come_back_as_they_were(database):
     assert found(database, ["'; DROP TABLE reservations; --", "ü", "?"]) == []
 
 
-def test_the_first_row(database):
-    """The first row is given as the driver has it, or None."""
+def test_one_row(database):
+    """A row is given as the driver has it, or None."""
     prepared = Prepared(select(KEYS).where(KEYS.c.digest == bindparam("sought")), database.reads.dialect, "sought")
     with database.reads.connect() as connection, cursor(connection) as on:
-        assert prepared.first(on, "none") is None
+        assert prepared.one(on, "none") is None
 
 
 def test_a_database_that_does_not_answer(database):

@@ -5,8 +5,8 @@ fetched, the credit is spent or given back. What is spent is durable before the 
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -38,6 +38,26 @@ class Standing:
         return credits_left | limit_headers(self.limit)
 
 
+class Admitted(AbstractAsyncContextManager[Caller]):
+    """A caller who is let in."""
+
+    def __init__(self, caller: Awaitable[Caller], limits: Limits, standing: Standing) -> None:
+        self._caller = caller
+        self._limits = limits
+        self._standing = standing
+
+    async def __aenter__(self) -> Caller:
+        caller = await self._caller
+        self._entered = self._limits.entered(caller.key.id, caller.account.plan)
+        limit = await self._entered.__aenter__()
+        self._standing.limit, self._standing.balance = limit, caller.balance
+        check_limit(limit)
+        return caller
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._entered.__aexit__()
+
+
 class Admission:
     """Lets calls in and has them answered, by the cache or by whoever answers calls."""
 
@@ -54,17 +74,14 @@ class Admission:
         """How often the cache had an answer, and how many credits moved, since the start."""
         return {"cache": dict(self._asked), "credits": dict(self._payments.moved)}
 
-    @asynccontextmanager
-    async def admitted(self, header: Header, standing: Standing, endpoint: str | None = None) -> AsyncIterator[Caller]:
+    def admitted(
+        self, header: Header, standing: Standing, endpoint: str | None = None
+    ) -> AbstractAsyncContextManager[Caller]:
         """Who calls, counted until the block ends; `standing` learns how they stand.
 
         Raises UnauthorizedError, RateLimitedError, DatabaseAwayError.
         """
-        caller = await self._access.authenticate(header, endpoint)
-        async with self._limits.entered(caller.key.id, caller.account.plan) as limit:
-            standing.limit, standing.balance = limit, caller.balance
-            check_limit(limit)
-            yield caller
+        return Admitted(self._access.authenticate(header, endpoint), self._limits, standing)
 
     async def answer(
         self, caller: Caller, call: Call, request_id: str, control: CacheControl, standing: Standing

@@ -1,24 +1,23 @@
-"""What every request passes before its route and after its answer."""
+"""What every request passes before it is answered and after its answer."""
 
 import asyncio
 import logging
-import re
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 from time import perf_counter
 
 from twisted.python.failure import Failure
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 
-from webdata.api.problems import JSON, PROBLEM_JSON, ProblemDetails, overloaded
-from webdata.api.replies import SERVER, new_request_id
-from webdata.api.site import MAX_BODY, ascii_only
+from webdata.api.incoming import Incoming
+from webdata.api.problems import ProblemDetails, overloaded
+from webdata.api.replies import Reply, new_request_id
+from webdata.api.site import MAX_BODY
 
 access_log = logging.getLogger("webdata.api")
 
 CLIENT_GONE = 499
 """Logged, never sent: the caller hung up before the answer (as nginx logs it)."""
-KEY = re.compile(r"wd_(live|test)_\w+")
 STOPPING = overloaded("The service is stopping", 5)
 TOO_LARGE = ProblemDetails(
     "payload_too_large",
@@ -27,35 +26,43 @@ TOO_LARGE = ProblemDetails(
 
 
 class Front(Resource):
-    """Gives every request its id, counts those in flight, writes the access log, and hands them to the routes.
+    """Gives every request its id, counts those in flight, has them answered, and writes the access log.
 
-    The paths of `open_pages` are answered while the service stops, too.
+    `answer` raises nothing, and goes on to its end when the caller hangs up. The paths of `open_pages` are answered
+    while the service stops, too.
     """
 
-    def __init__(self, routes: Resource, open_pages: Collection[str] = ()) -> None:
+    def __init__(self, answer: Callable[[Incoming], Awaitable[Reply]], open_pages: Collection[str] = ()) -> None:
         Resource.__init__(self)
         self.isLeaf = True
-        self._routes = routes
+        self._answer = answer
         self._open_pages = open_pages
-        self._in_flight: set[Request] = set()
+        self._answering: dict[str, asyncio.Task[None]] = {}
+        self._in_flight: set[str] = set()
         self._idle = asyncio.Event()
         self._idle.set()
         self._stopping = False
 
     def render(self, request: Request) -> int:
         """Answer the request, now or later."""
-        request.setHeader(b"server", SERVER)
-        request.setHeader(b"x-request-id", new_request_id())
-        self._in_flight.add(request)
+        incoming = Incoming.read(request, new_request_id())
+        self._in_flight.add(incoming.id)
         self._idle.clear()
-        request.notifyFinish().addBoth(self._finished, request, perf_counter())
-        if self._stopping and target(request)[0] not in self._open_pages:
-            return _close_with(STOPPING, request)
-        if request.content and request.content.seek(0, 2) > MAX_BODY:
-            return _close_with(TOO_LARGE, request)
-        _make_routable(request)
-        self._routes.render(request)
+        request.notifyFinish().addBoth(self._finished, request, incoming, perf_counter())
+        if self._stopping and incoming.path not in self._open_pages:
+            return _close_with(STOPPING, request, incoming)
+        if len(incoming.body) > MAX_BODY:
+            return _close_with(TOO_LARGE, request, incoming)
+        self._answering[incoming.id] = asyncio.ensure_future(self._answered(request, incoming))
         return NOT_DONE_YET
+
+    async def _answered(self, request: Request, incoming: Incoming) -> None:
+        try:
+            reply = await self._answer(incoming)
+            if incoming.id in self._in_flight:  # else the caller has hung up
+                _send(reply, request, incoming)
+        finally:
+            del self._answering[incoming.id]
 
     def stop(self) -> None:
         """Refuse whatever comes from now on."""
@@ -65,51 +72,28 @@ class Front(Resource):
         """Wait until no request is in flight."""
         await self._idle.wait()
 
-    def _finished(self, end: Failure | None, request: Request, begun: float) -> None:
-        self._in_flight.discard(request)
+    def _finished(self, end: Failure | None, request: Request, incoming: Incoming, begun: float) -> None:
+        self._in_flight.discard(incoming.id)
         if not self._in_flight:
             self._idle.set()
         access_log.info(
             "%s %s %s %d %s %.1fms",
-            request_id(request),
-            request.method.decode("ascii", "replace"),
-            KEY.sub(r"wd_\1_…", ascii_only(request.uri).decode("ascii")),
+            incoming.id,
+            incoming.method,
+            incoming.shown,
             request.code if end is None else CLIENT_GONE,
-            request.responseHeaders.getRawHeaders("x-outcome", ["-"])[0],
+            request.responseHeaders.getRawHeaders(b"x-outcome", [b"-"])[0].decode(),
             (perf_counter() - begun) * 1000,
         )
 
 
-def request_id(request: Request) -> str:
-    """The id that the front gave to a request."""
-    return request.responseHeaders.getRawHeaders("x-request-id", [""])[0]
-
-
-def target(request: Request) -> tuple[str, str]:
-    """The path and the query string of a request: still percent-encoded, ASCII."""
-    uri = ascii_only(request.uri).decode("ascii")
-    if not uri.startswith("/"):  # the absolute form, http://host/path, that RFC 9112 3.2.2 has servers accept
-        uri = "/" + uri.partition("://")[2].partition("/")[2]
-    path, _, query = uri.partition("?")
-    return path, query
-
-
-def wanted_type(request: Request) -> str:
-    """The media type of an error body."""
-    accept = request.getHeader(b"accept") or b""
-    return PROBLEM_JSON if PROBLEM_JSON.encode() in accept.lower() else JSON
-
-
-def _make_routable(request: Request) -> None:
-    # Klein routes on `postpath`, decoded as Twisted gives it: a %2F or %0A inside a segment would change the route.
-    request.postpath = target(request)[0].removeprefix("/").encode("ascii").split(b"/")
-    # Klein binds its routes to the Host and fails on one that is no domain name; ours are the same on every host.
-    request.requestHeaders.setRawHeaders(b"host", [b"webdata"])
-
-
-def _close_with(problem: ProblemDetails, request: Request) -> int:
-    request.channel.persistent = False
-    request.setHeader(b"connection", b"close")
-    request.write(problem.reply(request_id(request), wanted_type(request)).put_on(request))
+def _send(reply: Reply, request: Request, incoming: Incoming) -> None:
+    request.write(reply.put_on(request, incoming.id))
     request.finish()
+
+
+def _close_with(problem: ProblemDetails, request: Request, incoming: Incoming) -> int:
+    request.channel.persistent = False
+    closing = {"connection": "close"}
+    _send(problem.reply(incoming.id, incoming.wanted_type).with_headers(closing), request, incoming)
     return NOT_DONE_YET

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
@@ -29,10 +29,15 @@ def packed_query(resource: Resource, segment: str, query: str, header: Header) -
     Returns the query and the names of parameters and headers that mean nothing here.
     Raises QueryError that lists everything that is wrong.
     """
-    names = {*resource.query.headers().values(), *SHARED_HEADERS}
-    sent = tuple((name, value) for name in names if (value := header(name)) is not None)
+    sent = tuple((name, value) for name in _meant(resource.query) if (value := header(name)) is not None)
     found, ignored = _packed(resource, segment, query, sent)
     return found, list(ignored)
+
+
+@cache
+def _meant(query: type[Query]) -> frozenset[str]:
+    """The headers that may mean something to a query, or to another one."""
+    return frozenset({*query.headers().values(), *SHARED_HEADERS})
 
 
 @lru_cache(MOST_READ)

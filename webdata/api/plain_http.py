@@ -14,7 +14,8 @@ from zope.interface import implementer
 
 from webdata.access import HEADERS as KEY_HEADERS
 from webdata.api.connections import Connections
-from webdata.api.front import KEY, access_log
+from webdata.api.front import access_log
+from webdata.api.incoming import KEY
 from webdata.api.problems import ProblemDetails
 from webdata.api.replies import new_request_id
 from webdata.api.site import Channel, Site, ascii_only

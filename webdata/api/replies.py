@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
 import orjson
+from twisted.web.http_headers import Headers
 from twisted.web.server import Request
 from ulid import ULID
 
@@ -32,17 +34,12 @@ class Reply:
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
 
-    def put_on(self, request: Request) -> bytes:
+    def put_on(self, request: Request, request_id: str) -> bytes:
         """Set status and headers on a request that nothing was written to; gives the body to write."""
-        request.setResponseCode(self.status, self._phrase.encode("ascii"))  # Twisted has no phrase for 422
-        for name, value in self.headers.items():
-            request.setHeader(name, value)
-        request.setHeader(b"content-length", b"%d" % len(self.body))
+        request.setResponseCode(self.status, _phrase(self.status).encode("ascii"))  # Twisted has no phrase for 422
+        own = {"server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body))}
+        request.responseHeaders = ReplyHeaders(request.responseHeaders, own | self.headers)
         return self.body
-
-    @property
-    def _phrase(self) -> str:
-        return HTTPStatus(self.status).phrase
 
     def with_headers(self, headers: Mapping[str, str]) -> "Reply":
         """The same reply with further headers."""
@@ -51,8 +48,36 @@ class Reply:
     def last_words(self) -> bytes:
         """The whole response as bytes, for a connection that is closed after it."""
         headers = {**self.headers, "server": SERVER, "content-length": str(len(self.body)), "connection": "close"}
-        lines = [f"HTTP/1.1 {self.status} {self._phrase}", *map(": ".join, headers.items())]
+        lines = [f"HTTP/1.1 {self.status} {_phrase(self.status)}", *map(": ".join, headers.items())]
         return "\r\n".join([*lines, "", ""]).encode("ascii") + self.body
+
+
+class ReplyHeaders(Headers):
+    """Those that a request has already, and others, of which each has one value.
+
+    Twisted looks at each name and value when it is set: measured, a twentieth of the time of an answer from the cache.
+    """
+
+    def __init__(self, before: Headers, others: Mapping[str, str]) -> None:
+        Headers.__init__(self)
+        raw = self._rawHeaders = {name: list(values) for name, values in before.getAllRawHeaders()}
+        for name, value in others.items():
+            if value.isascii() and value.isprintable():
+                raw[_canonical(name)] = [value.encode()]
+            else:
+                self.setRawHeaders(name, [value])
+
+
+@cache
+def _canonical(name: str) -> bytes:
+    """A name as Twisted has it among headers."""
+    ((canonical, _),) = Headers({name: [""]}).getAllRawHeaders()
+    return canonical
+
+
+@cache
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase
 
 
 def new_request_id() -> str:

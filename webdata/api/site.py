@@ -9,7 +9,7 @@ from twisted.internet.protocol import connectionDone
 from twisted.protocols.tls import TLSMemoryBIOProtocol
 from twisted.python.failure import Failure
 from twisted.web import server
-from twisted.web.http import HTTPChannel, Request
+from twisted.web.http import HTTPChannel, Request, datetimeToString
 from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
@@ -32,6 +32,7 @@ TOO_SLOW = ProblemDetails(
     f"The request did not come in time: send the path and headers within {LIMITS[Phase.HEAD]:.0f} seconds, and a body "
     f"within {LIMITS[Phase.BODY]:.0f} seconds or at {SLOWEST // 1024} KB a second.",
 )
+ODD = re.compile(rb"[^\x21-\x7e]")
 REQUEST_LINE_ENDS = (b" HTTP/1.1", b" HTTP/1.0")
 KEEP_ALIVE = b"timeout=%d" % LIMITS[Phase.IDLE]
 """How long a connection stays open between two requests, for clients that would rather not find it closed."""
@@ -40,11 +41,24 @@ HSTS = "strict-transport-security"
 
 def ascii_only(target: bytes) -> bytes:
     """Percent-encode the bytes of a URL that are not printable ASCII; clients such as curl send them as they are."""
-    return re.sub(rb"[^\x21-\x7e]", lambda match: b"%%%02X" % match[0][0], target)
+    return ODD.sub(_escaped, target)
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    return b"%%%02X" % match[0][0]
 
 
 class BoundedRequest(server.Request):
     """A request that keeps no more than MAX_BODY bytes of its body, and one to tell that there were more."""
+
+    def process(self: Any) -> None:
+        """Have it answered by what its site listens for, which has no resources below it to be looked for."""
+        self.site = self.channel.site
+        self.setHeader(b"date", datetimeToString())
+        try:
+            self.render(self.site.resource)
+        except BaseException:  # noqa: BLE001  # as Twisted does
+            self.processingFailed(Failure())
 
     def handleContentChunk(self, data: bytes) -> None:
         assert self.content is not None

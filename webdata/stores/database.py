@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
 from sqlite3 import Connection as SqliteConnection
@@ -20,6 +20,7 @@ from sqlalchemy.schema import CreateTable
 
 from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
+from webdata.stores.prepared import cursor
 from webdata.stores.tables import LINKS
 
 T = TypeVar("T")
@@ -56,12 +57,17 @@ class Database:
             return self._run(self.reads.connect, query)
         return await self._answered(self.reads.connect, query)
 
-    async def look_up(self, query: Callable[[Connection], T]) -> T:
-        """As `read`, for what every call asks: the connection stays open where the database is in this process."""
+    async def look_up(self, query: Callable[[Any], T]) -> T:
+        """What a query finds now by a cursor of the driver's, for what every call asks.
+
+        The cursor stays open where the database is in this process, so all that is found is to be fetched.
+        """
         if not self.embedded:
-            return await self.read(query)
-        with reached():
+            return await self.read(partial(_by_cursor, query))
+        try:
             return query(self._kept)
+        except OperationalError as error:
+            raise DatabaseAwayError(str(error)) from error
 
     async def write(self, change: Callable[[Connection], T]) -> T:
         """What a change tells; it is one transaction, and durable."""
@@ -83,14 +89,23 @@ class Database:
             return work(connection)
 
     @cached_property
-    def _kept(self) -> Connection:
+    def _kept(self) -> Any:
+        return self._kept_open.connection.cursor()
+
+    @cached_property
+    def _kept_open(self) -> Connection:
         return self.reads.connect()
 
     def close(self) -> None:
         """Let go of every connection."""
-        if "_kept" in vars(self):
-            self._kept.close()
+        if "_kept_open" in vars(self):
+            self._kept_open.close()
         self.reads.dispose()
+
+
+def _by_cursor(query: Callable[[Any], T], connection: Connection) -> T:
+    with cursor(connection) as on:
+        return query(on)
 
 
 @contextmanager

@@ -48,11 +48,11 @@ class Prepared:
         """Run it for each of the rows."""
         on.executemany(self._text, [self._parameters(values) for values in rows])
 
-    def first(self, on: Any, *values: Any) -> Raw | None:
-        """The first row, as the driver gives it."""
+    def one(self, on: Any, *values: Any) -> Raw | None:
+        """The only row, as the driver gives it, if there is one."""
         self.run(on, *values)
-        found: Raw | None = on.fetchone()
-        return found
+        found: list[Raw] = on.fetchall()
+        return found[0] if found else None
 
     def all(self, on: Any, *values: Any) -> list[Any]:
         """All rows, as `read` gives them."""

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from webdata.stores.database import Database, open_links
 from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
-from webdata.stores.prepared import Prepared, Raw, cursor
+from webdata.stores.prepared import Prepared, Raw
 from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class SqlKeys:
             raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not") from None
 
     async def find(self, digest: str) -> Caller | None:
-        raw = await self._database.look_up(lambda on: self._row(on, digest))
+        raw = await self._database.look_up(lambda on: self._by_digest.one(on, digest))
         return None if raw is None else Caller(*self._shaped(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
@@ -75,10 +75,6 @@ class SqlKeys:
 
     async def all(self) -> list[Key]:
         return await self._database.read(lambda on: [_key(row) for row in on.execute(BY_AGE)])
-
-    def _row(self, connection: Connection, digest: str) -> Raw | None:
-        with cursor(connection) as on:
-            return self._by_digest.first(on, digest)
 
     def _shape(self, raw: Raw) -> tuple[Key, Account]:
         row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))

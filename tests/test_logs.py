@@ -1,0 +1,14 @@
+"""What the service's processes write to standard error."""
+
+import logging
+
+import pytest
+
+from webdata.logs import Lines
+
+
+@pytest.mark.parametrize("created", [0.0, 1_700_000_000.25, 1_700_000_000.9996, 1_700_000_001.0, 1_720_000_000.5])
+def test_times(created):
+    """A line tells its time as Python's own lines do, to the millisecond."""
+    record = logging.makeLogRecord({"created": created, "msecs": (created - int(created)) * 1000})
+    assert Lines().formatTime(record) == logging.Formatter().formatTime(record)
