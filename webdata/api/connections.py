@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from enum import Enum, auto
 from math import inf
 from typing import Protocol
@@ -98,6 +99,7 @@ class Connections:
         self._sweeping = LoopingCall(self.sweep)
         if clock:
             self._sweeping.clock = clock
+        self._now: Callable[[], float] = self._sweeping.clock.seconds
         self._told = -inf
 
     def __len__(self) -> int:
@@ -166,6 +168,3 @@ class Connections:
                 "those that wait longest for their clients are closed",
                 self.most,
             )
-
-    def _now(self) -> float:
-        return self._sweeping.clock.seconds()

@@ -126,7 +126,8 @@ class Channel(HTTPChannel):
 
     def allHeadersReceived(self) -> None:
         self.received = 0
-        self._enter(Phase.BODY)
+        if self.length != 0:  # None where its length is not known
+            self._enter(Phase.BODY)
         HTTPChannel.allHeadersReceived(self)
 
     def rawDataReceived(self, data: bytes) -> None:

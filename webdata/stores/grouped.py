@@ -19,11 +19,9 @@ Pending = tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]
 MOST = 500
 """Operations of one group."""
 GATHERED = 0.015
-"""Seconds, at most, that a group gathers in while the event loop is busy with other things."""
+"""Seconds that a group gathers in at most: while the event loop is busy with other things, or nobody waits for it."""
 IDLE = 0.0003
 """Seconds; a loop that comes round in less has nothing else to do."""
-WITHIN = 0.02
-"""Seconds in which what nobody waits for is written, where the database keeps up: half of it it gathers."""
 MOST_POSTED = 50_000
 """Items that may wait to be written while the database is away."""
 
@@ -74,7 +72,7 @@ class GroupedWriter(Generic[T, R]):
             return
         if loop not in self._posted:
             self._posted.add(loop)
-            loop.call_later(WITHIN / 2, self._gathered, self._posted, loop)
+            loop.call_later(GATHERED, self._gathered, self._posted, loop)
 
     async def flush(self) -> None:
         """Wait until everything that came in before is written, or lost."""
