@@ -3,6 +3,7 @@
 import logging
 from functools import lru_cache
 from time import localtime, strftime
+from typing import TextIO
 
 
 class Lines(logging.Formatter):
@@ -10,6 +11,13 @@ class Lines(logging.Formatter):
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802  # its name there
         return f"{_second(int(record.created))},{int(record.msecs):03d}"
+
+
+class StandardError(logging.StreamHandler[TextIO]):
+    """Writes to standard error, which Python flushes at the end of each line by itself."""
+
+    def flush(self) -> None:
+        """Nothing: it is done."""
 
 
 @lru_cache(1)
@@ -20,7 +28,7 @@ def _second(time: int) -> str:
 def log_to_standard_error(worker: int | None = None) -> None:
     """Log from now on; each line names the worker, where there are several."""
     who = f"worker {worker} " if worker else ""
-    handler = logging.StreamHandler()
+    handler = StandardError()
     handler.setFormatter(Lines(f"%(asctime)s %(levelname)s {who}%(name)s: %(message)s"))
     # What no line tells need not be found out for each (https://docs.python.org/3/howto/logging.html#optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False

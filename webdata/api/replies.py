@@ -10,7 +10,8 @@ from urllib.parse import quote
 import orjson
 from twisted.web.http_headers import Headers
 from twisted.web.server import Request
-from ulid import ULID
+from ulid import ValueProvider, base32
+from ulid.constants import TIMESTAMP_LEN
 
 from webdata.cache import Hit
 from webdata.crawl import Answer
@@ -22,6 +23,7 @@ SERVER = "webdata"
 """The `Server` header: no versions."""
 PHASES = ("queue", "fetch", "render", "parse", "validate")
 """The phases of a call, in order, as `server-timing` names them (contract.md 2)."""
+IDS = ValueProvider()
 MAX_NAMED = 20
 """How many ignored parameters are named; nobody needs to read more, and headers must stay short."""
 
@@ -81,8 +83,9 @@ def _phrase(status: int) -> str:
 
 
 def new_request_id() -> str:
-    """A fresh `x-request-id`: `req_` and a ULID, so that ids sort by time."""
-    return f"req_{ULID()}"
+    """A fresh `x-request-id`: `req_` and a ULID, so that ids sort by time: its first 6 bytes, in milliseconds."""
+    now = IDS.timestamp()
+    return "req_" + base32.encode(now.to_bytes(TIMESTAMP_LEN, "big") + IDS.randomness(now))
 
 
 def answered(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -> Reply:

@@ -51,8 +51,14 @@ def _escaped(match: re.Match[bytes]) -> bytes:
 class BoundedRequest(server.Request):
     """A request that keeps no more than MAX_BODY bytes of its body, and one to tell that there were more."""
 
-    def process(self: Any) -> None:
-        """Have it answered by what its site listens for, which has no resources below it to be looked for."""
+    def requestReceived(self: Any, command: bytes, path: bytes, version: bytes) -> None:
+        """Have it answered by what its site listens for.
+
+        No resource below that is looked for, and no arguments and no forms are read, as others of Twisted's requests
+        do: who answers reads the target and the body as they came.
+        """
+        self.content.seek(0)
+        self.method, self.uri, self.clientproto = command, path, version
         self.site = self.channel.site
         self.setHeader(b"date", datetimeToString())
         try:
