@@ -1,6 +1,6 @@
 """The service in memory: real routes, real parsing of HTTP, and calls that are answered without a crawl.
 
-Klein and agents are imported late: they take whatever reactor is there, and this file is read before one is.
+Agents are imported late: they take whatever reactor is there, and this file is read before one is.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from treq.testing import StubTreq
 from twisted.internet import reactor
 
 from webdata.access import new_key
+from webdata.api import incoming, params
 from webdata.errors import (
     BlockedError,
     LayoutError,
@@ -586,3 +587,15 @@ async def test_drain_in_time(api, ask, calls):
     assert not stuck.called
     calls.gate.set()
     await stuck
+
+
+@pytest.mark.parametrize("target", ["/v1/search/q=a&{}=1", "/v1/search?q=a&{}=1"])
+@ensureDeferred
+async def test_long_targets_are_not_remembered(ask, api, target):
+    """Long targets are answered as short ones are, and take no memory once they are answered."""
+    remembered = (incoming._parts, params._packed, api._matched)
+    assert (await ask(target.format("short"))).headers["x-ignored-params"] == "short"
+    before = [one.cache_info().misses for one in remembered]
+
+    assert (await ask(target.format("long" * 200))).headers["x-ignored-params"] == "long" * 15
+    assert [one.cache_info().misses for one in remembered] == before

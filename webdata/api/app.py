@@ -15,7 +15,7 @@ from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.admission import Admission, Standing
 from webdata.api.connections import Connections
 from webdata.api.front import Front
-from webdata.api.incoming import Incoming
+from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import body_query, packed_query, path_query
@@ -65,7 +65,8 @@ class Api:
         self._told = told
         self._front = Front(self._respond, frozenset(page.path for page in pages))
         self._connections = connections or Connections()
-        self._route = lru_cache(MOST_ROUTED)(self._map().bind("any-host").match)
+        self._match = self._map().bind("any-host").match
+        self._matched = lru_cache(MOST_ROUTED)(self._match)
 
     def resource(self) -> Front:
         """The root of the service, for a site."""
@@ -97,7 +98,8 @@ class Api:
 
     async def _respond(self, incoming: Incoming) -> Reply:
         try:
-            handler, segments = self._route(incoming.path, incoming.method)
+            match = self._matched if len(incoming.path) <= LONGEST_READ else self._match
+            handler, segments = match(incoming.path, incoming.method)
             reply: Reply = await handler(incoming, segments)
         except NotFound:
             return self._no_endpoint(incoming)

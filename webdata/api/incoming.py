@@ -13,6 +13,8 @@ from webdata.api.site import ascii_only
 KEY = re.compile(r"wd_(live|test)_\w+")
 MOST_READ = 1000
 """Targets that are remembered with what they consist of."""
+LONGEST_READ = 500
+"""Bytes of the longest: who sends many long ones finds them read, and the memory as it was."""
 
 
 @dataclass(slots=True)
@@ -36,7 +38,7 @@ class Incoming:
         request.content.seek(0)
         body: bytes = request.content.read()
         method = request.method.decode("ascii", "replace")
-        return cls(request_id, method, *_parts(request.uri), request.requestHeaders, body)
+        return cls(request_id, method, *_read(request.uri), request.requestHeaders, body)
 
     def header(self, name: str) -> str | None:
         """The value of a header, the last one where it was sent twice; None if it was not sent."""
@@ -47,6 +49,10 @@ class Incoming:
     def wanted_type(self) -> str:
         """The media type of an error body."""
         return PROBLEM_JSON if PROBLEM_JSON in (self.header("accept") or "").lower() else JSON
+
+
+def _read(target: bytes) -> tuple[str, str, str]:
+    return _parts(target) if len(target) <= LONGEST_READ else _parts.__wrapped__(target)
 
 
 @lru_cache(MOST_READ)

@@ -18,6 +18,8 @@ SHARED_HEADERS = tuple(SearchQuery.headers().values())
 MOST_READ = 1000
 """Requests that are remembered with their queries, which never change: what is asked again is often in the cache, and
 to read the request would take a tenth of such an answer's time."""
+LONGEST_READ = 500
+"""Characters of the longest: what long ones consist of takes many times their own memory."""
 
 Header = Callable[[str], str | None]
 """The value of a request header; None if it was not sent."""
@@ -30,7 +32,9 @@ def packed_query(resource: Resource, segment: str, query: str, header: Header) -
     Raises QueryError that lists everything that is wrong.
     """
     sent = tuple((name, value) for name in _meant(resource.query) if (value := header(name)) is not None)
-    found, ignored = _packed(resource, segment, query, sent)
+    length = len(segment) + len(query) + sum(len(value) for _, value in sent)
+    read = _packed if length <= LONGEST_READ else _packed.__wrapped__
+    found, ignored = read(resource, segment, query, sent)
     return found, list(ignored)
 
 
