@@ -50,3 +50,15 @@ async def test_absolute_form(raw, test_secret, calls):
 
     assert (await raw(head.encode())).startswith(b"HTTP/1.1 200 ")
     assert calls.calls[0].query.q == "a"
+
+
+@ensureDeferred
+@deferred_f_from_coro_f
+async def test_asterisk_form(raw, lines):
+    """`OPTIONS *` is refused as other methods are, with an id and a line of the log."""
+    heard = await raw(b"OPTIONS * HTTP/1.1\r\n\r\n")
+
+    assert heard.startswith(b"HTTP/1.1 405 ")
+    assert b"\r\nAllow: GET, HEAD\r\n" in heard
+    [line] = lines()
+    assert line.split()[1:5] == ["OPTIONS", "*", "405", "-"]
