@@ -19,7 +19,15 @@ def failing(header):
     raise ZeroDivisionError("/srv/webdata")
 
 
-PAGES = [OpenPage("/health/fine", "whether all is fine", said), OpenPage("/health/fault", "a fault", failing)]
+def unsendable(header):
+    return Reply(200, b"", {"x-broken": "\ud800"})
+
+
+PAGES = [
+    OpenPage("/health/fine", "whether all is fine", said),
+    OpenPage("/health/fault", "a fault", failing),
+    OpenPage("/health/unsendable", "what no header can carry", unsendable),
+]
 
 
 @pytest.fixture
@@ -87,3 +95,12 @@ async def test_they_are_there_to_the_end(api, ask, calls):
     answered = await waiting
     await stopping
     assert (refused.status, page.status, answered.status) == (503, 200, 200)
+
+
+@ensureDeferred
+async def test_a_reply_that_cannot_be_sent(ask, api, caplog):
+    """Nobody waits for a reply that cannot be sent, and no stop does: it is a fault as any other."""
+    heard = await ask("/health/unsendable", headers={})
+    assert (heard.status, heard.problem["code"]) == (500, "internal")
+    assert "UnicodeEncodeError" in caplog.text
+    await deferred_from_coro(api.drain(5))

@@ -10,11 +10,12 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 
 from webdata.api.incoming import Incoming
-from webdata.api.problems import ProblemDetails, overloaded
+from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
 from webdata.api.replies import Reply, new_request_id
 from webdata.api.site import MAX_BODY
 
 access_log = logging.getLogger("webdata.api")
+logger = logging.getLogger(__name__)
 
 CLIENT_GONE = 499
 """Logged, never sent: the caller hung up before the answer (as nginx logs it)."""
@@ -88,7 +89,13 @@ class Front(Resource):
 
 
 def _send(reply: Reply, request: Request, incoming: Incoming) -> None:
-    request.write(reply.put_on(request, incoming.id))
+    try:
+        body = reply.put_on(request, incoming.id)
+    except ValueError:  # whatever reply it is, its caller waits for one, and so does a service that stops
+        logger.exception("%s failed", incoming.id)
+        fault = ProblemDetails("internal", INTERNAL).reply(incoming.id, incoming.wanted_type)
+        body = fault.put_on(request, incoming.id)
+    request.write(body)
     request.finish()
 
 
