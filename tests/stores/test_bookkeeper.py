@@ -107,6 +107,22 @@ def test_killed_while_it_writes(sqlite):
             keeper.close()
 
 
+def test_frozen(sqlite, monkeypatch):
+    """One that stands still is ended: who waits hears that the database is away, and the next one has it done."""
+    monkeypatch.setattr("webdata.stores.bookkeeper.ANSWERS_WITHIN", 1)
+    with SqlStores(sqlite):
+        keeper = Bookkeeper(sqlite)
+        try:
+            assert keeper.write([credited(1)]) == [1001]
+            os.kill(keeper.process.pid, signal.SIGSTOP)
+            with pytest.raises(DatabaseAwayError, match="it has not answered within 1 seconds"):
+                keeper.write([credited(1)])
+            monkeypatch.undo()
+            assert keeper.write([credited(1)]) == [1002]
+        finally:
+            keeper.close()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals(sqlite, number):
     """Ctrl-C and the like, which come to all processes of a service, leave it to its owner when it ends."""

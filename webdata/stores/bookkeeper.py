@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that come to all processes of a terminal or a service at once: the owner of the books hears them for both."""
+ANSWERS_WITHIN = 60
+"""Seconds that a group may take; what waits for a database gives up before."""
 ENDS_WITHIN = 10.0
 """Seconds that a process may take to end."""
 
@@ -30,8 +32,8 @@ ENDS_WITHIN = 10.0
 class Bookkeeper:
     """Writes the books of the database at `url`, which somebody has opened before, in a process of its own.
 
-    That ends with its owner, this one; what is not committed then is not done. One that ends before is followed by
-    another.
+    That ends with its owner, this one; what is not committed then is not done. One that ends before, or hangs, is
+    followed by another.
     """
 
     def __init__(self, url: str) -> None:
@@ -44,6 +46,7 @@ class Bookkeeper:
             if self.process.poll() is not None:
                 self._follow()
             self._line.send_bytes(pickle.dumps(operations))  # as `send` does, in half the time
+            self._wait()
             told: Results | Exception = self._line.recv()
         except (EOFError, OSError) as error:
             raise DatabaseAwayError(
@@ -59,8 +62,7 @@ class Bookkeeper:
         try:
             self.process.wait(ENDS_WITHIN)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self._kill()
 
     def _begin(self) -> None:
         self._line, line = Pipe()
@@ -75,6 +77,18 @@ class Bookkeeper:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             line.close()
         self._line.send((self._url, os.getpid()))  # not as arguments: everybody on the machine can read those
+
+    def _wait(self) -> None:
+        """Until it answers; one that hangs is ended, or all callers would wait for it, and the end of this one."""
+        for _ in range(ANSWERS_WITHIN):  # where this process stood still, as in a suspended machine, that counts little
+            if self._line.poll(1):
+                return
+        self._kill()
+        raise TimeoutError(f"it has not answered within {ANSWERS_WITHIN} seconds")
+
+    def _kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
     def _follow(self) -> None:
         logger.error(
