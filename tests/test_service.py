@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from webdata.errors import DatabaseAwayError
+from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 
@@ -42,3 +42,15 @@ async def test_what_was_left_is_given_back_without_a_start(stores, monkeypatch, 
         await given_back.wait()
     settling.cancel()
     assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
+
+
+async def test_a_database_that_does_not_answer_at_the_start(stores, monkeypatch):
+    """The start tells it in words, as all that keeps a service from starting."""
+    from webdata import service
+
+    async def away(*_):
+        raise DatabaseAwayError("lock timeout")
+
+    monkeypatch.setattr(stores.ledger, "settle", away)
+    with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):
+        await service._settle_at_first(stores.ledger)

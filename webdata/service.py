@@ -30,7 +30,7 @@ from webdata.cache import Cache
 from webdata.config import Config
 from webdata.crawl import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.errors import DatabaseAwayError
+from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.greeting import greet
 from webdata.handed import Line
 from webdata.limits import Limits
@@ -139,7 +139,7 @@ class Service:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
         stores = self.stores = SqlStores(self.config.database, apart=True)
-        await _settle(stores.ledger, is_dead)
+        await _settle_at_first(stores.ledger)
         await self.passing.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
@@ -239,6 +239,14 @@ def _all_told(*all_of: Told) -> Told:
             one(engine, call, turn, end)
 
     return told
+
+
+async def _settle_at_first(ledger: Ledger) -> None:
+    """Give back what those who died on this machine had set aside; raises ConfigError."""
+    try:
+        await _settle(ledger, is_dead)
+    except DatabaseAwayError as error:
+        raise ConfigError(f"the database does not answer ({error}): start again when it does") from error
 
 
 async def _settle_now_and_then(ledger: Ledger) -> None:

@@ -8,14 +8,16 @@ import sqlite3
 import subprocess
 import sys
 from datetime import UTC, datetime
+from errno import EAGAIN
 from pathlib import Path
 from time import monotonic, sleep
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import make_url
 
 from tests.stores.test_sql_ledger import process
-from webdata.errors import DatabaseAwayError, OutOfCreditsError
+from webdata.errors import ConfigError, DatabaseAwayError, OutOfCreditsError
 from webdata.stores.bookkeeper import Bookkeeper
 from webdata.stores.books import Credit, Reservation, Reserve
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
@@ -107,6 +109,22 @@ def test_killed_while_it_writes(sqlite):
             keeper.close()
 
 
+def test_its_line_ends_before_it_does(sqlite):
+    """One whose line has ended is followed by another, though the system does not call it ended yet."""
+    with SqlStores(sqlite):
+        keeper = Bookkeeper(sqlite)
+        try:
+            before = keeper.process
+            os.kill(before.pid, signal.SIGSTOP)  # it lives on
+            keeper._line.close()
+            with pytest.raises(DatabaseAwayError):
+                keeper.write([credited(1)])
+            assert keeper.write([credited(1)]) == [1001]
+            assert keeper.process.pid != before.pid
+        finally:
+            keeper.close()
+
+
 def test_frozen(sqlite, monkeypatch):
     """One that stands still is ended: who waits hears that the database is away, and the next one has it done."""
     monkeypatch.setattr("webdata.stores.bookkeeper.ANSWERS_WITHIN", 1)
@@ -119,6 +137,23 @@ def test_frozen(sqlite, monkeypatch):
                 keeper.write([credited(1)])
             monkeypatch.undo()
             assert keeper.write([credited(1)]) == [1002]
+        finally:
+            keeper.close()
+
+
+def test_no_room(sqlite, monkeypatch):
+    """Where there is no room for a process the first cannot begin, which says why; one that follows is tried again."""
+    with SqlStores(sqlite):
+        keeper = Bookkeeper(sqlite)
+        try:
+            keeper._kill()
+            with monkeypatch.context() as full:
+                full.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(EAGAIN, "no room")))
+                with pytest.raises(ConfigError, match=r"cannot begin .*no room.*: make room for another process"):
+                    Bookkeeper(sqlite)
+                with pytest.raises(DatabaseAwayError, match="no room"):
+                    keeper.write([credited(1)])
+            assert keeper.write([credited(1)]) == [1001]
         finally:
             keeper.close()
 

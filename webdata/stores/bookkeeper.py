@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe
 
-from webdata.errors import DatabaseAwayError
+from webdata.errors import ConfigError, DatabaseAwayError
 from webdata.stores.books import Operation
 from webdata.stores.database import attach_database
 from webdata.stores.sql_books import Results, SqlBooks
@@ -33,12 +33,17 @@ class Bookkeeper:
     """Writes the books of the database at `url`, which somebody has opened before, in a process of its own.
 
     That ends with its owner, this one; what is not committed then is not done. One that ends before, or hangs, is
-    followed by another.
+    followed by another. Raises ConfigError where the first cannot begin.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._begin()
+        try:
+            self._begin()
+        except OSError as error:
+            raise ConfigError(
+                f"the process that writes the ledger cannot begin ({error}): make room for another process"
+            ) from error
 
     def write(self, operations: Sequence[Operation]) -> Results:
         """As `SqlBooks.write`. Raises DatabaseAwayError, too, where the process ends meanwhile."""
@@ -49,6 +54,7 @@ class Bookkeeper:
             self._wait()
             told: Results | Exception = self._line.recv()
         except (EOFError, OSError) as error:
+            self._kill()  # its line ends a moment before it does; and this answer must not be taken for the next one's
             raise DatabaseAwayError(
                 f"the process that writes the ledger has ended, or cannot begin: {error}"
             ) from error
@@ -83,7 +89,6 @@ class Bookkeeper:
         for _ in range(ANSWERS_WITHIN):  # where this process stood still, as in a suspended machine, that counts little
             if self._line.poll(1):
                 return
-        self._kill()
         raise TimeoutError(f"it has not answered within {ANSWERS_WITHIN} seconds")
 
     def _kill(self) -> None:
