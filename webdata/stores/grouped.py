@@ -19,7 +19,9 @@ Pending = tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]
 MOST = 500
 """Operations of one group."""
 GATHERED = 0.015
-"""Seconds that a group gathers in at most: while the event loop is busy with other things, or nobody waits for it."""
+"""Seconds, at most, that a group gathers in while the event loop is busy with other things."""
+UNAWAITED = 0.01
+"""Seconds that it gathers in where nobody waits for it."""
 IDLE = 0.0003
 """Seconds; a loop that comes round in less has nothing else to do."""
 MOST_POSTED = 50_000
@@ -72,7 +74,7 @@ class GroupedWriter(Generic[T, R]):
             return
         if loop not in self._posted:
             self._posted.add(loop)
-            loop.call_later(GATHERED, self._gathered, self._posted, loop)
+            loop.call_later(UNAWAITED, self._gathered, self._posted, loop)
 
     async def flush(self) -> None:
         """Wait until everything that came in before is written, or lost."""
