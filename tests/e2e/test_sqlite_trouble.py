@@ -5,6 +5,7 @@ import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -36,6 +37,14 @@ def calls(one, number):
         return Counter(callers.map(call, range(number)))
 
 
+def bound_files(one, size=None):
+    """Let the service, and the process that writes its ledger, make no file larger than so many bytes; or any again."""
+    pid = one.process.pid
+    for each in (pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())):
+        _, hard = resource.prlimit(each, resource.RLIMIT_FSIZE)
+        resource.prlimit(each, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
+
+
 def kinds(books):
     return dict(books.execute("SELECT kind, count(*) FROM movements WHERE kind != 'credit' GROUP BY kind"))
 
@@ -59,14 +68,12 @@ def test_no_room_on_the_disk(paying, books, tmp_path):
     """While nothing can be written calls are 503 and cost nothing; once there is room all is well again."""
     assert calls(paying, 2) == {(200, "1", None, ""): 2}
     before = kinds(books)
-    _, hard = resource.prlimit(paying.process.pid, resource.RLIMIT_FSIZE)
-    full = (tmp_path / "webdata.sqlite3-wal").stat().st_size
-    resource.prlimit(paying.process.pid, resource.RLIMIT_FSIZE, (full, hard))
+    bound_files(paying, (tmp_path / "webdata.sqlite3-wal").stat().st_size)
     for _ in range(3):
         assert calls(paying, 4) == {(503, "0", "5", "overloaded"): 4}
     assert kinds(books) == before
 
-    resource.prlimit(paying.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+    bound_files(paying)
     assert calls(paying, 4) == {(200, "1", None, ""): 4}
     assert kinds(books) == {"reserve": 6, "commit": 6}
     assert paying.stop() == 0
