@@ -17,15 +17,13 @@ class Limits:
     """
 
     def __init__(self, own: LimitStore, shared: LimitStore | None = None) -> None:
-        self._own = own
+        self._stores = (shared, own) if shared else (own,)
         self._name = token_hex(8)
         self._numbers = count(1)
-        self._shared = shared
 
     def entered(self, key_id: str, plan: Plan) -> "Entered":
         """Count a call, which is in flight until the block ends. The caller looks whether it was `refused`."""
-        stores = (self._shared, self._own) if self._shared else (self._own,)
-        return Entered(stores, key_id, plan, f"{self._name}:{next(self._numbers)}")
+        return Entered(self._stores, key_id, plan, f"{self._name}:{next(self._numbers)}")
 
 
 class Entered:

@@ -24,8 +24,14 @@ def _open_files():
 
 
 def peak_mb(one):
-    """The most memory that the service has had."""
-    status = Path(f"/proc/{one.process.pid}/status").read_text(encoding="ascii")
+    """The most memory that the service has had, and the processes that it has started."""
+    pid = one.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return sum(map(peak_of, (pid, *children)))
+
+
+def peak_of(pid):
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 

@@ -30,11 +30,15 @@ def found(database, sought):
         return [row._asdict() for row in prepared.all(on, sought)]
 
 
-def test_rows_come_back_as_they_were(database):
-    """Rows that were added are found by any number of ids, in Python's types, with the columns' names."""
+def add_rows(database):
     add = Prepared(insert(RESERVATIONS), database.writes.dialect, *ROWS[0])
     with database.writes.begin() as connection, cursor(connection) as on:
         add.run_all(on, [list(row.values()) for row in ROWS])
+
+
+def test_rows_come_back_as_they_were(database):
+    """Rows that were added are found by any number of ids, in Python's types, with the columns' names."""
+    add_rows(database)
     assert found(database, ["req_0", "req_1", "req_none"]) == ROWS
     assert found(database, ["req_1"]) == ROWS[1:]
     assert found(database, []) == []
@@ -46,6 +50,13 @@ def test_one_row(database):
     prepared = Prepared(select(KEYS).where(KEYS.c.digest == bindparam("sought")), database.reads.dialect, "sought")
     with database.reads.connect() as connection, cursor(connection) as on:
         assert prepared.one(on, "none") is None
+    add_rows(database)
+    sought = select(RESERVATIONS.c.request_id, RESERVATIONS.c.key_id).where(
+        RESERVATIONS.c.request_id == bindparam("id")
+    )
+    prepared = Prepared(sought, database.reads.dialect, "id")
+    with database.reads.connect() as connection, cursor(connection) as on:
+        assert prepared.one(on, "req_1") == ("req_1", "k'%s?")
 
 
 def test_a_database_that_does_not_answer(database):
