@@ -1,56 +1,56 @@
-"""Measures everything, prints a table, writes `benchmarks/last.json`: `python -m benchmarks [parse|serve|pairs]`."""
+"""Measures everything, prints tables, writes `benchmarks/last.json`.
+
+`python -m benchmarks [--quick] [parse|serve|pairs|batch]`; a quick run shows that everything runs, and writes nothing.
+"""
 
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import pairs, parse, serving
+from benchmarks import batch, pairs, parse, serving
+from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
 REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page of the loads: a desktop page of 2025, 671 KB."""
+PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 
 
-def main(parts: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Run the named parts, or all."""
+    parts = [part for part in arguments if part != "--quick"] or list(PARTS)
+    effort = FULL if parts == arguments or not arguments else QUICK
+    real = REAL.read_bytes() if REAL.exists() else None
     figures: dict[str, float] = {}
-    if not parts or "parse" in parts:
-        figures |= _parse()
-    if not parts or "serve" in parts:
-        figures |= _serve("small", small_page(), calls=2000)
-        if REAL.exists():
-            figures |= _serve("real", REAL.read_bytes())
-    if not parts or "pairs" in parts:
-        figures |= _pairs(pairs.of_a_small_page(small_page()))
-        if REAL.exists():
-            figures |= _pairs(pairs.of_a_real_page(REAL.read_bytes()))
-    if not REAL.exists():
+    for part in parts:
+        figures |= PARTS[part](effort, real)
+    if real is None:
         print(f"the loads with a real page are left out: there are no captures in {CAPTURES.parent.name}/")
-    (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    if effort is FULL:
+        (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-def _parse() -> dict[str, float]:
+def _parse(effort: Effort, real: bytes | None) -> dict[str, float]:
     print(f"{'engine':18}{'pages':>6}{'ms/MB':>8}{'slowest ms':>12}")
     figures = {}
-    for name, per_mb, slowest, pages in parse.measure(CAPTURES):
+    for name, per_mb, slowest, pages in parse.measure(CAPTURES, effort.runs):
         print(f"{name:18}{pages:6}{per_mb:8.2f}{slowest:12.2f}")
         figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
     return figures
 
 
-def _pairs(measured: Iterable[pairs.Pair]) -> dict[str, float]:
-    figures = {}
-    print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
-    for name, ratio, first, second in measured:
-        print(f"{name:28}{ratio:8.2f}{first:8.0f}{second:8.0f}")
-        figures[name] = round(ratio, 3)
+def _serve(effort: Effort, real: bytes | None) -> dict[str, float]:
+    figures = _served("small", small_page(), effort)
+    if real:
+        figures |= _served("real", real, effort)
     return figures
 
 
-def _serve(title: str, page: bytes, calls: int = 0) -> dict[str, float]:
-    loads, rss = serving.measure(page, calls)
+def _served(title: str, page: bytes, effort: Effort) -> dict[str, float]:
+    loads, rss = serving.measure(page, effort)
     print(
         f"\n{title} page, {len(page) / 1000:.0f} KB{'':11}{'rps@16':>8}{'p50':>8}{'p95':>8}{'rps@1':>8}{'p50':>8}   ms"
     )
@@ -62,11 +62,35 @@ def _serve(title: str, page: bytes, calls: int = 0) -> dict[str, float]:
         f"serve.{title}.rps": rps["webdata"],
         f"serve.{title}.vs_scrapyrt": rps["webdata"] / rps["scrapyrt"],
         f"serve.{title}.vs_floor": rps["webdata"] / rps["floor"],
+        f"serve.{title}.ms_at_1": loads["webdata"][1].p50,
+        f"serve.{title}.floor_ms_at_1": loads["floor"][1].p50,
+        **({"serve.rss_mb": rss} if title == "small" else {}),
     }
-    if calls:
-        figures["serve.rss_mb"] = rss
     print("   ".join(f"{name} {value:.2f}" for name, value in figures.items()))
     return {name: round(value, 3) for name, value in figures.items()}
+
+
+def _pairs(effort: Effort, real: bytes | None) -> dict[str, float]:
+    if effort is FULL:
+        effort = replace(FULL, rounds=PAIRS_ROUNDS, seconds=PAIRS_SECONDS)
+    figures = _ratios(pairs.of_a_small_page(small_page(), effort))
+    return figures | (_ratios(pairs.of_a_real_page(real, effort)) if real else {})
+
+
+def _batch(effort: Effort, real: bytes | None) -> dict[str, float]:
+    return _ratios([batch.beside_plain_scrapy(real or small_page(), effort)])
+
+
+def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
+    figures = {}
+    print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
+    for name, ratio, first, second in measured:
+        print(f"{name:28}{ratio:8.2f}{first:8.0f}{second:8.0f}")
+        figures[name] = round(ratio, 3)
+    return figures
+
+
+PARTS = {"parse": _parse, "serve": _serve, "pairs": _pairs, "batch": _batch}
 
 
 def small_page() -> bytes:

@@ -4,43 +4,43 @@ from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
-from benchmarks.serving import Server, service, upstream
+from benchmarks.serving import Effort, Server, service, upstream
 
 CONNECTIONS = 16
-ROUNDS = 5
-SECONDS = 2
-"""How long one load lasts, about."""
-
 
 Pair = tuple[str, float, float, float]
-"""A name, the ratio of the middles of the rounds, and both in requests a second."""
+"""A name, the ratio of the medians of the rounds, and both in requests a second."""
 
 
-def of_a_small_page(small: bytes) -> Iterator[Pair]:
+def of_a_small_page(small: bytes, effort: Effort) -> Iterator[Pair]:
     """What a hit costs beside a bare route, and what access costs where a call is cheap."""
     with upstream(small) as (url, folder):
         with service(url, folder, tls=True) as one, service(url, folder, module="hello", tls=True) as hello:
             cached = replace(one, target=replace(one.target, fresh=False))
-            yield "serve.hit.vs_hello", *_compared(cached, replace(hello, target=replace(hello.target, path="/")))
+            yield (
+                "serve.hit.vs_hello",
+                *_compared(cached, replace(hello, target=replace(hello.target, path="/")), effort),
+            )
         with service(url, folder) as one, service(url, folder, module="open_service") as opened:
-            yield "serve.access.small.vs_open", *_compared(one, opened)
+            yield "serve.access.small.vs_open", *_compared(one, opened, effort)
 
 
-def of_a_real_page(real: bytes) -> Iterator[Pair]:
+def of_a_real_page(real: bytes, effort: Effort) -> Iterator[Pair]:
     """What access costs a call, and what a second process gains."""
     with upstream(real) as (url, folder):
         with service(url, folder) as one, service(url, folder, module="open_service") as opened:
-            yield "serve.access.vs_open", *_compared(one, opened)
+            yield "serve.access.vs_open", *_compared(one, opened, effort)
         with service(url, folder, workers=2) as two, service(url, folder) as one:
-            yield "serve.workers2.vs_1", *_compared(two, one)
+            yield "serve.workers2.vs_1", *_compared(two, one, effort)
 
 
-def _compared(first: Server, second: Server) -> tuple[float, float, float]:
+def _compared(first: Server, second: Server, effort: Effort) -> tuple[float, float, float]:
     """The ratio, and both in requests a second, loaded in turn."""
     pair = (first, second)
-    counts = [max(60, int(SECONDS * server.load(CONNECTIONS, 200).rps)) for server in pair]
+    counts = [effort.requests(server.load(CONNECTIONS, 3 * effort.warm_up)) for server in pair]
     rounds = [
-        [server.load(CONNECTIONS, count).rps for server, count in zip(pair, counts, strict=True)] for _ in range(ROUNDS)
+        [server.load(CONNECTIONS, count).rps for server, count in zip(pair, counts, strict=True)]
+        for _ in range(effort.rounds)
     ]
     rates = [median(one[place] for one in rounds) for place in (0, 1)]
     return rates[0] / rates[1], *rates

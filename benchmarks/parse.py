@@ -2,24 +2,26 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 
 from webdata.crawl import load_spiders
+from webdata.errors import FetchError
+from webdata.saved import query_of
 from webdata.spiders.base import EngineSpider
 
-RUNS = 7
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
-def measure(captures: Path) -> Iterator[tuple[str, float, float, int]]:
+def measure(captures: Path, runs: int) -> Iterator[tuple[str, float, float, int]]:
     """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and how many pages."""
     for spider in load_spiders():
         pages = pages_of(spider, captures)
         if pages:
-            times = [_time(spider(), page) for page in pages]
+            times = [_time(spider(), page, runs) for page in pages]
             size = sum(page.stat().st_size for page in pages) / 1e6
             yield spider.name, sum(times) / size, max(times), len(pages)
 
@@ -34,14 +36,15 @@ def pages_of(spider: type[EngineSpider], captures: Path) -> list[Path]:
     return [folder / row["file"] for row in rows if row.get("expect", "ok") in ("ok", "empty")]
 
 
-def _time(spider: EngineSpider, path: Path) -> float:
-    """The middle of several runs over one page, in milliseconds."""
+def _time(spider: EngineSpider, path: Path, runs: int) -> float:
+    """The median of so many runs over one page, in milliseconds."""
     page = import_module(f"webdata.pages.{spider.name}")
     body = path.read_bytes()
-    query = spider.resources[0].query.check({"q": "coffee"})
+    _, query = query_of(spider, body, {})
     times = []
-    for _ in range(RUNS):
+    for _ in range(runs):
         begun = perf_counter()
-        page.record(body, query)
+        with suppress(FetchError):  # a page may say that a thing does not exist: it was read all the same
+            page.record(body, query)
         times.append((perf_counter() - begun) * 1000)
     return median(times)

@@ -19,10 +19,34 @@ from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.sql_stores import SqlStores
 
 HERE = Path(__file__).parent
-SECONDS = 4
-"""How long one load lasts, about: the number of its requests is chosen by a first short one."""
-ROUNDS = 3
 PLENTY = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long is measured."""
+
+    rounds: int
+    """Of loads, of which the median counts."""
+    seconds: float
+    """How long one load lasts, about: the number of its requests is chosen by a first short one."""
+    warm_up: int
+    """Requests of that first load."""
+    calls: int
+    """Calls after which the memory is looked at."""
+    queries: int
+    """Of a batch."""
+    runs: int
+    """Of a page module over each page."""
+
+    def requests(self, load: Load) -> int:
+        """How many requests a load of this rate is to send."""
+        return max(self.warm_up, int(self.seconds * load.rps))
+
+
+FULL = Effort(rounds=3, seconds=4.0, warm_up=60, calls=2000, queries=600, runs=7)
+QUICK = Effort(rounds=1, seconds=0.0, warm_up=16, calls=16, queries=16, runs=1)
+"""Shows that everything runs; its figures mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +66,27 @@ class Server:
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
-def measure(page: bytes, calls: int = 0) -> tuple[dict[str, dict[int, Load]], float]:
+def measure(page: bytes, effort: Effort) -> tuple[dict[str, dict[int, Load]], float]:
     """Load the service, the peer and the floor in turn, at 1 and at 16 connections.
 
-    Returns the middle of the rounds by name and number of connections, and the service's resident memory in MB at
-    the end, after at least so many calls.
+    Returns the median of the rounds by name and number of connections, and the service's resident memory in MB at
+    the end.
     """
     with servers(page) as running:
         found: dict[str, dict[int, list[Load]]] = {name: {1: [], 16: []} for name in running}
-        counts = {name: int(SECONDS * server.load(16, 60).rps) for name, server in running.items()}
-        for _ in range(ROUNDS):
+        counts = {name: effort.requests(server.load(16, effort.warm_up)) for name, server in running.items()}
+        for _ in range(effort.rounds):
             for connections in (16, 1):
                 for name, server in running.items():
                     share = counts[name] if connections == 16 else counts[name] // 4
-                    found[name][connections].append(server.load(connections, max(60, share)))
-        running["webdata"].load(16, max(60, calls))
+                    found[name][connections].append(server.load(connections, max(effort.warm_up, share)))
+        running["webdata"].load(16, effort.calls)
         rss = running["webdata"].rss_mb()
-    middle = {name: {at: _middle(loads) for at, loads in by.items()} for name, by in found.items()}
+    middle = {name: {at: _median(loads) for at, loads in by.items()} for name, by in found.items()}
     return middle, rss
 
 
-def _middle(loads: list[Load]) -> Load:
+def _median(loads: list[Load]) -> Load:
     return Load(*(median(getattr(load, name) for load in loads) for name in ("rps", "p50", "p95")))
 
 

@@ -32,7 +32,7 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
     body = page.path.read_bytes()
-    resource, query = _query(spider, body, given)
+    resource, query = query_of(spider, body, given)
     try:
         found = await anext(spider.found(_response(spider, page, body, query), query))
     except FetchError as error:
@@ -44,7 +44,7 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}
 
 
-def _query(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tuple[Resource, Query]:
+def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tuple[Resource, Query]:
     """The query that the page answers, and its resource: the given fields, before those that the page itself shows."""
     resource, fields = spider.chosen({**spider.shown_query(body), **given})
     if not given and "q" in resource.query.model_fields and not fields.get("q"):

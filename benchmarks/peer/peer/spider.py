@@ -1,16 +1,24 @@
 """A plain spider with parsel: the organic results only."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.http import Response
 
 
 class PlainSpider(Spider):
-    """Title, link and text of each organic result."""
+    """Title, link and text of each organic result.
+
+    ScrapyRT brings its requests; in a crawl of its own it asks for a `url` so many times.
+    """
 
     name = "plain"
+
+    async def start(self) -> AsyncIterator[Request]:
+        """The requests of a crawl of its own."""
+        for _ in range(int(getattr(self, "requests", 0))):
+            yield Request(self.url, dont_filter=True)
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[dict[str, str | None]]:
         """One item a result."""

@@ -1,0 +1,45 @@
+"""`make bench`, in a run that is too short to measure anything."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FIGURES = {
+    "serve.small.vs_floor",
+    "serve.small.vs_scrapyrt",
+    "serve.small.ms_at_1",
+    "serve.rss_mb",
+    "serve.hit.vs_hello",
+    "serve.access.small.vs_open",
+    "batch.vs_scrapy",
+}
+REAL_FIGURES = {"serve.real.vs_floor", "serve.real.ms_at_1", "serve.access.vs_open", "serve.workers2.vs_1"}
+
+
+@pytest.fixture(scope="module")
+def printed():
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("COV")}
+    run = subprocess.run(
+        ["make", "bench", "BENCH=--quick"], cwd=ROOT, env=environ, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout
+
+
+def test_every_figure_is_printed(printed):
+    """Every part runs, and prints its figures; those of a real page where there are captures."""
+    there = (ROOT.parent / "shared" / "captures").is_dir()
+    wanted = FIGURES | REAL_FIGURES if there else FIGURES
+    assert {name for name in wanted if name not in printed} == set()
+
+
+def test_every_page_module_is_timed(printed):
+    """Each engine has a row, with a time that was measured."""
+    rows = dict(re.findall(r"^(\w+) +\d+ +([\d.]+) +[\d.]+$", printed, re.MULTILINE))
+    spiders = {path.stem for path in (ROOT / "webdata" / "spiders").glob("[a-z]*.py")} - {"base"}
+    assert set(rows) == spiders
+    assert all(float(per_mb) > 0 for per_mb in rows.values())
