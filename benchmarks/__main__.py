@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
         (HERE / "last.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-def _parse(effort: Effort, real: bytes | None) -> dict[str, float]:
+def _parse(effort: Effort, _real: bytes | None) -> dict[str, float]:
     print(f"{'engine':18}{'pages':>6}{'ms/MB':>8}{'slowest ms':>12}")
     figures = {}
     for name, per_mb, slowest, pages in parse.measure(CAPTURES, effort.runs):

@@ -4,7 +4,7 @@ import os
 
 from scrapy import Request
 
-from webdata.query import WebQuery
+from webdata.domain.query import WebQuery
 from webdata.spiders.google_web import GoogleWebSpider
 
 

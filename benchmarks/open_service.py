@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.service import main
 from webdata.api import admission
 from webdata.api.params import Header
-from webdata.crawl import Answer, Call
+from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Caller, Key
 
 NOW = datetime.now(UTC)

@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from webdata.crawl import load_spiders
-from webdata.errors import FetchError
-from webdata.saved import query_of
+from webdata.crawling.offline import query_of
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import FetchError
 from webdata.spiders.base import EngineSpider
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

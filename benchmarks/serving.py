@@ -14,7 +14,7 @@ from statistics import median
 from time import monotonic, sleep
 
 from benchmarks.load import Load, Target, run
-from webdata.access import new_key
+from webdata.access.api_keys import new_key
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.sql_stores import SqlStores
 

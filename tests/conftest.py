@@ -17,6 +17,8 @@ import pytest
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
+pytest_plugins = ["tests.service_in_memory"]
+
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from click.testing import CliRunner
 
-from webdata.config import Config
+from webdata.config.config import Config
 from webdata.main import main
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from webdata.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 

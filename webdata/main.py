@@ -15,17 +15,17 @@ from scrapy.utils.reactor import install_reactor
 from webdata.administration.accounts import accounts, plans
 from webdata.administration.keys import keys
 from webdata.administration.usage import usage
-from webdata.config import Config
-from webdata.crawl import load_spiders
-from webdata.errors import ConfigError, QueryError, RecordError
-from webdata.greeting import greet
-from webdata.listening import Listening
-from webdata.logs import log_to_standard_error
+from webdata.config.config import Config
+from webdata.crawling.offline import SavedPage, judge
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import ConfigError, QueryError, RecordError
+from webdata.observability.logs import log_to_standard_error
 from webdata.sandbox.run import run as run_sandbox
-from webdata.saved import SavedPage, judge
+from webdata.server.banner import greet
+from webdata.server.listening import Listening
+from webdata.server.workers import Worker, Workers
 from webdata.spiders.base import EngineSpider
 from webdata.stores.sql_stores import SqlStores
-from webdata.workers import Worker, Workers
 
 Pairs = tuple[tuple[str, str], ...]
 

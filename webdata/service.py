@@ -17,34 +17,34 @@ from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
 
-from webdata.access import Access
-from webdata.api.admission import Admission
+from webdata.access.admission import Admission
+from webdata.access.api_keys import Access
+from webdata.access.cache import Cache
+from webdata.access.rate_limits import Limits
 from webdata.api.app import Api
-from webdata.api.connections import Connections
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
-from webdata.api.plain_http import RedirectSite, secured
 from webdata.api.recent import Recent
-from webdata.cache import Cache
-from webdata.config import Config
-from webdata.crawl import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.config.config import Config
+from webdata.crawling.warm_crawlers import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.errors import ConfigError, DatabaseAwayError
-from webdata.greeting import greet
-from webdata.handed import Line
-from webdata.limits import Limits
-from webdata.listening import Listening, room_for
-from webdata.logs import log_to_standard_error
-from webdata.metrics import Metrics, calls, money
+from webdata.observability.logs import log_to_standard_error
+from webdata.observability.metrics import Metrics, calls, money
+from webdata.observability.siblings import Siblings
 from webdata.sandbox.server import Sandbox
-from webdata.siblings import Siblings
+from webdata.server.banner import greet
+from webdata.server.connections import Connections
+from webdata.server.handed import Line
+from webdata.server.listening import Listening, room_for
+from webdata.server.plain_http import RedirectSite, secured
+from webdata.server.tls import ServerTLS
+from webdata.server.workers import Worker
 from webdata.stores.interfaces import Ledger
 from webdata.stores.passing import PassingStores
 from webdata.stores.processes import is_dead, nobody
 from webdata.stores.sql_stores import SqlStores
-from webdata.tls import ServerTLS
-from webdata.workers import Worker
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)

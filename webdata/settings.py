@@ -3,8 +3,8 @@
 import os
 import sys
 
-from webdata.config import Config
-from webdata.errors import ConfigError
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
 
 try:
     _config = Config.from_environ(os.environ)
@@ -48,7 +48,7 @@ BACKOFF = _config.backoff
 BACKOFF_MAX = _config.backoff * 10
 # Ours: what answers captchas, an async function(response, error) -> Request | None.
 CAPTCHA_HOOK = _config.captcha_hook
-# Ours: the ways (webdata.ways) that crawlers share; a crawler that finds none makes its own.
+# Ours: the ways (webdata.fetching.fetch) that crawlers share; a crawler that finds none makes its own.
 WAYS = None
 # Ours: whether all downloads of a crawler are held to the egress guard, whose rule the operator's settings tell.
 EGRESS_GUARD = False
@@ -94,7 +94,7 @@ LOG_LEVEL = "INFO"
 # Scrapy's own writes whole records into the log when one is refused.
 LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
 # Ours: what is different in batches, unless -s says otherwise. A site gets 16 requests at once from a batch (Scrapy: 8
-# a site, 16 in all), not as many as there may be calls of the service (`webdata.crawl.own_settings`).
+# a site, 16 in all), not as many as there may be calls of the service (`webdata.crawling.warm_crawlers.own_settings`).
 # Nobody waits for a batch: a site that is in trouble gets longer pauses.
 BATCH_SETTINGS = {
     "CONCURRENT_REQUESTS": 16,
@@ -116,8 +116,8 @@ DOWNLOADER_MIDDLEWARES = {
 }
 # Scrapy's own behind it; ours also goes through the egress guard, by a browser's TLS, or by a browser.
 DOWNLOAD_HANDLERS = {
-    "http": "webdata.transports.TransportsHandler",
-    "https": "webdata.transports.TransportsHandler",
+    "http": "webdata.transports.handler.TransportsHandler",
+    "https": "webdata.transports.handler.TransportsHandler",
 }
 ITEM_PIPELINES = {
     "webdata.pipelines.envelope.EnvelopePipeline": 100,

@@ -7,9 +7,9 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Answer
-from webdata.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.stores.books import sums
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN

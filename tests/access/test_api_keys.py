@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webdata.access import Access, check_name, check_shape, digest, new_key, new_secret, successor
-from webdata.errors import UnauthorizedError
+from webdata.access.api_keys import Access, check_name, check_shape, digest, new_key, new_secret, successor
+from webdata.domain.errors import UnauthorizedError
 from webdata.stores.memory import MemoryKeys
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -219,7 +219,7 @@ async def test_scopes(access, keys):
 @task
 async def test_last_use(keys, monkeypatch):
     """Uses are told to the store a moment later, all of them at once, and the last ones at the end."""
-    monkeypatch.setattr("webdata.access.USES_TOLD_EVERY", 0.02)
+    monkeypatch.setattr("webdata.access.api_keys.USES_TOLD_EVERY", 0.02)
     moments = [NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=2)]
     access = Access(keys, iter(moments).__next__)
     key, secret = new_key("mine", test=True)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.cache import Cache, CacheControl, Hit, Kept, cache_key
-from webdata.crawl import Answer, Call
-from webdata.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
-from webdata.outcome import Outcome
-from webdata.query import WebQuery
+from webdata.access.cache import Cache, CacheControl, Hit, Kept, cache_key
+from webdata.crawling.warm_crawlers import Answer, Call
+from webdata.domain.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import WebQuery
 from webdata.resources.bing_search import BING_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.cache_memory import MemoryCache
@@ -302,8 +302,8 @@ async def test_another_process_without_credit(two):
 @pytest.mark.task
 async def test_a_fetch_that_takes_longer_than_its_lease(two, monkeypatch):
     """A process that fetches for long says that it lives, so that no other one fetches beside it."""
-    monkeypatch.setattr("webdata.cache.LEASE_SECONDS", 0.2)
-    monkeypatch.setattr("webdata.cache.RENEWED_SECONDS", 0.05)
+    monkeypatch.setattr("webdata.access.cache.LEASE_SECONDS", 0.2)
+    monkeypatch.setattr("webdata.access.cache.RENEWED_SECONDS", 0.05)
     upstream = Upstream(seconds=0.6)
     assert sorted(told(await asyncio.gather(*asked(two, upstream)))) == [("HIT", 1), ("MISS", 1)]
 

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from webdata.access import new_key
-from webdata.api.payments import Payments
-from webdata.crawl import Answer
-from webdata.errors import DatabaseAwayError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.access.api_keys import new_key
+from webdata.access.credits import Payments
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.errors import DatabaseAwayError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 
 ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25})
@@ -62,7 +62,7 @@ async def paid(ledger, keys, fetch):
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch):
-    monkeypatch.setattr("webdata.api.payments.RETRY_SECONDS", 0.001)
+    monkeypatch.setattr("webdata.access.credits.RETRY_SECONDS", 0.001)
 
 
 @pytest.mark.parametrize("done", [True, False])

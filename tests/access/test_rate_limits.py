@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from webdata.errors import RateLimitedError
-from webdata.limits import Limits, check_limit, limit_headers
+from webdata.access.rate_limits import Limits, check_limit, limit_headers
+from webdata.domain.errors import RateLimitedError
 from webdata.stores.interfaces import Limit, Plan
 from webdata.stores.limits_memory import MemoryLimits
 from webdata.stores.limits_redis import RedisLimits

@@ -12,9 +12,9 @@ from scrapy.utils.defer import deferred_from_coro
 from treq.testing import StubTreq
 from twisted.internet import reactor
 
-from webdata.access import new_key
+from webdata.access.api_keys import new_key
 from webdata.api import incoming, params
-from webdata.errors import (
+from webdata.domain.errors import (
     BlockedError,
     LayoutError,
     NotFoundError,
@@ -23,8 +23,8 @@ from webdata.errors import (
     UpstreamError,
     UpstreamTimeoutError,
 )
-from webdata.outcome import Outcome
-from webdata.query import Device, Query, Region, WebQuery
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Device, Query, Region, WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH
 

@@ -9,8 +9,8 @@ from lxml import html
 
 from webdata.api.docs_page import curl, documentation, page, page_headers
 from webdata.api.openapi import document
-from webdata.config import Config
-from webdata.crawl import load_spiders
+from webdata.config.config import Config
+from webdata.crawling.warm_crawlers import load_spiders
 
 RESOURCES = {one for spider in load_spiders() for one in spider.resources}
 DOCUMENT = document(RESOURCES, [])

@@ -3,11 +3,11 @@
 import pytest
 from pytest_twisted import ensureDeferred
 
-from webdata.crawl import Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import UpstreamError
-from webdata.ladder import Place
-from webdata.pools import pools
-from webdata.query import WebQuery
+from webdata.config.proxies import pools
+from webdata.crawling.warm_crawlers import Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import UpstreamError
+from webdata.domain.query import WebQuery
+from webdata.fetching.transport_policy import Place
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.memory import MemoryKeys
 

@@ -1,7 +1,7 @@
 """What the service says of itself."""
 
 from webdata.api.index import describe
-from webdata.query import WebQuery
+from webdata.domain.query import WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH

@@ -6,8 +6,8 @@ import pytest
 from pytest_twisted import ensureDeferred
 
 from webdata.api.metrics import metrics_page
-from webdata.errors import BlockedError, OverloadedError
-from webdata.metrics import Metrics
+from webdata.domain.errors import BlockedError, OverloadedError
+from webdata.observability.metrics import Metrics
 
 
 @pytest.fixture

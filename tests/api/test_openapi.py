@@ -9,15 +9,15 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
 
-from webdata import errors
 from webdata.api.account import ACCOUNT, USAGE
 from webdata.api.docs_page import curl, documentation
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
 from webdata.api.replies import Reply
-from webdata.crawl import Answer, load_spiders
-from webdata.errors import QueryError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Answer, load_spiders
+from webdata.domain import errors
+from webdata.domain.errors import QueryError
+from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
 
 RESOURCES = sorted({one for spider in load_spiders() for one in spider.resources}, key=lambda one: one.name)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.api.params import SHARED_HEADERS, packed_pairs, packed_query, path_query, segment_value
-from webdata.errors import QueryError
-from webdata.query import Region
+from webdata.domain.errors import QueryError
+from webdata.domain.query import Region
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH

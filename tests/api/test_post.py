@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pytest_twisted import ensureDeferred
 
 from webdata.api.params import body_query, members
-from webdata.api.site import MAX_BODY
-from webdata.crawl import Answer
-from webdata.errors import NotFoundError, QueryError, TargetError, UnsupportedContentError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.errors import NotFoundError, QueryError, TargetError, UnsupportedContentError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
+from webdata.server.site import MAX_BODY
 
 PAGE = {"url": "https://example.com/", "response_type": "full"}
 RIGHT = (

@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from webdata import errors
 from webdata.api.problems import KINDS, PROBLEM_JSON, ProblemDetails, overloaded, problem_of
+from webdata.domain import errors
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH

@@ -3,10 +3,10 @@
 import pytest
 
 from webdata.api.recent import LAST, LEAST, SECONDS, Recent
-from webdata.crawl import Answer, Call, Turn
-from webdata.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
-from webdata.outcome import Outcome
-from webdata.query import WebQuery
+from webdata.crawling.warm_crawlers import Answer, Call, Turn
+from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 
 WON = Answer({}, Outcome.EMPTY, "http", {})

@@ -3,7 +3,7 @@
 import pytest
 
 from webdata.batch.failures import Failure
-from webdata.errors import BlockedError, TargetError, UnsupportedContentError
+from webdata.domain.errors import BlockedError, TargetError, UnsupportedContentError
 
 
 def test_a_fetch_error_has_its_own_outcome():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webdata.batch import files
 from webdata.batch.files import Row
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 SUFFIXES = st.sampled_from([".txt", ".csv", ".jsonl"])
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.batch.journal import NAME, Journal, Lines
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 JOB = {"spider": "google_web", "arguments": {"num": "5"}}
 

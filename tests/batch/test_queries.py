@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
-from webdata.errors import ConfigError, QueryError
-from webdata.query import Device, Region, WebQuery
+from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.query import Device, Region, WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 
 

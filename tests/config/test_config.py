@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from webdata.config import Config
-from webdata.errors import ConfigError
-from webdata.query import Region
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.domain.query import Region
 
 
 def test_an_empty_environment_gives_the_defaults():

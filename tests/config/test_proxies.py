@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import ConfigError
-from webdata.pools import Proxy, filed, listed, pools
+from webdata.config.proxies import Proxy, filed, listed, pools
+from webdata.domain.errors import ConfigError
 
 REGIONS = ("EU", "DE", "US", "ANY")
 SECRET = "s3cret"

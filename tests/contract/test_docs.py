@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from webdata.crawl import load_spiders
+from webdata.crawling.warm_crawlers import load_spiders
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,7 +17,7 @@ def test_every_setting_is_documented():
     """docs/settings.md lists exactly the variables that the settings read; `<REGION>` stands for `{region}`."""
     settings = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `(WEBDATA_[\w<>]+)`", settings, re.MULTILINE))
-    config = (ROOT / "webdata/config.py").read_text(encoding="utf-8")
+    config = (ROOT / "webdata/config/config.py").read_text(encoding="utf-8")
     read = re.findall(r'"(WEBDATA_[\w{}]*[^\W_]|WEBDATA_\w+\{\w+\})"', config)
     assert documented == {re.sub(r"\{(\w+)\}", lambda name: f"<{name[1].upper()}>", variable) for variable in read}
 

@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 from scrapy import Request
 
-from webdata.crawl import load_spiders
-from webdata.query import Query
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.query import Query
 from webdata.resources import schema
 
 ROOT = Path(__file__).parents[2]

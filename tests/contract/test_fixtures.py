@@ -9,8 +9,8 @@ from time import monotonic
 import pytest
 from scrapy.http import Headers, Response
 
-from webdata.crawl import load_spiders
-from webdata.errors import FetchError
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import FetchError
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 

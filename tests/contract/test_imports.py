@@ -69,7 +69,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def own(name: str) -> str | None:
-    """`webdata.errors.QueryError` gives `errors.QueryError`; None for what is not ours."""
+    """`webdata.domain.errors.QueryError` gives `errors.QueryError`; None for what is not ours."""
     return name.removeprefix("webdata.") if name.startswith("webdata.") else None
 
 

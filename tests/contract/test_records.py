@@ -4,7 +4,7 @@ from typing import is_typeddict
 
 import pytest
 
-from webdata import records
+from webdata.domain import records
 from webdata.resources import schema
 
 ELEMENTS = {

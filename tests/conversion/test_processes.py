@@ -11,8 +11,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from webdata.conversion import LARGE, LARGE_AT_ONCE, Conversions, Turns
-from webdata.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
+from webdata.conversion.processes import LARGE, LARGE_AT_ONCE, Conversions, Turns
+from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.pages import url
 
 TOLD = {"url": "https://example.com/", "status": 200, "headers": {"content-type": "text/html"}}
@@ -112,7 +112,7 @@ async def test_a_process_that_dies_is_replaced():
 
 PROGRAM = """
 import asyncio, multiprocessing
-from webdata.conversion import CONVERSIONS
+from webdata.conversion.processes import CONVERSIONS
 
 async def run():
     told = {"url": "https://example.com/", "status": 200, "headers": {}, "response_type": "markdown"}

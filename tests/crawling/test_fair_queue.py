@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webdata.turns import CROWD, ROUNDS, TOGETHER, Turns
+from webdata.crawling.fair_queue import CROWD, ROUNDS, TOGETHER, Turns
 
 pytestmark = pytest.mark.task
 

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from scrapy.http import Response
 
-from webdata import saved
-from webdata.errors import QueryError
-from webdata.saved import SavedPage
+from webdata.crawling import offline
+from webdata.crawling.offline import SavedPage
+from webdata.domain.errors import QueryError
 from webdata.spiders.base import utf8
 from webdata.spiders.google_web import GoogleWebSpider
 from webdata.spiders.url import UrlSpider
@@ -17,7 +17,7 @@ from webdata.spiders.url import UrlSpider
 def judge(*arguments):
     """The verdict, from a thread without a running event loop, as on the command line."""
     with ThreadPoolExecutor() as thread:
-        return thread.submit(lambda: asyncio.run(saved.judge(*arguments))).result()
+        return thread.submit(lambda: asyncio.run(offline.judge(*arguments))).result()
 
 
 @pytest.fixture

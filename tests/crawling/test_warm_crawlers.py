@@ -8,10 +8,10 @@ import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import LogCounterHandler
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
-from webdata.outcome import Outcome
-from webdata.query import WebQuery
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import QueryError
-from webdata.query import MAX_LENGTH, Device, Region, SearchQuery, WebQuery, decode, unpack
+from webdata.domain.errors import QueryError
+from webdata.domain.query import MAX_LENGTH, Device, Region, SearchQuery, WebQuery, decode, unpack
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
 

@@ -10,18 +10,18 @@ from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.config.proxies import Proxy
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import BlockedError, ConfigError, UpstreamError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import WebQuery
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.errors import BlockedError, ConfigError, UpstreamError
-from webdata.outcome import Outcome
-from webdata.pools import Proxy
-from webdata.query import WebQuery
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
-from webdata.transports import TransportsHandler
+from webdata.transports.handler import TransportsHandler
 
 pytestmark = pytest.mark.task
 

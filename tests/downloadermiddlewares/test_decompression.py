@@ -11,8 +11,8 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
+from webdata.domain.errors import UpstreamError
 from webdata.downloadermiddlewares.decompression import DecompressionMiddleware
-from webdata.errors import UpstreamError
 
 pytestmark = pytest.mark.task
 

@@ -8,10 +8,10 @@ from scrapy import FormRequest, Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.devices import ENCODINGS, PLAIN_ENCODINGS, identity
+from webdata.domain.query import Device
 from webdata.downloadermiddlewares.device import DeviceMiddleware
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
-from webdata.query import Device
+from webdata.fetching.device_profiles import ENCODINGS, PLAIN_ENCODINGS, identity
 
 
 @pytest.mark.parametrize(("device", "is_mobile"), [(None, False), (Device.DESKTOP, False), (Device.MOBILE, True)])

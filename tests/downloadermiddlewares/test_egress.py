@@ -6,8 +6,8 @@ from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
 
+from webdata.domain.errors import TargetError
 from webdata.downloadermiddlewares.egress import EgressMiddleware
-from webdata.errors import TargetError
 
 RULE = {"EGRESS_PORTS": (80, 443), "EGRESS_ALLOW": ()}
 

@@ -6,10 +6,10 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy import Request
 
+from webdata.config.proxies import pools
+from webdata.domain.query import Region
 from webdata.downloadermiddlewares.region import RegionMiddleware
-from webdata.pools import pools
-from webdata.proxies import Proxies
-from webdata.query import Region
+from webdata.fetching.proxy_pool import Proxies
 
 POOLS = pools([("DE", "http://me:secret@de:1"), ("FR", "http://me:secret@fr:1"), ("FR", "http://me:secret@fr:2")])
 

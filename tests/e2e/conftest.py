@@ -21,7 +21,7 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.sandbox.server import Sandbox
 
 WEBDATA = Path(sys.executable).with_name("webdata")

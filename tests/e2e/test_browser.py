@@ -19,19 +19,19 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.browser.process import Browser
-from webdata.config import find_chromium
-from webdata.crawl import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import TargetError, UpstreamError
-from webdata.outcome import Outcome
-from webdata.pools import pools
-from webdata.query import Device, WebQuery
+from webdata.config.config import find_chromium
+from webdata.config.proxies import pools
+from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import TargetError, UpstreamError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Device, WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.sandbox.walls import CHALLENGE_SECONDS
 from webdata.spiders.base import fetch_error
+from webdata.transports.browser.process import Browser
 
 CHROMIUM = find_chromium()
 pytestmark = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from webdata.crawl import Call
-from webdata.errors import BlockedError, LayoutError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Call
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
 
 pytestmark = pytest.mark.task

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from webdata.crawl import Call
-from webdata.errors import BlockedError, LayoutError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Call
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.pipelines.validate import validate
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 

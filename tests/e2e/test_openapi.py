@@ -9,7 +9,7 @@ from schemathesis.specs.openapi import checks
 
 from webdata.api.account import USAGE
 from webdata.api.openapi import document
-from webdata.crawl import load_spiders
+from webdata.crawling.warm_crawlers import load_spiders
 
 DESCRIBED = schemathesis.openapi.from_dict(document((one for spider in load_spiders() for one in spider.resources), []))
 OPERATIONS = [

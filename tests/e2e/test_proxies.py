@@ -7,10 +7,10 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import QueryError, UpstreamError
-from webdata.pools import pools
-from webdata.query import WebQuery
+from webdata.config.proxies import pools
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import QueryError, UpstreamError
+from webdata.domain.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox

@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from webdata.ladder import TRANSPORTS
+from webdata.fetching.transport_policy import TRANSPORTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from webdata.crawl import Call
-from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Call
+from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.pipelines.validate import validate
 from webdata.resources.forum import FORUM, FORUM_POST, FORUM_SUBFORUM, FORUM_USER
 

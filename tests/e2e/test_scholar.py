@@ -11,9 +11,9 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.pipelines.validate import validate
 from webdata.resources.scholar_search import SCHOLAR_SEARCH, ScholarQuery
 from webdata.sandbox.server import Sandbox

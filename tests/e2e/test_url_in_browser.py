@@ -9,9 +9,9 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.config import find_chromium
-from webdata.crawl import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import BlockedError, NotFoundError, TargetError, UpstreamError
+from webdata.config.config import find_chromium
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UpstreamError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.sandbox.exchange import HTML, Reply
 from webdata.sandbox.server import Sandbox

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error, async_playwright
 
-from webdata.config import find_chromium
+from webdata.config.config import find_chromium
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import BROWSER_ARGUMENTS, GuardProxy
 from webdata.egress.rule import Rule

@@ -11,10 +11,10 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import BrowserLikePolicyForHTTPS, ResponseFailed
 
+from webdata.domain.errors import TargetError
 from webdata.egress.connect import GuardedPool, guarded_agent
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
-from webdata.errors import TargetError
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.2/32"),)
 

@@ -6,9 +6,9 @@ import ipaddress
 import pytest
 from twisted.internet.error import DNSLookupError
 
+from webdata.domain.errors import TargetError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.rule import Rule
-from webdata.errors import TargetError
 
 RULE = Rule(frozenset({80, 443}))
 

@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 
-from webdata.errors import TargetError
+from webdata.domain.errors import TargetError
 
 ALLOW = (ipaddress.ip_network("127.0.0.2/32"),)
 """The one address that the tests' own site has."""

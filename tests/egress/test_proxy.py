@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from webdata.domain.errors import ConfigError, TargetError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MOST, GuardProxy
 from webdata.egress.relay import Limits
 from webdata.egress.rule import Rule
-from webdata.errors import ConfigError, TargetError
 from webdata.sandbox.server import Sandbox
 
 pytestmark = pytest.mark.task

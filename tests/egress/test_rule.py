@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webdata.domain.errors import TargetError
 from webdata.egress.rule import GLOBAL_IPV6, NOT_GLOBAL, Rule, is_global
-from webdata.errors import TargetError
 
 RULE = Rule(frozenset({80, 443}))
 EDGES = [edge for network in NOT_GLOBAL for edge in (network[0], network[-1])]

@@ -9,8 +9,8 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.crawl import scrapy_settings
-from webdata.errors import LayoutError
+from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.domain.errors import LayoutError
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider
 

@@ -4,7 +4,7 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.exceptions import DropItem
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 
 class Dropping:

@@ -7,7 +7,7 @@ import pytest
 from pytest_twisted import ensureDeferred
 
 from webdata.batch.journal import NAME
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.extensions.exporters import RowsExporter
 
 QUERIES = ["coffee 2", "layout", "none", "tea 3", "bug", "milk 1"]

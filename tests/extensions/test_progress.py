@@ -11,7 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.log import _uninstall_scrapy_root_handler, get_scrapy_root_handler, install_scrapy_root_handler
 from scrapy.utils.test import get_crawler
 
-from webdata.crawl import scrapy_settings
+from webdata.crawling.warm_crawlers import scrapy_settings
 from webdata.extensions.progress import Progress
 
 

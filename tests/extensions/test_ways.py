@@ -3,9 +3,9 @@
 import pytest
 from scrapy.crawler import Crawler
 
-from webdata.crawl import scrapy_settings
+from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.fetching.fetch import Ways
 from webdata.spiders.google_web import GoogleWebSpider
-from webdata.ways import Ways
 
 pytestmark = pytest.mark.task
 

@@ -10,10 +10,10 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata import devices
-from webdata.crawl import WarmCrawler, scrapy_settings
-from webdata.devices import BRANDS, IDENTITIES, VERSION, brands, identity
-from webdata.query import Device
+from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
+from webdata.domain.query import Device
+from webdata.fetching import device_profiles
+from webdata.fetching.device_profiles import BRANDS, IDENTITIES, VERSION, brands, identity
 from webdata.sandbox.server import Sandbox
 
 PAGE = [
@@ -148,7 +148,7 @@ def test_an_identity_is_no_mixture(device):
     assert headers["User-Agent"] == headers["User-Agent"].replace("Headless", "")
     assert set(re.findall(r'(?:Chromium|Google Chrome)";v="(\d+)"', BRANDS)) == {VERSION}
     assert f"Chrome/{VERSION}.0.0.0" in headers["User-Agent"]
-    assert f"chrome{VERSION}" == devices.PROFILE
+    assert f"chrome{VERSION}" == device_profiles.PROFILE
     assert headers["Sec-Ch-Ua-Mobile"] == ("?1" if mobile else "?0")
     assert ("Mobile" in headers["User-Agent"], who.mobile) == (mobile, mobile)
     assert who.platform in headers["User-Agent"]

@@ -6,9 +6,9 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
-from webdata.crawl import scrapy_settings
-from webdata.ladder import Next, Place
-from webdata.ways import Way, Ways, available, seconds_left
+from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.fetching.fetch import Way, Ways, available, seconds_left
+from webdata.fetching.transport_policy import Next, Place
 
 URL = "https://www.google.com/search?q=coffee"
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from webdata.errors import QueryError
-from webdata.pools import pools
-from webdata.proxies import LONGEST_REST, MOST_SESSIONS, PROBE_SECONDS, Proxies, check_region
+from webdata.config.proxies import pools
+from webdata.domain.errors import QueryError
+from webdata.fetching.proxy_pool import LONGEST_REST, MOST_SESSIONS, PROBE_SECONDS, Proxies, check_region
 
 SECRET = "s3cret"
 

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.ladder import LONGEST_REST, MOST, PATIENCE, PROBE, TRANSPORTS, Backoff, Ladder, Next, Place
+from webdata.fetching.transport_policy import (
+    LONGEST_REST,
+    MOST,
+    PATIENCE,
+    PROBE,
+    TRANSPORTS,
+    Backoff,
+    Ladder,
+    Next,
+    Place,
+)
 
 HERE = Place("google_web", "DE")
 KINDS = {
@@ -246,7 +256,7 @@ def test_sites_are_learnt_of_one_by_one(clock):
 
 def test_many_sites_push_out_no_engine(monkeypatch):
     """The memory of sites is bounded by itself."""
-    monkeypatch.setattr("webdata.ladder.MOST", 8)
+    monkeypatch.setattr("webdata.fetching.transport_policy.MOST", 8)
     of = ladder()
     win(of, "http")
     for number in range(100):

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from webdata.logs import Lines
+from webdata.observability.logs import Lines
 
 
 @pytest.mark.parametrize("created", [0.0, 1_700_000_000.25, 1_700_000_000.9996, 1_700_000_001.0, 1_720_000_000.5])

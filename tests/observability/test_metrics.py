@@ -13,8 +13,9 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as plain_families
 
-from webdata.crawl import Answer, Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.errors import (
+from webdata.config.proxies import pools
+from webdata.crawling.warm_crawlers import Answer, Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.domain.errors import (
     BlockedError,
     LayoutError,
     NotFoundError,
@@ -24,15 +25,14 @@ from webdata.errors import (
     UnsupportedContentError,
     UpstreamTimeoutError,
 )
-from webdata.ladder import Place
-from webdata.metrics import OPENMETRICS, AllWorkers, Metrics, calls, money
-from webdata.outcome import Outcome
-from webdata.pools import pools
-from webdata.query import Region, WebQuery
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Region, WebQuery
+from webdata.fetching.transport_policy import Place
+from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics, calls, money
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")
 DASHBOARD = orjson.loads((DOCS / "grafana-dashboard.json").read_bytes())
 EXPRESSIONS = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]

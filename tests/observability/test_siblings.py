@@ -6,9 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from webdata import siblings
-from webdata.siblings import Siblings
-from webdata.workers import Worker
+from webdata.observability import siblings
+from webdata.observability.siblings import Siblings
+from webdata.server.workers import Worker
 
 
 @pytest.fixture

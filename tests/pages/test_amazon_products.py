@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import BlockedError, FetchError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import amazon_products
 from webdata.pages._text import folded
 from webdata.pipelines.validate import validate

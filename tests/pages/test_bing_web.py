@@ -13,7 +13,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import BlockedError, FetchError, LayoutError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, LayoutError, UpstreamError
 from webdata.pages import bing_web
 from webdata.pages._text import folded
 from webdata.resources.bing_search import BingQuery

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError, LayoutError
+from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages import blocked, ebay_listings
 from webdata.pages._text import folded
 from webdata.resources.marketplace_search import MarketplaceQuery

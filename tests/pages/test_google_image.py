@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import google_image
 from webdata.resources.image_search import ImageQuery
 

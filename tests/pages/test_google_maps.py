@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport, place_id_of, record
 from webdata.resources.maps_search import MapsQuery

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.errors import FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import google_news
 from webdata.pages.blocked import block
 from webdata.pipelines.envelope import Found, envelope

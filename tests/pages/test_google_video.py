@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
+from webdata.domain.query import WebQuery
 from webdata.pages import _elements, google_video, google_web
 from webdata.pages._google import tree
-from webdata.query import WebQuery
 
 ANY = WebQuery(q="pottery")
 CUTS = 20

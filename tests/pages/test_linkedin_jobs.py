@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import linkedin_jobs
 from webdata.pages.blocked import block
 from webdata.resources.job_search import JobQuery

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError, LayoutError, UpstreamError
+from webdata.domain.errors import FetchError, LayoutError, UpstreamError
 from webdata.pages.openalex_works import abstract, page, record
 from webdata.resources.scholar_search import ScholarQuery
 

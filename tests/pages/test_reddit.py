@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import Headers, Response
 
-from webdata.errors import FetchError, LayoutError, NotFoundError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.domain.errors import FetchError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.outcome import Outcome
 from webdata.pages import reddit
 from webdata.pages._reddit import atom
 from webdata.pages._reddit.refusals import refusal

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError
+from webdata.domain.errors import FetchError
 from webdata.pages import bing_web
 from webdata.pages._relevance import Shown, answers
 from webdata.resources.bing_search import BingQuery

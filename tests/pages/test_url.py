@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webdata.errors import UnsupportedContentError
+from webdata.domain.errors import UnsupportedContentError
 from webdata.pages.url import decoded, page
 
 URL = "https://site.example.org/a/page.html"

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from webdata.domain.query import WebQuery
 from webdata.pipelines.envelope import EnvelopePipeline, Found, envelope
-from webdata.query import WebQuery
 from webdata.resources.image_search import ImageQuery
 
 

@@ -3,10 +3,10 @@
 import pytest
 from scrapy.utils.test import get_crawler
 
-from webdata.errors import RecordError
+from webdata.domain.errors import RecordError
+from webdata.domain.query import WebQuery
 from webdata.pipelines.envelope import Found, envelope
 from webdata.pipelines.validate import ValidatePipeline, validate
-from webdata.query import WebQuery
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.google_web import GoogleWebSpider
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webdata.records import Envelope
+from webdata.domain.records import Envelope
 from webdata.resources import schema
 from webdata.resources.bing_search import BingAd, BingPage, BingResult, BingShoppingAd
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from werkzeug.routing import Map, Rule
 
 from webdata.api.routes import routes
-from webdata.errors import QueryError
+from webdata.domain.errors import QueryError
 from webdata.resources import forum, schema
 from webdata.resources.forum import (
     FORUM,

@@ -1,6 +1,6 @@
 """Image search: our types and the schema for callers promise the same."""
 
-from webdata.records import Envelope
+from webdata.domain.records import Envelope
 from webdata.resources import schema
 from webdata.resources.image_search import ImagePage, ImageResult
 

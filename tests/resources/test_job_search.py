@@ -2,8 +2,8 @@
 
 import pytest
 
-from webdata.errors import QueryError
-from webdata.records import Envelope
+from webdata.domain.errors import QueryError
+from webdata.domain.records import Envelope
 from webdata.resources import schema
 from webdata.resources.job_search import JOB_SEARCH, Job, JobMetadata, JobPage, JobQuery
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webdata.errors import QueryError
+from webdata.domain.errors import QueryError
 from webdata.resources import schema
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from webdata.errors import QueryError
-from webdata.records import Envelope
+from webdata.domain.errors import QueryError
+from webdata.domain.records import Envelope
 from webdata.resources import schema
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
 

@@ -1,6 +1,6 @@
 """The types of product search and its schema promise the same."""
 
-from webdata.records import Envelope
+from webdata.domain.records import Envelope
 from webdata.resources.product_search import PRODUCT_SEARCH, Product, ProductPage, ProductQuery
 
 

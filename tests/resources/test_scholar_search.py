@@ -4,7 +4,7 @@ from typing import get_type_hints
 
 import pytest
 
-from webdata.errors import QueryError
+from webdata.domain.errors import QueryError
 from webdata.resources import ENVELOPE, schema
 from webdata.resources import scholar_search as scholar
 from webdata.resources.scholar_search import ScholarQuery

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import QueryError
+from webdata.domain.errors import QueryError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery, markdown
 
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_twisted import async_yield_fixture, ensureDeferred
 from twisted.internet.threads import deferToThread
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, described, region_proxies
 from webdata.sandbox.server import Sandbox
 

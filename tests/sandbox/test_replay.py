@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.replay import Replay
 

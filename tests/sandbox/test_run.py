@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox.run import run
 
 CODE = """

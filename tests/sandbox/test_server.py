@@ -13,7 +13,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox import sites
 from webdata.sandbox.server import Sandbox
 

@@ -12,9 +12,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import dsa, ec
 
-from webdata.certificates import VALID, certificate_of, made, named, names_of, own, self_signed
-from webdata.config import Config
-from webdata.errors import ConfigError
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.server.certificates import VALID, certificate_of, made, named, names_of, own, self_signed
 
 NAMES = ("localhost", ip_address("127.0.0.1"))
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from webdata.config import Config
-from webdata.errors import ConfigError
-from webdata.listening import OTHER_FILES, Listening, room_for
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.server.listening import OTHER_FILES, Listening, room_for
 
 ANY = Config(port=0, http_port=0)
 
@@ -85,7 +85,7 @@ def test_the_certificate_is_there_before_anything_starts():
         assert plain.certificate is None
     with pytest.raises(ConfigError, match="WEBDATA_TLS_CERT"):
         Listening.of(replace(ANY, tls_cert=Path(__file__), tls_key=Path(__file__)))
-    lean = "import sys, webdata.listening; sys.exit('twisted.internet.reactor' in sys.modules)"
+    lean = "import sys, webdata.server.listening; sys.exit('twisted.internet.reactor' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", lean], check=False, timeout=60).returncode == 0
 
 

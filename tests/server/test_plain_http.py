@@ -14,11 +14,11 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
-from webdata.api.connections import Connections
-from webdata.api.plain_http import TLS_HANDSHAKE, RedirectSite, secured
-from webdata.api.site import Site
-from webdata.config import Config
-from webdata.tls import ServerTLS
+from webdata.config.config import Config
+from webdata.server.connections import Connections
+from webdata.server.plain_http import TLS_HANDSHAKE, RedirectSite, secured
+from webdata.server.site import Site
+from webdata.server.tls import ServerTLS
 
 URL = "https://127.0.0.1:8443"
 KEY = "wd_live_" + "a1B2" * 12 + "c"

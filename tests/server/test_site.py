@@ -14,11 +14,11 @@ from twisted.internet import reactor
 from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyChannel
 
-from webdata.api.connections import Connections, Phase
-from webdata.api.plain_http import secured
-from webdata.api.site import MAX_BODY, SLOWEST, BoundedRequest, Site, ascii_only
-from webdata.config import Config
-from webdata.tls import ServerTLS
+from webdata.config.config import Config
+from webdata.server.connections import Connections, Phase
+from webdata.server.plain_http import secured
+from webdata.server.site import MAX_BODY, SLOWEST, BoundedRequest, Site, ascii_only
+from webdata.server.tls import ServerTLS
 
 MOST = 4
 """Connections that the site with a clock of its own has room for."""

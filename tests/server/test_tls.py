@@ -20,10 +20,10 @@ from twisted.internet.protocol import Factory
 from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.protocols.wire import Echo
 
-from webdata import tls
-from webdata.certificates import VALID, self_signed
-from webdata.config import Config
-from webdata.errors import ConfigError
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.server import tls
+from webdata.server.certificates import VALID, self_signed
 
 NAMES = ("localhost", ip_address("127.0.0.1"))
 
@@ -158,7 +158,7 @@ async def test_renewal(tmp_path, caplog):
         write(tmp_path)
         clock.now += tls.LOOKED_AT
         assert await served() not in (first, second)
-    told = [record.levelname for record in caplog.records if record.name == "webdata.tls"]
+    told = [record.levelname for record in caplog.records if record.name == "webdata.server.tls"]
     assert told == ["INFO", "WARNING", "WARNING", "WARNING", "INFO"]
 
 

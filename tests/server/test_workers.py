@@ -15,15 +15,15 @@ from time import monotonic, sleep
 
 import pytest
 
-from webdata.workers import Place
+from webdata.server.workers import Place
 
 PROGRAM = """
 import errno, os, socket, sys, time
 from itertools import count as counted
-from webdata import workers
-from webdata.errors import ConfigError
-from webdata.logs import log_to_standard_error
-from webdata.workers import ALIVE, CLOSED, READY, TAKEN, Workers
+from webdata.server import workers
+from webdata.domain.errors import ConfigError
+from webdata.observability.logs import log_to_standard_error
+from webdata.server.workers import ALIVE, CLOSED, READY, TAKEN, Workers
 
 workers.TICK, workers.BUSY_AFTER, workers.HANGS_AFTER = 0.1, 0.3, 1.0
 

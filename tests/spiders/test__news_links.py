@@ -10,7 +10,7 @@ from pytest_twisted import ensureDeferred
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.errors import BlockedError, UpstreamError
+from webdata.domain.errors import BlockedError, UpstreamError
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _news_ids, google_news
 from webdata.spiders import _news_links

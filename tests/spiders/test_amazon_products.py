@@ -5,8 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from scrapy.http import Request, Response
 
+from webdata.domain.query import Region
 from webdata.pages._amazon.marketplaces import LOCALES
-from webdata.query import Region
 from webdata.resources.product_search import ProductQuery
 from webdata.spiders.amazon_products import AmazonProductsSpider, known_host
 

@@ -13,15 +13,22 @@ from scrapy.utils.test import get_crawler
 from twisted.internet.error import ConnectionLost
 
 from webdata.batch.files import Row
-from webdata.crawl import scrapy_settings
-from webdata.errors import BlockedError, ConfigError, LayoutError, NotFoundError, UpstreamError, UpstreamTimeoutError
-from webdata.kept import KeptPages
-from webdata.outcome import Outcome
-from webdata.query import WebQuery
+from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.domain.errors import (
+    BlockedError,
+    ConfigError,
+    LayoutError,
+    NotFoundError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider, fetch_error, utf8
 from webdata.spiders.google_web import GoogleWebSpider
+from webdata.watch.samples import KeptPages
 
 URL = "https://www.google.com/search?q=coffee"
 

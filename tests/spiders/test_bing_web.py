@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from scrapy.http import HtmlResponse
 
-from webdata.errors import BlockedError, QueryError, UpstreamError
-from webdata.outcome import Outcome
-from webdata.query import Region
+from webdata.domain.errors import BlockedError, QueryError, UpstreamError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Region
 from webdata.resources.bing_search import BingQuery
 from webdata.spiders.bing_web import MARKETS, BingWebSpider, again, market_of
 

@@ -6,7 +6,7 @@ import pytest
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.errors import BlockedError
+from webdata.domain.errors import BlockedError
 from webdata.resources.scholar_search import ScholarQuery
 from webdata.spiders.crossref_works import CrossrefWorksSpider
 from webdata.spiders.openalex_works import OpenalexWorksSpider

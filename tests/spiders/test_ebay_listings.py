@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from webdata.query import Region
+from webdata.domain.query import Region
 from webdata.resources.marketplace_search import MarketplaceQuery
 from webdata.spiders.ebay_listings import EbayListingsSpider
 

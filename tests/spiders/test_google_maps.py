@@ -8,7 +8,7 @@ from scrapy.http import Headers, Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
-from webdata.errors import BlockedError, LayoutError, UpstreamError
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
 from webdata.pages.google_maps import Viewport
 from webdata.resources.maps_search import MapsQuery
 from webdata.sandbox.exchange import SandboxRequest

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.errors import QueryError
-from webdata.query import Region
+from webdata.domain.errors import QueryError
+from webdata.domain.query import Region
 from webdata.resources.news_search import NewsQuery
 from webdata.spiders.google_news import EDITIONS, GoogleNewsSpider
 from webdata.stores.memory import MemoryLinks

@@ -4,7 +4,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from webdata.query import Region, WebQuery
+from webdata.domain.query import Region, WebQuery
 from webdata.spiders.google_web import LOCALES, GoogleWebSpider, accept_language
 
 

@@ -9,8 +9,8 @@ import pytest
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from webdata.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
-from webdata.outcome import Outcome
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
+from webdata.domain.outcome import Outcome
 from webdata.resources.job_search import JobQuery
 from webdata.spiders.linkedin_jobs import ENOUGH, PAGE, LinkedinJobsSpider
 

@@ -8,7 +8,7 @@ from scrapy.http import Headers, Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
-from webdata.errors import BlockedError, FetchError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, UpstreamError
 from webdata.resources.scholar_search import ScholarQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import openalex_works as site

@@ -10,7 +10,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from webdata.batch.files import Row
-from webdata.errors import BlockedError, NotFoundError, TargetError, UnsupportedContentError, UpstreamError
+from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UnsupportedContentError, UpstreamError
 from webdata.resources.url_request import UrlQuery
 from webdata.spiders.url import UrlSpider
 

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import make_url
 
 from tests.stores.test_sql_ledger import process
-from webdata.errors import ConfigError, DatabaseAwayError, OutOfCreditsError
+from webdata.domain.errors import ConfigError, DatabaseAwayError, OutOfCreditsError
 from webdata.stores.bookkeeper import Bookkeeper
 from webdata.stores.books import Credit, Reservation, Reserve
 from webdata.stores.interfaces import DEFAULT_ACCOUNT

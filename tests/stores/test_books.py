@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import select
 
-from webdata.errors import OutOfCreditsError
+from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.books import Movement, sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryLedger

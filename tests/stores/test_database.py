@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, make_url, text
 from sqlalchemy.exc import DBAPIError
 
-from webdata.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.database import open_database
 from webdata.stores.sql import SqlLinks

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from webdata.errors import OutOfCreditsError
+from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.books import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key, Plan, Usage
 from webdata.stores.memory import MemoryLinks

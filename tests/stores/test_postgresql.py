@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import InternalError, OperationalError
 
-from webdata.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores.database import open_database
 from webdata.stores.postgresql import limit_waits
 

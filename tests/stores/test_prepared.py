@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import bindparam, insert, select, update
 
-from webdata.errors import DatabaseAwayError
+from webdata.domain.errors import DatabaseAwayError
 from webdata.stores.database import open_database
 from webdata.stores.prepared import Prepared, among, cursor
 from webdata.stores.tables import KEYS, RESERVATIONS

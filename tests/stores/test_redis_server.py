@@ -9,7 +9,7 @@ from time import monotonic, sleep
 import pytest
 from redis import Redis
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.stores.cache_redis import RedisCache
 from webdata.stores.interfaces import DEFAULT_PLAN
 from webdata.stores.limits_redis import RedisLimits

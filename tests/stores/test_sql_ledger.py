@@ -21,7 +21,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 RESERVE = """
 import asyncio, sys
 from threading import Thread
-from webdata.errors import OutOfCreditsError
+from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.sql_stores import SqlStores
 
 async def reserve(ledger, request_id):

@@ -11,8 +11,8 @@ from scrapy.exceptions import NotSupported
 from scrapy.settings import Settings
 
 from webdata import settings
-from webdata.transports import GuardedHandler, TransportsHandler
-from webdata.tunnel import ProxiedHandler
+from webdata.transports.handler import GuardedHandler, TransportsHandler
+from webdata.transports.proxy_tunnel import ProxiedHandler
 
 
 class Visitor(Spider):
@@ -42,14 +42,15 @@ def test_http_and_https_come_here():
     """The project's settings name it for both."""
     handlers = settings.DOWNLOAD_HANDLERS
     assert set(handlers) == {"http", "https"}
-    assert set(handlers.values()) == {"webdata.transports.TransportsHandler"}
+    assert set(handlers.values()) == {"webdata.transports.handler.TransportsHandler"}
 
 
 def test_other_transports_are_made_when_they_are_wanted():
     """Nothing of Playwright and curl is loaded for plain HTTP."""
     code = (
         "import sys; from scrapy.crawler import Crawler; from scrapy import Spider;"
-        "from webdata.crawl import scrapy_settings; from webdata.transports import TransportsHandler;"
+        "from webdata.crawling.warm_crawlers import scrapy_settings;"
+        "from webdata.transports.handler import TransportsHandler;"
         "from scrapy.utils.reactor import install_reactor;"
         "install_reactor('twisted.internet.asyncioreactor.AsyncioSelectorReactor');"
         "Spider.name = 'visitor'; crawler = Crawler(Spider, scrapy_settings()); crawler._apply_settings();"

@@ -19,8 +19,8 @@ from twisted.internet.protocol import Protocol
 from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
-from webdata import downloads
-from webdata.downloads import IDLE, BoundedHandler, SharedContext
+from webdata.transports import http
+from webdata.transports.http import IDLE, BoundedHandler, SharedContext
 
 LARGE = 32 * 1024 * 1024
 """Bytes that the buffers of two sockets do not hold."""
@@ -61,7 +61,7 @@ class Site:
 @pytest_twisted.async_yield_fixture
 async def handler(monkeypatch):
     """One that reads a single body at once."""
-    monkeypatch.setattr(downloads, "BODIES", 1)
+    monkeypatch.setattr(http, "BODIES", 1)
     running = BoundedHandler(get_crawler(settings_dict={"DOWNLOAD_WARNSIZE": 0}))
     yield running
     await deferred_from_coro(running.close())
@@ -89,7 +89,7 @@ async def test_a_body_waits_where_it_is(handler):
 
 async def test_a_slow_body_holds_nobody_up(handler, monkeypatch):
     """A body that takes long to come counts for a while only."""
-    monkeypatch.setattr(downloads, "SLOW_BODY", 0.1)
+    monkeypatch.setattr(http, "SLOW_BODY", 0.1)
     site = Site(1000)
     async with site.running() as url:
         slow = begun(handler, url)
@@ -124,8 +124,8 @@ async def test_one_look_at_slow_bodies(monkeypatch):
     """However often bodies begin to wait, one timer looks for those that are slow."""
     later = []
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda seconds, look: later.append(look))
-    monkeypatch.setattr(downloads, "BODIES", 1)
-    bodies = downloads.Bodies()
+    monkeypatch.setattr(http, "BODIES", 1)
+    bodies = http.Bodies()
     for _ in range(3):
         read, waiting = Deferred(), Deferred()
         bodies.admit(read, Paused())

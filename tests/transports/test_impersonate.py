@@ -19,14 +19,14 @@ from scrapy.exceptions import (
     ResponseDataLossError,
 )
 
-from webdata import impersonated
-from webdata.crawl import WarmCrawler, scrapy_settings
+from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
+from webdata.domain.errors import TargetError
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
-from webdata.errors import TargetError
-from webdata.impersonated import ImpersonateHandler, _failure
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
+from webdata.transports import impersonate
+from webdata.transports.impersonate import ImpersonateHandler, _failure
 
 pytestmark = pytest.mark.task
 
@@ -125,7 +125,7 @@ SILENT, OPEN = b"", b"HTTP/1.1 200 OK\r\n\r\n"
 @pytest.mark.parametrize("answer", [SILENT, OPEN])
 async def test_a_mute_proxy_does_not_take_all_of_the_time(monkeypatch, answer):
     """One that opens no way, or one through which nothing comes, is left after a while: that is its own failure."""
-    monkeypatch.setattr(impersonated, "READY_SECONDS", 0.2)
+    monkeypatch.setattr(impersonate, "READY_SECONDS", 0.2)
 
     async def take(reader, writer):
         writer.write(answer)

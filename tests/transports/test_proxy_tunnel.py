@@ -15,10 +15,10 @@ from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.test import get_crawler
 
-from webdata import tunnel
 from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
-from webdata.tunnel import ProxiedHandler
+from webdata.transports import proxy_tunnel
+from webdata.transports.proxy_tunnel import ProxiedHandler
 
 PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
 
@@ -99,7 +99,7 @@ async def test_pages_come_through_a_proxy(handler, page):
 
 @pytest.mark.parametrize("page", PAGES)
 async def test_connections_are_kept(handler, page):
-    """The second page comes through the first one's connection or tunnel."""
+    """The second page comes through the first one's connection or proxy_tunnel."""
     async with region_proxy() as (proxy, url):
         await fetch(handler, page, url)
         connections = set(proxy.connections)
@@ -211,7 +211,7 @@ async def test_a_proxy_that_does_not_serve_is_the_proxys_failure(handler, page, 
 
 async def test_a_silent_proxy_does_not_take_all_of_the_time(handler, monkeypatch):
     """A proxy that answers nothing is left after a while, though the download may take longer."""
-    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.2)
+    monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.2)
 
     async def be_silent(reader, writer):
         await reader.read(100)
@@ -236,7 +236,7 @@ async def opened_late(reader, writer):
 @pytest.mark.parametrize("serve", [opened, opened_late])
 async def test_a_tunnel_with_nothing_in_it_does_not_take_all_of_the_time(handler, monkeypatch, serve):
     """Where no byte of the target's handshake comes the proxy is left after a while, and its connection closed."""
-    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.4)
+    monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.4)
     closed = asyncio.Event()
 
     async def watched(reader, writer):
@@ -256,7 +256,7 @@ async def test_a_tunnel_with_nothing_in_it_does_not_take_all_of_the_time(handler
 
 async def test_a_tunnel_that_works_may_take_its_time(handler, monkeypatch):
     """Once the target is heard, the time for opening the way is of no concern: neither now nor at the next page."""
-    monkeypatch.setattr(tunnel, "READY_SECONDS", 0.3)
+    monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.3)
     async with region_proxy(Behaviour(slow=0.5)) as (_, url):
         for _ in range(2):
             assert (await fetch(handler, PAGES[1], url)).status == 200

@@ -3,7 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from webdata.kept import KeptPages
+from webdata.watch.samples import KeptPages
 
 
 def index(folder):

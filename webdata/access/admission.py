@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from webdata.access import Access
+from webdata.access.api_keys import Access
+from webdata.access.cache import Cache, CacheControl, Hit
+from webdata.access.credits import Payments
+from webdata.access.rate_limits import Limits, check_limit, limit_headers
 from webdata.api.params import Header
-from webdata.api.payments import Payments
-from webdata.cache import Cache, CacheControl, Hit
-from webdata.crawl import Answer, Call, Calls
-from webdata.limits import Limits, check_limit, limit_headers
+from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.stores.interfaces import Caller, Ledger, Limit
 
 

@@ -18,7 +18,7 @@ from zlib import crc32
 
 from ulid import ULID
 
-from webdata.errors import UnauthorizedError
+from webdata.domain.errors import UnauthorizedError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore
 
 logger = logging.getLogger(__name__)

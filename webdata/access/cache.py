@@ -14,8 +14,8 @@ from typing import Literal, Self
 
 import orjson
 
-from webdata.crawl import Answer, Call
-from webdata.errors import (
+from webdata.crawling.warm_crawlers import Answer, Call
+from webdata.domain.errors import (
     BlockedError,
     LayoutError,
     OutOfCreditsError,
@@ -23,7 +23,7 @@ from webdata.errors import (
     UpstreamError,
     UpstreamTimeoutError,
 )
-from webdata.outcome import Outcome
+from webdata.domain.outcome import Outcome
 from webdata.stores.interfaces import CacheStore
 
 KEPT = (Outcome.OK, Outcome.EMPTY)

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from webdata.crawl import Answer
-from webdata.errors import DatabaseAwayError, OutOfCreditsError
-from webdata.metrics import outcome
-from webdata.outcome import Outcome
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.errors import DatabaseAwayError, OutOfCreditsError
+from webdata.domain.outcome import Outcome
+from webdata.observability.metrics import outcome
 from webdata.stores.interfaces import Caller, Ledger
 
 logger = logging.getLogger(__name__)

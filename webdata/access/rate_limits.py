@@ -5,7 +5,7 @@ from itertools import count
 from math import ceil
 from secrets import token_hex
 
-from webdata.errors import RateLimitedError
+from webdata.domain.errors import RateLimitedError
 from webdata.stores.interfaces import Limit, LimitStore, Plan
 
 

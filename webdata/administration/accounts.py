@@ -9,7 +9,7 @@ from ulid import ULID
 from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Name
 from webdata.administration.tables import table, told
-from webdata.config import Config
+from webdata.config.config import Config
 from webdata.stores.interfaces import Account, AccountStore, Plan
 from webdata.stores.sql_stores import SqlStores
 

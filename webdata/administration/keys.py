@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from webdata.access import SHOWN, digest, new_key, successor
+from webdata.access.api_keys import SHOWN, digest, new_key, successor
 from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Duration, Name
 from webdata.administration.tables import table, told
-from webdata.config import Config
-from webdata.crawl import load_spiders
+from webdata.config.config import Config
+from webdata.crawling.warm_crawlers import load_spiders
 from webdata.stores.interfaces import Account, Key, KeyStore
 from webdata.stores.sql_stores import SqlStores
 

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import click
 
-from webdata.config import Config
-from webdata.errors import OutOfCreditsError
+from webdata.config.config import Config
+from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.interfaces import Account, AccountStore
 from webdata.stores.sql_stores import SqlStores
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from webdata.access import check_name
+from webdata.access.api_keys import check_name
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 

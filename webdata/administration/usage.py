@@ -10,7 +10,7 @@ import click
 
 from webdata.administration.opened import account_of, opened
 from webdata.administration.tables import table
-from webdata.config import Config
+from webdata.config.config import Config
 from webdata.stores.interfaces import GroupBy
 from webdata.stores.sql_stores import SqlStores
 

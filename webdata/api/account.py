@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from webdata.query import Query, explained
+from webdata.domain.query import Query, explained
 from webdata.stores.interfaces import Caller, GroupBy, Ledger
 
 DAY = timedelta(days=1)

@@ -11,9 +11,9 @@ import orjson
 from werkzeug.exceptions import MethodNotAllowed, NotFound
 from werkzeug.routing import Map, Rule
 
+from webdata.access.admission import Admission, Standing
+from webdata.access.cache import CacheControl
 from webdata.api.account import KEY_PAGES, KeyPage
-from webdata.api.admission import Admission, Standing
-from webdata.api.connections import Connections
 from webdata.api.front import Front
 from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.index import describe
@@ -22,12 +22,12 @@ from webdata.api.params import body_query, packed_query, path_query
 from webdata.api.problems import INTERNAL, JSON, ProblemDetails, problem_of
 from webdata.api.replies import Reply, answered, ignored_header, step_told
 from webdata.api.routes import routes
-from webdata.api.site import Site
-from webdata.cache import CacheControl
-from webdata.crawl import Call
-from webdata.errors import DatabaseAwayError, FetchError
-from webdata.query import Query, unpack
+from webdata.crawling.warm_crawlers import Call
+from webdata.domain.errors import DatabaseAwayError, FetchError
+from webdata.domain.query import Query, unpack
 from webdata.resources import Resource
+from webdata.server.connections import Connections
+from webdata.server.site import Site
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from twisted.web.server import NOT_DONE_YET, Request
 from webdata.api.incoming import Incoming
 from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
 from webdata.api.replies import Reply, new_request_id
-from webdata.api.site import MAX_BODY
+from webdata.server.site import MAX_BODY
 
 access_log = logging.getLogger("webdata.api")
 logger = logging.getLogger(__name__)

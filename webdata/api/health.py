@@ -13,12 +13,12 @@ from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header
 from webdata.api.recent import Recent
 from webdata.api.replies import Reply
-from webdata.crawl import WarmCrawlers
-from webdata.ladder import Transport
-from webdata.metrics import NETWORKS
-from webdata.siblings import Siblings
+from webdata.crawling.warm_crawlers import WarmCrawlers
+from webdata.fetching.fetch import Ways
+from webdata.fetching.transport_policy import Transport
+from webdata.observability.metrics import NETWORKS
+from webdata.observability.siblings import Siblings
 from webdata.stores.interfaces import KeyStore
-from webdata.ways import Ways
 
 logger = logging.getLogger(__name__)
 

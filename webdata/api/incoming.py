@@ -8,7 +8,7 @@ from twisted.web.http_headers import Headers
 from twisted.web.server import Request
 
 from webdata.api.problems import JSON, PROBLEM_JSON
-from webdata.api.site import ascii_only
+from webdata.server.site import ascii_only
 
 KEY = re.compile(r"wd_(live|test)_\w+")
 MOST_READ = 1000

@@ -3,8 +3,8 @@
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import Header
 from webdata.api.replies import Reply
-from webdata.metrics import OPENMETRICS, AllWorkers, Metrics
-from webdata.siblings import Siblings
+from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics
+from webdata.observability.siblings import Siblings
 
 
 def metrics_page(metrics: Metrics, siblings: Siblings | None = None) -> OpenPage:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from webdata.access import HEADERS as KEY_HEADERS
+from webdata.access.api_keys import HEADERS as KEY_HEADERS
 from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.index import parameter
 from webdata.api.open_pages import OpenPage

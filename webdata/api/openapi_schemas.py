@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from webdata.query import Query
+from webdata.domain.query import Query
 from webdata.resources import schema
 
 REF = re.compile(r"(?:(\w+)\.json)?#/\$defs/(\w+)")

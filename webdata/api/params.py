@@ -8,8 +8,8 @@ from urllib.parse import quote_plus
 
 import orjson
 
-from webdata.errors import QueryError
-from webdata.query import Query, SearchQuery, decode, unpack
+from webdata.domain.errors import QueryError
+from webdata.domain.query import Query, SearchQuery, decode, unpack
 from webdata.resources import Resource
 
 SHARED_HEADERS = tuple(SearchQuery.headers().values())

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from webdata.api.replies import Reply, lost_headers
-from webdata.errors import (
+from webdata.domain.errors import (
     AccessError,
     BlockedError,
     DatabaseAwayError,
@@ -26,7 +26,7 @@ from webdata.errors import (
     UnsupportedContentError,
     UpstreamTimeoutError,
 )
-from webdata.outcome import Outcome
+from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
 
 BAD_REQUEST = 400

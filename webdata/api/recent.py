@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Any
 
-from webdata.crawl import Answer, Call, Turn
-from webdata.errors import FetchError, NotFoundError
+from webdata.crawling.warm_crawlers import Answer, Call, Turn
+from webdata.domain.errors import FetchError, NotFoundError
 
 LAST = 20
 """Calls to an engine that are remembered."""
@@ -32,7 +32,7 @@ class Recent:
         self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST))
 
     def ended(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        """Remember how an engine's part of a call ended (`webdata.crawl.Told`), unless it was refused or is our fault.
+        """Remember how an engine's part of a call ended , unless it was refused or is our fault.
 
         That a thing does not exist was said by a page, too.
         """

@@ -13,10 +13,10 @@ from twisted.web.server import Request
 from ulid import ValueProvider, base32
 from ulid.constants import TIMESTAMP_LEN
 
-from webdata.cache import Hit
-from webdata.crawl import Answer
-from webdata.errors import FetchError
-from webdata.records import Record
+from webdata.access.cache import Hit
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.errors import FetchError
+from webdata.domain.records import Record
 from webdata.resources import Resource
 
 SERVER = "webdata"

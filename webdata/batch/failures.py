@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from webdata.errors import FetchError, TargetError, UnsupportedContentError
+from webdata.domain.errors import FetchError, TargetError, UnsupportedContentError
 
 FIELDS = ["query", "outcome", "kind", "reason"]
 """The keys of a line of the failures feed."""
@@ -16,7 +16,7 @@ class Failure:
     query: dict[str, Any]
     """Its fields as they were given."""
     outcome: str
-    """One of `webdata.outcome`; or `invalid`, a query that cannot be run; `dropped`, a record that a pipeline
+    """One of `webdata.domain.outcome`; or `invalid`, a query that cannot be run; `dropped`, a record that a pipeline
     left out; `internal`, a fault of ours."""
     kind: str | None
     """Narrows the outcome down."""

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import orjson
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 CHUNK = 1 << 20
 ENCODING = "utf-8-sig"

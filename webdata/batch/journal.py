@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 if sys.platform != "win32":
     import fcntl

@@ -10,8 +10,8 @@ from webdata.batch import files
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.journal import Journal, Lines
-from webdata.errors import ConfigError, QueryError
-from webdata.query import Query
+from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.query import Query
 from webdata.resources import Resource
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import asyncio
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
-from webdata.errors import ConfigError, QueryError
+from webdata.domain.errors import ConfigError, QueryError
 
 
 class Command(CrawlCommand):

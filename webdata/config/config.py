@@ -8,11 +8,11 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Literal, get_args
 
-from webdata import variables
-from webdata.errors import ConfigError
-from webdata.ladder import TRANSPORTS, Transport
-from webdata.pools import ANY, Pools, filed, listed, pools
-from webdata.query import Region
+from webdata.config import variables
+from webdata.config.proxies import ANY, Pools, filed, listed, pools
+from webdata.domain.errors import ConfigError
+from webdata.domain.query import Region
+from webdata.fetching.transport_policy import TRANSPORTS, Transport
 
 POOLS = (*Region, ANY)
 OF_EXAMPLES = ("KEY", "URL")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 ANY = "ANY"
 """The pool of calls without a region, and of those whose region has no pool of its own."""

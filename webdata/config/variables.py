@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import TypeVar
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 LAST_PORT = 65535
 Variables = Mapping[str, str]

@@ -17,7 +17,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from webdata.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
+from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.pages import url
 from webdata.resources.url_request import UrlPage
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from scrapy.http import Headers, Response
 
-from webdata.errors import FetchError, UnsupportedContentError
+from webdata.domain.errors import FetchError, UnsupportedContentError
+from webdata.domain.query import Query
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
-from webdata.query import Query
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
 

@@ -16,17 +16,24 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
-from webdata.errors import BlockedError, FetchError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
-from webdata.ladder import Step
-from webdata.outcome import Outcome
+from webdata.crawling.fair_queue import Turns
+from webdata.domain.errors import (
+    BlockedError,
+    FetchError,
+    LayoutError,
+    OverloadedError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Query
+from webdata.domain.records import Record
+from webdata.fetching.fetch import Ways, transport_of
+from webdata.fetching.transport_policy import Step
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
-from webdata.query import Query
-from webdata.records import Record
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
-from webdata.turns import Turns
-from webdata.ways import Ways, transport_of
 
 PASSED_ON = (BlockedError, LayoutError, UpstreamError)
 """Ends of a fetch after which the resource's next engine is asked. That a thing does not exist, or that nothing was

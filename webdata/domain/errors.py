@@ -23,7 +23,7 @@ WebdataError
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 
-from webdata.outcome import Outcome
+from webdata.domain.outcome import Outcome
 
 
 class Problem(TypedDict):
@@ -65,11 +65,11 @@ class FetchError(WebdataError):
     readable: bool = False
     """Whether the page can be read all the same, where no better one comes."""
     steps: Sequence[Mapping[str, Any]] = ()
-    """The attempts of a call that was lost, in the order in which they ended (`webdata.ladder.Step`)."""
+    """The attempts of a call that was lost, in the order in which they ended (`Step`)."""
     seconds: float = 0
     """How long that call took."""
     region_mode: str | None = None
-    """How it told the site its region (`webdata.crawl.Answer`)."""
+    """How it told the site its region (`webdata.crawling.warm_crawlers.Answer`)."""
 
     def __init__(self, reason: str, kind: str | None = None):
         super().__init__(reason)

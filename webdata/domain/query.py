@@ -26,7 +26,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from webdata.errors import Problem, QueryError
+from webdata.domain.errors import Problem, QueryError
 
 
 class Region(StrEnum):

@@ -13,12 +13,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
-from webdata.errors import BlockedError, ConfigError, FetchError, NotFoundError, WebdataError
-from webdata.ladder import OF_TRANSPORT, OTHER_PROXY, OTHER_TRANSPORT, Next, Place, Step, Transport
-from webdata.outcome import Outcome
+from webdata.domain.errors import BlockedError, ConfigError, FetchError, NotFoundError, WebdataError
+from webdata.domain.outcome import Outcome
+from webdata.fetching.fetch import Way, Ways, seconds_left, transport_of
+from webdata.fetching.proxy_pool import Verdict
+from webdata.fetching.transport_policy import OF_TRANSPORT, OTHER_PROXY, OTHER_TRANSPORT, Next, Place, Step, Transport
 from webdata.pages import consent
-from webdata.proxies import Verdict
-from webdata.ways import Way, Ways, seconds_left, transport_of
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +43,8 @@ class Judge(Protocol):
 class BlockedMiddleware:
     """Judges every response by the spider's own `check`, once, and climbs where that raises an error.
 
-    The next step is taken by another proxy or transport, or by the same after a pause, as the ladder says
-    (`webdata.ladder`); the last step's error is raised. `meta["dont_retry"]` asks for one step alone, and
+    The next step is taken by another proxy or transport, or by the same after a pause, as the ladder
+    says; the last step's error is raised. `meta["dont_retry"]` asks for one step alone, and
     `meta["dont_judge"]` for the response as it is. A page that can be read all the same (`FetchError.readable`) is
     given where no step brings a better one.
     """

@@ -8,8 +8,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from webdata.conversion import LARGE
-from webdata.errors import UpstreamError
+from webdata.conversion.processes import LARGE
+from webdata.domain.errors import UpstreamError
 from webdata.pages._url.compression import DECOMPRESSED, Plain, plain
 
 ACCEPTED = "gzip, deflate, br, zstd"

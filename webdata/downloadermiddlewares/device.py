@@ -5,7 +5,7 @@ from functools import cache
 from scrapy import Request
 from scrapy.http.headers import Headers
 
-from webdata.devices import identity, untrusted
+from webdata.fetching.device_profiles import identity, untrusted
 
 OWN = "own_headers"
 """The key of `request.meta` for what a request said itself: where it leads on, the device's headers are set anew."""

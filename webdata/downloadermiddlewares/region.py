@@ -5,7 +5,7 @@ from typing import Self
 from scrapy import Request
 from scrapy.crawler import Crawler
 
-from webdata.proxies import Proxies
+from webdata.fetching.proxy_pool import Proxies
 
 
 class RegionMiddleware:

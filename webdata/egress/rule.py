@@ -8,7 +8,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from ada_url import URL
 from scrapy.settings import BaseSettings
 
-from webdata.errors import TargetError
+from webdata.domain.errors import TargetError
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from ssl import SSLContext
 from urllib.parse import unquote, urlsplit
 
+from webdata.domain.errors import ConfigError
 from webdata.egress.relay import HEAD_LIMIT, Way
 from webdata.egress.rule import Address, Target
-from webdata.errors import ConfigError
 
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0

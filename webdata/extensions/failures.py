@@ -13,7 +13,7 @@ from twisted.python.failure import Failure as Caught
 
 from webdata.batch.failures import FIELDS, Failure
 from webdata.batch.queries import Batch
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 
 class RecordFilter(ItemFilter):

@@ -12,8 +12,8 @@ from scrapy.utils.log import get_scrapy_root_handler
 from tqdm import tqdm
 
 from webdata.batch.queries import Batch
+from webdata.domain.outcome import Outcome
 from webdata.extensions.feeds import JobFeedExporter
-from webdata.outcome import Outcome
 
 logger = logging.getLogger(__name__)
 

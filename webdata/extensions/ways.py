@@ -6,7 +6,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
-from webdata.ways import Ways
+from webdata.fetching.fetch import Ways
 
 
 class OwnWays:

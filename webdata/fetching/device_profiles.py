@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import permutations
 
-from webdata.query import Device
+from webdata.domain.query import Device
 
 VERSION = "150"
 PROFILE = f"chrome{VERSION}"

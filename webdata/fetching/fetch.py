@@ -10,9 +10,9 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.browser.process import Browser
-from webdata.ladder import Backoff, Ladder, Next, Place, Step, Transport
-from webdata.proxies import Proxies
+from webdata.fetching.proxy_pool import Proxies
+from webdata.fetching.transport_policy import Backoff, Ladder, Next, Place, Step, Transport
+from webdata.transports.browser.process import Browser
 
 
 @dataclass(frozen=True)

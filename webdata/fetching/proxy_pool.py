@@ -14,8 +14,8 @@ from typing import Any, Literal, Self, cast, get_args
 
 from scrapy.settings import BaseSettings
 
-from webdata.errors import QueryError
-from webdata.pools import ANY, Pools, Proxy
+from webdata.config.proxies import ANY, Pools, Proxy
+from webdata.domain.errors import QueryError
 
 Verdict = Literal["won", "lost", "blocked"]
 """`lost`: the proxy failed. `blocked`: the site turned it away. All else is `won`: the proxy did what it is for."""

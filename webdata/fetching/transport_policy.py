@@ -12,7 +12,7 @@ from random import Random
 from time import monotonic
 from typing import Any, Literal, TypedDict
 
-from webdata.outcome import Outcome
+from webdata.domain.outcome import Outcome
 
 Transport = Literal["http", "impersonate", "browser"]
 

@@ -27,11 +27,11 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from webdata.crawl import Answer, Call, Turn, WarmCrawlers
-from webdata.errors import AccessError, FetchError, OverloadedError, QueryError, UnsupportedContentError
-from webdata.proxies import Verdict
-from webdata.query import Region
-from webdata.ways import Ways
+from webdata.crawling.warm_crawlers import Answer, Call, Turn, WarmCrawlers
+from webdata.domain.errors import AccessError, FetchError, OverloadedError, QueryError, UnsupportedContentError
+from webdata.domain.query import Region
+from webdata.fetching.fetch import Ways
+from webdata.fetching.proxy_pool import Verdict
 
 OPENMETRICS = "application/openmetrics-text"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
@@ -81,7 +81,7 @@ class Metrics:
         return cache(Counter(name, told, labels, registry=self.registry).labels)
 
     def ended(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        """Count an engine's part of a call (`webdata.crawl.Told`)."""
+        """Count an engine's part of a call (`webdata.crawling.warm_crawlers.Told`)."""
         network, region = NETWORKS[call.sandbox], getattr(call.query, "region", None)
         transport = _transport(turn, end)
         self._calls(network, engine, outcome(end), transport, region if region in REGIONS else "").inc()

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from webdata.workers import Worker
+from webdata.server.workers import Worker
 
 ASKED = b"?"
 PATIENCE = 1.0

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborNode
 
-from webdata.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages._amazon import cards, marketplaces, prices, reviews
 from webdata.pages._amazon.extras import extras
 from webdata.pages._amazon.marketplaces import Marketplace

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
-from webdata.errors import BlockedError, LayoutError, UpstreamError
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
 from webdata.pages import _relevance
 from webdata.pages._bing import column
 from webdata.pages._bing.ads import shopping_ads, text_ad

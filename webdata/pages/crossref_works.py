@@ -7,7 +7,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from webdata.errors import FetchError, LayoutError
+from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
 from webdata.pages._scholar.tree import count, document, objects, of, told
 from webdata.resources.scholar_search import MOST, Article, ScholarAuthor, ScholarDocument, ScholarPage, ScholarQuery

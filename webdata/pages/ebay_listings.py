@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._ebay import fields
 from webdata.pages._ebay.cards import Card, shelf
 from webdata.pages._ebay.sites import site

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._elements import ancestry, attribute, lines, shown
 from webdata.pages._elements import image as picture
 from webdata.pages._google import empty, tree

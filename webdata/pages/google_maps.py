@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 import phonenumbers
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._google.links import host, outside, target
 from webdata.pages._text import count
 from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery

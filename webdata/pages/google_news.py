@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 import feedparser  # type: ignore[import-untyped]  # it comes without types
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from webdata.errors import LayoutError, NotFoundError, UpstreamError
+from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.pages._news import ids, links
 from webdata.pages._text import clean
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle

@@ -10,6 +10,8 @@ from typing import cast
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.query import WebQuery
+from webdata.domain.records import Carousel, Result, ResultMetadata, WebPage
 from webdata.pages import google_web
 from webdata.pages._elements import image, lines, shown
 from webdata.pages._google import organic, tree
@@ -17,8 +19,6 @@ from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, date, duration
-from webdata.query import WebQuery
-from webdata.records import Carousel, Result, ResultMetadata, WebPage
 
 SNIPPET = ".ITZIwc, .qCr3Hd"
 PUBLISHER = ".gqF9jc, .WRu9Cd, .Sg4azc, .VuuXrf"

@@ -9,7 +9,20 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborNode
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
+from webdata.domain.query import WebQuery
+from webdata.domain.records import (
+    Ad,
+    Answer,
+    Carousel,
+    Company,
+    Place,
+    RelatedQuestion,
+    RelatedSearch,
+    Result,
+    ShoppingAd,
+    WebPage,
+)
 from webdata.pages._elements import attribute
 from webdata.pages._google import (
     ads,
@@ -27,19 +40,6 @@ from webdata.pages._google import (
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean
-from webdata.query import WebQuery
-from webdata.records import (
-    Ad,
-    Answer,
-    Carousel,
-    Company,
-    Place,
-    RelatedQuestion,
-    RelatedSearch,
-    Result,
-    ShoppingAd,
-    WebPage,
-)
 
 SEARCH_BOX = "textarea[name=q], input[name=q]"
 TITLE = "title"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._text import clean
 from webdata.resources._job_terms import ANYWHERE
 from webdata.resources.job_search import Job, JobPage, JobQuery

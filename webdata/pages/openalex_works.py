@@ -5,7 +5,7 @@ Anything may be null. Since November 2025 a work no longer links to the works th
 
 from typing import Any
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
 from webdata.pages._scholar.tree import count, document, objects, of, told
 from webdata.resources.scholar_search import (

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import orjson
 
-from webdata.errors import LayoutError, NotFoundError
+from webdata.domain.errors import LayoutError, NotFoundError
+from webdata.domain.query import Query
+from webdata.domain.records import Record
 from webdata.pages._reddit import atom, things
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import unreadable
 from webdata.pages._reddit.things import Thing, children, completed, is_thing
-from webdata.query import Query
-from webdata.records import Record
 from webdata.resources.forum import ForumAboutQuery, ForumCommentsQuery, ForumPostQuery
 
 NAME = re.compile(r"\w{2,21}", re.ASCII)

@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Literal
 
-from webdata.errors import UnsupportedContentError
+from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._url.bounds import plain
 from webdata.pages._url.compression import decompressed
 from webdata.pages._url.encoding import decoded

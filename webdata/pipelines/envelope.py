@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from webdata.outcome import Outcome
-from webdata.query import Query
-from webdata.records import Record
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Query
+from webdata.domain.records import Record
 from webdata.resources import ENVELOPE
 
 

@@ -10,8 +10,8 @@ from referencing import Resource as SchemaResource
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from webdata.errors import RecordError
-from webdata.records import Record
+from webdata.domain.errors import RecordError
+from webdata.domain.records import Record
 from webdata.resources import Resource, schema
 
 SCHEMA_HOST = "webdata:/"

@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from webdata.outcome import Outcome
-from webdata.query import Query
-from webdata.records import Record
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Query
+from webdata.domain.records import Record
 
 ENVELOPE = ("query", "ts", "device_region", "device_type")
 """The keys of the common envelope (spec.md, common envelope fields)."""

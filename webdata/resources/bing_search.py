@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import BeforeValidator, Field
 
-from webdata.query import Country, Language, WebQuery, lower
+from webdata.domain.query import Country, Language, WebQuery, lower
 from webdata.resources import Resource
 
 MARKET = r"^[a-z]{2,3}-[A-Z]{2}$"

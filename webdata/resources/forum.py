@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from webdata.query import Query, lower
+from webdata.domain.query import Query, lower
 from webdata.resources import Resource
 
 FRESH_SECONDS = 600

@@ -4,8 +4,8 @@ from typing import Annotated, TypedDict
 
 from pydantic import Field
 
-from webdata.query import SearchQuery, Verbatim
-from webdata.records import Ad, Answer, Carousel, Company, Place, RelatedSearch, Result, ShoppingAd
+from webdata.domain.query import SearchQuery, Verbatim
+from webdata.domain.records import Ad, Answer, Carousel, Company, Place, RelatedSearch, Result, ShoppingAd
 from webdata.resources import Resource
 
 MAX_WRITTEN = 64 * 1024

@@ -6,8 +6,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from webdata.errors import Problem
-from webdata.query import Query
+from webdata.domain.errors import Problem
+from webdata.domain.query import Query
 from webdata.resources import Resource
 from webdata.resources._job_terms import Wanted, wanted
 

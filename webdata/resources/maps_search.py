@@ -4,7 +4,7 @@ from typing import Annotated, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from webdata.query import SHOWS, Country, Language, Query, not_blank
+from webdata.domain.query import SHOWS, Country, Language, Query, not_blank
 from webdata.resources import Resource
 
 LANGUAGE, COUNTRY = "en", "us"

@@ -2,7 +2,7 @@
 
 from typing import NotRequired, TypedDict
 
-from webdata.query import SearchQuery
+from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
 
 

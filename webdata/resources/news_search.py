@@ -4,7 +4,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from pydantic import BeforeValidator, Field
 
-from webdata.query import SearchQuery
+from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
 
 EDITION = r"^[A-Z]{2}:[a-z]{2,3}(-([A-Z][a-z]{3}|[A-Z]{2}|[0-9]{3}))?$"

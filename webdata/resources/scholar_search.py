@@ -6,8 +6,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from webdata.errors import Problem
-from webdata.query import SearchQuery
+from webdata.domain.errors import Problem
+from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
 
 MOST = 200

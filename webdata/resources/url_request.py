@@ -6,8 +6,8 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from ada_url import URL
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from webdata.query import Query, explained, lower, not_blank
-from webdata.records import Record
+from webdata.domain.query import Query, explained, lower, not_blank
+from webdata.domain.records import Record
 from webdata.resources import PlainText, Resource
 
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Video search (spec.md, video response): a web search in videos."""
 
-from webdata.query import WebQuery
+from webdata.domain.query import WebQuery
 from webdata.resources import Resource
 
 VIDEO_SEARCH = Resource(

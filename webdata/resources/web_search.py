@@ -1,6 +1,6 @@
 """Web search (spec.md, web search response)."""
 
-from webdata.query import WebQuery
+from webdata.domain.query import WebQuery
 from webdata.resources import Resource
 
 WEB_SEARCH = Resource(

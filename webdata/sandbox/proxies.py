@@ -16,9 +16,9 @@ from twisted.internet.address import IPv4Address
 from twisted.internet.interfaces import IAddress, IListeningPort
 from twisted.internet.protocol import ServerFactory
 
-from webdata.errors import ConfigError
-from webdata.pools import ANY
-from webdata.query import Region
+from webdata.config.proxies import ANY
+from webdata.domain.errors import ConfigError
+from webdata.domain.query import Region
 from webdata.sandbox.connection import Answering, Connection
 from webdata.sandbox.exchange import HTML, TEXT, Reply, SandboxRequest
 from webdata.sandbox.server import close

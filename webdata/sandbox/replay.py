@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
 
 INDEX = "INDEX.jsonl"

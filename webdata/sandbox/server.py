@@ -13,7 +13,7 @@ from twisted.internet.error import CannotListenError
 from twisted.internet.interfaces import IAddress, IListeningPort
 from twisted.internet.protocol import ServerFactory
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 from webdata.sandbox.certificates import Authority
 from webdata.sandbox.connection import Connection
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown

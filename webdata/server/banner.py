@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from webdata.access import new_key
-from webdata.certificates import Certificate
-from webdata.config import Config
-from webdata.listening import Listening
+from webdata.access.api_keys import new_key
+from webdata.config.config import Config
+from webdata.server.certificates import Certificate
+from webdata.server.listening import Listening
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore
 from webdata.stores.sql_stores import SqlStores
 

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from webdata.config import Config
-from webdata.errors import ConfigError
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 

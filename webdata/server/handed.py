@@ -1,4 +1,4 @@
-"""A worker's end of the line to its parent (`webdata.workers`): connections come by it, and the word to stop."""
+"""A worker's end of the line to its parent (`webdata.server.workers`): connections come by it, and the word to stop."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from twisted.internet import reactor as installed_reactor
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.protocol import ServerFactory
 
-from webdata.workers import ALIVE, CLOSED, READY, STOP, TAKEN, TICK, Worker
+from webdata.server.workers import ALIVE, CLOSED, READY, STOP, TAKEN, TICK, Worker
 
 CLOSE_ON_EXEC: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from webdata.certificates import Certificate
-from webdata.config import Config
-from webdata.errors import ConfigError
-from webdata.tls import prepared
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.server.certificates import Certificate
+from webdata.server.tls import prepared
 
 logger = logging.getLogger(__name__)
 

@@ -12,13 +12,13 @@ from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.access import HEADERS as KEY_HEADERS
-from webdata.api.connections import Connections
+from webdata.access.api_keys import HEADERS as KEY_HEADERS
 from webdata.api.front import access_log
 from webdata.api.incoming import KEY
 from webdata.api.problems import ProblemDetails
 from webdata.api.replies import new_request_id
-from webdata.api.site import Channel, Site, ascii_only
+from webdata.server.connections import Connections
+from webdata.server.site import Channel, Site, ascii_only
 
 HTTPS_PORT = 443
 TLS_HANDSHAKE = 0x16

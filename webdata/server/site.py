@@ -14,9 +14,9 @@ from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.api.connections import LIMITS, Connections, Phase, Unsent
 from webdata.api.problems import ProblemDetails
 from webdata.api.replies import new_request_id
+from webdata.server.connections import LIMITS, Connections, Phase, Unsent
 
 MAX_BODY = 1_048_576
 """Bytes of a request's body. What goes beyond is dropped, and the request is answered 413."""

@@ -12,9 +12,9 @@ from twisted.internet.interfaces import IOpenSSLServerConnectionCreator
 from twisted.protocols.tls import TLSMemoryBIOProtocol
 from zope.interface import implementer
 
-from webdata.certificates import CERT, Certificate, certificate_of, is_due
-from webdata.config import Config
-from webdata.errors import ConfigError
+from webdata.config.config import Config
+from webdata.domain.errors import ConfigError
+from webdata.server.certificates import CERT, Certificate, certificate_of, is_due
 
 logger = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 

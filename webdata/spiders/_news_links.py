@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
-from webdata.errors import BlockedError, FetchError, LayoutError, UpstreamTimeoutError
+from webdata.domain.errors import BlockedError, FetchError, LayoutError, UpstreamTimeoutError
 from webdata.pages._news import articles
 from webdata.pages._news.articles import Signed
 

@@ -15,7 +15,7 @@ from scrapy import Request
 from scrapy.http import Headers, Response
 from w3lib.http import basic_auth_header
 
-from webdata.errors import UpstreamError
+from webdata.domain.errors import UpstreamError
 
 TOKEN = "https://www.reddit.com/api/v1/access_token"  # noqa: S105  # an address
 INSTALLED = "https://oauth.reddit.com/grants/installed_client"

@@ -6,7 +6,7 @@ The paths and parameters are those of https://www.reddit.com/dev/api.
 from typing import Any
 from urllib.parse import urlencode
 
-from webdata.query import Query
+from webdata.domain.query import Query
 from webdata.resources.forum import (
     ForumAboutQuery,
     ForumCommentsQuery,

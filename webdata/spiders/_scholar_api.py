@@ -6,7 +6,7 @@ from scrapy import Request
 from scrapy.http import Response
 from w3lib.url import url_query_cleaner
 
-from webdata.errors import BlockedError, FetchError
+from webdata.domain.errors import BlockedError, FetchError
 from webdata.pages._scholar.refusals import refusal, seconds_told
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
 from webdata.spiders.base import EngineSpider

@@ -20,7 +20,7 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
-from webdata.errors import (
+from webdata.domain.errors import (
     BlockedError,
     ConfigError,
     FetchError,
@@ -33,16 +33,16 @@ from webdata.errors import (
     UpstreamTimeoutError,
     WebdataError,
 )
-from webdata.kept import KeptPages
-from webdata.ladder import TRANSPORTS, Transport
-from webdata.outcome import Outcome
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Query
+from webdata.domain.records import Record
+from webdata.fetching.fetch import Way, Ways, avoid, seconds_left
+from webdata.fetching.proxy_pool import check_region
+from webdata.fetching.transport_policy import TRANSPORTS, Transport
 from webdata.pages import blocked
 from webdata.pipelines.envelope import Found
-from webdata.proxies import check_region
-from webdata.query import Query
-from webdata.records import Record
 from webdata.resources import Resource
-from webdata.ways import Way, Ways, avoid, seconds_left
+from webdata.watch.samples import KeptPages
 
 IDENTITY = ("region", "device", "session", "proxy_label", "cookiejar", "started_at", "deadline", "steps")
 """The keys of `request.meta` that all fetches of one query share."""

@@ -9,12 +9,12 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
-from webdata.errors import BlockedError, FetchError, UpstreamError
-from webdata.outcome import Outcome
+from webdata.domain.errors import BlockedError, FetchError, UpstreamError
+from webdata.domain.outcome import Outcome
+from webdata.domain.query import Region
+from webdata.domain.records import Record
 from webdata.pages import bing_web
 from webdata.pipelines.envelope import Found
-from webdata.query import Region
-from webdata.records import Record
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 

@@ -8,8 +8,8 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from webdata.domain.records import Record
 from webdata.pages import crossref_works
-from webdata.records import Record
 from webdata.resources.scholar_search import ScholarQuery
 from webdata.spiders._scholar_api import WorksSpider, api_request
 

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.domain.records import Record
 from webdata.pages import ebay_listings
 from webdata.pages._ebay.sites import site
-from webdata.records import Record
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.domain.records import Record
 from webdata.pages import google_image, google_web
-from webdata.records import Record
 from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 from webdata.spiders.google_web import LOCALES

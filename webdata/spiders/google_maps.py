@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.domain.records import Record
+from webdata.fetching.fetch import transport_of
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport
-from webdata.records import Record
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 from webdata.spiders.base import EngineSpider, accept_language
-from webdata.ways import transport_of
 
 SITE = "https://www.google.com"
 SCHEMA = "maps.v1"

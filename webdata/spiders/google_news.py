@@ -11,10 +11,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
+from webdata.domain.query import Region
+from webdata.domain.records import Record
 from webdata.pages import google_news
 from webdata.pages._news import links
-from webdata.query import Region
-from webdata.records import Record
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
 from webdata.spiders._news_links import Resolution
 from webdata.spiders.base import EngineSpider

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.domain.query import Region, WebQuery
+from webdata.domain.records import Record
 from webdata.pages import google_web
-from webdata.query import Region, WebQuery
-from webdata.records import Record
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
-from webdata.errors import FetchError, UpstreamError
+from webdata.domain.errors import FetchError, UpstreamError
+from webdata.domain.records import Record
 from webdata.pages import linkedin_jobs
-from webdata.records import Record
 from webdata.resources._job_terms import ANYWHERE, wanted
 from webdata.resources.job_search import JOB_SEARCH, Job, JobQuery
 from webdata.spiders.base import EngineSpider, utf8

@@ -9,9 +9,9 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from webdata.errors import UpstreamError
+from webdata.domain.errors import UpstreamError
+from webdata.domain.records import Record
 from webdata.pages import openalex_works
-from webdata.records import Record
 from webdata.resources.scholar_search import LAST, ScholarPage, ScholarQuery
 from webdata.spiders._scholar_api import ApiRequest, WorksSpider, api_request
 from webdata.spiders.base import IDENTITY

@@ -12,12 +12,12 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.errors import BlockedError, FetchError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, UpstreamError
+from webdata.domain.query import Query
+from webdata.domain.records import Record
 from webdata.pages import reddit
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import refusal
-from webdata.query import Query
-from webdata.records import Record
 from webdata.resources.forum import FORUM
 from webdata.spiders._reddit_oauth import Account, told
 from webdata.spiders._reddit_urls import api_url, feed_url, json_url

@@ -10,20 +10,20 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.conversion import CONVERSIONS, Turns
+from webdata.conversion.processes import CONVERSIONS, Turns
+from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
+from webdata.domain.query import Query
+from webdata.domain.records import Record
 from webdata.downloadermiddlewares.cookies import OneQuery
 from webdata.downloadermiddlewares.decompression import DATALOSS, DecompressionMiddleware, plain_body
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
-from webdata.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
+from webdata.fetching.fetch import Way, transport_of
 from webdata.pages import blocked, url
 from webdata.pages._url.compression import DECOMPRESSED, Plain
-from webdata.query import Query
-from webdata.records import Record
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
 from webdata.spiders.base import EngineSpider, asking, plain_headers
-from webdata.ways import Way, transport_of
 
 REDIRECTS = 10
 GONE = (404, 410)

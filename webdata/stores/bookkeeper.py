@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe
 
-from webdata.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores.books import Operation
 from webdata.stores.database import attach_database
 from webdata.stores.sql_books import Results, SqlBooks

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from webdata.errors import OutOfCreditsError
+from webdata.domain.errors import OutOfCreditsError
 
 Kind = Literal["credit", "reserve", "commit", "release", "free"]
 Place = Literal["issued", "balance", "reserved", "spent"]

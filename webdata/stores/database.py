@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError as SqlOperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateTable
 
-from webdata.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.prepared import cursor
 from webdata.stores.tables import LINKS

@@ -51,7 +51,7 @@ class Key:
     """A test key is answered from the sandbox, a live key from the internet (contract.md 7)."""
     created: datetime
     digest: str = field(repr=False)
-    """The hash that the key is found by (see `webdata.access.digest`)."""
+    """The hash that the key is found by (see `webdata.access.api_keys.digest`)."""
     account_id: str = DEFAULT_ACCOUNT
     prefix: str = ""
     """The beginning of the secret, to tell keys apart by; empty where it was not kept."""

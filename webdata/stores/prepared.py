@@ -15,7 +15,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.dml import Insert, UpdateBase
 from sqlalchemy.types import TypeDecorator
 
-from webdata.errors import DatabaseAwayError
+from webdata.domain.errors import DatabaseAwayError
 
 Raw = tuple[Any, ...]
 """A row as the driver gives it."""

@@ -10,7 +10,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 

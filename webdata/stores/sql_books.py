@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.engine import Dialect
 
-from webdata.errors import OutOfCreditsError
+from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.books import Books, Credit, End, Free, Movement, Operation, Reservation, Reserve
 from webdata.stores.database import Database, reached
 from webdata.stores.prepared import Prepared, among, cursor

@@ -10,11 +10,11 @@ from scrapy.exceptions import DownloadTimeoutError, NotSupported
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 
-from webdata.downloads import BoundedHandler
 from webdata.egress.connect import GuardedPool
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Target
-from webdata.tunnel import ProxiedHandler
+from webdata.transports.http import BoundedHandler
+from webdata.transports.proxy_tunnel import ProxiedHandler
 
 
 class TransportsHandler(BaseDownloadHandler):
@@ -54,11 +54,11 @@ class TransportsHandler(BaseDownloadHandler):
     def _made(self, transport: str) -> BaseDownloadHandler:
         settings = self.crawler.settings
         if transport == "impersonate":
-            from webdata.impersonated import ImpersonateHandler  # noqa: PLC0415 - it needs an extra
+            from webdata.transports.impersonate import ImpersonateHandler  # noqa: PLC0415 - it needs an extra
 
             return ImpersonateHandler(self.crawler, self._guard)
         if transport == "browser":
-            from webdata.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
+            from webdata.transports.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
 
             return BrowserHandler(self.crawler, settings["WAYS"].browser, self._guard or Guard.from_settings(settings))
         raise NotSupported(f"there is no transport called {transport}")

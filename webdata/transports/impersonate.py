@@ -25,10 +25,10 @@ from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy_impersonate import ImpersonateDownloadHandler
 
-from webdata.devices import PROFILE
 from webdata.egress.guard import Guard
 from webdata.egress.rule import known_addresses
-from webdata.tunnel import BROKEN, READY_SECONDS
+from webdata.fetching.device_profiles import PROFILE
+from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
 
 BROKE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
 

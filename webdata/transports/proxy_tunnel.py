@@ -29,7 +29,7 @@ from twisted.web.client import URI, Agent, ResponseNeverReceived
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-from webdata.downloads import BoundedAgent, BoundedHandler
+from webdata.transports.http import BoundedAgent, BoundedHandler
 
 READY_SECONDS = 8.0
 """How long a proxy may take until the target is heard through its tunnel; half of the download's time where that is

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError, LayoutError, UpstreamError
+from webdata.domain.errors import FetchError, LayoutError, UpstreamError
 from webdata.pages._reddit import atom
 from webdata.resources.forum import ForumAboutQuery, ForumCommentsQuery, ForumSubforumQuery
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import BlockedError, FetchError, NotFoundError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError
 from webdata.pages._reddit.refusals import REASONS, refusal
 
 URL = "https://www.reddit.com/r/python/hot.json"

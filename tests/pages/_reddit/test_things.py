@@ -4,7 +4,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._reddit.things import completed
 
 JSON = st.recursive(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import FetchError
+from webdata.domain.errors import FetchError
 from webdata.pages._scholar.refusals import refusal, seconds_told
 
 BUDGET = {"error": "Rate limit exceeded", "message": "Insufficient budget.", "retryAfter": 3600}

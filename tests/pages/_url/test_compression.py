@@ -9,7 +9,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webdata.errors import UpstreamError
+from webdata.domain.errors import UpstreamError
 from webdata.pages._url.compression import READERS, decompressed, plain
 
 TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))

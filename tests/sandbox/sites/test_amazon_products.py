@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import amazon_products as parser
 from webdata.pages import blocked
 from webdata.pages._amazon.marketplaces import LOCALES

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import bing_web as parser
 from webdata.pages import blocked
 from webdata.resources.bing_search import BingQuery

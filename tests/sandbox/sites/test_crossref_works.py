@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import crossref_works as parser
 from webdata.pages import openalex_works as other_parser
 from webdata.resources.scholar_search import ScholarQuery

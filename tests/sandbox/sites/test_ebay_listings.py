@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import blocked
 from webdata.pages import ebay_listings as parser
 from webdata.resources.marketplace_search import MarketplaceQuery

@@ -6,7 +6,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import google_image as parser
 from webdata.resources.image_search import ImageQuery
 from webdata.sandbox.exchange import SandboxRequest

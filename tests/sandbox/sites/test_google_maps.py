@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import blocked
 from webdata.pages import google_maps as parser
 from webdata.resources.maps_search import MapsQuery

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError, NotFoundError
+from webdata.domain.errors import LayoutError, NotFoundError
 from webdata.pages import blocked
 from webdata.pages import google_news as parser
 from webdata.pages._news import articles, ids, links

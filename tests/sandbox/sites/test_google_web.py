@@ -13,10 +13,10 @@ from pytest_twisted import ensureDeferred
 from selectolax.lexbor import LexborHTMLParser
 from twisted.internet.threads import deferToThread
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
+from webdata.domain.query import WebQuery
 from webdata.pages import blocked
 from webdata.pages import google_web as parser
-from webdata.query import WebQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _google_results, google_web, site_for
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages import blocked
 from webdata.pages import linkedin_jobs as parser
 from webdata.resources.job_search import JobQuery

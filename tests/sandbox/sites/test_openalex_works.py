@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import openalex_works as parser
 from webdata.resources.scholar_search import ScholarQuery
 from webdata.sandbox.exchange import SandboxRequest

@@ -2,8 +2,8 @@
 
 import pytest
 
-from webdata.browser import contexts
-from webdata.browser.contexts import Contexts, Profile
+from webdata.transports.browser import contexts
+from webdata.transports.browser.contexts import Contexts, Profile
 
 pytestmark = pytest.mark.task
 

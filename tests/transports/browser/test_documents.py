@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.browser import documents
-from webdata.browser.documents import Document
+from webdata.transports.browser import documents
+from webdata.transports.browser.documents import Document
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError, DownloadTimeoutError
 from scrapy.http.cookies import WrappedRequest, WrappedResponse
 
-from webdata.browser import handler
-from webdata.browser.contexts import _parted
-from webdata.browser.visit import Won
 from webdata.spiders.base import fetch_error
+from webdata.transports.browser import handler
+from webdata.transports.browser.contexts import _parted
+from webdata.transports.browser.visit import Won
 
 URL = "https://www.example.com/a"
 

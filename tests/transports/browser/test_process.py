@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from webdata.browser.process import Browser
-from webdata.config import find_chromium
-from webdata.crawl import scrapy_settings
-from webdata.errors import UpstreamError
+from webdata.config.config import find_chromium
+from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.domain.errors import UpstreamError
+from webdata.transports.browser.process import Browser
 
 pytestmark = pytest.mark.task
 

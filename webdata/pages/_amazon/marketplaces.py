@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.query import Region
 from webdata.pages._elements import shown
 from webdata.pages._text import Price
-from webdata.query import Region
 
 CURRENCIES = {
     "com": "USD", "ca": "CAD", "com.mx": "MXN", "com.br": "BRL", "co.uk": "GBP", "ie": "EUR", "de": "EUR",

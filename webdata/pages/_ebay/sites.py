@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from webdata.query import Region
+from webdata.domain.query import Region
 
 
 class Site(NamedTuple):

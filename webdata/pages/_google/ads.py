@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Ad, AdMetadata, AdSitelink
 from webdata.pages._elements import attribute, enclosing, hidden, lines, shown
 from webdata.pages._google.links import advertised, host, is_paid
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
-from webdata.records import Ad, AdMetadata, AdSitelink
 
 AREAS = ("text_ad", "ad_area")
 TOP = ("tads", "tvcap", "taw", "atvcap")

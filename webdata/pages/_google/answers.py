@@ -6,12 +6,12 @@ from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Answer, Reference
 from webdata.pages._elements import ancestry, attribute, enclosing, lines, shown, texts
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean, date
-from webdata.records import Answer, Reference
 
 ELSEWHERE = ("question", "questions", "aside", "popup", "text_ad")
 FEATURED = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, .di3YZe, .RqBzHd"

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Carousel, CarouselItem
 from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, shown
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._google.words import FACTS, SOCIAL, WORDS
 from webdata.pages._text import clean, date, duration, price, rating
-from webdata.records import Carousel, CarouselItem
 
 ELSEWHERE = (
     "link", "question", "questions", "text_ad", "ad_area", "product_ad",

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Result, ResultMetadata, Sitelink
 from webdata.pages._elements import ancestry, attribute, image, lines, shown
 from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, date, price, rating
-from webdata.records import Result, ResultMetadata, Sitelink
 
 ELSEWHERE = (
     "question", "questions", "text_ad", "ad_area", "product_ad", "aside",

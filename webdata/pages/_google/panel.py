@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Company, NamedLink
 from webdata.pages._elements import attribute, image, shown
 from webdata.pages._google.links import ENTITY, outside, target
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, rating
-from webdata.records import Company, NamedLink
 
 TITLE = "title"
 SUBTITLE = "subtitle"

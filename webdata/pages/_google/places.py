@@ -4,12 +4,12 @@ import re
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Place
 from webdata.pages._elements import apart, attribute, image, lines, shown
 from webdata.pages._google.links import GOOGLE, outside, target
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
 from webdata.pages._urls import query, split
-from webdata.records import Place
 
 ELSEWHERE = ("aside", "popup", "question", "questions", "carousel", "ad_area")
 SPONSORED = ".rllt__details [data-dtld], .uEierd, .U3A9Ac, .jpu5Q"

@@ -2,12 +2,12 @@
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import RelatedQuestion
 from webdata.pages._elements import ancestry, attribute, lines, shown
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean
-from webdata.records import RelatedQuestion
 
 QUESTION = "[data-q]"
 ASKED = "[role=button], [role=tab], [aria-expanded]"

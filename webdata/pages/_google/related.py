@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from itertools import groupby
 
+from webdata.domain.records import RelatedSearch
 from webdata.pages._elements import shown
 from webdata.pages._google.links import search_terms, target
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import folded
-from webdata.records import RelatedSearch
 
 KNOWN = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
 ELSEWHERE = (

@@ -2,11 +2,11 @@
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import ShoppingAd
 from webdata.pages._elements import attribute, image, lines, shown
 from webdata.pages._google.links import TRACKERS, advertised
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import Price, clean, count, prices, rating
-from webdata.records import ShoppingAd
 
 UNIT = ".pla-unit-container"
 TITLE = ".pla-unit-title, .pymv4e, [role=heading], h4"

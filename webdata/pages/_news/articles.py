@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError
+from webdata.domain.errors import LayoutError
 from webdata.pages._news.ids import is_web_address
 
 SIGNED = "[data-n-a-id][data-n-a-ts][data-n-a-sg]"

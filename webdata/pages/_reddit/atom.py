@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 
 from selectolax.lexbor import LexborHTMLParser
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.query import Query
 from webdata.pages._reddit.things import Thing
-from webdata.query import Query
 from webdata.resources.forum import ForumAboutQuery, ForumSubforumQuery, ForumUserQuery
 
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from webdata.errors import BlockedError, FetchError, NotFoundError, UpstreamError
+from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError
 
 LONGEST = 20_000
 """Bytes; no refusal in JSON is longer."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.resources.forum import About, Comment, Post
 
 Thing = dict[str, Any]

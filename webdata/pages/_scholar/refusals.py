@@ -8,7 +8,7 @@ import re
 
 import orjson
 
-from webdata.errors import BlockedError, FetchError, NotFoundError, UpstreamError, UpstreamTimeoutError
+from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError, UpstreamTimeoutError
 from webdata.pages._scholar.tree import of
 
 LONGEST = 20_000

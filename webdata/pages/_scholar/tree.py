@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from webdata.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.resources.scholar_search import Article, ScholarPage
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import brotli
 
-from webdata.errors import UpstreamError
+from webdata.domain.errors import UpstreamError
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, inspect, text
 
-from webdata.errors import ConfigError
+from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 

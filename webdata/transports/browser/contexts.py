@@ -10,9 +10,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from webdata.devices import identity
 from webdata.egress.guard import Guard
 from webdata.egress.proxy import GuardProxy
+from webdata.fetching.device_profiles import identity
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as Chromium

@@ -30,14 +30,14 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 from scrapy_playwright.page import PageMethod
 
-from webdata.browser.contexts import Context, Profile
-from webdata.browser.documents import Rules
-from webdata.browser.process import Browser
-from webdata.browser.visit import Visit, Won
-from webdata.devices import LANGUAGES, identity
+from webdata.domain.errors import UpstreamError
 from webdata.egress.guard import Guard
-from webdata.errors import UpstreamError
+from webdata.fetching.device_profiles import LANGUAGES, identity
 from webdata.pages._url.compression import DECOMPRESSED
+from webdata.transports.browser.contexts import Context, Profile
+from webdata.transports.browser.documents import Rules
+from webdata.transports.browser.process import Browser
+from webdata.transports.browser.visit import Visit, Won
 
 logger = logging.getLogger(__name__)
 

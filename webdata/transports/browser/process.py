@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.settings import BaseSettings
 
-from webdata.browser.contexts import Contexts
+from webdata.domain.errors import UpstreamError
 from webdata.egress.proxy import BROWSER_ARGUMENTS
-from webdata.errors import UpstreamError
+from webdata.transports.browser.contexts import Contexts
 
 if TYPE_CHECKING:  # nothing of Playwright is imported before the first page
     from playwright.async_api import Browser as Chromium

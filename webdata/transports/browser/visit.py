@@ -12,10 +12,10 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
 
-from webdata.browser.documents import Document, Documents, Rules
-from webdata.devices import Identity
+from webdata.fetching.device_profiles import Identity
 from webdata.pages import blocked
 from webdata.pages.blocked import Block
+from webdata.transports.browser.documents import Document, Documents, Rules
 
 NAVIGATING = "page is navigating"
 """What Playwright says of a page that has no content at the moment."""

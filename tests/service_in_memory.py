@@ -18,11 +18,11 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.testing import StringTransport
 from twisted.web.http_headers import Headers
 
-from webdata.access import Access, new_key
-from webdata.cache import Cache
-from webdata.crawl import Answer, Call
-from webdata.limits import Limits
-from webdata.outcome import Outcome
+from webdata.access.api_keys import Access, new_key
+from webdata.access.cache import Cache
+from webdata.access.rate_limits import Limits
+from webdata.crawling.warm_crawlers import Answer, Call
+from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_PLAN
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from treq.testing import RequestTraversalAgent
     from twisted.internet.defer import Deferred
 
-    from webdata.api.admission import Admission
+    from webdata.access.admission import Admission
     from webdata.api.app import Api
 
 RECORD = {"results": [{"title": "Café – 東京"}], "query": "coffee"}
@@ -176,7 +176,7 @@ def cache_bytes() -> int:
 @pytest.fixture
 def admission(calls, keys, ledger, cache_bytes) -> Admission:
     """As the service has it."""
-    from webdata.api.admission import Admission
+    from webdata.access.admission import Admission
 
     return Admission(Access(keys), Limits(MemoryLimits()), Cache(MemoryCache(cache_bytes), 3600), ledger, calls)
 

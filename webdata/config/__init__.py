@@ -1,0 +1,1 @@
+"""What an operator sets, by variables of the environment."""

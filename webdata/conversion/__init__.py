@@ -1,0 +1,1 @@
+"""Pages to Markdown, in processes that can be killed."""

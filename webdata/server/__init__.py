@@ -1,0 +1,1 @@
+"""Sockets, TLS, certificates, HTTP connections, worker processes, the banner at the start."""

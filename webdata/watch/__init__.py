@@ -1,0 +1,1 @@
+"""What keeps an eye on the engines: samples of pages of unknown layout."""
