@@ -11,8 +11,8 @@ from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 from twisted.internet.defer import Deferred, ensureDeferred
 
-from webdata.domain.query import WebQuery
 from webdata.pages import google_web
+from webdata.resources.web_search import WebQuery
 
 install_reactor(TWISTED_REACTOR)
 

@@ -4,7 +4,7 @@ import os
 
 from scrapy import Request
 
-from webdata.domain.query import WebQuery
+from webdata.resources.web_search import WebQuery
 from webdata.spiders.google_web import GoogleWebSpider
 
 

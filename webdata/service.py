@@ -149,7 +149,7 @@ class Service:
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, told)
         metrics.show(partial(calls, self.crawlers))
         self.admission = self._admission(stores)
-        metrics.show(partial(money, self.admission.shown, lambda: self.passing.cache_bytes))
+        metrics.show(partial(money, self.admission.snapshot, lambda: self.passing.cache_bytes))
         await self._meet_siblings(metrics)
         self.health = Health(
             self.crawlers,

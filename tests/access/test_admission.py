@@ -208,4 +208,4 @@ async def test_a_database_that_is_away(pay, keys, monkeypatch):
 def test_the_cache_is_there(admission):
     """These tests have a cache, unlike the others of the API."""
     assert isinstance(admission._cache._store, MemoryCache)
-    assert admission.shown()["credits"] == {"reserved": 0, "committed": 0, "released": 0}
+    assert admission.snapshot()["credits"] == {"reserved": 0, "committed": 0, "released": 0}

@@ -16,9 +16,8 @@ from webdata.access.cache import Cache, CacheControl, Hit, Kept, cache_key
 from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import WebQuery
 from webdata.resources.bing_search import BING_SEARCH
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.cache_redis import RedisCache, owned
 from webdata.stores.redis_server import RedisServer

@@ -24,9 +24,9 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import Device, Query, Region, WebQuery
+from webdata.domain.query import Device, Query, Region
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 
 class TermQuery(Query):

@@ -6,9 +6,8 @@ from pytest_twisted import ensureDeferred
 from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
-from webdata.domain.query import WebQuery
 from webdata.fetching.transport_policy import Place
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.memory import MemoryKeys
 
 PROXIES = pools(
@@ -146,7 +145,7 @@ async def test_no_database(make_api, make_ask, make_health, caplog):
 def test_no_browser(make_health, make_crawlers):
     """A browser that is wanted and not there is a warning; one that is turned off is none."""
     crawlers = make_crawlers(CHROMIUM=None)
-    wanting, content = make_health(crawlers).shown(), make_health(crawlers, wanted=("http",)).shown()
+    wanting, content = make_health(crawlers).snapshot(), make_health(crawlers, wanted=("http",)).snapshot()
     assert (wanting["status"], content["status"]) == ("degraded", "ready")
     assert "no Chromium was found" in wanting["warnings"][0]
     assert not wanting["ways"]["internet"]["browser"]["available"]
@@ -159,7 +158,7 @@ async def test_a_browser_that_does_not_start(health, crawlers, caplog):
     for _ in range(2):
         with pytest.raises(UpstreamError):
             await browser.open()  # /bin/true ends at once
-    told = health.shown()
+    told = health.snapshot()
     internet, sandbox = told["ways"]["internet"]["browser"], told["ways"]["sandbox"]["browser"]
     assert (internet["available"], internet["failure"], sandbox["available"]) == (False, "it does not start", True)
     assert told["status"] == "degraded"
@@ -176,7 +175,7 @@ def test_losses_that_no_transport_can_help_with(health, recent):
     call = Call(WEB_SEARCH, WebQuery(q="coffee"), False, 30)
     for _ in range(12):
         recent.ended("google_web", call, Turn(0, 0, 30), UpstreamError("no such host", "dns"))
-    told = health.shown()
+    told = health.snapshot()
     assert (told["status"], told["warnings"]) == (
         "degraded",
         ["google_web: none of the last 12 calls won a page (dns)"],
@@ -189,7 +188,7 @@ def test_an_engine_that_wins_nothing(health, crawlers):
     lose(crawlers.ways[False], "http", "browser")
     lose(crawlers.ways[False], "http", engine="bing_web", region="")
     crawlers.ways[False].ladder.report(Place("bing_web"), "browser", won=True, seconds=1)
-    told = health.shown()
+    told = health.snapshot()
     assert told["status"] == "degraded"
     assert told["warnings"] == [
         "google_web wins no pages from DE: every transport that it has tried rests (http, browser)"
@@ -199,9 +198,9 @@ def test_an_engine_that_wins_nothing(health, crawlers):
 def test_a_region_without_a_proxy_that_works(health, crawlers):
     """While all proxies of a region rest, that is a warning; one that works is enough."""
     break_proxies(crawlers.ways[False], "DE-1")
-    assert health.shown()["status"] == "ready"
+    assert health.snapshot()["status"] == "ready"
     break_proxies(crawlers.ways[False], "DE-2", "US-1")
-    assert health.shown()["warnings"] == [
+    assert health.snapshot()["warnings"] == [
         "no proxy of DE works: all 2 rest",
         "no proxy of US works: the only one rests",
     ]
@@ -211,4 +210,4 @@ def test_a_region_without_a_proxy_that_works(health, crawlers):
 def test_only_live_keys_count(make_health, crawlers, always, status):
     """What test keys do in the sandbox brings nobody into bad repute, unless live keys are answered there too."""
     lose(crawlers.ways[True], "http", "browser")
-    assert make_health(sandbox_always=always).shown()["status"] == status
+    assert make_health(sandbox_always=always).snapshot()["status"] == status

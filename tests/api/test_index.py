@@ -1,10 +1,9 @@
 """What the service says of itself."""
 
 from webdata.api.index import describe
-from webdata.domain.query import WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 
 def test_describe():

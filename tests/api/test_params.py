@@ -64,7 +64,7 @@ def test_packed_pairs(resource, segment, query, pairs):
 def test_an_image_search_by_the_rule(segment, query, q, shown, ignored):
     """With `q=` other keys are dropped; behind a bare term they are part of it (spec.md, rule 6)."""
     found, dropped = packed_query(IMAGE_SEARCH, segment, query, {}.get)
-    assert (found.q, found.shown, dropped) == (q, shown, ignored)
+    assert (found.q, found.as_text, dropped) == (q, shown, ignored)
 
 
 @pytest.mark.parametrize(("segment", "right"), [("a+b", "a+b"), ("AT%26T", "AT%26T"), ("%", "%25"), ("é", "%C3%A9")])

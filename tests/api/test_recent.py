@@ -6,8 +6,7 @@ from webdata.api.recent import LAST, LEAST, SECONDS, Recent
 from webdata.crawling.warm_crawlers import Answer, Call, Turn
 from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import WebQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 WON = Answer({}, Outcome.EMPTY, "http", {})
 DNS = UpstreamError("no such host", "dns")
@@ -51,14 +50,14 @@ def test_one_win_is_enough(recent):
         assert recent.warnings()
         end(recent, won)
         assert recent.warnings() == []
-    assert recent.shown() == [{"engine": "google_web", "calls": LAST, "won": 1, "lost": {"dns": LAST - 1}}]
+    assert recent.snapshot() == [{"engine": "google_web", "calls": LAST, "won": 1, "lost": {"dns": LAST - 1}}]
 
 
 def test_what_says_nothing_of_an_engine(recent):
     """Calls that were refused, faults of ours, and those that went to the sandbox do not count."""
     end(recent, TargetError("not from here"), RecordError("no title"), engine="url")
     end(recent, *[BlockedError("403", "denied")] * LAST, sandbox=True)
-    assert (recent.shown(), recent.warnings()) == ([], [])
+    assert (recent.snapshot(), recent.warnings()) == ([], [])
 
 
 def test_the_sandbox_counts_where_live_keys_go_there():
@@ -71,11 +70,11 @@ def test_the_sandbox_counts_where_live_keys_go_there():
 def test_sites_that_callers_choose(recent):
     """What callers' own URLs are lost to is shown, and no warning."""
     end(recent, *[DNS] * LAST, engine="url")
-    assert (recent.shown()[0]["won"], recent.warnings()) == (0, [])
+    assert (recent.snapshot()[0]["won"], recent.warnings()) == (0, [])
 
 
 def test_what_is_long_ago_is_forgotten(recent, clock):
     """An engine that nobody calls any more is not warned of for ever."""
     end(recent, *[DNS] * LAST)
     clock.now = SECONDS + 1
-    assert (recent.shown(), recent.warnings()) == ([], [])
+    assert (recent.snapshot(), recent.warnings()) == ([], [])

@@ -11,8 +11,8 @@ from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.domain.errors import ConfigError, QueryError
-from webdata.domain.query import Device, Region, WebQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.domain.query import Device, Region
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 
 @pytest.fixture

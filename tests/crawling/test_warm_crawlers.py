@@ -11,8 +11,7 @@ from scrapy.utils.log import LogCounterHandler
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import WebQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
 

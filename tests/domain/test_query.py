@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import MAX_LENGTH, Device, Region, SearchQuery, WebQuery, decode, unpack
+from webdata.domain.query import MAX_LENGTH, Device, Region, SearchQuery, decode, unpack
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
+from webdata.resources.web_search import WebQuery
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PAIRS = st.lists(st.tuples(TEXT.filter(bool), TEXT))
@@ -204,22 +205,22 @@ def test_described(name):
 def test_the_packed_query_is_kept_where_a_record_repeats_it():
     """An image search keeps what its caller wrote, under no name that callers could use."""
     query, ignored = ImageQuery.read([("q", "a b"), ("packed", "x")], {}, "q=a+b&packed=x")
-    assert (query.q, query.packed, query.shown, ignored) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x", ["packed"])
+    assert (query.q, query.packed, query.as_text, ignored) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x", ["packed"])
     assert "packed" not in ImageQuery.fields()
     assert ImageQuery.keys() == ["q"]
 
 
 def test_a_query_is_shown_as_its_terms():
     """Other searches, and an image search that no URL asked for, repeat the terms."""
-    assert WebQuery.read([("q", "a b")], {}, "q=a+b")[0].shown == "a b"
-    assert ImageQuery.check({"q": "a b"}).shown == "a b"
+    assert WebQuery.read([("q", "a b")], {}, "q=a+b")[0].as_text == "a b"
+    assert ImageQuery.check({"q": "a b"}).as_text == "a b"
 
 
 def test_a_packed_query_may_be_longer_than_a_value():
     """Terms of the greatest length are still allowed when every character of theirs is percent-encoded."""
     q = "\N{AMPHORA}" * MAX_LENGTH
     query, _ = ImageQuery.read([("q", q)], {}, f"q={quote(q)}")
-    assert unquote(query.shown) == f"q={q}"
+    assert unquote(query.as_text) == f"q={q}"
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from webdata.config.proxies import Proxy
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, ConfigError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import WebQuery
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
 from webdata.transports.handler import TransportsHandler
@@ -160,7 +159,7 @@ async def test_a_browser_that_breaks_rests(opened):
     warm = opened(**WITH_BROWSER, MAX_STEPS=3)
     with pytest.raises(UpstreamError):
         await warm.answer(call("sandbox:captcha broken"))
-    (row,) = [row for row in warm.ways[True].ladder.shown() if row["transport"] == "browser"]
+    (row,) = [row for row in warm.ways[True].ladder.snapshot() if row["transport"] == "browser"]
     assert (row["won"], row["steps"]) == (0, 2)
 
 
@@ -202,7 +201,7 @@ async def test_a_dead_proxy_costs_a_step(opened):
     steps = [step for answer in answers for step in answer.steps]
     assert {answer.steps[-1]["proxy"] for answer in answers} == {"ANY-2"}
     assert all(step["kind"] == "proxy" for step in steps if step["proxy"] == "ANY-1")
-    (dead,) = [row for row in warm.ways[True].proxies.shown() if row["proxy"] == "ANY-1"]
+    (dead,) = [row for row in warm.ways[True].proxies.snapshot() if row["proxy"] == "ANY-1"]
     assert dead["lost"] == len([step for step in steps if step["proxy"] == "ANY-1"])
 
 

@@ -24,8 +24,8 @@ from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import Device, WebQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.domain.query import Device
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
@@ -341,7 +341,10 @@ async def test_a_browser_that_hangs_costs_one_call(site, caplog):
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(end) for end in ended} <= {DownloadTimeoutError, UpstreamError}
         assert monotonic() - begun < 3
-        assert (browser.shown()["running"], browser.shown()["failure"]) == (False, "it did not answer and was given up")
+        assert (browser.snapshot()["running"], browser.snapshot()["failure"]) == (
+            False,
+            "it did not answer and was given up",
+        )
         assert (await fetched(crawler, "https://data.example/")).status == 200
         assert (browser.launches, browser.failure) == (2, None)
         assert await gone([hung])

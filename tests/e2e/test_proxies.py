@@ -10,8 +10,7 @@ from scrapy.utils.defer import deferred_from_coro
 from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import QueryError, UpstreamError
-from webdata.domain.query import WebQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
 
@@ -41,7 +40,7 @@ class Through:
 
     def served(self):
         """The labels of the proxies that pages came through."""
-        return {row["proxy"] for row in self.health.shown("google_web") if row["won"]}
+        return {row["proxy"] for row in self.health.snapshot("google_web") if row["won"]}
 
     async def close(self):
         await self.crawlers.close(5)
@@ -120,7 +119,7 @@ async def test_proxies_that_fail_are_told_from_sites_that_do(through, transport)
     with pytest.raises(UpstreamError) as error:
         await some.answer(region="DE")
     assert error.value.kind == "proxy"
-    assert [(row["won"], row["lost"] > 0) for row in some.health.shown()] == [(0, True), (0, True)]
+    assert [(row["won"], row["lost"] > 0) for row in some.health.snapshot()] == [(0, True), (0, True)]
 
 
 async def test_bad_proxies_cost_no_call_and_get_few(through):

@@ -76,7 +76,7 @@ def test_one_that_fails_rests():
     some = proxies(clock=clock)
     lose(some, "DE-1")
     assert chosen(some, 50) == {"DE-2": 50}
-    rest = next(row for row in some.shown() if row["proxy"] == "DE-1")
+    rest = next(row for row in some.snapshot() if row["proxy"] == "DE-1")
     assert (rest["state"], rest["lost"], rest["turned_away"]) == ("resting", 1, {})
     assert 2.5 <= rest["rests_for"] <= 5
 
@@ -107,15 +107,15 @@ def test_its_state_is_shown():
     """A proxy is awake, rests, is due when its rest is over, is probed by one call, and is awake again."""
     clock = Clock()
     some = proxies(1, clock=clock)
-    states = [some.shown()[0]["state"]]
+    states = [some.snapshot()[0]["state"]]
     lose(some, "DE-1")
-    states.append(some.shown()[0]["state"])
+    states.append(some.snapshot()[0]["state"])
     clock.now = 6
-    states.append(some.shown()[0]["state"])
+    states.append(some.snapshot()[0]["state"])
     some.choose("google_web", "DE")
-    states.append(some.shown()[0]["state"])
+    states.append(some.snapshot()[0]["state"])
     some.report("google_web", "DE-1", "won", 0.2)
-    states.append(some.shown()[0]["state"])
+    states.append(some.snapshot()[0]["state"])
     assert states == ["awake", "resting", "due", "probed", "awake"]
 
 
@@ -125,11 +125,11 @@ def test_who_turns_it_away_is_shown():
     for _ in range(25):
         some.report("google_web", "DE-1", "blocked", 0.2)
     some.report("bing_web", "DE-1", "won", 0.2)
-    (row,) = some.shown()
+    (row,) = some.snapshot()
     assert (row["state"], row["blocked"], row["success_rate"]) == ("awake", 25, 1.0)
     assert list(row["turned_away"]) == ["google_web"]
     assert row["turned_away"]["google_web"] < 0.01
-    (there,) = some.shown("google_web")
+    (there,) = some.snapshot("google_web")
     assert (there["state"], "turned_away" in there) == ("resting", False)
 
 
@@ -140,7 +140,7 @@ def test_rests_grow_and_are_bounded():
     rests = []
     for _ in range(12):
         lose(some, "DE-1")
-        rests.append(some.shown()[0]["rests_for"])
+        rests.append(some.snapshot()[0]["rests_for"])
         clock.now += rests[-1] + 1
     assert rests[0] < rests[2] < rests[4] < rests[6] <= LONGEST_REST
     assert max(rests) <= LONGEST_REST
@@ -150,7 +150,7 @@ def test_calls_that_had_set_out_before_do_not_prolong_a_rest():
     """Many calls that fail at once are one reason to rest, not many."""
     some = proxies(1)
     lose(some, "DE-1", times=10)
-    assert some.shown()[0]["rests_for"] <= 5
+    assert some.snapshot()[0]["rests_for"] <= 5
 
 
 def test_when_all_rest_the_next_to_wake_is_chosen():
@@ -217,10 +217,10 @@ def test_what_is_shown_holds_no_address():
     """Health and metrics tell of proxies by their labels, also for one engine."""
     some = proxies()
     lose(some, "DE-1", verdict="blocked")
-    assert [row["proxy"] for row in some.shown("google_web")] == ["DE-1"]
-    assert some.shown("bing_web") == []
-    assert SECRET not in f"{some.shown()} {some.shown('google_web')} {some!r}"
-    assert "host0" not in f"{some.shown()} {some!r}"
+    assert [row["proxy"] for row in some.snapshot("google_web")] == ["DE-1"]
+    assert some.snapshot("bing_web") == []
+    assert SECRET not in f"{some.snapshot()} {some.snapshot('google_web')} {some!r}"
+    assert "host0" not in f"{some.snapshot()} {some!r}"
 
 
 @settings(max_examples=50)

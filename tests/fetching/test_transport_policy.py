@@ -99,7 +99,7 @@ def test_a_probe_that_is_lost_makes_the_rest_longer(clock):
     rests = []
     for _ in range(12):
         lose(of)
-        (row,) = [row for row in of.shown() if row["transport"] == "http"]
+        (row,) = [row for row in of.snapshot() if row["transport"] == "http"]
         rests.append(row["rests"])
         clock.now += row["rests"] + 1
         assert of.start(HERE) == "http"
@@ -124,7 +124,7 @@ def test_losses_of_calls_that_run_at_once_count_once(clock):
     of = ladder(clock)
     for _ in range(50):
         lose(of)
-    assert of.shown()[0]["rests"] < 10
+    assert of.snapshot()[0]["rests"] < 10
 
 
 def test_one_death_is_one_loss():
@@ -152,7 +152,7 @@ def test_where_all_rest_the_first_to_wake_is_tried(clock):
         for _ in range(PATIENCE):
             lose(of, transport)
             clock.now += 0.1
-    rests = {row["transport"]: row["rests"] for row in of.shown()}
+    rests = {row["transport"]: row["rests"] for row in of.snapshot()}
     assert all(rests.values())
     assert of.start(HERE) == min(rests, key=rests.get)
 
@@ -251,7 +251,7 @@ def test_sites_are_learnt_of_one_by_one(clock):
     lose(of, place=one)
     assert of.start(one) != "http"
     assert of.start(other) == of.start(HERE) == "http"
-    assert of.shown() == []
+    assert of.snapshot() == []
 
 
 def test_many_sites_push_out_no_engine(monkeypatch):
@@ -261,7 +261,7 @@ def test_many_sites_push_out_no_engine(monkeypatch):
     win(of, "http")
     for number in range(100):
         win(of, "http", place=replace(HERE, site=f"{number}.example"))
-    assert (len(of._sites), len(of.shown())) == (8, 1)
+    assert (len(of._sites), len(of.snapshot())) == (8, 1)
 
 
 def test_no_step_is_begun_that_cannot_end_in_time():
@@ -277,8 +277,8 @@ def test_memory_is_bounded():
     of = ladder()
     for number in range(MOST):
         win(of, "http", place=Place(f"engine {number}"))
-    assert len(of.shown()) <= MOST
-    assert of.shown()[-1]["engine"] == f"engine {MOST - 1}"
+    assert len(of.snapshot()) <= MOST
+    assert of.snapshot()[-1]["engine"] == f"engine {MOST - 1}"
 
 
 @given(st.integers(1, 200), st.floats(0, 10), st.floats(0, 100))
@@ -316,7 +316,7 @@ def test_a_way_is_never_longer_than_allowed(others, max_steps, losses, history):
             break
         assert following.delay <= left
         if following.transport != transport:
-            assert all(row["rests"] == 0 for row in of.shown() if row["transport"] == following.transport)
+            assert all(row["rests"] == 0 for row in of.snapshot() if row["transport"] == following.transport)
         transport = following.transport
     assert len(steps) <= max_steps
 
@@ -329,5 +329,5 @@ def test_a_rested_transport_is_left_alone(history):
     for transport, won, later in history:
         of.report(HERE, transport, won=won, seconds=0.1)
         clock.now += later
-        resting = {row["transport"] for row in of.shown() if row["state"] == "resting"}
+        resting = {row["transport"] for row in of.snapshot() if row["state"] == "resting"}
         assert of.start(HERE) not in resting or len(resting) == len(TRANSPORTS)

@@ -26,11 +26,11 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import Region, WebQuery
+from webdata.domain.query import Region
 from webdata.fetching.transport_policy import Place
 from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics, calls, money
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 DOCS = Path(__file__).parents[2] / "docs"
 OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")

@@ -30,11 +30,11 @@ async def test_who_is_there(make):
     for one in (first, second):
         await one.listen()
     try:
-        assert second.shown() == {"number": 2, "of": 3, "running": 2}
+        assert second.snapshot() == {"number": 2, "of": 3, "running": 2}
         assert list((await second.told()).items()) == [(1, b"1 counted"), (2, b"2 counted"), (3, None)]
     finally:
         first.close()
-    assert second.shown()["running"] == 1
+    assert second.snapshot()["running"] == 1
     assert (await second.told())[1] is None
     second.close()
 

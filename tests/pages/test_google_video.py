@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError
-from webdata.domain.query import WebQuery
 from webdata.pages import _elements, google_video, google_web
 from webdata.pages._google import tree
+from webdata.resources.web_search import WebQuery
 
 ANY = WebQuery(q="pottery")
 CUTS = 20
@@ -55,7 +55,9 @@ def groups(body):
     page = tree.page(body)
     for group in record["carousel"]:
         if group["type"] == "videos":
-            heading = next(mark.node for mark in page.of("heading") if _elements.shown(mark.node) == group["title"])
+            heading = next(
+                mark.node for mark in page.of("heading") if _elements.visible_text(mark.node) == group["title"]
+            )
             yield group, results_page(box_of(heading, group["items"]))
 
 

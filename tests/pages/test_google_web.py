@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError
-from webdata.domain.query import WebQuery
 from webdata.pages import google_web
 from webdata.pages._text import folded
+from webdata.resources.web_search import WebQuery
 
 ANY = WebQuery(q="pottery")
 CUTS = 20

@@ -2,9 +2,9 @@
 
 from datetime import datetime, timedelta
 
-from webdata.domain.query import WebQuery
 from webdata.pipelines.envelope import EnvelopePipeline, Found, envelope
 from webdata.resources.image_search import ImageQuery
+from webdata.resources.web_search import WebQuery
 
 
 def test_a_record_tells_what_was_asked():

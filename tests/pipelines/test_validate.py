@@ -4,10 +4,9 @@ import pytest
 from scrapy.utils.test import get_crawler
 
 from webdata.domain.errors import RecordError
-from webdata.domain.query import WebQuery
 from webdata.pipelines.envelope import Found, envelope
 from webdata.pipelines.validate import ValidatePipeline, validate
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.google_web import GoogleWebSpider
 
 EMPTY_PAGE = {

@@ -23,9 +23,8 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import WebQuery
 from webdata.resources.maps_search import MAPS_SEARCH
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.base import EngineSpider, fetch_error, utf8
 from webdata.spiders.google_web import GoogleWebSpider
 from webdata.watch.samples import KeptPages

@@ -2,7 +2,7 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-from webdata.domain.query import WebQuery
+from webdata.resources.web_search import WebQuery
 from webdata.spiders.google_video import GoogleVideoSpider
 from webdata.spiders.google_web import GoogleWebSpider
 

@@ -4,7 +4,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from webdata.domain.query import Region, WebQuery
+from webdata.domain.query import Region
+from webdata.resources.web_search import WebQuery
 from webdata.spiders.google_web import LOCALES, GoogleWebSpider, accept_language
 
 

@@ -70,7 +70,7 @@ class Admission:
         self._payments = Payments(ledger)
         self._asked: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
 
-    def shown(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """How often the cache had an answer, and how many credits moved, since the start."""
         return {"cache": dict(self._asked), "credits": dict(self._payments.moved)}
 

@@ -64,7 +64,7 @@ class Health:
         """Tell from now on that the service stops."""
         self._stopping = True
 
-    def shown(self, *, database: bool = True) -> dict[str, Any]:
+    def snapshot(self, *, database: bool = True) -> dict[str, Any]:
         """All that is told, where the database answers or does not.
 
         `status` is `ready`, `degraded`, `unavailable` or `stopping`.
@@ -74,10 +74,10 @@ class Health:
             "status": self._status(failures, warnings),
             "version": self._version,
             "uptime": round(monotonic() - self._begun, 1),
-            **({"worker": self._siblings.shown()} if self._siblings else {}),
-            "calls": self._crawlers.shown(),
+            **({"worker": self._siblings.snapshot()} if self._siblings else {}),
+            "calls": self._crawlers.snapshot(),
             "sandbox": "always" if self._sandbox_always else "test",
-            "recent": self._recent.shown(),
+            "recent": self._recent.snapshot(),
             "ways": {NETWORKS[sandbox]: ways_shown(ways) for sandbox, ways in self._crawlers.ways.items()},
             "warnings": [*failures, *warnings],
         }
@@ -86,7 +86,7 @@ class Health:
         return _reply(200, {"status": "live"})
 
     async def _ready(self, header: Header) -> Reply:
-        shown = self.shown(database=await self._database_answers())
+        shown = self.snapshot(database=await self._database_answers())
         return _reply(200 if shown["status"] in ("ready", "degraded") else 503, shown)
 
     def _status(self, failures: list[str], warnings: list[str]) -> str:
@@ -106,7 +106,7 @@ class Health:
 
     def _failures(self, database: bool) -> Iterator[str]:
         """Why no call can be answered now."""
-        calls = self._crawlers.shown()
+        calls = self._crawlers.snapshot()
         if calls["in_flight"] >= calls["limit"]:
             yield f"there is no room for another call: {calls['limit']} run"
         if not database:
@@ -132,15 +132,15 @@ def ways_shown(ways: Ways) -> dict[str, Any]:
     """How the ways to pages are: browser, ladder, proxies."""
     available = "browser" in ways.ladder.transports and not ways.browser.failure
     return {
-        "browser": {"available": available, **ways.browser.shown()},
-        "ladder": ways.ladder.shown(),
-        "proxies": ways.proxies.shown(),
+        "browser": {"available": available, **ways.browser.snapshot()},
+        "ladder": ways.ladder.snapshot(),
+        "proxies": ways.proxies.snapshot(),
     }
 
 
 def _resting_engines(ways: Ways) -> Iterator[str]:
     places = defaultdict(list)
-    for row in ways.ladder.shown():
+    for row in ways.ladder.snapshot():
         places[row["engine"], row["region"]].append(row)
     for (engine, region), rows in places.items():
         if all(row["state"] == "resting" for row in rows):
@@ -151,7 +151,7 @@ def _resting_engines(ways: Ways) -> Iterator[str]:
 
 def _resting_pools(ways: Ways) -> Iterator[str]:
     pools = defaultdict(list)
-    for row in ways.proxies.shown():
+    for row in ways.proxies.snapshot():
         pools[row["region"]].append(row["state"] == "awake")
     for region, awake in pools.items():
         if not any(awake):

@@ -43,7 +43,7 @@ class Recent:
         elif isinstance(end, FetchError):
             self._ends[engine].append((self._clock(), end.kind or end.outcome.value))
 
-    def shown(self) -> list[dict[str, Any]]:
+    def snapshot(self) -> list[dict[str, Any]]:
         """A row for each engine that was called: how many of its last calls won a page, and what others were lost to.
 
         `lost` counts them by the kind of the loss, the most frequent first.
@@ -54,7 +54,7 @@ class Recent:
         """The engines that win nothing, in words."""
         return [
             f"{row['engine']}: none of the last {row['calls']} calls won a page ({', '.join(row['lost'])})"
-            for row in self.shown()
+            for row in self.snapshot()
             if not row["won"] and row["calls"] >= LEAST and row["engine"] not in self._unwarned
         ]
 

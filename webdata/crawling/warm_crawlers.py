@@ -175,7 +175,7 @@ class WarmCrawlers:
         """The names of all engines, in their order."""
         return sorted({spider.name for spiders in self._engines.values() for spider in spiders})
 
-    def shown(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """How many calls run and how many may, for health and metrics."""
         return {"in_flight": self.in_flight, "limit": self._max_calls}
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 from urllib.parse import unquote_to_bytes
 
 from pydantic import (
@@ -96,10 +96,6 @@ def _blank_is_absent(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _language(value: object) -> object:
-    return value.strip().removeprefix("lang_") if isinstance(value, str) else value
-
-
 def not_blank(value: str) -> str:
     """For validators: text that shows something; spaces, control and format characters show nothing."""
     if _shows_nothing(value):
@@ -142,7 +138,7 @@ class Query(BaseModel):
         return value
 
     @property
-    def shown(self) -> str:
+    def as_text(self) -> str:
         """The query as its record repeats it."""
         return str(getattr(self, "q", ""))
 
@@ -310,78 +306,4 @@ class SearchQuery(Query):
         ),
         BeforeValidator(_blank_is_absent),
         Header("X-Session"),
-    ] = None
-
-
-COUNTRY = r"^[a-z]{2}$"
-LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$"
-LANGUAGES = r"^lang_[A-Za-z-]{2,10}(\|lang_[A-Za-z-]{2,10})*$"
-COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
-GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
-
-Count = Annotated[
-    int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
-]
-Offset = Annotated[
-    int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10", examples=[10])
-]
-Country = Annotated[
-    str | None,
-    Field(pattern=COUNTRY, description="a two-letter country code, such as gl=de", examples=["de"]),
-    BeforeValidator(lower),
-]
-Language = Annotated[
-    str | None,
-    Field(pattern=LANGUAGE, description="a language code, such as hl=de or hl=pt-BR", examples=["de"]),
-    BeforeValidator(_language),
-]
-
-
-class WebQuery(SearchQuery):
-    """A web search (spec.md, packed query parameters; contract.md 1)."""
-
-    num: Count = None
-    start: Offset = None
-    gl: Country = None
-    hl: Language = None
-    lr: Annotated[
-        str | None,
-        Field(
-            pattern=LANGUAGES,
-            description="languages to search in, such as lr=lang_de or lr=lang_de|lang_fr",
-            examples=["lang_de"],
-        ),
-    ] = None
-    cr: Annotated[
-        str | None,
-        Field(
-            pattern=COUNTRIES,
-            description="countries to search in, such as cr=countryDE or cr=countryDE|countryAT",
-            examples=["countryDE"],
-        ),
-    ] = None
-    safe: Annotated[
-        Literal["active", "off", "medium", "high"] | None,
-        BeforeValidator(lower),
-        Field(description="one of active, off, medium, high"),
-    ] = None
-    tbs: Annotated[
-        str | None,
-        Field(
-            pattern=r"^[\w:,.=/ -]{1,200}$",
-            description="the engine's own filters, such as tbs=qdr:w for the last week",
-            examples=["qdr:w"],
-        ),
-    ] = None
-    filter: Annotated[Literal["0", "1"] | None, Field(description="1 to leave similar results out, 0 to keep them")] = (
-        None
-    )
-    domain: Annotated[
-        str | None,
-        Field(
-            pattern=GOOGLE_DOMAIN,
-            description="a domain of the engine, such as domain=google.de",
-            examples=["google.de"],
-        ),
-        BeforeValidator(lower),
     ] = None

@@ -149,7 +149,7 @@ class Proxies:
             here.won()
             here.took(seconds)
 
-    def shown(self, engine: str | None = None) -> list[dict[str, Any]]:
+    def snapshot(self, engine: str | None = None) -> list[dict[str, Any]]:
         """Every proxy by itself, with the engines whose sites turn it away; or those that an engine has used, there.
 
         No addresses. `state` is `awake`, `resting` (for `rests_for` seconds more), `due` (its rest is over: a call to

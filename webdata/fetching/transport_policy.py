@@ -241,7 +241,7 @@ class Ladder:
         record = self._record(place, transport)
         return record.seconds if record.steps else USUAL_SECONDS[transport]
 
-    def shown(self) -> list[dict[str, Any]]:
+    def snapshot(self) -> list[dict[str, Any]]:
         """What is remembered, for people and metrics: a row for each engine, region and transport.
 
         What is remembered of single sites is left out: there are as many as callers ask for.

@@ -179,12 +179,12 @@ def _build() -> dict[str, str]:
 
 def calls(crawlers: WarmCrawlers) -> Iterator[Metric]:
     """The calls that run now, and how the ways to pages are, those of the internet and of the sandbox."""
-    rows = [crawlers.shown()]
+    rows = [crawlers.snapshot()]
     yield _gauge("webdata_calls_in_flight", "Calls that run now.", (), rows, "in_flight")
     yield _gauge("webdata_calls_limit", "Calls that there is room for.", (), rows, "limit")
     networks = [(NETWORKS[sandbox], ways) for sandbox, ways in crawlers.ways.items()]
-    yield from _browsers([{"network": network, **ways.browser.shown()} for network, ways in networks])
-    yield from _ladders([{"network": network, **row} for network, ways in networks for row in ways.ladder.shown()])
+    yield from _browsers([{"network": network, **ways.browser.snapshot()} for network, ways in networks])
+    yield from _ladders([{"network": network, **row} for network, ways in networks for row in ways.ladder.snapshot()])
     yield from _proxies([row for network, ways in networks for row in _proxy_rows(network, ways, crawlers.engines)])
 
 
@@ -226,7 +226,7 @@ def _proxies(rows: Sequence[Row]) -> Iterator[Metric]:
 
 def _proxy_rows(network: str, ways: Ways, engines: Iterable[str]) -> Iterator[Row]:
     for engine in engines:
-        for row in ways.proxies.shown(engine):
+        for row in ways.proxies.snapshot(engine):
             yield {"network": network, "engine": engine, **row}
 
 

@@ -37,7 +37,7 @@ class Siblings:
             self._server.close()
             self._place(self._worker.number).unlink(missing_ok=True)
 
-    def shown(self) -> dict[str, int]:
+    def snapshot(self) -> dict[str, int]:
         """Which of them this one is, how many there should be, and how many there are."""
         worker = self._worker
         return {"number": worker.number, "of": worker.of, "running": sum(map(self._runs, self._others())) + 1}

@@ -122,7 +122,7 @@ def hidden(node: LexborNode) -> bool:
     return style is not None and "none" in style and "display:none" in style.replace(" ", "")
 
 
-def shown(node: LexborNode | None) -> str:
+def visible_text(node: LexborNode | None) -> str:
     """The text of an element as a reader sees it, on one line."""
     return clean("".join(_pieces(node))) if node is not None else ""
 
@@ -162,7 +162,7 @@ def attribute(node: LexborNode | None, name: str) -> str:
 
 def texts(nodes: Iterable[LexborNode]) -> list[str]:
     """What a reader sees of each element, the empty ones left out."""
-    return [text for node in nodes if (text := shown(node))]
+    return [text for node in nodes if (text := visible_text(node))]
 
 
 def image(node: LexborNode | None) -> str | None:

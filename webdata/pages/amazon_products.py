@@ -13,7 +13,7 @@ from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, Upst
 from webdata.pages._amazon import cards, marketplaces, prices, reviews
 from webdata.pages._amazon.extras import extras
 from webdata.pages._amazon.marketplaces import Marketplace
-from webdata.pages._elements import attribute, parsed, shown
+from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._text import clean, number
 from webdata.resources.product_search import Product, ProductPage, ProductQuery
 
@@ -62,7 +62,7 @@ def shown_query(body: bytes) -> str | None:
     """The search terms as the page itself shows them: in its search box, else in its title."""
     root = parsed(body)
     boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
-    titled = TITLE.match(shown(root.css_first("title")))
+    titled = TITLE.match(visible_text(root.css_first("title")))
     return next(filter(None, boxes), titled["q"] if titled else None)
 
 
@@ -110,10 +110,10 @@ def _ranked(products: Iterable[Product | None]) -> list[Product]:
 
 def _says_nothing(root: LexborNode) -> bool:
     """Whether the page says that nothing was found, and its bar of results does not count any."""
-    bar = shown(root.css_first(INFO_BAR))
+    bar = visible_text(root.css_first(INFO_BAR))
     if NOTHING_FOUND.search(bar) or number(bar):
         return NOTHING_FOUND.search(bar) is not None
-    return any(NOTHING_FOUND.search(shown(node)) for node in root.css(RESULTS))
+    return any(NOTHING_FOUND.search(visible_text(node)) for node in root.css(RESULTS))
 
 
 def _refusal(root: LexborNode, body: bytes) -> Exception:

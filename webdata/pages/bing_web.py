@@ -15,7 +15,7 @@ from webdata.pages._bing import column
 from webdata.pages._bing.ads import shopping_ads, text_ad
 from webdata.pages._bing.column import Entry
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._elements import attribute, parsed, shown
+from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._relevance import Shown
 from webdata.pages._text import clean, folded
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
@@ -74,7 +74,7 @@ def shown_query(body: bytes) -> str | None:
     """The search terms as the page itself shows them: in its search box, else in its title."""
     root = parsed(body)
     written = (clean(attribute(box, "value") or box.text()) for box in root.css(SEARCH_BOX))
-    terms, dash, _ = shown(root.css_first("title")).rpartition(TITLE_END)
+    terms, dash, _ = visible_text(root.css_first("title")).rpartition(TITLE_END)
     return next(filter(None, written), None) or (terms if dash else None) or None
 
 
@@ -132,20 +132,22 @@ def _says_nothing(root: LexborNode, q: str) -> bool:
     if root.css_first(NOTHING) is not None:
         return True
     terms = {folded(q), folded(attribute(root.css_first(SEARCH_BOX), "value"))} - {""}
-    return any(folded(shown(part)) in terms for heading in root.css(MESSAGES) for part in heading.css("strong, b"))
+    return any(
+        folded(visible_text(part)) in terms for heading in root.css(MESSAGES) for part in heading.css("strong, b")
+    )
 
 
 def _is_first_page(root: LexborNode) -> bool:
     """Whether the page says that it begins with the first result, in its count or in its row of pages."""
-    count = shown(root.css_first(TOTAL))
+    count = visible_text(root.css_first(TOTAL))
     if found := RANGE.search(count):
         return found.group(1) == "1"
-    if here := shown(root.css_first(HERE)):
+    if here := visible_text(root.css_first(HERE)):
         return here == "1"
     return root.css_first(BACK) is None and (bool(count) or root.css_first(FORTH) is not None)
 
 
 def _total(root: LexborNode) -> int | None:
     """How many results the page says there are: the largest number of its count."""
-    numbers = [re.sub(r"\D", "", digits) for digits in NUMBER.findall(shown(root.css_first(TOTAL)))]
+    numbers = [re.sub(r"\D", "", digits) for digits in NUMBER.findall(visible_text(root.css_first(TOTAL)))]
     return max((int(digits) for digits in numbers if len(digits) < 19), default=None)

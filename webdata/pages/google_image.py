@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._elements import ancestry, attribute, lines, shown
+from webdata.pages._elements import ancestry, attribute, lines, visible_text
 from webdata.pages._elements import image as picture
 from webdata.pages._google import empty, tree
 from webdata.pages._google.links import outside
@@ -232,4 +232,6 @@ def _format(src: str | None, ending: Any) -> str:
 
 def _says_nothing(body: bytes, terms: str) -> bool:
     page = tree.page(body)
-    return empty.says_so(page, terms) or any(NOTHING_FOUND.search(shown(node)) for node in page.root.css(MESSAGES))
+    return empty.says_so(page, terms) or any(
+        NOTHING_FOUND.search(visible_text(node)) for node in page.root.css(MESSAGES)
+    )

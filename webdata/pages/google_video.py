@@ -10,15 +10,15 @@ from typing import cast
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.query import WebQuery
 from webdata.domain.records import Carousel, Result, ResultMetadata, WebPage
 from webdata.pages import google_web
-from webdata.pages._elements import image, lines, shown
+from webdata.pages._elements import image, lines, visible_text
 from webdata.pages._google import organic, tree
 from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, date, duration
+from webdata.resources.web_search import WebQuery
 
 SNIPPET = ".ITZIwc, .qCr3Hd"
 PUBLISHER = ".gqF9jc, .WRu9Cd, .Sg4azc, .VuuXrf"
@@ -70,7 +70,7 @@ def _tell_of_video(page: Page, title: Title, result: Result) -> None:
     rows = [row for row in lines(box) if len(row) < ROW_LENGTH and row != title.text]
     publisher = _publisher(box, rows)
     result["result_type"] = "video"
-    result["description"] = _description(shown(box.css_first(SNIPPET)) or result["description"], rows, publisher)
+    result["description"] = _description(visible_text(box.css_first(SNIPPET)) or result["description"], rows, publisher)
     result["metadata"] |= _metadata(box, rows, publisher)
     attributes = result["metadata"].pop("attributes", [])
     if kept := [text for text in attributes if text not in publisher]:
@@ -79,7 +79,7 @@ def _tell_of_video(page: Page, title: Title, result: Result) -> None:
 
 def _publisher(box: LexborNode, rows: list[str]) -> list[str]:
     """The site that shows the video, and whose channel it is on, as far as the box names them."""
-    known = [_names(shown(node)) for node in box.css(PUBLISHER)]
+    known = [_names(visible_text(node)) for node in box.css(PUBLISHER)]
     pairs = known or [names for row in rows if not row[0].isdigit() and len(names := _names(row)) > 1]
     return max(pairs, key=len, default=[])[:2]
 

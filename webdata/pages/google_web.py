@@ -10,7 +10,6 @@ from typing import TypeVar
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.domain.query import WebQuery
 from webdata.domain.records import (
     Ad,
     Answer,
@@ -40,6 +39,7 @@ from webdata.pages._google import (
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Found, Page
 from webdata.pages._text import clean
+from webdata.resources.web_search import WebQuery
 
 SEARCH_BOX = "textarea[name=q], input[name=q]"
 TITLE = "title"

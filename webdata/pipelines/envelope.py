@@ -42,7 +42,7 @@ def _now(_found: Found) -> str:
 
 
 PARTS: Mapping[str, Callable[[Found], Any]] = {
-    "query": lambda found: found.query.shown,
+    "query": lambda found: found.query.as_text,
     "ts": lambda found: round(found.seconds, 3),
     "device_region": _region,
     "device_type": _device,

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import BeforeValidator, Field
 
-from webdata.domain.query import Country, Language, WebQuery, lower
+from webdata.domain.query import lower
 from webdata.resources import Resource
+from webdata.resources.web_search import Country, Language, WebQuery
 
 MARKET = r"^[a-z]{2,3}-[A-Z]{2}$"
 BING_DOMAIN = r"^(www\.|cn\.)?bing\.com$"

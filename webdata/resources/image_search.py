@@ -20,7 +20,7 @@ class ImageQuery(SearchQuery):
     ] = ""
 
     @property
-    def shown(self) -> str:
+    def as_text(self) -> str:
         """The packed query verbatim (spec.md, common envelope fields); the terms where there is none, as in a batch."""
         return self.packed or self.q
 

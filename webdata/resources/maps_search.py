@@ -4,8 +4,9 @@ from typing import Annotated, TypedDict
 
 from pydantic import AfterValidator, Field
 
-from webdata.domain.query import SHOWS, Country, Language, Query, not_blank
+from webdata.domain.query import SHOWS, Query, not_blank
 from webdata.resources import Resource
+from webdata.resources.web_search import Country, Language
 
 LANGUAGE, COUNTRY = "en", "us"
 """Those of a search that names none."""

@@ -1,7 +1,7 @@
 """Video search (spec.md, video response): a web search in videos."""
 
-from webdata.domain.query import WebQuery
 from webdata.resources import Resource
+from webdata.resources.web_search import WebQuery
 
 VIDEO_SEARCH = Resource(
     name="video_search",

@@ -7,10 +7,10 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
-from webdata.domain.query import Region, WebQuery
+from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import google_web
-from webdata.resources.web_search import WEB_SEARCH
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 LOCALES = {

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 import pytest
 
 from webdata.domain.errors import LayoutError
-from webdata.domain.query import WebQuery
 from webdata.pages import google_video as parser
+from webdata.resources.web_search import WebQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import google_video, site_that_takes
 

@@ -14,9 +14,9 @@ from selectolax.lexbor import LexborHTMLParser
 from twisted.internet.threads import deferToThread
 
 from webdata.domain.errors import LayoutError
-from webdata.domain.query import WebQuery
 from webdata.pages import blocked
 from webdata.pages import google_web as parser
+from webdata.resources.web_search import WebQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _google_results, google_web, site_for
 

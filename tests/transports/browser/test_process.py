@@ -59,7 +59,7 @@ async def test_settings_tell_what_it_is():
     settings.setdict({"BROWSER_URL": "ws://host:1/", "BROWSER_PAGES": 7})
     browser = Browser.from_settings(settings)
     assert (browser.limit, browser.remote) == (7, True)
-    assert browser.shown()["running"] is False
+    assert browser.snapshot()["running"] is False
 
 
 def kill_drivers():
@@ -90,7 +90,7 @@ async def test_nothing_is_there_to_be_had(caplog):
         with pytest.raises(UpstreamError) as caught:
             await browser.open()
         assert caught.value.kind == "browser"
-    assert (browser.launches, browser.shown()["failure"]) == (0, "it cannot be reached")
+    assert (browser.launches, browser.snapshot()["failure"]) == (0, "it cannot be reached")
     await browser.close()
     (line,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert "token" not in line

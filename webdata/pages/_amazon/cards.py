@@ -9,7 +9,7 @@ from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import ancestry, attribute, shown, texts
+from webdata.pages._elements import ancestry, attribute, texts, visible_text
 
 CARDS = '[data-component-type="s-search-result"]'
 OTHER_CARDS = ".s-result-item[data-asin]"
@@ -69,7 +69,7 @@ def _is_linked(node: LexborNode) -> bool:
 
 def title(node: LexborNode) -> str:
     """The text of the title's heading; only its label says of an ad that it is one."""
-    return shown(node.css_first(WHOLE_TITLE)) or shown(node)
+    return visible_text(node.css_first(WHOLE_TITLE)) or visible_text(node)
 
 
 def title_block(card: LexborNode, node: LexborNode) -> LexborNode:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.query import Region
-from webdata.pages._elements import shown
+from webdata.pages._elements import visible_text
 from webdata.pages._text import Price
 
 CURRENCIES = {
@@ -85,7 +85,7 @@ def of_host(host: str | None) -> Marketplace | None:
 
 def of_page(root: LexborNode, body: bytes) -> Marketplace | None:
     """The marketplace that a page names: in its title, as its server, else in the first of its addresses."""
-    if titled := _TITLE.match(shown(root.css_first("title"))):
+    if titled := _TITLE.match(visible_text(root.css_first("title"))):
         return _of_domain(titled.group(1).lower())
     named = _SERVER.search(body) or _ADDRESS.search(body)
     return _of_domain(named.group(1).decode()) if named else None

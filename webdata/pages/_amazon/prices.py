@@ -12,7 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._amazon.walk import within
-from webdata.pages._elements import attribute, shown
+from webdata.pages._elements import attribute, visible_text
 from webdata.pages._text import Price, folded, number
 from webdata.pages._text import price as first_price
 
@@ -73,7 +73,7 @@ def _struck(nodes: Iterable[LexborNode]) -> list[LexborNode]:
 
 
 def _amounts(nodes: Iterable[LexborNode]) -> Iterator[Price]:
-    written = (shown(node.css_first(WRITTEN_OUT)) or shown(node) for node in nodes)
+    written = (visible_text(node.css_first(WRITTEN_OUT)) or visible_text(node) for node in nodes)
     return (
         found for text in written if (found := first_price(text) or _bare(text)) is not None and found.amount < MOST
     )
@@ -100,14 +100,14 @@ def _offers(card: LexborNode, for_members: bool) -> Iterator[Price]:
     rows = card.css(OFFERS) or [row for link in card.css(OFFER_LINKS) if (row := within(link, ROW)) is not None]
     if for_members and not rows:
         rows = [row for row in card.css(SECONDARY_ROWS) if DELIVERY not in attribute(row, "class").split()]
-    return _positive(map(shown, rows))
+    return _positive(map(visible_text, rows))
 
 
 def _written(card: LexborNode, block: LexborNode) -> Iterator[Price]:
     """What a link of the price block says in words: a price that is not marked up as one, or that it is free."""
     if block.mem_id != card.mem_id:
-        yield from _positive(map(shown, block.css("a")))
-    texts = map(shown, block.css(TEXT_LINKS))
+        yield from _positive(map(visible_text, block.css("a")))
+    texts = map(visible_text, block.css(TEXT_LINKS))
     yield from (Price(text, 0.0, None) for text in texts if folded(text) in FREE)
 
 

@@ -9,7 +9,7 @@ import re
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._amazon.walk import within
-from webdata.pages._elements import attribute, shown
+from webdata.pages._elements import attribute, visible_text
 from webdata.pages._text import clean, count, rating
 
 STARS = '[class*="a-icon-star"]'
@@ -33,7 +33,7 @@ def reviews(row: LexborNode | None) -> tuple[str | None, int | None]:
     if row is None:
         return None, None
     labels = [clean(attribute(node, "aria-label")) for node in row.css(LABELLED)]
-    stars = shown(row.css_first(STARS_TEXT)) or next(filter(_is_rating, map(_without_end, labels)), "")
+    stars = visible_text(row.css_first(STARS_TEXT)) or next(filter(_is_rating, map(_without_end, labels)), "")
     if not stars:
         return None, None
     counts = (count(label) for label in labels if not label.startswith(stars))
@@ -43,7 +43,7 @@ def reviews(row: LexborNode | None) -> tuple[str | None, int | None]:
 
 def _seen_count(row: LexborNode, stars: str) -> int | None:
     """The number that is seen behind the stars, which are seen as a text or as a number."""
-    text = shown(row)
+    text = visible_text(row)
     return count(text.partition(stars)[2] or text.partition(" ")[2])
 
 

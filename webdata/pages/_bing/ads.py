@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 from webdata.pages._bing.column import AD, ORGANIC, Entry
 from webdata.pages._bing.links import absolute, is_paid
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._elements import ancestry, attribute, shown
+from webdata.pages._elements import ancestry, attribute, visible_text
 from webdata.pages._text import clean, price
 from webdata.resources.bing_search import BingAd, BingShoppingAd
 
@@ -60,8 +60,8 @@ def _shopping_ad(box: LexborNode) -> BingShoppingAd | None:
     return {
         "title": title,
         "price": shown_price,
-        "originalPrice": shown(box.css_first(STRUCK)) or None,
-        "advertiser": shown(box.css_first(SELLER)) or None,
+        "originalPrice": visible_text(box.css_first(STRUCK)) or None,
+        "advertiser": visible_text(box.css_first(SELLER)) or None,
         "targetUrl": absolute(link) or link,
         "image": _image(box),
     }
@@ -73,8 +73,8 @@ def _title(box: LexborNode) -> str:
     node = box.css_first(TITLE)
     if node is None:
         return alternative
-    pieces = [shown(part) for part in node.css(ELLIPSIS)]
-    written = shown(node)
+    pieces = [visible_text(part) for part in node.css(ELLIPSIS)]
+    written = visible_text(node)
     for piece in pieces:
         written = written.replace(piece, "", 1)
     return alternative if len(alternative) >= len(written) else clean(written)
@@ -83,11 +83,11 @@ def _title(box: LexborNode) -> str:
 def _price(box: LexborNode) -> str | None:
     """The current price as shown, without the one it replaces."""
     for selector in PRICE:
-        text = shown(box.css_first(selector))
-        struck = shown(box.css_first(STRUCK))
+        text = visible_text(box.css_first(selector))
+        struck = visible_text(box.css_first(STRUCK))
         if current := clean(text.replace(struck, "", 1) if struck else text):
             return current
-    found = price(shown(box))
+    found = price(visible_text(box))
     return found.text if found else None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._bing.links import absolute, is_paid, leads_away, target
-from webdata.pages._elements import ancestry, attribute, shown
+from webdata.pages._elements import ancestry, attribute, visible_text
 
 COLUMN = "b_results"
 HEADINGS = ("h2", "h3", "[role=heading]")
@@ -58,7 +58,7 @@ def _entry(heading: LexborNode, known: bool) -> Entry | None:
     for anchor in anchors:
         href = attribute(anchor, "href")
         paid = is_paid(href) or AD in classes or ADS in classes
-        title = shown(heading if anchor.css_first("h2, h3, [role=heading]") is not None else anchor)
+        title = visible_text(heading if anchor.css_first("h2, h3, [role=heading]") is not None else anchor)
         link = absolute(href) if paid else target(href)
         if title and link:
             box = _ad_box(heading, around, classes) if paid else _box(heading, around, classes, known, link)

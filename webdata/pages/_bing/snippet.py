@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import shown
+from webdata.pages._elements import visible_text
 
 ADDRESS = ".b_adurl cite", "cite", ".b_adurl"
 TEXTS = (
@@ -34,19 +34,19 @@ def snippet(box: LexborNode) -> Snippet:
     for selector in TEXTS:
         for node in box.css(selector):
             if text := _unlabelled(node, site):
-                return Snippet(text, shown(node.css_first(DATE)) or None)
+                return Snippet(text, visible_text(node.css_first(DATE)) or None)
     return Snippet("", None)
 
 
 def address(box: LexborNode) -> str:
     """The address as shown, "" where there is none."""
-    return next(filter(None, (shown(box.css_first(selector)) for selector in ADDRESS)), "")
+    return next(filter(None, (visible_text(box.css_first(selector)) for selector in ADDRESS)), "")
 
 
 def _unlabelled(node: LexborNode, site: str) -> str:
     """The text of an element without the labels and the address that stand before it."""
-    text = shown(node)
-    for label in (site, *map(shown, node.css(LABELS))):
+    text = visible_text(node)
+    for label in (site, *map(visible_text, node.css(LABELS))):
         if label and text.startswith(label):
             text = text.removeprefix(label).lstrip(BETWEEN)
     return text

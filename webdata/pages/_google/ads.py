@@ -7,7 +7,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Ad, AdMetadata, AdSitelink
-from webdata.pages._elements import attribute, enclosing, hidden, lines, shown
+from webdata.pages._elements import attribute, enclosing, hidden, lines, visible_text
 from webdata.pages._google.links import advertised, host, is_paid
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
@@ -55,7 +55,7 @@ def _old_anchor(page: Page, heading: Mark) -> Mark | None:
     if heading.inside.isdisjoint(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
         return None
     links = (mark for mark in page.of("link") if mark.around is heading)
-    return next((mark for mark in links if shown(mark.node) and not hidden(mark.node)), None)
+    return next((mark for mark in links if visible_text(mark.node) and not hidden(mark.node)), None)
 
 
 def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
@@ -65,7 +65,7 @@ def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
         "position": 0,
         "realPosition": 0,
         "area": _area(heading, first_result),
-        "title": shown(heading.node),
+        "title": visible_text(heading.node),
         "description": _description(box, heading),
         "link": link,
         "display_url": _address(anchor.node, box) or host(link),
@@ -89,25 +89,25 @@ def _box(page: Page, heading: Mark, anchor: Mark) -> LexborNode:
 
 def _description(box: LexborNode, heading: Mark) -> str:
     for node in box.css(DESCRIPTION):
-        text = shown(node)
-        if text and text != shown(heading.node) and node.css_first("a") is None:
+        text = visible_text(node)
+        if text and text != visible_text(heading.node) and node.css_first("a") is None:
             return text
     below = False
     for line in lines(box):
         if below and len(line) > 40:
             return line
-        below = below or line == shown(heading.node)
+        below = below or line == visible_text(heading.node)
     return ""
 
 
 def _address(anchor: LexborNode, box: LexborNode) -> str:
-    return shown(anchor.css_first(ADDRESS)) or shown(box.css_first(ADDRESS))
+    return visible_text(anchor.css_first(ADDRESS)) or visible_text(box.css_first(ADDRESS))
 
 
 def _sitelinks(box: LexborNode, title: Mark) -> Iterator[AdSitelink]:
-    own = shown(title.node)
+    own = visible_text(title.node)
     for anchor in box.css("a[href]"):
-        text = shown(anchor)
+        text = visible_text(anchor)
         link = advertised(anchor)
         if text and link and text != own and anchor != title.node and _is_ad_link(anchor):
             yield {"title": text, "link": link}
@@ -124,11 +124,11 @@ def _metadata(box: LexborNode) -> AdMetadata:
     value = rating(attribute(stars, "aria-label")) if stars is not None else None
     if stars is not None and value is not None:
         metadata["rating"] = value
-        voices = VOICES.search(shown(stars.parent.parent if stars.parent is not None else stars))
+        voices = VOICES.search(visible_text(stars.parent.parent if stars.parent is not None else stars))
         if voices and (number := count(voices.group(1))) is not None:
             metadata["reviews"] = number
     if phone := attribute(box.css_first('a[href^="tel:"]'), "href").removeprefix("tel:"):
         metadata["phone"] = clean(phone)
-    if (shown_price := price(shown(box.css_first(".T4OwTb, .e10twf")))) is not None:
+    if (shown_price := price(visible_text(box.css_first(".T4OwTb, .e10twf")))) is not None:
         metadata["price"] = shown_price.text
     return metadata

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Answer, Reference
-from webdata.pages._elements import ancestry, attribute, enclosing, lines, shown, texts
+from webdata.pages._elements import ancestry, attribute, enclosing, lines, texts, visible_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Found, Page
@@ -58,16 +58,16 @@ def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
 
 def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
     items = texts(body.css("li"))
-    rows = [[shown(cell) for cell in row.css("td, th")] for row in box.css("table tr")]
-    head = shown(body.css_first(FEATURED_HEAD))
-    text = " ".join([*([head] if head else []), *items]) if items else shown(body)
+    rows = [[visible_text(cell) for cell in row.css("td, th")] for row in box.css("table tr")]
+    head = visible_text(body.css_first(FEATURED_HEAD))
+    text = " ".join([*([head] if head else []), *items]) if items else visible_text(body)
     answer = blank("list" if items else "table" if rows else "featured_snippet", text)
     answer["title"] = title.text
     answer["link"] = title.link
-    answer["display_url"] = shown(title.anchor.css_first(ADDRESS)) or None
+    answer["display_url"] = visible_text(title.anchor.css_first(ADDRESS)) or None
     answer["list"] = items
     answer["table"] = rows
-    answer["date"] = next((day for node in box.css(".kX21rb, .ZYHQ7e") if (day := date(shown(node)))), None)
+    answer["date"] = next((day for node in box.css(".kX21rb, .ZYHQ7e") if (day := date(visible_text(node)))), None)
     return answer
 
 
@@ -78,7 +78,7 @@ def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
     if box is None:
         return
     main = box.css_first(AI_MAIN)
-    text = shown(main) if main is not None else clean(" ".join(ai_text(mark.node) for mark in bodies))
+    text = visible_text(main) if main is not None else clean(" ".join(ai_text(mark.node) for mark in bodies))
     if text:
         answer = blank("ai_overview", text)
         answer["references"] = list(_references(box))
@@ -92,7 +92,7 @@ def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
     if link is None or box is None:
         return
     besides = {line for node in box.node.css(BESIDES) for line in lines(node)}
-    written = takewhile(lambda line: shown(link.node) not in line, lines(box.node)[1:])
+    written = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
     if text := " ".join(line for line in written if line not in besides):
         yield box.order, blank("ai_overview", text)
 
@@ -108,7 +108,7 @@ def ai_text(body: LexborNode) -> str:
     inner = {
         node.mem_id for sentence in sentences for node in sentence.css(AI_SENTENCE) if node.mem_id != sentence.mem_id
     }
-    return " ".join(texts(node for node in sentences if node.mem_id not in inner)) or shown(body)
+    return " ".join(texts(node for node in sentences if node.mem_id not in inner)) or visible_text(body)
 
 
 def _references(box: LexborNode) -> Iterator[Reference]:
@@ -116,14 +116,14 @@ def _references(box: LexborNode) -> Iterator[Reference]:
     for node in box.css(AI_SOURCE):
         anchor = next((a for a in node.css("a[href]") if outside(attribute(a, "href"))), None)
         link = outside(attribute(anchor, "href"))
-        title = shown(node.css_first(AI_TITLE)) or OPENS.sub("", attribute(anchor, "aria-label"))
+        title = visible_text(node.css_first(AI_TITLE)) or OPENS.sub("", attribute(anchor, "aria-label"))
         if link and title and link not in seen:
             seen.add(link)
             yield {
                 "position": len(seen),
                 "title": title,
                 "link": link,
-                "source": shown(node.css_first(AI_SITE)) or None,
+                "source": visible_text(node.css_first(AI_SITE)) or None,
             }
 
 
@@ -132,11 +132,11 @@ def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
     meanings = [mark for mark in words if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
         return
-    definitions = [text for mark in meanings if not page.is_hidden(mark.node) and (text := shown(mark.node))]
+    definitions = [text for mark in meanings if not page.is_hidden(mark.node) and (text := visible_text(mark.node))]
     head = next((mark for mark in words if mark.attribute("data-dobid") == "hdw"), None)
     if definitions:
         answer = blank("dictionary", definitions[0])
-        answer["title"] = shown(head.node) if head else None
+        answer["title"] = visible_text(head.node) if head else None
         answer["list"] = definitions
         yield meanings[0].order, answer
 
@@ -159,7 +159,7 @@ def _tool(node: LexborNode) -> Answer | None:
 
 
 def _calculator(node: LexborNode) -> Answer | None:
-    text = shown(node)
+    text = visible_text(node)
     return blank("calculator", text) if text else None
 
 
@@ -181,29 +181,29 @@ def _nearest(node: LexborNode, selector: str) -> LexborNode | None:
 
 def _measure(side: LexborNode | None) -> str:
     value = attribute(side.css_first("input"), "value") if side is not None else ""
-    unit = shown(side.css_first("option[selected]")) if side is not None else ""
+    unit = visible_text(side.css_first("option[selected]")) if side is not None else ""
     return clean(f"{value} {unit}") if value else ""
 
 
 def _weather(node: LexborNode) -> Answer | None:
-    degrees, sky = shown(node.css_first("#wob_tm")), shown(node.css_first("#wob_dc"))
+    degrees, sky = visible_text(node.css_first("#wob_tm")), visible_text(node.css_first("#wob_dc"))
     if not degrees:
         return None
     answer = blank("weather", " ".join(part for part in (f"{degrees}°", sky) if part))
-    answer["title"] = shown(node.css_first("#wob_loc")) or None
+    answer["title"] = visible_text(node.css_first("#wob_loc")) or None
     answer["list"] = texts(node.css("#wob_dts, #wob_pp, #wob_hm, #wob_ws"))
     return answer
 
 
 def _translation(node: LexborNode) -> Answer | None:
-    text = shown(node.css_first("#tw-target-text"))
+    text = visible_text(node.css_first("#tw-target-text"))
     answer = blank("translation", text)
-    answer["title"] = shown(node.css_first("#tw-source-text")) or None
+    answer["title"] = visible_text(node.css_first("#tw-source-text")) or None
     return answer if text else None
 
 
 def _short(node: LexborNode) -> Answer | None:
-    text = shown(node)
+    text = visible_text(node)
     return blank("other", text) if text else None
 
 

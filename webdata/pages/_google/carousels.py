@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, shown
+from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, visible_text
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
 from webdata.pages._google.tree import Found, Mark, Page
@@ -64,7 +64,7 @@ def _carousel(page: Page, heading: Mark) -> Carousel | None:
     if any("dictionary" in mark.kinds for mark in marks) or suggestions(marks):
         return None
     items = list(_items(page, marks, root))
-    title = shown(heading.node)
+    title = visible_text(heading.node)
     kind = _type(marks, title, items)
     is_row = kind != "generic" or any("carousel" in mark.kinds for mark in marks)
     return _numbered(title, kind, items) if len(items) >= (2 if is_row else 3) else None
@@ -139,7 +139,7 @@ def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
 
 def _source(box: LexborNode, rows: list[str]) -> str | None:
     known = box.css_first(SOURCE)
-    name = shown(known) or attribute(known.css_first("img") if known is not None else None, "alt")
+    name = visible_text(known) or attribute(known.css_first("img") if known is not None else None, "alt")
     if name:
         return name
     plain = (
@@ -150,7 +150,7 @@ def _source(box: LexborNode, rows: list[str]) -> str | None:
 
 def _rating(box: LexborNode) -> float | None:
     stars = box.css_first("[role=img][aria-label], .z3HNkc, .yi40Hd")
-    return rating(attribute(stars, "aria-label") or shown(stars)) if stars is not None else None
+    return rating(attribute(stars, "aria-label") or visible_text(stars)) if stars is not None else None
 
 
 def _pictures(page: Page, root: LexborNode) -> Iterator[CarouselItem]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import lines, shown
+from webdata.pages._elements import lines, visible_text
 from webdata.pages._google.links import GOTO, host, is_paid, outside
 from webdata.pages._google.tree import Page
 from webdata.pages._text import clean, folded
@@ -71,11 +71,11 @@ def _sites(page: Page) -> Iterator[str]:
 
 def _is_message(node: LexborNode, terms: list[str]) -> bool:
     """A message in words we know, or one that repeats the terms and is followed by a list of advice."""
-    if SAID.search(shown(node)):
+    if SAID.search(visible_text(node)):
         return True
     advice = node.parent.css("li") if node.parent is not None else []
     plain = len(advice) > 1 and all(item.css_first("a") is None for item in advice)
-    return plain and any(_repeats(shown(part), terms) for part in node.css(TERMS))
+    return plain and any(_repeats(visible_text(part), terms) for part in node.css(TERMS))
 
 
 def _repeats(text: str, terms: list[str]) -> bool:
@@ -88,8 +88,8 @@ def _is_plain_message(box: LexborNode, terms: list[str]) -> bool:
     if box.css_first("a") is not None:
         return False
     alone = lines(box)
-    apart = (text for part in box.css(SET_APART) if (text := shown(part)) not in alone)
-    return SAID.search(shown(box)) is not None or any(_repeats(text, terms) for text in apart)
+    apart = (text for part in box.css(SET_APART) if (text := visible_text(part)) not in alone)
+    return SAID.search(visible_text(box)) is not None or any(_repeats(text, terms) for text in apart)
 
 
 def total(page: Page) -> int | None:
@@ -97,6 +97,6 @@ def total(page: Page) -> int | None:
     line = page.root.css_first(TOTAL)
     if line is None:
         return None
-    text = BRACKETED.sub("", clean(shown(line).replace(shown(line.css_first("nobr")), "", 1)))
+    text = BRACKETED.sub("", clean(visible_text(line).replace(visible_text(line.css_first("nobr")), "", 1)))
     numbers = [int(re.sub(r"\D", "", digits)) for digits in re.findall(r"\d[\d.,'’٬   ]*", text)]
     return max(numbers, default=None)

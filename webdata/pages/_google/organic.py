@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Result, ResultMetadata, Sitelink
-from webdata.pages._elements import ancestry, attribute, image, lines, shown
+from webdata.pages._elements import ancestry, attribute, image, lines, visible_text
 from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, date, price, rating
@@ -70,7 +70,7 @@ def _title(mark: Mark) -> Title | None:
     if is_paid(anchor.node):
         return None
     link = outside(destination(anchor.attributes))
-    text = shown(mark.node)
+    text = visible_text(mark.node)
     return Title(mark, text, anchor.node, link) if link and text else None
 
 
@@ -80,8 +80,8 @@ def _old_title(mark: Mark) -> Title | None:
     link = outside(attribute(anchor, "href"))
     in_table = any(around.tag == "table" for around in ancestry(mark.node))
     return (
-        Title(mark, shown(anchor), anchor, link)
-        if anchor is not None and link and shown(anchor) and not in_table
+        Title(mark, visible_text(anchor), anchor, link)
+        if anchor is not None and link and visible_text(anchor) and not in_table
         else None
     )
 
@@ -95,7 +95,7 @@ def _plain_titles(page: Page) -> Iterator[Title]:
         if box is None or link is None or box.order in taken:
             continue
         written = lines(mark.node)
-        if written and (_is_address(shown(mark.node), host(link)) or PLAIN_LINK in mark.classes):
+        if written and (_is_address(visible_text(mark.node), host(link)) or PLAIN_LINK in mark.classes):
             taken.add(box.order)
             yield Title(mark, written[0], mark.node, link)
 
@@ -104,7 +104,7 @@ def _is_shown_address(title: Title, boxed: bool) -> bool:
     """Whether a mobile link is a result: in a result box, or it shows the site that it leads to."""
     if boxed or any(around.tag == SECTION for around in ancestry(title.anchor)):
         return "result_box" in title.mark.inside
-    return _is_address(shown(title.anchor).replace(title.text, "", 1), host(title.link))
+    return _is_address(visible_text(title.anchor).replace(title.text, "", 1), host(title.link))
 
 
 def result(page: Page, title: Title) -> Result:
@@ -146,9 +146,9 @@ def _snippets(box: LexborNode) -> Iterator[LexborNode | None]:
 
 def _without_more(node: LexborNode | None) -> str:
     """The text of a snippet without its link to read on."""
-    text = shown(node)
+    text = visible_text(node)
     more = node.css_first(READ_ON) if node is not None else None
-    return clean(text.removesuffix(shown(more))) if more is not None else text
+    return clean(text.removesuffix(visible_text(more))) if more is not None else text
 
 
 def _dated(text: str) -> tuple[str, str | None]:
@@ -167,7 +167,7 @@ def _text_after(box: LexborNode, title: Title) -> str:
 
     Without JavaScript a box holds little else, and a shorter one counts too.
     """
-    linked = [text for anchor in box.css("a") if (text := shown(anchor))]
+    linked = [text for anchor in box.css("a") if (text := visible_text(anchor))]
     own = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
     long = next((line for line, length in own.items() if length > LONG), "")
     return long or (max(own, key=own.__getitem__, default="") if title.mark.stands_in(("plain_box",)) else "")
@@ -201,7 +201,7 @@ def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | Non
         metadata["attributes"] = listed
     if day:
         metadata["date"] = day
-    if source := shown(inner.css_first(SOURCE)) or _site_name(title, address):
+    if source := visible_text(inner.css_first(SOURCE)) or _site_name(title, address):
         metadata["source"] = source
     if picture:
         metadata["thumbnail"] = picture
@@ -215,7 +215,9 @@ def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | Non
 def _address(box: LexborNode, title: Title) -> tuple[str, list[str]]:
     """The address as shown; for posts the page shows notes in its stead ("160+ comments · 2 years ago")."""
     site = host(title.link)
-    text = shown(box.css_first(ADDRESS)) or next((line for line in lines(title.anchor) if _is_address(line, site)), "")
+    text = visible_text(box.css_first(ADDRESS)) or next(
+        (line for line in lines(title.anchor) if _is_address(line, site)), ""
+    )
     if _is_address(text, site):
         return text, []
     return site, [part for raw in text.split("·") if (part := clean(raw))]
@@ -234,13 +236,17 @@ def _is_address(text: str, site: str) -> bool:
 
 def _attributes(box: LexborNode) -> list[str]:
     node = box.css_first(ATTRIBUTES)
-    return [part for raw in shown(node).split("·") if (part := clean(raw))] if node is not None else []
+    return [part for raw in visible_text(node).split("·") if (part := clean(raw))] if node is not None else []
 
 
 def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
     """The stars of a result as written beside them, and the number of voices; the drawn stars are rounded."""
     beside = next((i for i, part in enumerate(attributes[:2]) if rating(part) is not None and not price(part)), None)
-    value = rating(attributes[beside]) if beside is not None else rating(attribute(stars, "aria-label") or shown(stars))
+    value = (
+        rating(attributes[beside])
+        if beside is not None
+        else rating(attribute(stars, "aria-label") or visible_text(stars))
+    )
     if value is None:
         return {}
     found: ResultMetadata = {"rating": value}
@@ -262,7 +268,7 @@ def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
     """The links to parts of the site below a result."""
     found: dict[str, Sitelink] = {}
     for anchor in box.css(SITELINKS):
-        link, text = outside(attribute(anchor, "href")), shown(anchor)
+        link, text = outside(attribute(anchor, "href")), visible_text(anchor)
         if link and text and link != title.link:
             found.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
     return list(found.values())
@@ -272,4 +278,4 @@ def _beside(anchor: LexborNode, text: str) -> str | None:
     """What stands in the same cell of the table as a sitelink."""
     heading = anchor.parent
     cell = heading.parent if heading is not None and heading.tag == "h3" else None
-    return clean(shown(cell).removeprefix(text)) or None if cell is not None else None
+    return clean(visible_text(cell).removeprefix(text)) or None if cell is not None else None

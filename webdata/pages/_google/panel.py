@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Company, NamedLink
-from webdata.pages._elements import attribute, image, shown
+from webdata.pages._elements import attribute, image, visible_text
 from webdata.pages._google.links import ENTITY, outside, target
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, rating
@@ -36,7 +36,7 @@ ELSEWHERE = ("question", "popup", "text_ad", "product_ad", "dictionary")
 def company(page: Page) -> Company:
     """The panel; empty where the page has none."""
     title = _title(page)
-    if title is None or not shown(title.node):
+    if title is None or not visible_text(title.node):
         return {}
     facts = [mark for mark in page.of("fact") if not mark.stands_in(ELSEWHERE)]
     by_name: dict[str, Mark] = {}
@@ -46,13 +46,13 @@ def company(page: Page) -> Company:
     described = _description(by_name, box)
     subtitle = by_name.get(SUBTITLE)
     return {
-        "name": shown(title.node),
+        "name": visible_text(title.node),
         "type": _type(subtitle, title),
         "description": described[0],
         "description_source": described[1],
         "website": _website(by_name),
         "image": image(box),
-        "kgmid": _kg_id(page, shown(title.node)),
+        "kgmid": _kg_id(page, visible_text(title.node)),
         "phone": _value(_first(by_name, PHONE)),
         "address": _value(_first(by_name, ADDRESS)),
         "rating": _rating(subtitle.node if subtitle else title.node.parent),
@@ -65,7 +65,7 @@ def company(page: Page) -> Company:
 
 def _title(page: Page) -> Mark | None:
     for mark in page.of("fact"):
-        titled = mark.attribute("data-attrid") == TITLE and not mark.stands_in(ELSEWHERE) and shown(mark.node)
+        titled = mark.attribute("data-attrid") == TITLE and not mark.stands_in(ELSEWHERE) and visible_text(mark.node)
         if titled and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in page.of("fact")):
             return mark
     return _old_title(page)
@@ -101,13 +101,17 @@ def _type(subtitle: Mark | None, title: Mark) -> str | None:
         plain = [
             text
             for node in subtitle.node.css("span")
-            if node.css_first("a, [role=button]") is None and (text := shown(node))
+            if node.css_first("a, [role=button]") is None and (text := visible_text(node))
         ]
         words = [text for text in plain if rating(text) is None and not text.startswith("(")]
-        rated = RATED.search(shown(subtitle.node))
-        return (words[-1] if words else None) if rated else shown(subtitle.node) or None
+        rated = RATED.search(visible_text(subtitle.node))
+        return (words[-1] if words else None) if rated else visible_text(subtitle.node) or None
     below = title.node.css_first(f"{OLD_TITLE} + *") or title.node.next
-    return shown(below) or None if OLD_TITLE[1:] in title.classes and below is not None and below.tag == "div" else None
+    return (
+        visible_text(below) or None
+        if OLD_TITLE[1:] in title.classes and below is not None and below.tag == "div"
+        else None
+    )
 
 
 def _description(by_name: dict[str, Mark], box: LexborNode) -> tuple[str | None, NamedLink | None]:
@@ -116,18 +120,18 @@ def _description(by_name: dict[str, Mark], box: LexborNode) -> tuple[str | None,
     if node is None:
         return None, None
     anchor = next((a for a in node.css("a[href]") if outside(attribute(a, "href"))), None)
-    text = clean(_unbuttoned(node).removeprefix(shown(node.css_first("h2, h3"))))
+    text = clean(_unbuttoned(node).removeprefix(visible_text(node.css_first("h2, h3"))))
     if anchor is None:
         return text or None, None
-    name, link = shown(anchor), outside(attribute(anchor, "href")) or ""
+    name, link = visible_text(anchor), outside(attribute(anchor, "href")) or ""
     return clean(text.removesuffix(name)) or None, {"name": name, "link": link}
 
 
 def _unbuttoned(node: LexborNode) -> str:
     """The text of an element without the button at its end that shows more."""
-    text = shown(node)
+    text = visible_text(node)
     for button in node.css("[role=button], a.fl"):
-        if (label := shown(button)) and label.isupper():
+        if (label := visible_text(button)) and label.isupper():
             text = clean(text.removesuffix(label)).rstrip(",… ")
     return text
 
@@ -143,7 +147,7 @@ def _first(by_name: dict[str, Mark], endings: tuple[str, ...]) -> Mark | None:
 
 
 def _value(mark: Mark | None) -> str | None:
-    return shown(mark.node.css_first(VALUE)) or None if mark else None
+    return visible_text(mark.node.css_first(VALUE)) or None if mark else None
 
 
 def _attributes(facts: list[Mark]) -> Iterator[tuple[str, str]]:
@@ -152,26 +156,26 @@ def _attributes(facts: list[Mark]) -> Iterator[tuple[str, str]]:
         label = mark.node.css_first(LABEL)
         value = mark.node.css_first(VALUE)
         if label is not None and value is not None:
-            yield shown(label).rstrip(": "), _unbuttoned(value)
+            yield visible_text(label).rstrip(": "), _unbuttoned(value)
 
 
 def _named_links(mark: Mark | None) -> Iterator[NamedLink]:
     for anchor in mark.node.css("a[href]") if mark else ():
         link = target(attribute(anchor, "href"))
-        if link and shown(anchor):
-            yield {"name": shown(anchor), "link": link}
+        if link and visible_text(anchor):
+            yield {"name": visible_text(anchor), "link": link}
 
 
 def _rating(box: LexborNode | None) -> float | None:
     if box is None:
         return None
-    said = [attribute(node, "aria-label") or shown(node) for node in box.css(STARS)]
+    said = [attribute(node, "aria-label") or visible_text(node) for node in box.css(STARS)]
     return next((value for text in said if (value := rating(text)) is not None), None)
 
 
 def _reviews(subtitle: Mark | None) -> int | None:
     """How many have rated: the number on the button that shows the reviews, or in parentheses."""
-    said = (shown(node) for node in subtitle.node.css("a, .RDApEe")) if subtitle else ()
+    said = (visible_text(node) for node in subtitle.node.css("a, .RDApEe")) if subtitle else ()
     return next((number for text in said if (number := count(text)) is not None), None)
 
 
@@ -192,6 +196,6 @@ def _others(page: Page) -> Iterator[NamedLink]:
         if "aside" not in mark.inside or not ENTITY.search(href) or mark.stands_in(ELSEWHERE):
             continue
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
-        name = mark.attribute("title") or shown(tile)
+        name = mark.attribute("title") or visible_text(tile)
         if tile is not None and name and tile.css_first("img") is not None and len(name) < 80:
             yield {"name": name, "link": target(href) or ""}

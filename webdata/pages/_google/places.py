@@ -5,7 +5,7 @@ import re
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Place
-from webdata.pages._elements import apart, attribute, image, lines, shown
+from webdata.pages._elements import apart, attribute, image, lines, visible_text
 from webdata.pages._google.links import GOOGLE, outside, target
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
@@ -66,7 +66,7 @@ def _is_plain_place(mark: Mark) -> bool:
 
 
 def _name(mark: Mark) -> str:
-    return next(iter(lines(mark.node)), "") if "place" in mark.kinds else shown(mark.node)
+    return next(iter(lines(mark.node)), "") if "place" in mark.kinds else visible_text(mark.node)
 
 
 def _pack(mark: Mark) -> int:
@@ -124,7 +124,7 @@ def _is_address(cell: str) -> bool:
 def _stars(box: LexborNode) -> float | None:
     written = box.css_first(STARS)
     if written is not None:
-        return rating(shown(written))
+        return rating(visible_text(written))
     labels = (attribute(node, "aria-label") for node in box.css("[aria-label]"))
     return next((rating(label) for label in labels if OUT_OF_FIVE.search(label)), None)
 

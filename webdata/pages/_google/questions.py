@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import RelatedQuestion
-from webdata.pages._elements import ancestry, attribute, lines, shown
+from webdata.pages._elements import ancestry, attribute, lines, visible_text
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.tree import Found, Page
@@ -54,10 +54,10 @@ def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
         "position": position,
         "question": text,
         "answer": (ai_text(answer) if answer is not None else "") or None,
-        "title": shown(heading) or None if link else None,
+        "title": visible_text(heading) or None if link else None,
         "link": link,
-        "list": [item for node in answer.css(LIST) if (item := shown(node))] if answer is not None else [],
-        "table": [[shown(cell) for cell in row.css("td, th")] for row in box.css(ROWS)],
+        "list": [item for node in answer.css(LIST) if (item := visible_text(node))] if answer is not None else [],
+        "table": [[visible_text(cell) for cell in row.css("td, th")] for row in box.css(ROWS)],
     }
 
 
@@ -74,10 +74,10 @@ def _text_before(box: LexborNode) -> str:
     """What stands before a box, in the nearest element around it where anything does."""
     for node in ancestry(box):
         before = node.prev
-        while before is not None and not shown(before):
+        while before is not None and not visible_text(before):
             before = before.prev
         if before is not None:
-            return shown(before)
+            return visible_text(before)
     return ""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from webdata.domain.records import RelatedSearch
-from webdata.pages._elements import shown
+from webdata.pages._elements import visible_text
 from webdata.pages._google.links import search_terms, target
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import folded
@@ -24,7 +24,7 @@ def related_searches(page: Page) -> Found[RelatedSearch]:
     for mark in suggestions(page.of("link")):
         if page.is_hidden(mark.node):
             continue
-        text = shown(mark.node)
+        text = visible_text(mark.node)
         item: RelatedSearch = {
             "position": len(found) + 1,
             "text": text,
@@ -55,4 +55,4 @@ def _is_suggestion(mark: Mark) -> bool:
     terms = search_terms(mark.attribute("href"))
     if not terms or mark.stands_in(ELSEWHERE):
         return False
-    return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(shown(mark.node)))
+    return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(visible_text(mark.node)))

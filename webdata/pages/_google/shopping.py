@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import ShoppingAd
-from webdata.pages._elements import attribute, image, lines, shown
+from webdata.pages._elements import attribute, image, lines, visible_text
 from webdata.pages._google.links import TRACKERS, advertised
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import Price, clean, count, prices, rating
@@ -43,7 +43,7 @@ def _ad(mark: Mark) -> ShoppingAd | None:
         "extracted_price": current.amount if current else None,
         "currency": current.currency if current else None,
         "original_price": old.text if old else None,
-        "advertiser": shown(unit.css_first(SHOP)) or None,
+        "advertiser": visible_text(unit.css_first(SHOP)) or None,
         "link": link,
         "image": image(unit),
         "rating": _rating(unit),
@@ -55,7 +55,7 @@ def _ad(mark: Mark) -> ShoppingAd | None:
 def _title(unit: LexborNode) -> str:
     """The full title: newer cards show a cut one, and say the whole to those who listen."""
     whole = attribute(unit.css_first(CARD), "aria-label") if unit.css_first(OLD_TITLE) is None else ""
-    return clean(whole) or shown(unit.css_first(TITLE))
+    return clean(whole) or visible_text(unit.css_first(TITLE))
 
 
 def _link(mark: Mark, unit: LexborNode) -> str | None:
@@ -67,22 +67,22 @@ def _link(mark: Mark, unit: LexborNode) -> str | None:
 
 def _voices(unit: LexborNode) -> int | None:
     """How many have rated: the number in parentheses, as shown or as read out."""
-    said = (attribute(node, "aria-label") or shown(node) for node in unit.css(VOICES))
+    said = (attribute(node, "aria-label") or visible_text(node) for node in unit.css(VOICES))
     return next((count(text) for text in said if "(" in text), None)
 
 
 def _prices(unit: LexborNode) -> tuple[Price | None, Price | None]:
     """The current price and the one it replaces."""
-    shown_prices = prices(shown(unit.css_first(PRICE))) or prices(shown(unit))
+    shown_prices = prices(visible_text(unit.css_first(PRICE))) or prices(visible_text(unit))
     current = shown_prices[0] if shown_prices else None
     struck = unit.css_first("s, del, strike, .DoCHT, .QGpFif")
-    old = prices(shown(struck))
+    old = prices(visible_text(struck))
     return current, (old[0] if old and current and old[0].amount > current.amount else None)
 
 
 def _rating(unit: LexborNode) -> float | None:
     stars = unit.css_first(STARS)
-    return rating(attribute(stars, "aria-label") or shown(stars)) if stars is not None else None
+    return rating(attribute(stars, "aria-label") or visible_text(stars)) if stars is not None else None
 
 
 def _extras(unit: LexborNode) -> list[str]:

@@ -75,7 +75,7 @@ class Browser:
         """Whether it runs elsewhere, where the local proxies of this process cannot be reached."""
         return self._url is not None
 
-    def shown(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """What there is to know of it, for health and metrics."""
         return {
             "running": self._chromium is not None,
