@@ -24,7 +24,7 @@ CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 def pytest_configure() -> None:
     """Tests leave no pages behind, don't pause, and use no other transport than plain HTTP; those that do say so."""
-    os.environ["WEBDATA_KEPT_PAGES"] = ""
+    os.environ["WEBDATA_SAMPLES"] = ""
     os.environ["WEBDATA_BACKOFF"] = "0"
     os.environ["WEBDATA_TRANSPORTS"] = "http"
 

@@ -23,9 +23,9 @@ SANDBOX_URL = _config.sandbox_url
 SANDBOX_REPLAY = _config.sandbox_replay
 # Ours: seconds that one query may take, all of its fetches together.
 DEADLINE = _config.deadline
-# Ours: where pages of a shape that no parser knows are kept; None keeps none.
-KEPT_PAGES = _config.kept_pages
-# Ours: what keeps the publishers' addresses behind news links (a LinkStore): a class, and what it is made with.
+# Ours: where pages of unknown layout are stored; None stores none.
+SAMPLES = _config.samples
+# Ours: what stores the publishers' addresses behind news links (a LinkStore): a class, and its arguments.
 RESOLVED_LINKS = ("webdata.stores.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
 SANDBOX_RESOLVED_LINKS = ("webdata.stores.memory.MemoryLinks",)
@@ -48,8 +48,6 @@ BACKOFF = _config.backoff
 BACKOFF_MAX = _config.backoff * 10
 # Ours: what answers captchas, an async function(response, error) -> Request | None.
 CAPTCHA_HOOK = _config.captcha_hook
-# Ours: the ways (webdata.fetching.fetch) that crawlers share; a crawler that finds none makes its own.
-WAYS = None
 # Ours: whether all downloads of a crawler are held to the egress guard, whose rule the operator's settings tell.
 EGRESS_GUARD = False
 EGRESS_PORTS = _config.egress_ports
@@ -68,11 +66,12 @@ FAILURES_FEED = "%(output)s.failures.jsonl"
 
 # Scrapy's `crawl` tells a mistake in the arguments as a traceback, with exit status 1.
 COMMANDS_MODULE = "webdata.commands"
-ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.extensions.ways.OwnWays": 500}
+ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.crawling.own_resources.OwnFetchResources": 500}
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes
     "webdata.extensions.feeds.JobFeedExporter": 0,
     "webdata.extensions.failures.Refusals": 500,
+    "webdata.watch.samples.SampleUnknownLayouts": 500,
     "scrapy.extensions.logstats.LogStats": None,  # it knows pages, not queries
     "webdata.extensions.progress.Progress": 500,
     "scrapy.extensions.spiderstate.SpiderState": None,  # the journal in JOBDIR is all that a job keeps

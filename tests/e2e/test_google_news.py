@@ -135,7 +135,7 @@ def test_a_batch_resolves_links_too(tmp_path):
     """`scrapy crawl google_news` writes a record a query, its links resolved, and tells what failed."""
     (tmp_path / "queries.txt").write_text("coffee\nsandbox:limited\n")
     arguments = ["-a", "queries=queries.txt", "-a", "resolve_links=true", "-O", "out.jsonl", "-s", "SANDBOX=1"]
-    environ = {"PATH": "/usr/bin:/bin", "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_KEPT_PAGES": ""}
+    environ = {"PATH": "/usr/bin:/bin", "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_SAMPLES": ""}
     command = [SCRAPY, "crawl", "google_news", *arguments]
     subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, timeout=60, check=True)
     (record,) = map(orjson.loads, (tmp_path / "out.jsonl").read_bytes().splitlines())

@@ -75,7 +75,7 @@ def test_an_empty_answer_is_true(running):
 
 def test_a_page_of_unknown_shape_is_kept(start, tmp_path):
     """A page that no parser knows is in the folder of kept pages after the 502, as it came."""
-    with start(WEBDATA_KEPT_PAGES=str(tmp_path / "kept")) as one:
+    with start(WEBDATA_SAMPLES=str(tmp_path / "kept")) as one:
         assert one.get("/v1/search?q=sandbox:layout")[0] == 502
     (page,) = (tmp_path / "kept").glob("google_web-*.html")
     assert b"sandbox:layout" in page.read_bytes()

@@ -18,7 +18,7 @@ def asked(request):
 
 def made(contact):
     return CrossrefWorksSpider.from_crawler(
-        get_crawler(CrossrefWorksSpider, {"ON_DEMAND": True, "KEPT_PAGES": "", "CONTACT": contact})
+        get_crawler(CrossrefWorksSpider, {"ON_DEMAND": True, "SAMPLES": "", "CONTACT": contact})
     )
 
 

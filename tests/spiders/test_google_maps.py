@@ -106,7 +106,7 @@ class Offline(GoogleMapsSpider):
 
 @pytest.fixture
 def spider():
-    made = Offline.from_crawler(get_crawler(Offline, {"ON_DEMAND": True, "KEPT_PAGES": ""}))
+    made = Offline.from_crawler(get_crawler(Offline, {"ON_DEMAND": True, "SAMPLES": ""}))
     made.offsets, made.views, made.broken = [], [], {}
     return made
 

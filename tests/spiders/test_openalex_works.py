@@ -44,7 +44,7 @@ class Engine:
 
 @pytest.fixture(params=["", KEY], ids=["without a key", "with one"])
 def spider(request):
-    settings = {"ON_DEMAND": True, "KEPT_PAGES": "", "OPENALEX_KEY": request.param}
+    settings = {"ON_DEMAND": True, "SAMPLES": "", "OPENALEX_KEY": request.param}
     made = Offline.from_crawler(get_crawler(Offline, settings))
     made.crawler.engine = Engine(made)
     made.urls, made.broken = [], {}
@@ -127,7 +127,7 @@ async def test_a_key_stays_out_of_logs(spider):
 @deferred_f_from_coro_f
 async def test_a_kept_page_names_no_key(spider, tmp_path):
     """A page of unknown shape is kept without the key."""
-    spider.kept = type(spider).from_crawler(get_crawler(Offline, {"ON_DEMAND": True, "KEPT_PAGES": str(tmp_path)})).kept
+    spider.kept = type(spider).from_crawler(get_crawler(Offline, {"ON_DEMAND": True, "SAMPLES": str(tmp_path)})).kept
     with pytest.raises(FetchError):
         await found(spider, "mills sandbox:layout")
     texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]

@@ -120,7 +120,7 @@ class Engine:
 
 def made(client=("sandbox", "sandbox"), **settings):
     """A spider with the application of an operator."""
-    settings = {"ON_DEMAND": True, "KEPT_PAGES": "", "REDDIT_CLIENT": client, "DEADLINE": 20, **settings}
+    settings = {"ON_DEMAND": True, "SAMPLES": "", "REDDIT_CLIENT": client, "DEADLINE": 20, **settings}
     spider = Offline.from_crawler(get_crawler(Offline, settings))
     spider.crawler.engine = Engine(spider)
     spider.asked_for, spider.replies = [], {}

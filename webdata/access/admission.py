@@ -1,112 +1,126 @@
-"""The order of a call between its key and its answer: who calls, how fast, and what it costs (contract.md 2 and 6).
-
-A key opens, the call is counted in its window and in flight, the cache is asked, a credit is set aside, the page is
-fetched, the credit is spent or given back. What is spent is durable before the answer leaves.
-"""
+"""One call, from its request to its answer: admit, look in the cache, reserve a credit, crawl, commit or release."""
 
 from collections import Counter
-from collections.abc import Awaitable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from webdata.access.api_keys import Access
-from webdata.access.cache import Cache, CacheControl, Hit
-from webdata.access.credits import Payments
-from webdata.access.rate_limits import Limits, check_limit, limit_headers
-from webdata.api.params import Header
+from webdata.access.api_keys import ApiKeys, Header
+from webdata.access.cache import STALE_FOR, Cache, CacheControl, Hit
+from webdata.access.credits import Credits, Payment
+from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
-from webdata.stores.interfaces import Caller, Ledger, Limit
+from webdata.domain.query import Query
+from webdata.resources import Resource
+from webdata.stores.interfaces import Caller, Limit
 
 
 @dataclass
-class Standing:
-    """How a caller stands, as far as it is known yet; every response tells it once the key has opened."""
+class CallerStatus:
+    """What every response says of its caller, once the key is accepted: the rate limit, the cost, the credits left."""
 
-    limit: Limit | None = None
-    cost: int = 0
-    """Credits that this call has cost."""
-    balance: int = 0
-    """Credits that are left."""
+    limit: Limit
+    caller: Caller
+    payment: Payment | None = None
 
     def headers(self) -> dict[str, str]:
-        """What a response tells of it."""
-        if self.limit is None:
-            return {}
-        credits_left = {"x-credits-cost": str(self.cost), "x-credits-remaining": str(self.balance)}
-        return credits_left | limit_headers(self.limit)
+        """As response headers."""
+        paid = self.payment
+        cost, balance = (paid.cost, paid.balance) if paid else (0, self.caller.balance)
+        return {"x-credits-cost": str(cost), "x-credits-remaining": str(balance), **limit_headers(self.limit)}
 
 
-class Admitted(AbstractAsyncContextManager[Caller]):
-    """A caller who is let in."""
+@dataclass(frozen=True)
+class CallRequest:
+    """A request of a resource, before its key is looked at and its query is read."""
 
-    def __init__(self, caller: Awaitable[Caller], limits: Limits, standing: Standing) -> None:
-        self._caller = caller
-        self._limits = limits
-        self._standing = standing
+    id: str
+    resource: Resource
+    header: Header
+    read: Callable[[], tuple[Query, list[str]]]
+    """Reads the query, and the names of parameters that mean nothing; raises QueryError."""
 
-    async def __aenter__(self) -> Caller:
-        caller = await self._caller
-        self._entered = self._limits.entered(caller.key.id, caller.account.plan)
-        limit = await self._entered.__aenter__()
-        self._standing.limit, self._standing.balance = limit, caller.balance
-        check_limit(limit)
-        return caller
 
-    async def __aexit__(self, *_: object) -> None:
-        await self._entered.__aexit__()
+@dataclass(frozen=True)
+class CallResult:
+    """An answer, a hit, or the error that a call ended with; with the caller's status where the key was accepted."""
+
+    end: Answer | Hit | Exception
+    status: CallerStatus | None
+    ignored: list[str]
+    """Names of parameters and headers that mean nothing here."""
 
 
 class Admission:
-    """Lets calls in and has them answered, by the cache or by whoever answers calls."""
+    """Answers calls: from the cache, or by crawlers against a credit.
 
-    def __init__(self, access: Access, limits: Limits, cache: Cache, ledger: Ledger, calls: Calls) -> None:
-        self.ledger = ledger
-        self._access = access
-        self._limits = limits
+    `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too.
+    """
+
+    def __init__(
+        self,
+        api_keys: ApiKeys,
+        rate_limits: RateLimits,
+        cache: Cache,
+        credits: Credits,
+        crawlers: Calls,
+        deadline: float,
+        sandbox_always: bool = False,
+    ) -> None:
+        self.api_keys = api_keys
+        self.rate_limits = rate_limits
+        self.credits = credits
         self._cache = cache
-        self._calls = calls
-        self._payments = Payments(ledger)
-        self._asked: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
+        self._crawlers = crawlers
+        self._deadline = deadline
+        self._sandbox_always = sandbox_always
+        self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
 
     def snapshot(self) -> dict[str, Any]:
         """How often the cache had an answer, and how many credits moved, since the start."""
-        return {"cache": dict(self._asked), "credits": dict(self._payments.moved)}
+        return {"cache": dict(self._answers), "credits": dict(self.credits.moved)}
 
-    def admitted(
-        self, header: Header, standing: Standing, endpoint: str | None = None
-    ) -> AbstractAsyncContextManager[Caller]:
-        """Who calls, counted until the block ends; `standing` learns how they stand.
-
-        Raises UnauthorizedError, RateLimitedError, DatabaseAwayError.
-        """
-        return Admitted(self._access.authenticate(header, endpoint), self._limits, standing)
-
-    async def answer(
-        self, caller: Caller, call: Call, request_id: str, control: CacheControl, standing: Standing
-    ) -> Answer | Hit:
-        """The answer to an admitted call; `standing` learns what it has cost.
-
-        Test keys pay for nothing. Raises OutOfCreditsError, DatabaseAwayError, and what the fetch raises.
-        """
-        fetch = self._calls.answer
-        if caller.key.test:
-            return self._counted(await self._cache.answer(call, fetch, control))
-        payment = self._payments.begun(caller, request_id, call.resource.name)
+    async def answer(self, request: CallRequest) -> CallResult:
+        """Run a call from its key to its answer. Raises nothing; goes on to its end though its caller has gone."""
+        status, ignored = None, list[str]()
         try:
-            found = await self._cache.answer(call, lambda call: payment.paid(partial(fetch, call)), control)
-            if isinstance(found, Hit):
-                payment.free(found.kept.outcome)
-        finally:
-            standing.cost, standing.balance = payment.cost, payment.balance
-        return self._counted(found)
+            caller = await self.api_keys.authenticate(request.header, request.resource.name)
+            async with self.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
+                status = CallerStatus(limit, caller)
+                check_limit(limit)
+                query, ignored = request.read()
+                call = Call(request.resource, query, caller.key.test or self._sandbox_always, self._deadline)
+                status.payment = self.credits.payment(caller, request.id, call.resource.name)
+                found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
+                return CallResult(found, status, ignored)
+        except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
+            return CallResult(error, status, ignored)
 
-    def _counted(self, found: Answer | Hit) -> Answer | Hit:
-        self._asked[found.state if isinstance(found, Hit) else "MISS"] += 1
+    async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
+        """The answer of the cache, or of a crawler where there is none."""
+        try:
+            found = await self._fresh(call, payment, control)
+        except STALE_FOR:
+            stale = await self._cache.stale(call, control)
+            if stale is None:
+                raise
+            found = stale
+        if isinstance(found, Hit):
+            payment.note_hit(found.entry.outcome)
+        self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
         return found
 
+    async def _fresh(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
+        async with self._cache.flight(call, control) as flight:
+            if flight.hit:
+                return flight.hit
+            async with payment:
+                answer = await self._crawlers.answer(flight.call)
+                payment.settle(answer.outcome)
+            await flight.land(answer)
+            return answer
+
     async def close(self, seconds: float) -> None:
-        """Let what is paid for come to its end for up to so many seconds, and tell of the last uses of keys."""
-        await self._payments.close(seconds)
-        await self._access.close()
+        """Let what is paid for end, for up to so many seconds, and store the last uses of keys."""
+        await self.credits.close(seconds)
+        await self.api_keys.close()

@@ -1,7 +1,7 @@
 """Who may call: the rules over API keys.
 
 A key is `wd_live_` or `wd_test_`, then 32 random bytes as 43 base62 digits, then a checksum: the CRC-32 of
-everything before it, as 6 base62 digits (contract.md 7). The checksum tells a mistyped key from an unknown
+everything before it, as 6 base62 digits . The checksum tells a mistyped key from an unknown
 one without a look-up. Digits are 0-9, A-Z, a-z, most significant first, padded with 0.
 """
 
@@ -23,8 +23,11 @@ from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore
 
 logger = logging.getLogger(__name__)
 
+Header = Callable[[str], str | None]
+"""The value of a request header; None if it was not sent."""
+
 HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
-"""Where a key may come; the first one present wins (contract.md 1)."""
+"""The headers that may hold a key; the first one present counts."""
 
 BASE62 = digits + ascii_uppercase + ascii_lowercase
 SHAPE = re.compile(r"wd_(live|test)_[0-9A-Za-z]{49}")
@@ -33,28 +36,28 @@ GET_ONE = "Send a key in the X-Api-Key header; whoever runs this service makes o
 
 LONGEST_NAME = 200
 SHOWN = len("wd_live_") + 4
-"""Characters of a secret that are kept, to tell keys apart by: its kind, and 24 of its 256 random bits."""
-USES_TOLD_EVERY = 5.0
-"""Seconds that uses of keys are collected for before the store is told of them."""
+"""Characters of a secret that are stored, to recognise a key by: its kind, and 24 of its 256 random bits."""
+USES_STORED_EVERY = 5.0
+"""Seconds for which uses of keys are collected before they are stored."""
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Access:
-    """Opens the service to those who hold a key."""
+class ApiKeys:
+    """Finds the caller whose key a request has."""
 
     def __init__(self, keys: KeyStore, clock: Callable[[], datetime] = _now) -> None:
         self._keys = keys
         self._clock = clock
         self._used: dict[str, datetime] = {}
-        self._telling: asyncio.Task[None] | None = None
+        self._storing: asyncio.Task[None] | None = None
 
-    async def authenticate(self, header: Callable[[str], str | None], endpoint: str | None = None) -> Caller:
+    async def authenticate(self, header: Header, endpoint: str | None = None) -> Caller:
         """Who calls. `header` gives the value of a request header, None if it was not sent.
 
-        Raises UnauthorizedError that says why the key does not open, or not the endpoint; it never repeats the key.
+        Raises UnauthorizedError that says why the key is refused, or its scope; it never repeats the key.
         """
         secret = next((value for name in HEADERS if (value := header(name)) is not None), None)
         if secret is None:
@@ -64,31 +67,31 @@ class Access:
         if caller is None:
             raise UnauthorizedError(f"This API key is not known here. {GET_ONE}.")
         now = self._clock()
-        check_open(caller.key, now, endpoint)
+        check_usable(caller.key, now, endpoint)
         self._use(caller.key.id, now)
         return caller
 
     async def close(self) -> None:
-        """Tell the store of the last uses."""
-        if self._telling:
-            self._telling.cancel()
-        await self._tell()
+        """Store the last uses."""
+        if self._storing:
+            self._storing.cancel()
+        await self._store_uses()
 
     def _use(self, key_id: str, now: datetime) -> None:
         self._used[key_id] = now
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.get_running_loop().create_task(self._tell_later())
+        if self._storing is None or self._storing.done():
+            self._storing = asyncio.get_running_loop().create_task(self._store_later())
 
-    async def _tell_later(self) -> None:
-        await asyncio.sleep(USES_TOLD_EVERY)
-        await self._tell()
+    async def _store_later(self) -> None:
+        await asyncio.sleep(USES_STORED_EVERY)
+        await self._store_uses()
 
-    async def _tell(self) -> None:
+    async def _store_uses(self) -> None:
         used, self._used = self._used, {}
         try:
             await self._keys.touch(used)
-        except Exception:  # no call needs it, and the log tells it
-            logger.exception("The last uses of keys could not be kept")
+        except Exception:  # no call needs it, and the log has it
+            logger.exception("The last uses of keys could not be stored")
 
 
 def new_key(
@@ -99,7 +102,7 @@ def new_key(
     scopes: Collection[str] = (),
     expires: datetime | None = None,
 ) -> tuple[Key, str]:
-    """A key for a KeyStore, and its secret, which can be shown this once only: nobody keeps it."""
+    """A key for a KeyStore, and its secret, which is stored nowhere: only its hash is."""
     secret = new_secret(test=test)
     key = Key(
         id=f"key_{ULID()}",
@@ -116,7 +119,7 @@ def new_key(
 
 
 def successor(key: Key) -> tuple[Key, str]:
-    """The key that follows another one, and its secret. It may do the same, and lives as long, if not for ever."""
+    """The key that replaces another one, and its secret: with the same scopes and lifetime."""
     lifetime = key.expires and key.expires - key.created
     new, secret = new_key(key.name, test=key.test, account_id=key.account_id, scopes=key.scopes)
     return replace(new, expires=new.created + lifetime if lifetime else None), secret
@@ -132,13 +135,13 @@ def check_name(name: str) -> str:
     return stripped
 
 
-def check_open(key: Key, now: datetime, endpoint: str | None) -> None:
-    """Raise UnauthorizedError where a key opens no more, or opens other endpoints than this one."""
+def check_usable(key: Key, now: datetime, endpoint: str | None) -> None:
+    """Raise UnauthorizedError for a key that is revoked or expired, or whose scopes do not hold the endpoint."""
     if key.revoked:
-        raise UnauthorizedError(f"This API key was revoked on {_told(key.revoked)}. {GET_ONE}.")
+        raise UnauthorizedError(f"This API key was revoked on {_as_text(key.revoked)}. {GET_ONE}.")
     if key.expires and key.expires <= now:
         follows = "; another one has taken its place: use that one" if key.replaced_by else f". {GET_ONE}"
-        raise UnauthorizedError(f"This API key expired on {_told(key.expires)}{follows}.")
+        raise UnauthorizedError(f"This API key expired on {_as_text(key.expires)}{follows}.")
     if endpoint and key.scopes and endpoint not in key.scopes:
         opened = ", ".join(sorted(key.scopes))
         raise UnauthorizedError(
@@ -147,7 +150,7 @@ def check_open(key: Key, now: datetime, endpoint: str | None) -> None:
         )
 
 
-def _told(moment: datetime) -> str:
+def _as_text(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d at %H:%M} UTC"
 
 
@@ -159,7 +162,7 @@ def new_secret(*, test: bool) -> str:
 
 
 def check_shape(secret: str) -> None:
-    """Raise UnauthorizedError for what cannot be a key, whatever the store holds."""
+    """Raise UnauthorizedError for what cannot be a key."""
     if not SHAPE.fullmatch(secret):
         raise UnauthorizedError(
             f"The API key is malformed: it is wd_live_ or wd_test_ and 49 letters and digits after it. {GET_ONE}."
@@ -171,9 +174,9 @@ def check_shape(secret: str) -> None:
 
 
 def digest(secret: str) -> str:
-    """What is kept of a key: its SHA-256 in hex. A key has 256 random bits, so it needs no salt and no slow hash.
+    """What is stored of a key: its SHA-256 in hex. A key has 256 random bits, so it needs no salt and no slow hash.
 
-    Keys are found by this digest, never compared, so the time that a look-up takes tells nothing about any key.
+    Keys are looked up by this digest, never compared, so the time of a look-up reveals nothing about any key.
     """
     return hashlib.sha256(secret.encode()).hexdigest()
 

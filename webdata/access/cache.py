@@ -1,20 +1,26 @@
-"""Answers that are kept for a while, and one fetch for all who ask the same at once (contract.md 6)."""
+"""The answer cache, and single flight: one fetch for all who request the same at the same time.
+
+`docs/api.md` says what callers see of it.
+"""
 
 import asyncio
 import hashlib
 import math
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from secrets import token_hex
 from time import monotonic, time
+from types import TracebackType
 from typing import Literal, Self
 
 import orjson
 
 from webdata.crawling.warm_crawlers import Answer, Call
+from webdata.domain.attempts import Transport
 from webdata.domain.errors import (
     BlockedError,
     LayoutError,
@@ -26,28 +32,23 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.stores.interfaces import CacheStore
 
-KEPT = (Outcome.OK, Outcome.EMPTY)
-BRIDGED = (BlockedError, LayoutError, UpstreamError, OverloadedError)
-"""Errors that an answer from before may stand in for: that a thing does not exist is an answer itself."""
-NOT_THE_ANSWER = {"session"}
-"""Fields of queries that choose a way to the page, and nothing of what is on it."""
+CACHED = (Outcome.OK, Outcome.EMPTY)
+STALE_FOR = (BlockedError, LayoutError, UpstreamError, OverloadedError)
+"""Errors that a stale answer may stand in for: that a thing does not exist is an answer itself."""
+NO_PART_OF_THE_KEY = {"session"}
+"""Fields of queries that choose a proxy, and nothing of what is on the page."""
 
 LEASE_SECONDS = 5.0
-"""How long others wait for the fetch of a process that has died."""
-RENEWED_SECONDS = 2.0
-"""Between two signs of life of a process that fetches: two may be late until another one takes it for dead."""
-SHORTEST_NAP, LONGEST_NAP, NAP_GROWTH = 0.01, 0.1, 1.5
+"""How long other processes wait for the fetch of one that has died."""
+RENEWAL_SECONDS = 2.0
+"""Between two renewals of the lease of a process that fetches: two may be late before another process fetches."""
+SHORTEST_POLL, LONGEST_POLL, POLL_GROWTH = 0.01, 0.1, 1.5
 """Seconds between two looks for what another process fetches, and how they grow."""
 
-MOST_READ = 100
-"""Headers that are remembered with what they mean: callers send few."""
+MOST_HEADERS = 100
+"""`Cache-Control` headers that are remembered with what they mean: callers send few."""
 
 DIRECTIVE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",]*)"?\s*)?', re.IGNORECASE)
-
-Fetch = Callable[[Call], Awaitable[Answer]]
-"""Runs a call. Where another process was waited for in vain it is given what is left of the deadline."""
-Flight = asyncio.Task[tuple[Answer | None, "Kept"]]
-"""What was found or fetched, for all who wait for it; with the answer itself where it was fetched here."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class CacheControl:
     """What a caller wants of the cache."""
 
     no_cache: bool = False
-    """Nothing that was there before."""
+    """No cached answer."""
     stale_seconds: float = 0
-    """How long after its time an answer may still stand in for one that cannot be won; infinite for any time."""
+    """How long after its time an answer may still stand in for one that cannot be fetched; infinite for any time."""
 
     @classmethod
-    @lru_cache(MOST_READ)
+    @lru_cache(MOST_HEADERS)
     def read(cls, header: str | None) -> Self:
-        """From the `Cache-Control` header of a request; what means nothing here is passed over.
+        """From the `Cache-Control` header of a request; what means nothing here is left out.
 
         `no-cache` is that of RFC 9111, 5.2.1.4, `stale-if-error` that of RFC 5861, 4; it may come without seconds.
         """
@@ -78,22 +79,21 @@ def _seconds(text: str | None) -> float:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """An answer that was kept: its record as JSON, and what else there is to tell of it."""
+class CacheEntry:
+    """A cached answer: its record as JSON, and what else a reply says of it."""
 
     body: bytes
     outcome: Outcome
-    transport: str
+    transport: Transport
     region_mode: str | None
     partial: str | None
     at: float
-    """When it was won, in Unix time."""
+    """When it was fetched, in Unix time."""
 
     @classmethod
     def of(cls, answer: Answer, at: float) -> Self:
-        """What to keep of an answer. A record that tells whether it was `cached` tells so from now on."""
-        told = "cached" in answer.record
-        body = orjson.dumps({**answer.record, "cached": True}) if told else answer.json
+        """The entry for an answer. A record that says whether it was `cached` says so from now on."""
+        body = orjson.dumps({**answer.record, "cached": True}) if "cached" in answer.record else answer.json
         return cls(body, answer.outcome, answer.transport, answer.region_mode, answer.partial, at)
 
     def pack(self) -> bytes:
@@ -103,7 +103,7 @@ class Kept:
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        """What `pack` gave."""
+        """The entry that `pack` gave."""
         rest, _, body = packed.partition(b"\n")
         outcome, transport, region_mode, partial, at = orjson.loads(rest)
         return cls(body, Outcome(outcome), transport, region_mode, partial, at)
@@ -111,143 +111,171 @@ class Kept:
 
 @dataclass(frozen=True)
 class Hit:
-    """An answer that costs nothing: it was there, or somebody else's fetch won it."""
+    """An answer that costs nothing: it was cached, or another caller's fetch brought it."""
 
-    kept: Kept
+    entry: CacheEntry
     age: float
-    """Seconds since it was won."""
+    """Seconds since it was fetched."""
     state: Literal["HIT", "STALE"] = "HIT"
 
 
 class Cache:
-    """Answers from a store while they are fresh, and fetches what is not there, once for all who ask at the same time.
+    """Cached answers, and the flights of those that are being fetched.
 
-    Of the processes that share a store one fetches and the others look for what it keeps. What it does not keep, since
-    its fetch failed or its answer was degraded, the next of them fetches; so does everyone where the store is lost.
+    Of the processes that share a store one fetches and the others look for what it stores. Where it stores nothing, since
+    its fetch failed or its answer was degraded, the next of them fetches; where the store is lost, all do.
 
     Answers stay `stale_seconds` longer than they are fresh, for callers who would rather have them than an error.
     """
 
     def __init__(self, store: CacheStore, stale_seconds: float, clock: Callable[[], float] = time) -> None:
-        self._store = store
+        self.store = store
+        self.owner = token_hex(8)
+        """The name of this process in the store."""
+        self.flights: dict[str, asyncio.Future[CacheEntry | None]] = {}
         self._stale_seconds = stale_seconds
         self._clock = clock
-        self._name = token_hex(8)
-        self._flights: dict[str, Flight] = {}
 
-    async def answer(self, call: Call, fetch: Fetch, control: CacheControl) -> Answer | Hit:
-        """The answer to a call: what `fetch` gives if this caller's was the one that ran, else a Hit.
+    def flight(self, call: Call, control: CacheControl) -> "Flight":
+        """The flight of a call: `async with cache.flight(call, control) as flight`."""
+        return Flight(self, call, control)
 
-        A fetch goes on when its caller is gone. Raises what it raises, for all in this process who waited for it; only
-        when it lacked the credit the next of them fetches. Raises UpstreamTimeoutError where another process has
-        fetched until the call's deadline.
-        """
-        key = cache_key(call)
+    async def stale(self, call: Call, control: CacheControl) -> Hit | None:
+        """An answer whose time is over, where the caller takes one."""
+        if not control.stale_seconds:
+            return None
+        packed = await self.store.get(cache_key(call))
+        hit = self._hit(packed, call.resource.fresh_seconds + control.stale_seconds)
+        return hit and replace(hit, state="STALE")
+
+    async def claim(self, key: str, call: Call) -> Hit | bool:
+        """A fresh answer, else whether this process may fetch it."""
+        claimed = await self.store.claim(key, self.owner, LEASE_SECONDS, self._stale_seconds)
+        if isinstance(claimed, bool):
+            return claimed
+        return self._hit(claimed, call.resource.fresh_seconds) or True
+
+    async def put(self, key: str, call: Call, answer: Answer) -> CacheEntry:
+        """Store an answer, where it is one to store; gives its entry."""
+        entry = CacheEntry.of(answer, self._clock())
+        if answer.outcome in CACHED:
+            await self.store.put(key, entry.pack(), call.resource.fresh_seconds + self._stale_seconds)
+        return entry
+
+    def hit(self, entry: CacheEntry) -> Hit:
+        """An entry as a hit; the clock of the machine that fetched it may be ahead."""
+        return Hit(entry, max(0.0, self._clock() - entry.at))
+
+    def _hit(self, packed: bytes | None, oldest: float) -> Hit | None:
+        hit = self.hit(CacheEntry.unpack(packed)) if packed else None
+        return hit if hit and hit.age < oldest else None
+
+
+class Flight:
+    """One call among those that request the same at the same time: one leads and fetches, the others wait for it.
+
+    Entered, it has a `hit`, or `call` is to be run and its answer to be given to `land`. Entering raises the error that
+    ended the leader's fetch; only where that lacked the credit another one leads. Raises UpstreamTimeoutError where
+    another process has fetched until the call's deadline.
+    """
+
+    def __init__(self, cache: Cache, call: Call, control: CacheControl) -> None:
+        self.hit: Hit | None = None
+        self.call = call
+        self._cache = cache
+        self._control = control
+        self._key = cache_key(call)
+        self._landing: asyncio.Future[CacheEntry | None] | None = None
+        """Of a leader: what the others wait for."""
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        while not self._control.no_cache and self.hit is None:
+            flights = self._cache.flights
+            claimed: Hit | bool = False
+            if self._key not in flights:
+                claimed = await self._cache.claim(self._key, self.call)
+                if isinstance(claimed, Hit):
+                    self.hit = claimed
+                    break
+            if self._key not in flights:  # no other was quicker meanwhile
+                await self._lead(owned=claimed)
+                break
+            with suppress(OutOfCreditsError):
+                entry = await asyncio.shield(flights[self._key])
+                self.hit = self._cache.hit(entry) if entry else None
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self._end(error)
+
+    async def land(self, answer: Answer) -> None:
+        """Store the answer, for those who wait for it and those who come later."""
+        entry = await self._cache.put(self._key, self.call, answer)
+        if self._landing:
+            self._landing.set_result(entry)
+
+    async def _lead(self, *, owned: bool) -> None:
+        self._landing = self._cache.flights[self._key] = asyncio.get_running_loop().create_future()
         try:
-            if control.no_cache:
-                answer = await fetch(call)
-                await self._keep(key, call, answer)
-                return answer
-            return await self._shared(key, call, fetch)
-        except BRIDGED:
-            oldest = call.resource.fresh_seconds + control.stale_seconds
-            if control.stale_seconds and (kept := await self._kept(key, oldest)):
-                return Hit(kept, self._age(kept), "STALE")
+            if not owned:
+                await self._wait_for_other_process()
+        except BaseException as error:
+            await self._end(error)
             raise
+        if self.hit:
+            self._landing.set_result(self.hit.entry)
+        elif self._cache.store.shared:
+            self._renewing = asyncio.create_task(self._renew())
 
-    async def _shared(self, key: str, call: Call, fetch: Fetch) -> Answer | Hit:
+    async def _wait_for_other_process(self) -> None:
+        """Return when another process has stored the answer, or this one is to fetch it after all."""
+        pause, began = SHORTEST_POLL, monotonic()
         while True:
-            first = False
-            if key not in self._flights:
-                claimed = await self._claimed(key)
-                if found := self._fresh(claimed, call.resource.fresh_seconds):
-                    return Hit(found, self._age(found))
-                first = key not in self._flights  # or somebody else was quicker meanwhile
-            if first:
-                self._flights[key] = asyncio.create_task(self._fly(key, call, fetch, leads=claimed is not False))
-                self._flights[key].add_done_callback(_read)
-            try:
-                answer, kept = await asyncio.shield(self._flights[key])
-            except OutOfCreditsError:
-                if first:
-                    raise
-                continue
-            return answer if first and answer else Hit(kept, self._age(kept))
+            if monotonic() + pause > began + self.call.deadline:
+                seconds = f"{self.call.deadline:g} seconds"
+                raise UpstreamTimeoutError(f"no answer of another process within {seconds}", "timeout")
+            await asyncio.sleep(pause)
+            pause = min(pause * POLL_GROWTH, LONGEST_POLL)
+            if claimed := await self._cache.claim(self._key, self.call):
+                self.hit = claimed if isinstance(claimed, Hit) else None
+                self.call = replace(self.call, deadline=round(self.call.deadline - (monotonic() - began), 2))
+                return
 
-    async def _fly(self, key: str, call: Call, fetch: Fetch, leads: bool) -> tuple[Answer | None, Kept]:
-        begun = monotonic()
-        try:
-            if not leads and (kept := await self._found(key, call)):
-                return None, kept
-            left = call.deadline if leads else round(call.deadline - (monotonic() - begun), 2)
-            return await self._fetched(key, replace(call, deadline=left), fetch)
-        finally:
-            del self._flights[key]
-
-    async def _found(self, key: str, call: Call) -> Kept | None:
-        """What another process has fetched, once it is there; None where this one is to fetch after all."""
-        nap, end = SHORTEST_NAP, monotonic() + call.deadline
+    async def _renew(self) -> None:
         while True:
-            if monotonic() + nap > end:
-                raise UpstreamTimeoutError(f"no answer of another process within {call.deadline:g} seconds", "timeout")
-            await asyncio.sleep(nap)
-            nap = min(nap * NAP_GROWTH, LONGEST_NAP)
-            if claimed := await self._claimed(key):
-                return self._fresh(claimed, call.resource.fresh_seconds)
+            await asyncio.sleep(RENEWAL_SECONDS)
+            await self._cache.claim(self._key, self.call)
 
-    async def _claimed(self, key: str) -> bytes | bool:
-        return await self._store.claim(key, self._name, LEASE_SECONDS, self._stale_seconds)
-
-    async def _fetched(self, key: str, call: Call, fetch: Fetch) -> tuple[Answer, Kept]:
-        """Fetch and keep what this process has claimed, and leave it to the others then, whatever has become of it."""
-        try:
-            answer = await (self._held(key, fetch(call)) if self._store.shared else fetch(call))
-        except BaseException:
-            await self._store.release(key, self._name)
-            raise
-        kept, _ = await asyncio.gather(self._keep(key, call, answer), self._store.release(key, self._name))
-        return answer, kept
-
-    async def _held(self, key: str, fetch: Awaitable[Answer]) -> Answer:
-        """What is fetched, with signs of life to the other processes meanwhile."""
-        fetching = asyncio.ensure_future(fetch)
-        while not (await asyncio.wait({fetching}, timeout=RENEWED_SECONDS))[0]:
-            await self._claimed(key)
-        return fetching.result()
-
-    async def _keep(self, key: str, call: Call, answer: Answer) -> Kept:
-        kept = Kept.of(answer, self._clock())
-        if answer.outcome in KEPT:
-            await self._store.put(key, kept.pack(), call.resource.fresh_seconds + self._stale_seconds)
-        return kept
-
-    async def _kept(self, key: str, oldest: float) -> Kept | None:
-        """What is kept under a key, unless it is so many seconds old."""
-        return self._fresh(await self._store.get(key), oldest)
-
-    def _fresh(self, packed: bytes | bool | None, oldest: float) -> Kept | None:
-        kept = Kept.unpack(packed) if isinstance(packed, bytes) else None
-        return kept if kept and self._age(kept) < oldest else None
-
-    def _age(self, kept: Kept) -> float:
-        return max(0.0, self._clock() - kept.at)  # the clock of the machine that won it may be ahead
+    async def _end(self, error: BaseException | None) -> None:
+        """Of a leader: let others lead, here and in other processes, and give those who wait the error."""
+        if self._landing is None:
+            return
+        del self._cache.flights[self._key]
+        if not self._landing.done():
+            if isinstance(error, Exception):
+                self._landing.set_exception(error)
+                self._landing.exception()  # read, or asyncio complains where nobody waits for it
+            else:
+                self._landing.set_result(None)
+        if self._renewing:
+            self._renewing.cancel()
+        if not self.hit:
+            await self._cache.store.release(self._key, self._cache.owner)
 
 
 def cache_key(call: Call) -> str:
     """What calls have in common that may have the same answer: endpoint, query, region, device, sandbox, version.
 
-    A digest: keys are of one length, and a shared store does not tell what was asked for.
+    A digest: keys are of one length, and a shared store does not reveal what was requested.
     """
-    asked = (_version(), call.resource.name, str(call.sandbox), call.query.model_dump_json(exclude=NOT_THE_ANSWER))
-    return hashlib.sha256("\n".join(asked).encode()).hexdigest()
+    parts = (_version(), call.resource.name, str(call.sandbox), call.query.model_dump_json(exclude=NO_PART_OF_THE_KEY))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 @cache
 def _version() -> str:
     """Records of another version may have another shape."""
     return version("webdata")
-
-
-def _read(flight: Flight) -> None:
-    if not flight.cancelled():
-        flight.exception()  # read, or asyncio complains where all who waited are gone

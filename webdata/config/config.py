@@ -10,9 +10,9 @@ from typing import Literal, get_args
 
 from webdata.config import variables
 from webdata.config.proxies import ANY, Pools, filed, listed, pools
+from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
-from webdata.fetching.transport_policy import TRANSPORTS, Transport
 
 POOLS = (*Region, ANY)
 OF_EXAMPLES = ("KEY", "URL")
@@ -75,8 +75,8 @@ class Config:
     """A sandbox that runs elsewhere; without it the service starts its own."""
     sandbox_replay: Path | None = None
     """A folder of saved pages that the service's own sandbox answers from."""
-    kept_pages: Path | None = Path(".webdata/kept")
-    """Where pages of a shape that no parser knows are kept for study; None keeps none."""
+    samples: Path | None = Path(".webdata/samples")
+    """Where pages of unknown layout are stored for study; None stores none."""
     chromium: str | None = None
     """The browser's executable; None turns the browser transport off."""
     browser_url: str | None = field(default=None, repr=False)
@@ -118,7 +118,7 @@ class Config:
         _check_names(environ)
         default = cls()
         replay = environ.get("WEBDATA_SANDBOX_REPLAY")
-        kept = environ.get("WEBDATA_KEPT_PAGES", str(default.kept_pages))
+        samples = environ.get("WEBDATA_SAMPLES", str(default.samples))
         tls = variables.switch(environ, "WEBDATA_TLS", default.tls)
         cert, key = _certificate(environ)
         return cls(
@@ -144,7 +144,7 @@ class Config:
             sandbox=variables.choice(environ, "WEBDATA_SANDBOX", get_args(SandboxUse), default.sandbox),
             sandbox_url=variables.matching(environ, "WEBDATA_SANDBOX_URL", SANDBOX, RIGHT_SANDBOX),
             sandbox_replay=Path(replay) if replay else None,
-            kept_pages=Path(kept) if kept else None,
+            samples=Path(samples) if samples else None,
             chromium=variables.executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
             browser_url=variables.matching(environ, "WEBDATA_BROWSER_URL", BROWSER, RIGHT_BROWSER, secret=True),
             browser_pages=variables.number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),

@@ -1,51 +1,50 @@
-"""A crowd goes one by one, so that whoever else is there is heard in between."""
+"""A fair queue: of many calls that are ready at once, a few continue in each round of the event loop."""
 
 import asyncio
 from collections import deque
 
-TOGETHER = 8
-"""So many go in one round of the loop; to have them go one by one costs a fifth of the throughput."""
-CROWD = 16
-"""Beyond so many who wait, the loop comes round several times for each turn."""
+AT_ONCE = 8
+"""Calls that continue in one round of the loop; one at a time would cost a fifth of the throughput."""
+LONG_QUEUE = 16
+"""Beyond so many waiting calls the loop makes several rounds between two of them."""
 ROUNDS = 4
-"""How often. A call takes some thirty rounds from its request to its answer:
-the fewer of them are long, the less it notices of a crowd."""
+"""How many. A call takes some thirty rounds from its request to its reply: the fewer of them are long, the less it is
+delayed by a long queue."""
 
 
-class Turns:
-    """Lets a crowd go one after the other, in the order in which they come, while the loop looks at all else.
+class FairQueue:
+    """Calls continue in the order in which they wait, while the event loop does everything else in between.
 
-    Without it a thousand answers that come at once hold up everybody for the seconds that it takes to read them. A few
-    go at once.
+    Without it a thousand responses at once would hold up everybody for the seconds that parsing them takes.
     """
 
     def __init__(self) -> None:
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._gone = 0
-        """How many have gone in this round of the loop."""
+        self._continued = 0
+        """How many have continued in this round of the loop."""
 
-    async def come(self) -> None:
-        """Return when it is the caller's turn."""
+    async def wait(self) -> None:
+        """Return when the caller may continue."""
         loop = asyncio.get_running_loop()
-        if not self._gone:
+        if not self._continued:
             loop.call_soon(self._next, 1)
-        if self._gone < TOGETHER:
-            self._gone += 1
+        if self._continued < AT_ONCE:
+            self._continued += 1
             return
-        turn: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(turn)
-        await turn
+        waiting: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(waiting)
+        await waiting
 
     def _next(self, rounds: int) -> None:
         loop = asyncio.get_running_loop()
         if rounds > 1:
             loop.call_soon(self._next, rounds - 1)
             return
-        while self._waiting and self._waiting[0].done():  # who is gone waits no more
+        while self._waiting and self._waiting[0].done():  # cancelled
             self._waiting.popleft()
         if self._waiting:
-            self._gone = TOGETHER
+            self._continued = AT_ONCE
             self._waiting.popleft().set_result(None)
-            loop.call_soon(self._next, ROUNDS if len(self._waiting) > CROWD else 1)
+            loop.call_soon(self._next, ROUNDS if len(self._waiting) > LONG_QUEUE else 1)
         else:
-            self._gone = 0
+            self._continued = 0

@@ -1,9 +1,8 @@
-"""What saved pages hold: the parsers of an engine run over files, without a network."""
+"""Saved pages: the parsers of an engine run over files, without a network."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from scrapy.http import Headers, Response
@@ -18,7 +17,7 @@ from webdata.spiders.base import EngineSpider
 
 @dataclass(frozen=True)
 class SavedPage:
-    """A file and what is known of the response that it was."""
+    """A file, and what is known of the response that it holds."""
 
     path: Path
     url: str | None = None
@@ -27,14 +26,14 @@ class SavedPage:
 
 
 async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> dict[str, Any]:
-    """How the page is judged: `{"outcome", "kind", "reason", "record"}`, for a query of the `given` fields.
+    """The verdict on the page, `{"outcome", "kind", "reason", "record"}`, for a query of the `given` fields.
 
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
     body = page.path.read_bytes()
     resource, query = query_of(spider, body, given)
     try:
-        found = await anext(spider.found(_response(spider, page, body, query), query))
+        found = await spider.found(_response(spider, page, body, query), query)
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
     except UnsupportedContentError as error:
@@ -48,12 +47,11 @@ def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tup
     """The query that the page answers, and its resource: the given fields, before those that the page itself shows."""
     resource, fields = spider.chosen({**spider.shown_query(body), **given})
     if not given and "q" in resource.query.model_fields and not fields.get("q"):
-        return resource, resource.query.model_construct(q="")  # a page that doesn't tell is still judged
+        return resource, resource.query.model_construct(q="")  # a page without its query is still judged
     return resource, resource.query.check(fields)
 
 
 def _response(spider: EngineSpider, page: SavedPage, body: bytes, query: Query) -> Response:
     request = spider.prepared(query)
-    request.meta["started_at"] = monotonic()
     url = page.url or request.url
     return Response(url, status=page.status, headers=Headers(page.headers), body=body, request=request)

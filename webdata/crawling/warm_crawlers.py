@@ -5,7 +5,7 @@ import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic
 from typing import Any, Protocol
 
@@ -16,7 +16,8 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
-from webdata.crawling.fair_queue import Turns
+from webdata.crawling.fair_queue import FairQueue
+from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
     BlockedError,
     FetchError,
@@ -28,16 +29,19 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
-from webdata.fetching.fetch import Ways, transport_of
-from webdata.fetching.transport_policy import Step
+from webdata.fetching.circuit_breaker import CircuitBreaker
+from webdata.fetching.fetch import Fetch
+from webdata.fetching.fetch_resources import FetchResources
+from webdata.fetching.retry_policy import first_answer
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
+from webdata.transports.browser.process import Browser
 
-PASSED_ON = (BlockedError, LayoutError, UpstreamError)
-"""Ends of a fetch after which the resource's next engine is asked. That a thing does not exist, or that nothing was
-found, is an answer."""
+NEXT_ENGINE_AFTER = (BlockedError, LayoutError, UpstreamError)
+"""Losses after which the resource's next engine is requested. That a thing does not exist, or that nothing was found,
+is an answer."""
 
 
 @dataclass(frozen=True)
@@ -48,57 +52,56 @@ class Call:
     query: Query
     sandbox: bool
     deadline: float
-    """Seconds until the caller is answered, with a page or without."""
+    """Seconds until the caller gets a reply, with a page or without."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A record and how it was won.
+    """A record and how it was obtained.
 
-    `timings` are seconds by phase: `queue`, `fetch` (what engines asked in vain took is in it), `render` (in the
-    browser, where it was used), `parse`, `validate`. `transport` is that of the step which won the page.
+    `timings` are seconds by phase: `queue`, `fetch` (with the time of engines that were requested in vain), `render`
+    (in the browser, where it was used), `parse`, `validate`. `transport` is that of the attempt that fetched the page.
     """
 
     record: Record
     outcome: Outcome
-    transport: str
+    transport: Transport
     timings: dict[str, float]
-    steps: Sequence[Step] = ()
-    """The attempts of all fetches, in the order in which they ended."""
+    attempts: Sequence[Attempt] = ()
+    """Those of all fetches, in the order in which they ended."""
     region_mode: str | None = None
-    """`proxy` or `parameters`: how the site was told the region that was asked for; None where none was."""
+    """`proxy` or `parameters`: how the site was given the requested region; None without one."""
     partial: str | None = None
-    """Which way to the record does not tell all of it; None where it is whole."""
+    """Which source the record lacks something for, such as `atom`; None where it is whole."""
 
     @cached_property
     def json(self) -> bytes:
-        """The record as JSON, made once for all who send or keep it."""
+        """The record as JSON, made once for all who send or cache it."""
         return orjson.dumps(self.record)
 
 
 @dataclass(frozen=True)
-class Turn:
+class EngineBudget:
     """An engine's part of a call, in seconds of the monotonic clock."""
 
-    begun: float
-    """When the call set out."""
-    set_out: float
-    """When this engine did."""
+    call_began: float
+    began: float
+    """When this engine's part began."""
     deadline: float
-    """How long after the call this engine may take: its equal share of what was left, so that the next has a turn."""
-    steps: list[Step] = field(default_factory=list)
-    """The attempts so far, in the order in which they ended."""
+    """How long after the call's beginning this engine may take: its equal share of what was left."""
+    attempts: list[Attempt] = field(default_factory=list)
+    """Those so far, in the order in which they ended."""
 
 
-Told = Callable[[str, Call, Turn, Answer | Exception], None]
-"""Who is told how each engine's part of a call ended: by its name, with what it gave or why it gave nothing."""
+Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
+"""Called when an engine's part of a call has ended: with its name, and its answer or why there is none."""
 
 
 class Calls(Protocol):
-    """Whoever answers calls."""
+    """Answers calls."""
 
     async def answer(self, call: Call) -> Answer:
-        """Run the call; raises FetchError when no page was won, OverloadedError when there is no room."""
+        """Run the call; raises FetchError when no page was fetched, OverloadedError when there is no room."""
         ...
 
 
@@ -123,7 +126,7 @@ def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
 def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
     """The settings of the warm crawlers that talk to the sandbox, or to the internet.
 
-    A site gets as many requests at once as there may be calls: one that is slow has nobody wait in line.
+    A site gets as many requests at once as there may be calls: none waits for another site's slow answer.
     """
     own = settings.copy()
     own.set("EXTENSIONS", {**own.getdict("EXTENSIONS"), LOG_COUNT: None}, priority="cmdline")
@@ -135,15 +138,19 @@ def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
 class WarmCrawlers:
     """Answers calls with crawlers that are opened on first use and stay open.
 
-    So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to
-    the sandbox have crawlers of their own: nothing of theirs mixes with what goes out to the internet.
+    So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to the sandbox
+    have crawlers of their own: nothing of theirs mixes with the internet's.
 
-    A resource's engines are asked in the order of their rank, each when those before it won no page. One whose
-    upstream asks to be left alone is passed over for so long.
+    A resource's engines are requested in the order of their rank, each when those before it fetched no page. One whose
+    upstream wants no more requests for a while is left out for so long.
     """
 
     def __init__(
-        self, spiders: Iterable[type[EngineSpider]], settings: Settings, max_calls: int, told: Told | None = None
+        self,
+        spiders: Iterable[type[EngineSpider]],
+        settings: Settings,
+        max_calls: int,
+        observers: Iterable[Observer] = (),
     ):
         self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
         self._resources: dict[str, Resource] = {}
@@ -151,12 +158,14 @@ class WarmCrawlers:
             for resource in spider.resources:
                 self._engines[resource.name].append(spider)
                 self._resources[resource.name] = resource
-        self._rested: dict[tuple[str, bool], float] = {}
-        self._settings = settings
-        own = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
-        self.ways = {sandbox: Ways.from_settings(own[sandbox]) for sandbox in own}
+        self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
+        self.fetch_resources = {
+            sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
+            for sandbox, own in self._settings.items()
+        }
+        self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)
         self._max_calls = max_calls
-        self._told = told
+        self._observers = tuple(observers)
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
         self._running: set[asyncio.Task[Answer]] = set()
 
@@ -167,7 +176,7 @@ class WarmCrawlers:
 
     @property
     def in_flight(self) -> int:
-        """How many calls run now, those included whose caller has been answered already."""
+        """How many calls run now, those included whose caller has a reply already."""
         return len(self._running)
 
     @property
@@ -182,14 +191,14 @@ class WarmCrawlers:
     async def answer(self, call: Call) -> Answer:
         """Run the call. Raises FetchError, OverloadedError, and RecordError for a fault of ours.
 
-        A call that is over its deadline is answered, but never cancelled: its download ends by itself.
+        At its deadline a call ends for its caller, but it is never cancelled: its download ends by itself.
         """
         if self.in_flight >= self._max_calls:
             raise OverloadedError(
                 f"{self._max_calls} calls are in flight, which is all there is room for", retry_after=1
             )
-        begun, turns = monotonic(), list[Turn]()
-        task = asyncio.create_task(self._run(call, begun, turns))
+        began, budgets = monotonic(), list[EngineBudget]()
+        task = asyncio.create_task(self._run(call, began, budgets))
         self._running.add(task)
         task.add_done_callback(self._forget)
         done, _ = await asyncio.wait({task}, timeout=call.deadline)
@@ -198,14 +207,11 @@ class WarmCrawlers:
                 raise UpstreamTimeoutError(f"no answer within {call.deadline:g} seconds", "timeout")
             return task.result()
         except FetchError as error:
-            error.steps = [step for turn in turns for step in turn.steps]
-            error.seconds = monotonic() - begun
-            error.region_mode = self._region_mode(call)
+            error.attempts = [attempt for budget in budgets for attempt in budget.attempts]
+            error.seconds = monotonic() - began
+            region = getattr(call.query, "region", None)
+            error.region_mode = region and self.fetch_resources[call.sandbox].proxies.region_mode(region)
             raise
-
-    def _region_mode(self, call: Call) -> str | None:
-        region = getattr(call.query, "region", None)
-        return region and self.ways[call.sandbox].proxies.region_mode(region)
 
     async def close(self, seconds: float) -> None:
         """Let running calls finish for up to so many seconds, then close every crawler."""
@@ -215,57 +221,50 @@ class WarmCrawlers:
             with contextlib.suppress(Exception):  # one that never opened has nothing to close
                 await (await opened).close()
         self._opened.clear()
-        for ways in self.ways.values():
-            await ways.close()
+        for resources in self.fetch_resources.values():
+            await resources.close()
 
     def _forget(self, task: "asyncio.Task[Answer]") -> None:
         self._running.discard(task)
         if not task.cancelled():
             task.exception()  # read, or asyncio complains about those whose caller is gone
 
-    async def _run(self, call: Call, begun: float, turns: list[Turn]) -> Answer:
-        engines = self._awake(call, begun)
-        lost: list[FetchError] = []
-        for left, spider in zip(range(len(engines), 0, -1), engines, strict=True):
-            try:
-                return await self._asked(spider, call, begun, left, turns)
-            except PASSED_ON as error:
-                self._rested[spider.name, call.sandbox] = monotonic() + error.retry_after
-                lost.append(error)
-        raise lost[0]
+    async def _run(self, call: Call, began: float, budgets: list[EngineBudget]) -> Answer:
+        return await first_answer(
+            self._engines[call.resource.name],
+            lambda spider: self._breakers[spider.name, call.sandbox],
+            partial(self._run_on, call, began, budgets),
+            call.deadline,
+            NEXT_ENGINE_AFTER,
+        )
 
-    def _awake(self, call: Call, now: float) -> list[type[EngineSpider]]:
-        """The engines to ask, in their order; where all are to be left alone, all the same."""
-        engines = self._engines[call.resource.name]
-        return [spider for spider in engines if self._rested.get((spider.name, call.sandbox), 0) <= now] or engines
-
-    async def _asked(
-        self, spider: type[EngineSpider], call: Call, begun: float, left: int, turns: list[Turn]
+    async def _run_on(
+        self, call: Call, began: float, budgets: list[EngineBudget], spider: type[EngineSpider], seconds: float
     ) -> Answer:
-        """What one engine answers, of so many that are left."""
-        set_out = monotonic()
-        taken = set_out - begun
-        turn = Turn(begun, set_out, taken + (call.deadline - taken) / left)
-        turns.append(turn)
+        """The answer of one engine, within so many seconds."""
+        now = monotonic()
+        budget = EngineBudget(began, now, now - began + seconds)
+        budgets.append(budget)
         try:
             crawler = await self._warm(spider, call.sandbox)
-            answer = await crawler.run(call, turn)
+            answer = await crawler.run(call, budget)
         except Exception as error:
-            self._tell(spider.name, call, turn, error)
+            if isinstance(error, NEXT_ENGINE_AFTER):
+                self._breakers[spider.name, call.sandbox].open_for(error.retry_after)
+            self._observe(spider.name, call, budget, error)
             raise
-        self._tell(spider.name, call, turn, answer)
+        self._observe(spider.name, call, budget, answer)
         return answer
 
-    def _tell(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        if self._told:
-            self._told(engine, call, turn, end)
+    def _observe(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
+        for observer in self._observers:
+            observer(engine, call, budget, end)
 
     async def _warm(self, spider: type[EngineSpider], sandbox: bool) -> "WarmCrawler":
         key = (spider.name, sandbox)
         if key not in self._opened:
-            own = own_settings(self._settings, sandbox, self._max_calls)
-            own.set("WAYS", self.ways[sandbox], priority="cmdline")
-            self._opened[key] = asyncio.create_task(WarmCrawler.open(spider, own))
+            opening = WarmCrawler.open(spider, self._settings[sandbox].copy(), self.fetch_resources[sandbox])
+            self._opened[key] = asyncio.create_task(opening)
         try:
             return await self._opened[key]
         except Exception:
@@ -274,17 +273,19 @@ class WarmCrawlers:
 
 
 class WarmCrawler:
-    """A crawler that is held open while it is idle."""
+    """A crawler that stays open while it is idle."""
 
     def __init__(self, crawler: Crawler):
         self._crawler = crawler
-        self._turns = Turns()
+        self._queue = FairQueue()
         self._ended: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, spider: type[EngineSpider], settings: Settings) -> "WarmCrawler":
+    async def open(cls, spider: type[EngineSpider], settings: Settings, resources: FetchResources) -> "WarmCrawler":
         """Start a crawler and wait until it takes requests."""
-        warm = cls(Crawler(spider, settings))
+        crawler = Crawler(spider, settings)
+        crawler.fetch_resources = resources  # type: ignore[attr-defined]  # ours
+        warm = cls(crawler)
         await warm._start()
         return warm
 
@@ -295,16 +296,16 @@ class WarmCrawler:
             opened.set()
 
         self._crawler.signals.connect(spider_opened, signals.spider_opened)
-        self._crawler.signals.connect(self._hold, signals.spider_idle)
+        self._crawler.signals.connect(self._stay_open, signals.spider_idle)
         self._ended = asyncio.create_task(self._crawler.crawl_async())
         waiting = asyncio.create_task(opened.wait())
         await asyncio.wait({self._ended, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if not opened.is_set():
             waiting.cancel()
-            self._ended.result()  # raises what kept it from opening
+            self._ended.result()  # raises the error that prevented it
             raise RuntimeError(f"{self._crawler.spidercls.name} closed before it opened")
 
-    def _hold(self) -> None:
+    def _stay_open(self) -> None:
         raise DontCloseSpider
 
     async def close(self) -> None:
@@ -313,31 +314,33 @@ class WarmCrawler:
         if self._ended:
             await self._ended
 
-    async def run(self, call: Call, turn: Turn) -> Answer:
+    async def run(self, call: Call, budget: EngineBudget) -> Answer:
         """Fetch, parse and validate; raises FetchError, and RecordError for a fault of ours."""
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
-        await self._turns.come()
+        await self._queue.wait()
         request = spider.prepared(call.query)
-        request.meta.update(started_at=turn.begun, deadline=turn.deadline, steps=turn.steps)
+        run = Fetch.of(request).run
+        run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()
-        await self._turns.come()
-        found, response = await spider.won(response, call.query)
+        await self._queue.wait()
+        found, response = await spider.answer(response, call.query)
         parsed = monotonic()
         record = envelope(found)
         validate(call.resource, record)
         validated = monotonic()
-        way, steps = response.meta.get("way"), turn.steps
-        fetched = max(fetched, way.ended) if way else fetched  # later where the query was run again
-        render = sum(step["seconds"] for step in steps if step["transport"] == "browser")
+        fetch = Fetch.of(response)
+        fetched = max(fetched, fetch.ended)  # later where the query was run again
+        render = sum(attempt["seconds"] for attempt in budget.attempts if attempt["transport"] == "browser")
         timings = {
-            "queue": ready - turn.set_out,
-            "fetch": fetched - ready + turn.set_out - turn.begun - render,
+            "queue": ready - budget.began,
+            "fetch": fetched - ready + budget.began - budget.call_began - render,
             **({"render": render} if render else {}),
             "parse": parsed - fetched,
             "validate": validated - parsed,
         }
-        transport, mode = transport_of(response.meta), response.meta.get("region_mode")
-        return Answer(record, found.outcome, transport, timings, steps, mode, found.partial)
+        return Answer(
+            record, found.outcome, fetch.transport, timings, budget.attempts, fetch.region_mode, found.partial
+        )

@@ -3,13 +3,13 @@
 WebdataError
 ├── ConfigError              a setting that cannot be used
 ├── QueryError               parameters that cannot be run; lists every one of them
-├── FetchError               the page was not won; carries its outcome
+├── FetchError               no page was fetched; carries its outcome
 │   ├── NotFoundError        not_found   the upstream says that the thing does not exist
 │   ├── BlockedError         blocked     captcha, consent, login or denial page
 │   ├── LayoutError          layout      a page of a shape that the parser does not know
 │   └── UpstreamError        upstream    reset, 5xx, broken body
 │       └── UpstreamTimeoutError         no answer in time
-├── UnsupportedContentError  content that cannot be given in the form that was asked for
+├── UnsupportedContentError  content that cannot be given in the requested form
 ├── RecordError              a record that its own schema refuses: a fault of ours
 ├── OverloadedError          no room for another call now
 ├── DatabaseAwayError        the database of keys and credits does not answer
@@ -20,9 +20,10 @@ WebdataError
     └── TargetError          a URL that may not be fetched from here
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypedDict
+from collections.abc import Sequence
+from typing import ClassVar, TypedDict
 
+from webdata.domain.attempts import Attempt
 from webdata.domain.outcome import Outcome
 
 
@@ -55,21 +56,21 @@ class QueryError(WebdataError):
 
 
 class FetchError(WebdataError):
-    """The page was not won. `outcome` tells how the fetch ended, `kind` narrows it down."""
+    """No page was fetched. `outcome` is how the fetch ended, `kind` narrows it down."""
 
     outcome: ClassVar[Outcome]
     retry_after: float = 0
-    """Seconds that the upstream wants to be left alone for; 0 when it does not say."""
+    """Seconds for which the upstream wants no more requests; 0 when it does not say."""
     rate_limited: bool = False
-    """Whether the upstream says that it is asked too often."""
+    """Whether the upstream says that it gets too many requests."""
     readable: bool = False
-    """Whether the page can be read all the same, where no better one comes."""
-    steps: Sequence[Mapping[str, Any]] = ()
-    """The attempts of a call that was lost, in the order in which they ended (`Step`)."""
+    """Whether the page can be read all the same, where no better one is fetched."""
+    attempts: Sequence[Attempt] = ()
+    """Those of a call that was lost, in the order in which they ended."""
     seconds: float = 0
     """How long that call took."""
     region_mode: str | None = None
-    """How it told the site its region (`webdata.crawling.warm_crawlers.Answer`)."""
+    """How the site was given the region: `proxy` or `parameters`; None without a region."""
 
     def __init__(self, reason: str, kind: str | None = None):
         super().__init__(reason)
@@ -80,7 +81,7 @@ class FetchError(WebdataError):
 class NotFoundError(FetchError):
     """The upstream says that the thing does not exist.
 
-    `message` is what callers may be told of it, in words of our own; None where there is nothing to add.
+    `message` is what callers may read of it, in a text of our own; None where there is nothing to add.
     """
 
     outcome = Outcome.NOT_FOUND
@@ -113,7 +114,7 @@ class UpstreamTimeoutError(UpstreamError):
 
 
 class UnsupportedContentError(WebdataError):
-    """Content that cannot be given in the form that was asked for, such as a PDF as Markdown."""
+    """Content that cannot be given in the requested form, such as a PDF as Markdown."""
 
     def __init__(self, content_type: str):
         what = f"the page is {content_type}, which cannot be given as Markdown"
@@ -134,7 +135,7 @@ class OverloadedError(WebdataError):
 
 
 class DatabaseAwayError(WebdataError):
-    """The database of keys and credits does not answer. Whether it has done what it was asked is not known."""
+    """The database of keys and credits does not answer. Whether it has done the operation is not known."""
 
 
 class AccessError(WebdataError):
@@ -158,4 +159,12 @@ class RateLimitedError(AccessError):
 
 
 class TargetError(AccessError):
-    """A URL that may not be fetched from here. It tells what may be, and nothing about the network."""
+    """A URL that may not be fetched from here. The message says what may be, and nothing about the network."""
+
+
+def outcome_of(error: BaseException) -> str:
+    """How a call with this error ended: an outcome, `refused` for what may not be run, `internal` for a fault."""
+    if isinstance(error, FetchError):
+        return error.outcome.value
+    refusals = (AccessError, OverloadedError, QueryError, UnsupportedContentError)
+    return "refused" if isinstance(error, refusals) else "internal"

@@ -6,7 +6,7 @@ from enum import StrEnum
 class Outcome(StrEnum):
     """The seven ends of a fetch.
 
-    `ok`, `empty` and `degraded` come with a record; the others are errors (see `webdata.domain.errors`).
+    `ok`, `empty` and `degraded` have a record; the others are errors (see `webdata.domain.errors`).
     """
 
     OK = "ok"

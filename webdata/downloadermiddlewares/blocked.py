@@ -1,4 +1,4 @@
-"""What a response is, and which step comes after one that won no page."""
+"""What a response is, and the request of the next attempt after one that is no page."""
 
 import asyncio
 import logging
@@ -13,11 +13,11 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
-from webdata.domain.errors import BlockedError, ConfigError, FetchError, NotFoundError, WebdataError
-from webdata.domain.outcome import Outcome
-from webdata.fetching.fetch import Way, Ways, seconds_left, transport_of
-from webdata.fetching.proxy_pool import Verdict
-from webdata.fetching.transport_policy import OF_TRANSPORT, OTHER_PROXY, OTHER_TRANSPORT, Next, Place, Step, Transport
+from webdata.domain.attempts import Transport
+from webdata.domain.errors import ConfigError, FetchError, WebdataError
+from webdata.fetching.fetch import FETCH, Fetch
+from webdata.fetching.fetch_resources import FetchResources
+from webdata.fetching.transport_policy import Scope
 from webdata.pages import consent
 
 logger = logging.getLogger(__name__)
@@ -36,166 +36,136 @@ class Judge(Protocol):
     def check(self, response: Response) -> None:
         """Raise FetchError for what is no page."""
 
-    def lost(self, error: Exception) -> WebdataError:
-        """What a download's error is told as."""
+    def loss(self, error: Exception) -> WebdataError:
+        """The error that a download's exception stands for."""
 
 
 class BlockedMiddleware:
-    """Judges every response by the spider's own `check`, once, and climbs where that raises an error.
+    """Judges every response by the spider's own `check`, once, and makes another attempt after a loss.
 
-    The next step is taken by another proxy or transport, or by the same after a pause, as the ladder
-    says; the last step's error is raised. `meta["dont_retry"]` asks for one step alone, and
-    `meta["dont_judge"]` for the response as it is. A page that can be read all the same (`FetchError.readable`) is
-    given where no step brings a better one.
+    The next attempt is made by another proxy or transport, or by the same after a pause, as the retry policy decides
+    (`webdata.fetching.retry_policy`); the last attempt's error is raised. `meta["dont_retry"]` wants one attempt alone.
+    A page that can be read all the same (`FetchError.readable`) is given where no attempt brings a better one.
     """
 
-    def __init__(self, crawler: Crawler, ways: Ways, hook: CaptchaHook | None):
+    def __init__(self, crawler: Crawler, resources: FetchResources, hook: CaptchaHook | None):
         self.crawler = crawler
-        self.ways = ways
+        self.retries = resources.retries
         self.hook = hook
-        self.deadline = crawler.settings.getfloat("DEADLINE")
-        self.unheld = {"browser"} if ways.browser.remote and crawler.settings.getbool("EGRESS_GUARD") else set()
-        """Transports that the egress guard could not hold where it has to."""
+        guarded_elsewhere = resources.browser.remote and crawler.settings.getbool("EGRESS_GUARD")
+        self.excluded = {"browser"} if guarded_elsewhere else set()
+        """Transports that the egress guard cannot hold where it has to."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not hasattr(crawler.spidercls, "check"):
-            raise NotConfigured  # without a word: this is no fault
-        return cls(crawler, crawler.settings["WAYS"], captcha_hook(crawler.settings["CAPTCHA_HOOK"]))
+            raise NotConfigured  # without a message: this is no fault
+        return cls(crawler, FetchResources.of(crawler), captcha_hook(crawler.settings["CAPTCHA_HOOK"]))
 
     @property
     def spider(self) -> Judge:
         return cast(Judge, self.crawler.spider)
 
     async def process_request(self, request: Request) -> None:
-        if "way" in request.meta or request.meta.get("dont_judge"):  # redirected or a further step; or no step at all
+        fetch = Fetch.of(request)
+        if fetch.original or fetch.judged:  # redirected or a further attempt; or not to be judged
             return
-        way = Way.of(request, self._place(request))
-        if "transport" not in request.meta and (transport := self.ways.ladder.start(way.place)) != "http":
-            request.meta["transport"] = transport
-        request.meta["way"] = way
-        request.meta.setdefault("steps", [])
+        scope = self._scope(request, fetch)
+        fetch.begin(request, scope, self.retries.first_transport(scope))
 
-    def _place(self, request: Request) -> Place:
+    def _scope(self, request: Request, fetch: Fetch) -> Scope:
         spider = self.spider
-        transports = tuple(one for one in spider.transports if one not in self.unheld)
+        transports = tuple(one for one in spider.transports if one not in self.excluded)
         site = urlsplit(request.url).hostname if spider.any_site else None
-        return Place(spider.name, str(request.meta.get("region") or ""), transports, site or "")
+        return Scope(spider.name, str(fetch.run.region or ""), transports, site or "")
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
-        way: Way | None = request.meta.get("way")
-        if way is None or request.meta.get("judged"):
+        fetch = Fetch.of(request)
+        if fetch.judged:
             return response
         response.request = request  # as the engine does, later
         try:
             self.spider.check(response)
         except FetchError as error:
-            return await self._lost(way, request, error, response)
-        self._end(way, request, None)
-        request.meta["judged"] = True
+            return await self._after_loss(fetch, request, error, response)
+        self._end(fetch, None)
+        fetch.judged, fetch.run.proxy = True, fetch.proxy
         return response
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:
-        way: Way | None = request.meta.get("way")
-        error = self.spider.lost(exception)
-        if way is None or not isinstance(error, FetchError) or error.kind == "failed":
+        fetch = Fetch.of(request)
+        error = self.spider.loss(exception)
+        if fetch.original is None or not isinstance(error, FetchError) or error.kind == "failed":
             return None  # refused, or nothing that is known of downloads
-        return await self._lost(way, request, error, None)
+        return await self._after_loss(fetch, request, error, None)
 
-    async def _lost(
-        self, way: Way, request: Request, error: FetchError, response: Response | None
+    async def _after_loss(
+        self, fetch: Fetch, request: Request, error: FetchError, response: Response | None
     ) -> Request | Response:
-        """The request of the next step, or else a page that can be read; raises the error where there is neither."""
+        """The request of the next attempt, or else a page that can be read; raises the error where there is neither."""
         if error.readable and response is not None:
-            way.readable = response
+            fetch.readable = response
+            fetch.readable_transport = fetch.transport
         try:
-            return await self._next(way, request, error, response)
+            return await self._next_request(fetch, request, error, response)
         except FetchError:
-            if way.readable is None:
+            if fetch.readable is None:
                 raise
-        transport = transport_of(way.readable.meta)
-        request.meta.update(judged=True, transport=transport)
-        return way.readable.replace(request=request)
+        fetch.judged, fetch.transport = True, fetch.readable_transport
+        return fetch.readable.replace(request=request)
 
-    async def _next(self, way: Way, request: Request, error: FetchError, response: Response | None) -> Request:
-        """The request of the next step; raises the error where there is none."""
-        step = self._end(way, request, error)
+    async def _next_request(
+        self, fetch: Fetch, request: Request, error: FetchError, response: Response | None
+    ) -> Request:
+        """The request of the next attempt; raises the error where there is none."""
+        self._end(fetch, error)
         if request.meta.get("dont_retry"):
             raise error
-        if error.kind == "captcha" and response is not None and (solved := await self._solved(way, response, error)):
+        if error.kind == "captcha" and response is not None and (solved := await self._solved(fetch, response, error)):
             return solved
-        left = seconds_left(request.meta, self.deadline)
-        following = self.ways.after(request.meta, way.steps, left, error.retry_after)
-        self._tell_leaving(way, step, following, error)
-        if following is None or (error.kind == "consent" and not await self._consented(way, request, response)):
+        following = self.retries.after_loss(fetch, error)
+        if following is None or (error.kind == "consent" and not await self._consented(fetch, request, response)):
             raise error
+        if following.other_proxy:
+            fetch.avoid_proxy()
         if following.delay:
             await asyncio.sleep(following.delay)
-        return way.stepped(request, following)
+        return fetch.attempt_again(request, following.transport)
 
-    def _end(self, way: Way, request: Request, error: FetchError | None) -> Step:
-        """Note the step that has ended, and tell whoever learns from it."""
-        outcome = error.outcome if error else Outcome.OK
-        step = way.end(request, outcome.value, error.kind if error else None)
+    def _end(self, fetch: Fetch, error: FetchError | None) -> None:
+        attempt = self.retries.ended(fetch, error)
         assert self.crawler.stats
-        self.crawler.stats.inc_value(f"webdata/steps/{step['transport']}/{step['outcome']}")
-        if error is None or isinstance(error, NotFoundError):
-            self.ways.ladder.report(way.place, step["transport"], won=True, seconds=step["seconds"])
-        if step["proxy"]:
-            self.ways.proxies.report(way.place.engine, step["proxy"], verdict(step), step["seconds"])
-        return step
+        self.crawler.stats.inc_value(f"webdata/attempts/{attempt['transport']}/{attempt['outcome']}")
 
-    def _tell_leaving(self, way: Way, step: Step, following: Next | None, error: FetchError) -> None:
-        """Count against a transport what has a call leave it: a block that others may pass, or that it broke itself.
-
-        That somebody asks too often (Retry-After) is the fault of none, nor is a page that others may want as it is.
-        """
-        if error.readable:
-            return
-        climbs = following is not None and following.transport != step["transport"]
-        blocked = isinstance(error, BlockedError) and error.kind in OTHER_TRANSPORT and not error.retry_after
-        if climbs or (following is None and blocked) or error.kind in OF_TRANSPORT:
-            self.ways.ladder.report(way.place, step["transport"], won=False, seconds=step["seconds"])
-
-    async def _solved(self, way: Way, response: Response, error: FetchError) -> Request | None:
+    async def _solved(self, fetch: Fetch, response: Response, error: FetchError) -> Request | None:
         """The request that the operator's hook makes of a captcha, if there is one, in time."""
-        request = response.request
+        request, left = response.request, fetch.run.seconds_left
         assert request
-        left = seconds_left(request.meta, self.deadline)
-        if self.hook is None or len(way.steps) >= self.ways.ladder.max_steps or left <= 0:
+        if self.hook is None or len(fetch.attempts) >= self.retries.max_attempts or left <= 0:
             return None
         try:
             solved = await asyncio.wait_for(self.hook(response, error), left)
         except Exception:  # it is not ours; without it the call goes on
             logger.warning("The captcha hook failed", exc_info=True)
             return None
-        following = Next(transport_of(request.meta))
-        return solved and way.stepped(request, following).replace(
+        return solved and fetch.attempt_again(request, fetch.transport).replace(
             url=solved.url, method=solved.method, body=solved.body, headers=solved.headers, cookies=solved.cookies
         )
 
-    async def _consented(self, way: Way, request: Request, response: Response | None) -> bool:
-        """Send the form of a consent page; whether there was one. What it sets is in the cookie jar then."""
+    async def _consented(self, fetch: Fetch, request: Request, response: Response | None) -> bool:
+        """Send the form of a consent page; whether there was one. The cookie jar has what it sets."""
         form = consent.form(response.body, response.url) if response is not None else None
         if form is None:
             return False
-        meta = {key: request.meta[key] for key in (*way.meta, "started_at") if key in request.meta}
-        meta.update(dont_judge=True, dont_redirect=True)
-        if (transport := transport_of(request.meta)) != "browser":
-            meta["transport"] = transport
+        transport: Transport = "http" if fetch.transport == "browser" else fetch.transport
+        own = Fetch(fetch.run, judged=True, transport=transport, proxy=fetch.proxy)
+        meta = {FETCH: own, "cookiejar": request.meta.get("cookiejar"), "dont_redirect": True}
         sent = FormRequest(form.url, method=form.method, formdata=dict(form.fields), meta=meta, dont_filter=True)
         try:
             await self.crawler.engine.download_async(sent)
         except Exception as error:
-            raise self.spider.lost(error) from error
+            raise self.spider.loss(error) from error
         return True
-
-
-def verdict(step: Step) -> Verdict:
-    """What a step says of its proxy: all that is no failure of its own, and no block of its address, it did right."""
-    if step["outcome"] == Outcome.BLOCKED and step["kind"] in OTHER_PROXY:
-        return "blocked"
-    return "lost" if step["kind"] == "proxy" else "won"
 
 
 def captcha_hook(name: str | None) -> CaptchaHook | None:

@@ -1,134 +1,145 @@
-"""The ways to a page: what all crawlers of a process share, one for the internet and one for the sandbox."""
+"""What a fetch knows of itself: one object in `request.meta["fetch"]`, which redirects and further attempts share."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.util import find_spec
+from dataclasses import dataclass, field, replace
+from math import inf
 from time import monotonic
 from typing import Any, Self
 
 from scrapy import Request
-from scrapy.http import Response
-from scrapy.settings import BaseSettings
+from scrapy.http import Headers, Response
 
-from webdata.fetching.proxy_pool import Proxies
-from webdata.fetching.transport_policy import Backoff, Ladder, Next, Place, Step, Transport
-from webdata.transports.browser.process import Browser
+from webdata.domain.attempts import Attempt, Transport
+from webdata.domain.errors import FetchError
+from webdata.domain.outcome import Outcome
+from webdata.fetching.transport_policy import Scope
 
-
-@dataclass(frozen=True)
-class Ways:
-    """The proxies, the transports, and how they have done."""
-
-    proxies: Proxies
-    ladder: Ladder
-    browser: Browser
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """As an operator has set them; nothing is opened before its first use."""
-        backoff = Backoff(settings.getfloat("BACKOFF"), settings.getfloat("BACKOFF_MAX"))
-        ladder = Ladder(available(settings), settings.getint("MAX_STEPS"), backoff)
-        return cls(Proxies.from_settings(settings), ladder, Browser.from_settings(settings))
-
-    def after(
-        self, meta: Mapping[str, Any], steps: Sequence[Step], left: float, retry_after: float = 0.0
-    ) -> Next | None:
-        """The step after the last of these, which a request with this `meta` has lost; None where none is worth it.
-
-        `left` are the seconds until its query's deadline, `retry_after` those that the upstream asks for.
-        """
-        lost_with = [*meta.get("avoid_proxies", ()), meta.get("proxy_label")]
-        other_proxy = lost_with[-1] is not None and self.proxies.has_other(meta.get("region"), lost_with)
-        return self.ladder.after(meta["way"].place, steps, left, other_proxy=other_proxy, retry_after=retry_after)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self  # crawlers copy their settings, and share what is in them
-
-    async def close(self) -> None:
-        """Close everything that was opened."""
-        await self.browser.close()
-
-
-def available(settings: BaseSettings) -> Sequence[Transport]:
-    """Those of the setting `TRANSPORTS` for which everything is there."""
-    there: dict[Transport, bool] = {
-        "http": True,
-        "impersonate": find_spec("scrapy_impersonate") is not None,
-        "browser": bool(settings["CHROMIUM"] or settings["BROWSER_URL"]),
-    }
-    return [transport for transport, is_there in there.items() if is_there and transport in settings["TRANSPORTS"]]
+FETCH = "fetch"
+"""The key of `request.meta`."""
 
 
 @dataclass
-class Way:
-    """One fetch of a page, in one step or several (`request.meta["way"]`).
+class QueryRun:
+    """What all fetches for one query share: who they come from, how long they may take, and their attempts."""
 
-    It remembers the request as it was asked, before redirects and middlewares changed it.
-    """
+    region: str | None = None
+    device: str | None = None
+    session: str | None = None
+    """Its fetches go through one proxy, as long as that works."""
+    cookiejar: Any = None
+    deadline: float = inf
+    """Seconds that all of its fetches together may take."""
+    started_at: float | None = None
+    """When the first of them began, by the monotonic clock."""
+    attempts: list[Attempt] = field(default_factory=list)
+    """All that have ended, in that order."""
+    proxy: str | None = None
+    """The label of the proxy of its last fetch, which the next one goes through, too."""
 
-    place: Place
+    def start(self) -> float:
+        """When it started: now, if it has not before."""
+        if self.started_at is None:
+            self.started_at = monotonic()
+        return self.started_at
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the deadline."""
+        return self.start() + self.deadline - monotonic()
+
+    def within(self, seconds: float) -> "QueryRun":
+        """The same run for fetches that have to end within so many seconds from now, or at its own deadline."""
+        taken = monotonic() - self.start()
+        return replace(self, deadline=min(self.deadline, taken + seconds))
+
+
+@dataclass(frozen=True)
+class Original:
+    """A request as it was made, before redirects and middlewares changed it."""
+
     url: str
     method: str
     body: bytes
     headers: tuple[bytes, ...]
+    """Their names; the values are those of the last attempt, without what middlewares have added."""
     meta: tuple[str, ...]
-    steps: list[Step] = field(default_factory=list)
-    begun: float = field(default_factory=monotonic)
-    """When the last step began; when it ended: `ended`. Both by the monotonic clock."""
+    """The keys that it had."""
+
+
+@dataclass
+class Fetch:
+    """One page to be fetched, in one attempt or several."""
+
+    run: QueryRun = field(default_factory=QueryRun)
+    as_sent: bool = False
+    """Whether the page is wanted as its server sent it, not as a browser shows it."""
+    judged: bool = False
+    """Whether its response was judged, or is to be taken as it is."""
+    transport: Transport = "http"
+    """That of the attempt that runs."""
+    proxy: str | None = None
+    """The label of the proxy of the attempt that runs."""
+    avoided_proxies: tuple[str, ...] = ()
+    """Labels of those that attempts were lost with."""
+    region_mode: str | None = None
+    """`proxy` or `parameters`: how the site is given the region; None without a region."""
+    scope: Scope = field(default_factory=lambda: Scope(""))
+    own_headers: Headers | None = field(default=None, repr=False)
+    """Those that its request has itself, without those of the device; redirects get the device's anew."""
+    original: Original | None = field(default=None, repr=False)
+    """None until its first attempt begins."""
+    attempts: list[Attempt] = field(default_factory=list)
+    began: float = 0.0
+    """When the last attempt began; when it ended: `ended`. Both by the monotonic clock."""
     ended: float = 0.0
     readable: Response | None = field(default=None, repr=False)
-    """A page that is given where no better one comes."""
+    """A page that is given where no better one is fetched, and its transport."""
+    readable_transport: Transport = "http"
 
     @classmethod
-    def of(cls, request: Request, place: Place) -> Self:
-        return cls(place, request.url, request.method, request.body, tuple(request.headers), tuple(request.meta))
+    def of(cls, request: Request | Response) -> Self:
+        """That of a request or response, made for a request that has none yet."""
+        fetch: Self = request.meta.setdefault(FETCH, cls())
+        return fetch
 
-    def end(self, request: Request, outcome: str, kind: str | None = None) -> Step:
-        """The step that has just ended; it is also told to those who read `request.meta["steps"]`."""
+    def begin(self, request: Request, scope: Scope, transport: Transport) -> None:
+        """The first attempt begins."""
+        meta = tuple(key for key in request.meta if key != FETCH)
+        self.original = Original(request.url, request.method, request.body, tuple(request.headers), meta)
+        self.scope, self.transport, self.began = scope, transport, monotonic()
+
+    def end_attempt(self, error: FetchError | None) -> Attempt:
+        """The attempt that has just ended, as its query's run has it, too."""
         self.ended = monotonic()
-        step: Step = {
-            "transport": transport_of(request.meta),
-            "proxy": request.meta.get("proxy_label"),
-            "outcome": outcome,
-            "kind": kind,
-            "seconds": self.ended - self.begun,
+        attempt: Attempt = {
+            "transport": self.transport,
+            "proxy": self.proxy,
+            "outcome": (error.outcome if error else Outcome.OK).value,
+            "kind": error.kind if error else None,
+            "seconds": self.ended - self.began,
         }
-        self.steps.append(step)
-        request.meta["steps"].append(step)
-        return step
+        self.attempts.append(attempt)
+        self.run.attempts.append(attempt)
+        return attempt
 
-    def stepped(self, request: Request, following: Next) -> Request:
-        """The request of the next step, after `request` of the last: what was asked, with the same identity."""
-        self.begun = monotonic()
-        kept = (*self.meta, "way", "steps", "started_at", "avoid_proxies")
-        meta = {key: request.meta[key] for key in kept if key in request.meta}
-        meta["transport"] = following.transport
-        if following.other_proxy:
-            avoid(meta, request.meta)
+    def avoid_proxy(self) -> None:
+        """Have the last attempt's proxy chosen no more, where others are left."""
+        if self.proxy:
+            self.avoided_proxies = (*self.avoided_proxies, self.proxy)
+
+    def attempt_again(self, request: Request, transport: Transport) -> Request:
+        """The request of the next attempt: what was requested first, with the same identity."""
+        assert self.original
+        self.began = monotonic()
+        self.transport, self.proxy, self.judged, self.own_headers = transport, None, False, None
+        original = self.original
+        meta = {key: request.meta[key] for key in original.meta if key in request.meta}
         return request.replace(
-            url=self.url,
-            method=self.method,
-            body=self.body,
-            headers=[(name, request.headers.getlist(name)) for name in self.headers if name in request.headers],
-            cookies={},  # the jar has them since the first step
-            meta=meta,
+            url=original.url,
+            method=original.method,
+            body=original.body,
+            headers=[(name, request.headers.getlist(name)) for name in original.headers if name in request.headers],
+            cookies={},  # the jar has them since the first attempt
+            meta={**meta, FETCH: self},
             dont_filter=True,
-            priority=request.priority + 1,  # its time runs
+            priority=request.priority + 1,  # its deadline is running
         )
-
-
-def transport_of(meta: Mapping[str, Any]) -> Transport:
-    """The transport that a request with this meta goes by."""
-    transport: Transport = meta.get("transport", "http")
-    return transport
-
-
-def avoid(meta: dict[str, Any], lost: Mapping[str, Any]) -> None:
-    """Have the proxy of the request with the meta `lost` chosen no more, where others are left."""
-    meta["avoid_proxies"] = [*lost.get("avoid_proxies", ()), lost["proxy_label"]]
-
-
-def seconds_left(meta: Mapping[str, Any], deadline: float) -> float:
-    """The seconds until the deadline of the query that a request is for; `deadline` where it has none of its own."""
-    now = monotonic()
-    return float(meta.get("started_at", now)) + float(meta.get("deadline", deadline)) - now

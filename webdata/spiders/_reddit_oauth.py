@@ -57,7 +57,7 @@ class Account:
 
     def count(self, headers: Headers) -> None:
         """Take in what a response says of the requests that are left."""
-        left, seconds = told(headers, "x-ratelimit-remaining"), told(headers, "x-ratelimit-reset")
+        left, seconds = number(headers, "x-ratelimit-remaining"), number(headers, "x-ratelimit-reset")
         if left is not None and seconds is not None:
             self._period_ends = monotonic() + min(seconds, LONGEST_WAIT) if left < FEWEST else 0.0
 
@@ -82,7 +82,7 @@ class Account:
         )
 
 
-def told(headers: Headers, name: str) -> float | None:
+def number(headers: Headers, name: str) -> float | None:
     """The number that a header holds."""
     text = (headers.get(name) or b"").decode("latin-1").strip()
     return float(text) if NUMBER.fullmatch(text) else None

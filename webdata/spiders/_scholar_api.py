@@ -46,8 +46,8 @@ class WorksSpider(EngineSpider):
                 self.logger.warning("%s: %s", self.name, error.reason)
             raise
 
-    def keep(self, response: Response, reason: str) -> None:
-        super().keep(response.replace(url=without_secrets(response.url)), reason)
+    def report_layout(self, response: Response, reason: str) -> None:
+        super().report_layout(response.replace(url=without_secrets(response.url)), reason)
 
 
 def api_request(url: str) -> ApiRequest:

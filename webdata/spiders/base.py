@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from math import inf
 from time import monotonic
 from typing import Any, ClassVar, Self
 
@@ -20,6 +20,7 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
+from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import (
     BlockedError,
     ConfigError,
@@ -36,40 +37,39 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
-from webdata.fetching.fetch import Way, Ways, avoid, seconds_left
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
+from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
-from webdata.fetching.transport_policy import TRANSPORTS, Transport
 from webdata.pages import blocked
 from webdata.pipelines.envelope import Found
 from webdata.resources import Resource
-from webdata.watch.samples import KeptPages
 
-IDENTITY = ("region", "device", "session", "proxy_label", "cookiejar", "started_at", "deadline", "steps")
-"""The keys of `request.meta` that all fetches of one query share."""
 TOO_MANY_REQUESTS = 429
 SECONDS = re.compile(r"\d{1,6}")
 
+unknown_layout = object()
+"""Scrapy signal: a page has a shape that its parser does not know. Sent with `spider`, `response` and `reason`."""
+
 
 class EngineSpider(Spider):
-    """One way to keep the promise of a resource.
+    """An engine: it answers the queries of one resource, or of several, from one site.
 
-    An engine names its `resources` and writes `request` and `parse`; running it, on demand or in batches,
-    is all in here. State of a query lives in its request, never on the spider: many run at once.
+    An engine names its `resources` and writes `request` and `parse`; running it, on demand or in batches, is all in
+    here. What belongs to one query lives in its request (`webdata.fetching.fetch.Fetch`), never on the spider: many run
+    at once.
     """
 
     resources: ClassVar[tuple[Resource, ...]]
-    """The promises that it keeps; each has a type of query of its own."""
+    """Each has a type of query of its own."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
-    """How its pages may be fetched, the cheapest way first."""
+    """How its pages may be fetched, the cheapest transport first."""
     any_site: ClassVar[bool] = False
-    """Whether its pages are those of any site: what is learnt of one says nothing of another."""
+    """Whether its pages are those of any site: what is learnt of one is not true of another."""
     rank: ClassVar[int] = 0
     """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
-    asked, in this order, when one before them wins no page. In batches each engine stands for itself."""
+    requested, in this order, when one before them fetches no page. In batches each engine stands for itself."""
     batch: Batch | None = None
     """The queries to run; None on demand (setting `ON_DEMAND`), where calls bring theirs."""
-    kept: KeptPages | None = None
-    """Where pages of a shape that the parser does not know are kept (setting `KEPT_PAGES`)."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
@@ -77,8 +77,6 @@ class EngineSpider(Spider):
         spider = super().from_crawler(crawler, *args)
         if not crawler.settings.getbool("ON_DEMAND"):
             spider.batch = Batch(*cls.chosen(arguments))
-        if folder := crawler.settings["KEPT_PAGES"]:
-            spider.kept = KeptPages(Path(folder))
         return spider
 
     @classmethod
@@ -104,7 +102,7 @@ class EngineSpider(Spider):
             raise ConfigError(f"{wrong}: give -a resource=… with one of {', '.join(known)}")
         return known[name], fields
 
-    def served(self, query: Query) -> Resource:
+    def resource_of(self, query: Query) -> Resource:
         """The resource that a query is for."""
         return next(resource for resource in self.resources if isinstance(query, resource.query))
 
@@ -112,6 +110,8 @@ class EngineSpider(Spider):
     def online(self) -> bool:
         """Whether other pages can be fetched; not where a saved page is read."""
         return hasattr(self, "crawler")
+
+    # What an engine writes, or changes.
 
     def request(self, query: Any) -> Request:
         """The first request of a query of the resource's type."""
@@ -121,38 +121,61 @@ class EngineSpider(Spider):
         """Yield the record of the page; raises FetchError when it is not one."""
         raise NotImplementedError
 
+    def check(self, response: Response) -> None:
+        """Raise what the response is, when it is no page to be parsed."""
+        block = blocked.block(response.status, plain_headers(response), response.body, response.url)
+        if block:
+            raise with_retry_after(BlockedError(block.reason, block.kind), response)
+        if response.status in (404, 410):
+            raise NotFoundError(f"the upstream answered {response.status}")
+        if response.status >= 400:
+            error = UpstreamError(f"the upstream answered {response.status}", f"http_{response.status}")
+            raise with_retry_after(error, response)
+        if not response.body:
+            raise UpstreamError("the upstream answered with an empty body", "empty_body")
+
     def outcome(self, page: Record, query: Any) -> Outcome:
-        """How a fetch that gave this page's record ended: `ok` or `empty`, or what an engine sees besides."""
-        return self.served(query).outcome(page)
+        """The outcome of a fetch that gave this page's record: `ok` or `empty`, or what an engine sees besides."""
+        return self.resource_of(query).outcome(page)
 
     def partial(self, response: Response) -> str | None:
-        """Which way this page came, where that way does not tell all of a record; None where it does."""
+        """Which source a record of this page lacks something for, such as `atom`; None where it is whole."""
         return None
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         """The query's fields as a saved page itself shows them; empty where it does not.
 
-        An engine of several resources tells which one with the key `resource`.
+        An engine of several resources names one with the key `resource`.
         """
         return {}
 
-    def prepared(self, query: Query) -> Request:
-        """The first request of a query, with the identity that all of its fetches share.
+    def query_run(self, query: Query) -> QueryRun:
+        """What all fetches for a query share: its identity and its time."""
+        region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
+        deadline = self.settings.getfloat("DEADLINE") if self.online else inf
+        return QueryRun(region, device, session, f"{region}/{device}/{session or ''}", deadline)
+
+    # From a query to its record.
+
+    def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
+        """The first request of a query, or of one that is run again.
 
         Raises QueryError for a region without proxies where there have to be some.
         """
         request = self.request(query)
-        region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
-        if region and "X-Proxy-Location" not in query.without_effect and self.online:
-            check_region(region, self.settings)
-        jar = f"{region}/{device}/{session or ''}"
-        request.meta.update(region=region, device=device, session=session, cookiejar=jar, steps=[])
-        return request.replace(dont_filter=True)
+        run = run or self.query_run(query)
+        if run.region and "X-Proxy-Location" not in query.without_effect and self.online:
+            check_region(run.region, self.settings)
+        return self.of_run(request, run).replace(dont_filter=True)
+
+    def of_run(self, request: Request, run: QueryRun) -> Request:
+        """The request, as one of a query's run."""
+        request.meta.update({FETCH: Fetch(run), "cookiejar": run.cookiejar})
+        return request
 
     async def fetch(self, request: Request, after: Response) -> Response:
         """Fetch another page for the query that `after` was fetched for; raises FetchError."""
-        shared = {key: after.meta[key] for key in IDENTITY if key in after.meta}
-        response = await self.download(request.replace(meta={**request.meta, **shared}))
+        response = await self.download(self.of_run(request.copy(), Fetch.of(after).run))
         self.judge(response)
         return response
 
@@ -164,124 +187,107 @@ class EngineSpider(Spider):
         try:
             return await self.crawler.engine.download_async(request)
         except Exception as error:
-            raise self.lost(error) from error
+            raise self.loss(error) from error
 
-    def lost(self, error: Exception) -> WebdataError:
-        """What a download's error is told as."""
+    def loss(self, error: Exception) -> WebdataError:
+        """The error that a download's exception stands for."""
         return error if isinstance(error, TargetError) else fetch_error(error)
 
     def judge(self, response: Response) -> None:
         """Check a response, unless that was done when it came."""
-        if not response.meta.get("judged"):
+        if not Fetch.of(response).judged:
             self.check(response)
 
-    def check(self, response: Response) -> None:
-        """Raise what the response is, when it is no page to be parsed."""
-        block = blocked.block(response.status, plain_headers(response), response.body, response.url)
-        if block:
-            raise asking(BlockedError(block.reason, block.kind), response)
-        if response.status in (404, 410):
-            raise NotFoundError(f"the upstream answered {response.status}")
-        if response.status >= 400:
-            error = UpstreamError(f"the upstream answered {response.status}", f"http_{response.status}")
-            raise asking(error, response)
-        if not response.body:
-            raise UpstreamError("the upstream answered with an empty body", "empty_body")
-
-    async def found(self, response: Response, query: Query) -> AsyncIterator[Found]:
+    async def found(self, response: Response, query: Query) -> Found:
         """What the response holds for the query; raises FetchError."""
         self.judge(response)
         try:
-            async for page in self.parse(response, query):
-                seconds = monotonic() - response.meta["started_at"]
-                outcome, resource = self.outcome(page, query), self.served(query)
-                yield Found(page, query, seconds, outcome, resource.envelope, self.partial(response))
+            (page,) = [page async for page in self.parse(response, query)]
         except LayoutError as error:
-            self.keep(response, error.reason)
+            self.report_layout(response, error.reason)
             raise
+        seconds = monotonic() - Fetch.of(response).run.start()
+        return Found(
+            page, query, seconds, self.outcome(page, query), self.resource_of(query).envelope, self.partial(response)
+        )
 
-    async def won(self, response: Response, query: Query) -> tuple[Found, Response]:
+    async def answer(self, response: Response, query: Query) -> tuple[Found, Response]:
         """What a query's first page holds, and that page.
 
         The query is run again where that may be better the next time. Raises FetchError; results that do not answer
         the query are given where no better ones come.
         """
         try:
-            (found,) = [one async for one in self.found(response, query)]
+            found = await self.found(response, query)
         except UpstreamError as error:
             again = await self.run_again(response, query, error)
             if again is None:
                 raise
-            return await self.won(again, query)
+            return await self.answer(again, query)
         if found.outcome is Outcome.DEGRADED:
             with suppress(FetchError):
                 if again := await self.run_again(response, query, None):
-                    return await self.won(again, query)
+                    return await self.answer(again, query)
         return found, response
 
-    async def run_again(self, response: Response, query: Query, lost: UpstreamError | None) -> Response | None:
-        """Another response to a query, after a pause; None where none is worth it. Without an error it is `degraded`.
+    async def run_again(self, response: Response, query: Query, error: UpstreamError | None) -> Response | None:
+        """Another response to a query whose page, once parsed, proved lost (without an error: degraded), after a pause.
 
-        All fetches of the query count as steps: an engine that asks more pages has made its own sure already.
+        None where none is worth it. All fetches of the query count as attempts: an engine that requests more pages has
+        made certain already.
         """
-        way: Way | None = response.meta.get("way")
-        if way is None:
+        fetch = Fetch.of(response)
+        if not fetch.attempts:
             return None
-        step = way.steps[-1]
-        step["outcome"], step["kind"] = (lost.outcome, lost.kind) if lost else (Outcome.DEGRADED, None)
-        steps = [*(one for one in response.meta["steps"] if one is not step), step]
-        ways: Ways = self.settings["WAYS"]
-        following = ways.after(response.meta, steps, self.left(response), lost.retry_after if lost else 0)
+        last, run = fetch.attempts[-1], fetch.run
+        last["outcome"], last["kind"] = (error.outcome, error.kind) if error else (Outcome.DEGRADED, None)
+        attempts = [*(one for one in run.attempts if one is not last), last]
+        retries = FetchResources.of(self.crawler).retries
+        following = retries.after(fetch, attempts, error.retry_after if error else 0)
         if following is None:
             return None
-        again = self.prepared(query)
-        again.meta.update({key: response.meta[key] for key in IDENTITY if key in response.meta})
         if following.other_proxy:
-            avoid(again.meta, response.meta)
+            fetch.avoid_proxy()
+        again = self.prepared(query, run)
+        Fetch.of(again).avoided_proxies = fetch.avoided_proxies
         await asyncio.sleep(following.delay)
         return await self.download(again)
 
-    def left(self, response: Response) -> float:
-        """The seconds until the deadline of the query that a response is for."""
-        return seconds_left(response.meta, self.settings.getfloat("DEADLINE"))
+    def report_layout(self, response: Response, reason: str) -> None:
+        """Tell extensions that the response has a shape that the parser does not know."""
+        if self.online:
+            self.crawler.signals.send_catch_log(unknown_layout, spider=self, response=response, reason=reason)
 
-    def keep(self, response: Response, reason: str) -> None:
-        """Keep a page of unknown shape for study, where a folder for them is set."""
-        if self.kept is None:
-            return
-        try:
-            path = self.kept.keep(self.name, response.body, url=response.url, status=response.status, reason=reason)
-        except OSError as error:
-            self.logger.warning("A page of unknown shape (%s) cannot be kept: %s", reason, error)
-        else:
-            self.logger.warning("A page of unknown shape (%s) is kept in %s", reason, path)
+    # The queries of a batch.
 
     async def start(self) -> AsyncIterator[Request | Failure]:
         """The batch's requests, each as late as possible: a file of any length takes no memory."""
         for row in self.batch.rows() if self.batch else ():
             if self.crawler.engine.needs_backout():
                 await self.crawler.signals.wait_for(signals.scheduler_empty)
-            yield self.asked(row)
+            yield self.request_of(row)
 
-    def asked(self, row: Row) -> Request | Failure:
+    def request_of(self, row: Row) -> Request | Failure:
         """The first request for a row of the batch, or why there is none."""
         assert self.batch
         try:
             query = self.batch.query(row)
             request = self.prepared(query)
         except QueryError as error:
-            return Failure(self.given(row), "invalid", None, str(error), row.line)
+            return Failure(self.batch.given(row), "invalid", None, str(error), row.line)
         except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
             return self.failure(error, row)
         return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
 
     async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[Found | Failure]:
         """The one end of a batch's query that was answered."""
+        assert self.batch
         end: Found | Failure
         try:
-            end, _ = await self.won(response, query)
+            end, _ = await self.answer(response, query)
             if end.outcome is Outcome.DEGRADED:
-                end = Failure(self.given(row), end.outcome.value, None, "the results do not answer the query", row.line)
+                reason = "the results do not answer the query"
+                end = Failure(self.batch.given(row), end.outcome.value, None, reason, row.line)
         except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
             end = self.failure(error, row)
         yield end
@@ -289,18 +295,14 @@ class EngineSpider(Spider):
     def failed(self, caught: Caught) -> Iterator[Failure]:
         """The one end of a batch's query that was not answered."""
         assert isinstance(caught.value, Exception)
-        yield self.failure(self.lost(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
-
-    def given(self, row: Row) -> dict[str, Any]:
-        """The fields of a row of the batch."""
-        assert self.batch
-        return self.batch.given(row)
+        yield self.failure(self.loss(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
 
     def failure(self, error: Exception, row: Row) -> Failure:
-        """What becomes of a row of the batch that ended with an error; one that is a fault of ours is logged."""
+        """The failure that a row of the batch ended with; one that is a fault of ours is logged."""
+        assert self.batch
         if not isinstance(error, FetchError | TargetError | UnsupportedContentError):
             self.logger.error("Line %d of the batch: %r", row.line, error, exc_info=error)
-        return Failure.of(error, self.given(row), row.line)
+        return Failure.of(error, self.batch.given(row), row.line)
 
 
 def plain_headers(response: Response) -> dict[str, str]:
@@ -311,12 +313,12 @@ def plain_headers(response: Response) -> dict[str, str]:
     }
 
 
-def asking(error: FetchError, response: Response) -> FetchError:
-    """An error, with whether and how long the response asks to be left alone (RFC 6585, 4; RFC 9110, 10.2.3)."""
+def with_retry_after(error: FetchError, response: Response) -> FetchError:
+    """The error, with whether and how long the response wants no more requests (RFC 6585, 4; RFC 9110, 10.2.3)."""
     error.rate_limited = response.status == TOO_MANY_REQUESTS
-    told = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
-    if SECONDS.fullmatch(told):
-        error.retry_after = float(told)
+    value = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
+    if SECONDS.fullmatch(value):
+        error.retry_after = float(value)
     return error
 
 
@@ -337,10 +339,10 @@ def accept_language(language: str) -> str:
 
 
 def fetch_error(error: Exception) -> FetchError:
-    """What went wrong with a download, in words that name neither proxies nor addresses."""
+    """What went wrong with a download, in a message that names neither proxies nor addresses."""
     if isinstance(error, FetchError):
         return error
-    if isinstance(error, TunnelError):  # its words are ours, and tell what the proxy did
+    if isinstance(error, TunnelError):  # its message is ours, and names no address
         return UpstreamError(str(error), "proxy")
     if isinstance(error, DownloadTimeoutError):
         return UpstreamTimeoutError("the upstream did not answer in time", "timeout")

@@ -49,11 +49,10 @@ class BingWebSpider(EngineSpider):
     def request(self, query: BingQuery) -> Request:
         return request(query, market(query), country(query))
 
-    async def found(self, response: Response, query: Any) -> AsyncIterator[Found]:
-        """What the response holds, judged as a whole and then cut to as many results as are asked for."""
-        async for found in super().found(response, query):
-            page = {**found.page, "results": found.page["results"][: query.size]}
-            yield replace(found, page=page)
+    async def found(self, response: Response, query: Any) -> Found:
+        """What the response holds, judged as a whole and then cut to as many results as the query wants."""
+        found = await super().found(response, query)
+        return replace(found, page={**found.page, "results": found.page["results"][: query.size]})
 
     async def parse(self, response: Response, query: BingQuery) -> AsyncIterator[Record]:
         yield await self.believed(response, query)

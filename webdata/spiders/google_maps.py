@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from webdata.domain.records import Record
-from webdata.fetching.fetch import transport_of
+from webdata.fetching.fetch import Fetch
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
@@ -57,7 +57,7 @@ class GoogleMapsSpider(EngineSpider):
 
     async def parse(self, response: Response, query: MapsQuery) -> AsyncIterator[Record]:
         places = await self.places(response, query) if self.online else read(response, query)
-        yield cast(Record, record(places[: query.num], query, transport_of(response.meta)))
+        yield cast(Record, record(places[: query.num], query, Fetch.of(response).transport))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         q = google_maps.shown_query(body)

@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 
 from webdata.domain.query import Region
 from webdata.domain.records import Record
+from webdata.fetching.fetch import Fetch
 from webdata.pages import google_news
 from webdata.pages._news import links
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
@@ -99,8 +100,8 @@ class GoogleNewsSpider(EngineSpider):
 
     def ends(self, response: Response) -> float:
         """When the query's other fetches must have ended, by the monotonic clock: what follows needs some time too."""
-        deadline: float = response.meta.get("deadline", self.settings.getfloat("DEADLINE"))
-        return float(response.meta["started_at"]) + deadline - min(MARGIN, deadline * MARGIN_SHARE)
+        run = Fetch.of(response).run
+        return run.start() + run.deadline - min(MARGIN, run.deadline * MARGIN_SHARE)
 
 
 def locale(query: NewsQuery) -> dict[str, str]:

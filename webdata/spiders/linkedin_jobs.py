@@ -1,6 +1,7 @@
 """LinkedIn's job postings, as guests see them."""
 
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -9,6 +10,7 @@ from scrapy.http import Response
 
 from webdata.domain.errors import FetchError, UpstreamError
 from webdata.domain.records import Record
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.pages import linkedin_jobs
 from webdata.resources._job_terms import ANYWHERE, wanted
 from webdata.resources.job_search import JOB_SEARCH, Job, JobQuery
@@ -82,9 +84,10 @@ class LinkedinJobsSpider(EngineSpider):
 
     def hurried(self, response: Response) -> Response:
         """The response with an earlier deadline for what is fetched after it: its own postings are not to be lost."""
-        deadline: float = response.meta.get("deadline", self.settings.getfloat("DEADLINE"))
         assert response.request
-        return response.replace(request=response.request.replace(meta={**response.meta, "deadline": deadline * SHARE}))
+        run = Fetch.of(response).run
+        hurried = Fetch(replace(run, deadline=run.deadline * SHARE))
+        return response.replace(request=response.request.replace(meta={**response.meta, FETCH: hurried}))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         keywords, location = linkedin_jobs.shown_search(body)

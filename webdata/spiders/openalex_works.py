@@ -11,10 +11,10 @@ from scrapy.http import Response
 
 from webdata.domain.errors import UpstreamError
 from webdata.domain.records import Record
+from webdata.fetching.fetch import Fetch
 from webdata.pages import openalex_works
 from webdata.resources.scholar_search import LAST, ScholarPage, ScholarQuery
 from webdata.spiders._scholar_api import ApiRequest, WorksSpider, api_request
-from webdata.spiders.base import IDENTITY
 
 WORKS = "https://api.openalex.org/works"
 FIELDS = (
@@ -57,8 +57,8 @@ class OpenalexWorksSpider(WorksSpider):
 
     async def download(self, request: Request) -> Response:
         """Fetch a query's further pages at the same time as its first."""
-        shared = {key: request.meta[key] for key in IDENTITY if key in request.meta}
-        further = [one.replace(meta={**one.meta, **shared}) for one in request.meta.pop("further", ())]
+        run = Fetch.of(request).run
+        further = [self.of_run(one, run) for one in request.meta.pop("further", ())]
         first, *others = await asyncio.gather(
             *(super(OpenalexWorksSpider, self).download(one) for one in (request, *further)), return_exceptions=True
         )

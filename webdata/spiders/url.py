@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from scrapy import Request
@@ -19,11 +20,11 @@ from webdata.downloadermiddlewares.decompression import DATALOSS, DecompressionM
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
-from webdata.fetching.fetch import Way, transport_of
+from webdata.fetching.fetch import Fetch, QueryRun
 from webdata.pages import blocked, url
 from webdata.pages._url.compression import DECOMPRESSED, Plain
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
-from webdata.spiders.base import EngineSpider, asking, plain_headers
+from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
 
 REDIRECTS = 10
 GONE = (404, 410)
@@ -77,16 +78,18 @@ class UrlSpider(EngineSpider):
         """Raises TargetError for what is refused without a look-up."""
         return Request(self.rule.check_url(query.url).url if self.online else query.url)
 
-    def prepared(self, query: Query) -> Request:
-        request = super().prepared(query)
-        request.meta["cookiejar"] = OneQuery()  # what one caller is handed by a site is no other's
-        request.meta["as_sent"] = getattr(query, "response_type", None) == "full"
+    def query_run(self, query: Query) -> QueryRun:
+        return replace(super().query_run(query), cookiejar=OneQuery())  # a site's cookies for one caller are no other's
+
+    def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
+        request = super().prepared(query, run)
+        Fetch.of(request).as_sent = getattr(query, "response_type", None) == "full"
         return request
 
-    def lost(self, error: Exception) -> WebdataError:
+    def loss(self, error: Exception) -> WebdataError:
         if isinstance(error, IgnoreRequest):
             return UpstreamError(f"the URL redirects more than {REDIRECTS} times", "redirects")
-        found = super().lost(error)
+        found = super().loss(error)
         kind = getattr(found, "kind", None)
         if kind == "dns":
             return NotFoundError("the URL's host does not exist", "dns")
@@ -99,7 +102,7 @@ class UrlSpider(EngineSpider):
         headers = plain_headers(response)
         block = blocked.block(response.status, headers, response.body, address, blocked.ANY_SITE)
         if block:
-            raise asking(BlockedError(block.reason, block.kind), response)
+            raise with_retry_after(BlockedError(block.reason, block.kind), response)
         if response.status in GONE:
             raise NotFoundError(f"the upstream answered {response.status}")
         if self.online and response.status in LED_ON and "location" in headers:
@@ -116,7 +119,7 @@ class UrlSpider(EngineSpider):
         headers = plain_headers(response)
         packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
         told = {"url": response.url, "status": response.status, "headers": headers}
-        left = self.left(response) if self.online else OFFLINE
+        left = Fetch.of(response).run.seconds_left if self.online else OFFLINE
         async with self.turns.turn(self.limit if packed else len(body), left):
             if packed:  # of a saved page, or large
                 body, unbroken = await self.unpacked(body, packed)
@@ -129,7 +132,7 @@ class UrlSpider(EngineSpider):
         try:
             return await asyncio.to_thread(plain_body, body, encodings, self.limit)
         except UpstreamError as error:
-            raise self.lost(error) from None
+            raise self.loss(error) from None
 
     async def closed(self, reason: str) -> None:
         await CONVERSIONS.release()
@@ -144,17 +147,16 @@ class UrlSpider(EngineSpider):
         """`scripts` where a page would be built by them, and none of the transports could tell what it becomes."""
         if not self.online:
             return None
-        way: Way | None = response.meta.get("way")
-        left = self.is_shell(response) if self.in_browser(response) else way is not None and way.readable is not None
-        return "scripts" if left else None
+        lost = self.is_shell(response) if self.in_browser(response) else Fetch.of(response).readable is not None
+        return "scripts" if lost else None
 
     def in_browser(self, response: Response) -> bool:
-        return transport_of(response.meta) == "browser"
+        return Fetch.of(response).transport == "browser"
 
     def is_shell(self, response: Response) -> bool:
         """Whether a page that is to be read is nothing but the scripts that would build it."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return not response.meta.get("as_sent") and url.is_shell(response.body, content_type)
+        return not Fetch.of(response).as_sent and url.is_shell(response.body, content_type)
 
     @property
     def limit(self) -> int:

@@ -13,12 +13,14 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from webdata.egress.connect import GuardedPool
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Target
+from webdata.fetching.fetch import Fetch
+from webdata.fetching.fetch_resources import FetchResources
 from webdata.transports.http import BoundedHandler
 from webdata.transports.proxy_tunnel import ProxiedHandler
 
 
 class TransportsHandler(BaseDownloadHandler):
-    """Downloads over http and https by `request.meta["transport"]`: `http` (without it), `impersonate`, `browser`.
+    """Downloads over http and https by the transport of their fetch: `http`, `impersonate`, `browser`.
 
     The last two are made for the first request that wants them. Where the setting `EGRESS_GUARD` is on, every request
     goes to targets that the guard allows, others fail with TargetError.
@@ -37,7 +39,7 @@ class TransportsHandler(BaseDownloadHandler):
         return cls(crawler, Guard.from_settings(crawler.settings) if crawler.settings.getbool("EGRESS_GUARD") else None)
 
     async def download_request(self, request: Request) -> Response:
-        transport = request.meta.get("transport", "http")
+        transport = Fetch.of(request).transport
         if transport == "http":
             return await self._http.download_request(request)
         return await self._other(transport).download_request(request)
@@ -60,7 +62,9 @@ class TransportsHandler(BaseDownloadHandler):
         if transport == "browser":
             from webdata.transports.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
 
-            return BrowserHandler(self.crawler, settings["WAYS"].browser, self._guard or Guard.from_settings(settings))
+            return BrowserHandler(
+                self.crawler, FetchResources.of(self.crawler).browser, self._guard or Guard.from_settings(settings)
+            )
         raise NotSupported(f"there is no transport called {transport}")
 
 

@@ -28,6 +28,7 @@ from scrapy_impersonate import ImpersonateDownloadHandler
 from webdata.egress.guard import Guard
 from webdata.egress.rule import known_addresses
 from webdata.fetching.device_profiles import PROFILE
+from webdata.fetching.fetch import Fetch
 from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
 
 BROKE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
@@ -113,7 +114,7 @@ def _lost_by_proxy(request: Request, error: exceptions.RequestException) -> str 
         status = re.search(r"response (\d{3})", str(error))
         return "the proxy did not open a way to the upstream" + (f" ({status[1]})" if status else "")
     unheard = error.code in BROKE and isinstance(error.response, CurlResponse) and not error.response.header_size
-    return BROKEN if unheard and "proxy_label" in request.meta else None
+    return BROKEN if unheard and Fetch.of(request).proxy else None
 
 
 def _failure(error: exceptions.RequestException) -> Exception:

@@ -29,6 +29,7 @@ from twisted.web.client import URI, Agent, ResponseNeverReceived
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.fetching.fetch import Fetch
 from webdata.transports.http import BoundedAgent, BoundedHandler
 
 READY_SECONDS = 8.0
@@ -73,7 +74,7 @@ class _ProxiedAgent(BoundedAgent):
         """
         if self.tunnel:
             return self.tunnel.lost
-        unheard = "proxy_label" in request.meta and isinstance(error.__cause__, ResponseNeverReceived)
+        unheard = Fetch.of(request).proxy and isinstance(error.__cause__, ResponseNeverReceived)
         return BROKEN if unheard else None
 
     def _get_agent(self, request: Request, timeout: float) -> Agent:

@@ -1,41 +1,50 @@
-"""Keeps the pages that no parser knew, for study (contract.md 3).
+"""Samples of pages that no parser knows, stored for study.
 
-The folder is one that the sandbox can replay: the pages, and an `INDEX.jsonl` that tells of each.
+The folder is one that the sandbox can replay: the pages, and an `INDEX.jsonl` with a line for each.
 """
 
 import fcntl
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from webdata.spiders.base import EngineSpider, unknown_layout
+
+logger = logging.getLogger(__name__)
 
 MOST = 100
-"""Pages that are kept; the oldest go first."""
+"""Pages in the folder; the oldest are deleted first."""
 
 
 @dataclass(frozen=True)
-class KeptPages:
-    """A folder of pages, which processes may share. The same page is kept once."""
+class Samples:
+    """A folder of pages, which processes may share. The same page is stored once."""
 
     folder: Path
     most: int = MOST
 
-    def keep(self, engine: str, body: bytes, **told: Any) -> Path:
-        """Keep a page and what is `told` of it (`url`, `status`, `reason`, …); returns where it is."""
+    def add(self, engine: str, body: bytes, **facts: Any) -> Path:
+        """Store a page and facts about it (`url`, `status`, `reason`, …); returns its path."""
         path = self.folder / f"{engine}-{sha256(body).hexdigest()[:16]}.html"
-        if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with self._alone():
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            if not path.exists():
                 path.write_bytes(body)
-                self._list([*self._rows(), {"file": path.name, "engine": engine, **told}])
+                self._write_index([*self._rows(), {"file": path.name, "engine": engine, **facts}])
         return path
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other processes from the index meanwhile."""
+    def _locked(self) -> Iterator[None]:
+        """No other process changes the folder meanwhile."""
         with (self.folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
@@ -45,10 +54,35 @@ class KeptPages:
         lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
         return [json.loads(line) for line in lines]
 
-    def _list(self, rows: list[dict[str, Any]]) -> None:
+    def _write_index(self, rows: list[dict[str, Any]]) -> None:
         for row in rows[: -self.most]:
             (self.folder / row["file"]).unlink(missing_ok=True)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows[-self.most :])
         new = self.folder / "INDEX.new"
         new.write_text(text, encoding="utf-8")
         new.replace(self.folder / "INDEX.jsonl")  # whole, or not at all
+
+
+class SampleUnknownLayouts:
+    """A Scrapy extension: stores each page of unknown layout in the folder of the setting `SAMPLES`."""
+
+    def __init__(self, samples: Samples):
+        self.samples = samples
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        folder = crawler.settings["SAMPLES"]
+        if not folder:
+            raise NotConfigured  # without a message: this is no fault
+        extension = cls(Samples(Path(folder)))
+        crawler.signals.connect(extension.unknown_layout, unknown_layout)
+        return extension
+
+    def unknown_layout(self, spider: EngineSpider, response: Response, reason: str) -> None:
+        """A page could not be parsed."""
+        try:
+            path = self.samples.add(spider.name, response.body, url=response.url, status=response.status, reason=reason)
+        except OSError as error:
+            logger.warning("%s: a page of unknown layout (%s) cannot be stored: %s", spider.name, reason, error)
+        else:
+            logger.warning("%s: a page of unknown layout (%s) is stored in %s", spider.name, reason, path)

@@ -33,6 +33,7 @@ from scrapy_playwright.page import PageMethod
 from webdata.domain.errors import UpstreamError
 from webdata.egress.guard import Guard
 from webdata.fetching.device_profiles import LANGUAGES, identity
+from webdata.fetching.fetch import Fetch
 from webdata.pages._url.compression import DECOMPRESSED
 from webdata.transports.browser.contexts import Context, Profile
 from webdata.transports.browser.documents import Rules
@@ -117,7 +118,7 @@ class BrowserHandler(BaseDownloadHandler):
         guard = None if self._browser.remote else self._guard
         async with self._browser.contexts.lent(self._profile(request, languages), guard) as context:
             rules = self._rules(request, guard, context)
-            visit = Visit(identity(request.meta.get("device")), languages, _cookies(request), rules, until)
+            visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until)
             try:
                 won = await self._visited(request, context, visit, until)
             finally:
@@ -135,14 +136,14 @@ class BrowserHandler(BaseDownloadHandler):
             redirects=self._redirects,
             check=guard.rule.check_url if guard else None,
             fault=context.fault,
-            as_sent=bool(request.meta.get("as_sent")),
+            as_sent=Fetch.of(request).as_sent,
         )
 
     def _profile(self, request: Request, languages: tuple[str, ...]) -> Profile:
         return Profile(
             engine=self._engine,
             jar=str(request.meta.get("cookiejar")),
-            device=request.meta.get("device"),
+            device=Fetch.of(request).run.device,
             languages=languages,
             proxy=_proxy(request, self._encoding),
             lenient=self._lenient,
@@ -285,7 +286,7 @@ def _response(request: Request, won: Won) -> Response:
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])
     kind = responsetypes.from_args(headers=headers, url=won.url, body=won.body)
-    if won.as_sent and encoding and request.meta.get("as_sent"):
+    if won.as_sent and encoding and Fetch.of(request).as_sent:
         headers["Content-Encoding"] = encoding[0]
     flags = ["browser", DECOMPRESSED, *([] if won.whole else ["dataloss"])]
     return kind(won.url, status=won.status, headers=headers, body=won.body, request=request, flags=flags)

@@ -1,0 +1,69 @@
+"""What all crawlers of one network share: proxies, what is known of transports, the retry policy, the browser."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Protocol, Self
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from webdata.domain.attempts import Transport
+from webdata.fetching.proxy_pool import ProxyPool, used_pools
+from webdata.fetching.retry_policy import Backoff, RetryPolicy
+from webdata.fetching.transport_policy import TransportPolicy
+
+
+class Browser(Protocol):
+    """The browser of a process (`webdata.transports.browser.process.Browser`)."""
+
+    failure: str | None
+    """Why there is none, in a message without addresses."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether it runs elsewhere."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Its state, for health and metrics."""
+
+    async def close(self) -> None:
+        """Close it."""
+
+
+@dataclass(frozen=True)
+class FetchResources:
+    """One for the crawlers of the internet, one for those of the sandbox (their attribute `fetch_resources`)."""
+
+    proxies: ProxyPool
+    transports: TransportPolicy
+    retries: RetryPolicy
+    browser: Browser
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings, browser: Browser) -> Self:
+        """As an operator has set them; nothing is opened before its first use."""
+        backoff = Backoff(settings.getfloat("BACKOFF"), settings.getfloat("BACKOFF_MAX"))
+        transports, proxies = TransportPolicy(available(settings)), ProxyPool(used_pools(settings))
+        retries = RetryPolicy(transports, proxies, settings.getint("MAX_STEPS"), backoff)
+        return cls(proxies, transports, retries, browser)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Self:
+        """Those that a crawler was given (`webdata.crawling`)."""
+        resources: Self = crawler.fetch_resources  # type: ignore[attr-defined]  # ours
+        return resources
+
+    async def close(self) -> None:
+        """Close everything that was opened."""
+        await self.browser.close()
+
+
+def available(settings: BaseSettings) -> Sequence[Transport]:
+    """Those of the setting `TRANSPORTS` for which everything is installed."""
+    installed: dict[Transport, bool] = {
+        "http": True,
+        "impersonate": find_spec("scrapy_impersonate") is not None,
+        "browser": bool(settings["CHROMIUM"] or settings["BROWSER_URL"]),
+    }
+    return [transport for transport, there in installed.items() if there and transport in settings["TRANSPORTS"]]
