@@ -1,8 +1,7 @@
 """Who may call: the rules over API keys.
 
 A key is `wd_live_` or `wd_test_`, then 32 random bytes as 43 base62 digits, then a checksum: the CRC-32 of
-everything before it, as 6 base62 digits . The checksum tells a mistyped key from an unknown
-one without a look-up. Digits are 0-9, A-Z, a-z, most significant first, padded with 0.
+everything before it, as 6 base62 digits. The checksum shows a mistyped key without a look-up. Digits are 0-9, A-Z, a-z, most significant first, padded with 0.
 """
 
 import asyncio
@@ -18,16 +17,14 @@ from zlib import crc32
 
 from ulid import ULID
 
+from webdata.domain.api_key import HEADERS, FirstKeys
 from webdata.domain.errors import UnauthorizedError
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore, Ledger
 
 logger = logging.getLogger(__name__)
 
 Header = Callable[[str], str | None]
 """The value of a request header; None if it was not sent."""
-
-HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
-"""The headers that may hold a key; the first one present counts."""
 
 BASE62 = digits + ascii_uppercase + ascii_lowercase
 SHAPE = re.compile(r"wd_(live|test)_[0-9A-Za-z]{49}")
@@ -116,6 +113,17 @@ def new_key(
         expires=expires,
     )
     return key, secret
+
+
+async def first_keys(keys: KeyStore, ledger: Ledger) -> FirstKeys | None:
+    """A test key and a live key of the default account, made if the store has no keys; None if it has some."""
+    if await keys.all():
+        return None
+    test, test_secret = new_key("first test key", test=True)
+    live, live_secret = new_key("first live key", test=False)
+    await keys.add(test)
+    await keys.add(live)
+    return FirstKeys(test_secret, live_secret, await ledger.balance(DEFAULT_ACCOUNT))
 
 
 def successor(key: Key) -> tuple[Key, str]:
