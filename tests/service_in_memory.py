@@ -18,9 +18,10 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.testing import StringTransport
 from twisted.web.http_headers import Headers
 
-from webdata.access.api_keys import Access, new_key
+from webdata.access.api_keys import ApiKeys, new_key
 from webdata.access.cache import Cache
-from webdata.access.rate_limits import Limits
+from webdata.access.credits import Credits
+from webdata.access.rate_limits import RateLimits
 from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
@@ -84,7 +85,7 @@ PROBLEM = Draft202012Validator(
         },
     }
 )
-"""The error body of contract.md 4."""
+"""The error body of docs/api.md."""
 
 
 class ScriptedCalls:
@@ -178,15 +179,16 @@ def admission(calls, keys, ledger, cache_bytes) -> Admission:
     """As the service has it."""
     from webdata.access.admission import Admission
 
-    return Admission(Access(keys), Limits(MemoryLimits()), Cache(MemoryCache(cache_bytes), 3600), ledger, calls)
+    cache = Cache(MemoryCache(cache_bytes), 3600)
+    return Admission(ApiKeys(keys), RateLimits(MemoryLimits()), cache, Credits(ledger), calls, 30.0)
 
 
 @pytest.fixture
 def make_api(admission) -> Callable[..., Api]:
     from webdata.api.app import Api
 
-    def make(resources=(WEB_SEARCH,), sandbox_always=False, pages=(), told=None) -> Api:
-        return Api(resources, admission, 30.0, sandbox_always, pages, told)
+    def make(resources=(WEB_SEARCH,), pages=(), observer=None) -> Api:
+        return Api(resources, admission, pages, observer)
 
     return make
 

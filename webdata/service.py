@@ -18,21 +18,22 @@ from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
 
 from webdata.access.admission import Admission
-from webdata.access.api_keys import Access, first_keys
+from webdata.access.api_keys import ApiKeys, first_keys
 from webdata.access.cache import Cache
-from webdata.access.rate_limits import Limits
+from webdata.access.credits import Credits
+from webdata.access.rate_limits import RateLimits
 from webdata.api import refusals
 from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
-from webdata.api.recent import Recent
 from webdata.config.config import Config
-from webdata.crawling.warm_crawlers import Answer, Call, Told, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.observability.logs import log_to_standard_error
-from webdata.observability.metrics import Metrics, calls, money
+from webdata.observability.metrics import Metrics, access_metrics, call_metrics
+from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.workers_metrics import WorkersMetrics
 from webdata.sandbox.server import Sandbox
 from webdata.server.banner import show_banner
@@ -42,8 +43,8 @@ from webdata.server.listening import Listening, room_for
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
 from webdata.server.workers import Worker
+from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
-from webdata.stores.passing import PassingStores
 from webdata.stores.processes import is_dead, nobody
 from webdata.stores.sql_stores import SqlStores
 
@@ -134,23 +135,23 @@ class Service:
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
         self.stores: SqlStores | None = None
-        self.passing = PassingStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
+        self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
-        captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
+        captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, too late for a mistake
         stores = self.stores = SqlStores(self.config.database, apart=True)
         await _settle_at_first(stores.ledger)
-        await self.passing.open()
+        await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
         spiders = load_spiders(self.settings)
-        recent = Recent({spider.name for spider in spiders if spider.any_site}, sandbox_always=always)
-        told = _all_told(metrics.ended, recent.ended)
-        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, told)
-        metrics.show(partial(calls, self.crawlers))
+        recent = RecentCalls({spider.name for spider in spiders if spider.any_site}, sandbox_always=always)
+        observers = (metrics.ended, recent.ended)
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers)
+        metrics.collect_from(partial(call_metrics, self.crawlers))
         self.admission = self._admission(stores)
-        metrics.show(partial(money, self.admission.snapshot, lambda: self.passing.cache_bytes))
+        metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
         await self._serve_metrics(metrics)
         self.health = Health(
             self.crawlers,
@@ -158,17 +159,15 @@ class Service:
             self.config.transports,
             recent,
             sandbox_always=always,
-            warned=self.passing.warnings,
+            warnings=self.ephemeral.warnings,
             workers=self.workers,
         )
         pages = [*self.health.pages(), *([metrics_page(metrics, self.workers)] if self.config.metrics else [])]
         self.api = Api(
-            resources=self.crawlers.resources,
-            admission=self.admission,
-            deadline=self.config.deadline,
-            sandbox_always=always,
+            self.crawlers.resources,
+            self.admission,
             pages=[*pages, *documentation(self.crawlers.resources, pages)],
-            told=metrics.answered,
+            observer=metrics.answered,
             connections=self.connections,
         )
         self._listen()
@@ -184,9 +183,15 @@ class Service:
             await self.workers.listen()
 
     def _admission(self, stores: SqlStores) -> Admission:
-        limits = Limits(self.passing.limits, self.passing.shared_limits)
-        cache = Cache(self.passing.cache, self.config.cache_stale)
-        return Admission(Access(stores.keys), limits, cache, stores.ledger, self.crawlers)
+        return Admission(
+            ApiKeys(stores.keys),
+            RateLimits(self.ephemeral.limits, self.ephemeral.shared_limits),
+            Cache(self.ephemeral.cache, self.config.cache_stale),
+            Credits(stores.ledger),
+            self.crawlers,
+            self.config.deadline,
+            sandbox_always=self.config.sandbox == "always",
+        )
 
     def _listen(self) -> None:
         config, listening = self.config, self.listening
@@ -208,7 +213,7 @@ class Service:
     async def stop(self) -> None:
         """Take no new calls, let those in flight finish, close everything.
 
-        The port listens until they have finished: who asks hears that the service stops.
+        The port listens until they have finished: new requests get a 503 that says that the service stops.
         """
         if self.ports:
             logger.info("stopping: no new calls are taken, those in flight are finished")
@@ -218,7 +223,7 @@ class Service:
                 await deferred_to_future(port.stopListening())
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
-        await self.passing.close()
+        await self.ephemeral.close()
         if self.settling:
             self.settling.cancel()
         if self.workers:
@@ -230,16 +235,6 @@ class Service:
 
 def _adopted(listens: socket.socket, factory: Any) -> Any:
     return reactor.adoptStreamPort(listens.fileno(), listens.family, factory)
-
-
-def _all_told(*all_of: Told) -> Told:
-    """Tells each of them."""
-
-    def told(engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        for one in all_of:
-            one(engine, call, turn, end)
-
-    return told
 
 
 async def _settle_at_first(ledger: Ledger) -> None:

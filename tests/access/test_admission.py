@@ -127,7 +127,7 @@ async def test_a_stale_answer(pay, calls, admission, database):
     """Where the caller allows it, an answer from before stands in for one that is lost; the lost credit is back."""
     await pay()
     admission._cache._clock = lambda: 4_000_000_000.0
-    admission._cache._store._clock = lambda: 0.0
+    admission._cache.store._clock = lambda: 0.0
     calls.end = BlockedError("a captcha", "captcha")
     heard = await pay(**{"Cache-Control": "stale-if-error"})
 
@@ -175,19 +175,19 @@ async def test_every_response_tells_how_the_caller_stands(pay, ask, calls, targe
 
 @ensureDeferred
 async def test_what_a_lost_call_tells(pay, calls):
-    """An error tells the steps, the last transport and how the region was told, and the log with which proxies."""
-    steps = [
+    """An error tells the attempts, the last transport and how the region was told, and the log with which proxies."""
+    attempts = [
         {"transport": "http", "proxy": "DE-1", "outcome": "blocked", "kind": "captcha", "seconds": 0.25},
         {"transport": "browser", "proxy": None, "outcome": "upstream", "kind": "reset", "seconds": 0.5},
     ]
     calls.end = UpstreamError("a reset", "reset")
-    calls.end.steps, calls.end.seconds, calls.end.region_mode = steps, 1.0, "proxy"
+    calls.end.attempts, calls.end.seconds, calls.end.region_mode = attempts, 1.0, "proxy"
     heard = await pay()
 
     assert (heard.headers["x-transport"], heard.headers["x-region-mode"]) == ("browser", "proxy")
     assert heard.headers["server-timing"] == (
-        'fetch;dur=500.0, render;dur=500.0, step1;desc="http blocked/captcha";dur=250.0, '
-        'step2;desc="browser upstream/reset";dur=500.0'
+        'fetch;dur=500.0, render;dur=500.0, attempt1;desc="http blocked/captcha";dur=250.0, '
+        'attempt2;desc="browser upstream/reset";dur=500.0'
     )
 
 
@@ -207,5 +207,5 @@ async def test_a_database_that_is_away(pay, keys, monkeypatch):
 
 def test_the_cache_is_there(admission):
     """These tests have a cache, unlike the others of the API."""
-    assert isinstance(admission._cache._store, MemoryCache)
+    assert isinstance(admission._cache.store, MemoryCache)
     assert admission.snapshot()["credits"] == {"reserved": 0, "committed": 0, "released": 0}

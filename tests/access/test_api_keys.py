@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webdata.access.api_keys import Access, check_name, check_shape, digest, new_key, new_secret, successor
+from webdata.access.api_keys import ApiKeys, check_name, check_shape, digest, new_key, new_secret, successor
 from webdata.domain.errors import UnauthorizedError
 from webdata.stores.memory import MemoryKeys
 
@@ -39,7 +39,7 @@ def keys():
 
 @pytest.fixture
 def access(keys):
-    return Access(keys)
+    return ApiKeys(keys)
 
 
 async def refusal(access, headers, endpoint=None) -> str:
@@ -178,10 +178,10 @@ async def test_expired(keys):
     """A key opens until it expires, and not from that moment on."""
     key, secret = new_key("mine", test=True, expires=NOON)
     await keys.add(key)
-    early = Access(keys, lambda: NOON - timedelta(microseconds=1))
+    early = ApiKeys(keys, lambda: NOON - timedelta(microseconds=1))
     assert (await early.authenticate({"apikey": secret}.get)).key == key
     await early.close()
-    message = await refusal(Access(keys, lambda: NOON), {"apikey": secret})
+    message = await refusal(ApiKeys(keys, lambda: NOON), {"apikey": secret})
     assert message.startswith("This API key expired on 2026-07-01 at 12:00 UTC. Send a key in")
 
 
@@ -192,7 +192,7 @@ async def test_rotated(keys):
     new, new_secret = successor(old)
     await keys.add(old)
     await keys.rotate(old.id, new, NOON)
-    during, after = Access(keys, lambda: NOON - timedelta(hours=1)), Access(keys, lambda: NOON)
+    during, after = ApiKeys(keys, lambda: NOON - timedelta(hours=1)), ApiKeys(keys, lambda: NOON)
     assert (await during.authenticate({"apikey": old_secret}.get)).key.id == old.id
     assert (await during.authenticate({"apikey": new_secret}.get)).key.id == new.id
     assert (await after.authenticate({"apikey": new_secret}.get)).key.id == new.id
@@ -219,9 +219,9 @@ async def test_scopes(access, keys):
 @task
 async def test_last_use(keys, monkeypatch):
     """Uses are told to the store a moment later, all of them at once, and the last ones at the end."""
-    monkeypatch.setattr("webdata.access.api_keys.USES_TOLD_EVERY", 0.02)
+    monkeypatch.setattr("webdata.access.api_keys.USES_STORED_EVERY", 0.02)
     moments = [NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=2)]
-    access = Access(keys, iter(moments).__next__)
+    access = ApiKeys(keys, iter(moments).__next__)
     key, secret = new_key("mine", test=True)
     await keys.add(key)
     for _ in range(2):
@@ -254,10 +254,10 @@ async def test_a_store_that_fails_costs_no_call(keys, caplog, monkeypatch):
     monkeypatch.setattr(keys, "touch", broken)
     key, secret = new_key("mine", test=True)
     await keys.add(key)
-    access = Access(keys)
+    access = ApiKeys(keys)
     await access.authenticate({"apikey": secret}.get)
     await access.close()
-    assert "The last uses of keys could not be kept" in caplog.text
+    assert "The last uses of keys could not be stored" in caplog.text
     assert secret not in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""Answers that are kept, and one fetch for all who ask the same at once."""
+"""Cached answers, and one fetch for all who request the same at once."""
 
 import asyncio
 import math
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.access.cache import Cache, CacheControl, Hit, Kept, cache_key
+from webdata.access.cache import STALE_FOR, Cache, CacheControl, CacheEntry, Hit, cache_key
 from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
 from webdata.domain.outcome import Outcome
@@ -33,10 +33,10 @@ def call(q="coffee", resource=WEB_SEARCH, sandbox=True, **fields):
 
 
 class Upstream:
-    """Answers after a moment, each time with another record, and counts how often it was asked."""
+    """Answers after a moment, each time with another record, and counts its calls."""
 
     def __init__(self, outcome=Outcome.OK, error=None, seconds=0.02):
-        self.calls, self.outcome, self.error, self.seconds, self.asked = [], outcome, error, seconds, asyncio.Event()
+        self.calls, self.outcome, self.error, self.seconds, self.called = [], outcome, error, seconds, asyncio.Event()
 
     @property
     def fetches(self):
@@ -44,7 +44,7 @@ class Upstream:
 
     async def __call__(self, call):
         self.calls.append(call)
-        self.asked.set()
+        self.called.set()
         record = {"query": "kaffe ☕", "results": [self.fetches]}
         await asyncio.sleep(self.seconds)
         if self.error:
@@ -76,10 +76,26 @@ async def cache(request, clock):
     await deferred_from_coro(server.close())
 
 
-def told(answers):
-    """What callers were told: how, and which fetch it came from."""
+async def answered(cache, call, fetch, control):
+    """An answer, as `Admission` gets it, but without a payment."""
+    try:
+        async with cache.flight(call, control) as flight:
+            if flight.hit:
+                return flight.hit
+            answer = await fetch(flight.call)
+            await flight.land(answer)
+            return answer
+    except STALE_FOR:
+        stale = await cache.stale(call, control)
+        if stale is None:
+            raise
+        return stale
+
+
+def states(answers):
+    """The state of each answer, and the number of the fetch it came from."""
     return [
-        (answer.state, orjson.loads(answer.kept.body)["results"][0])
+        (answer.state, orjson.loads(answer.entry.body)["results"][0])
         if isinstance(answer, Hit)
         else ("MISS", answer.record["results"][0])
         for answer in answers
@@ -90,24 +106,26 @@ def told(answers):
 async def test_the_second_is_a_hit(cache, clock):
     """An identical call is answered with what was fetched for the first, and with everything there is to tell of it."""
     upstream = Upstream()
-    first = await cache.answer(call(), upstream, PLAIN)
+    first = await answered(cache, call(), upstream, PLAIN)
     clock.now += 12.5
-    second = await cache.answer(call(), upstream, PLAIN)
+    second = await answered(cache, call(), upstream, PLAIN)
 
     assert upstream.fetches == 1
     assert isinstance(first, Answer)
-    assert second == Hit(Kept(orjson.dumps(first.record), Outcome.OK, "http", "proxy", "feeds", clock.now - 12.5), 12.5)
+    assert second == Hit(
+        CacheEntry(orjson.dumps(first.record), Outcome.OK, "http", "proxy", "feeds", clock.now - 12.5), 12.5
+    )
 
 
 @pytest.mark.task
 async def test_a_hit_ends_with_its_lifetime(cache, clock):
     """An answer is a hit for the lifetime of its resource, and not a moment longer."""
     upstream = Upstream()
-    await cache.answer(call(), upstream, PLAIN)
+    await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH - 0.01
-    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("HIT", 1)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) == [("HIT", 1)]
     clock.now += 0.01
-    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) == [("MISS", 2)]
 
 
 @pytest.mark.task
@@ -116,7 +134,7 @@ async def test_only_good_answers_are_kept(cache, outcome, fetches):
     """That nothing was found is kept; results that do not answer the query are not."""
     upstream = Upstream(outcome)
     for _ in range(2):
-        await cache.answer(call(), upstream, PLAIN)
+        await answered(cache, call(), upstream, PLAIN)
     assert upstream.fetches == fetches
 
 
@@ -124,20 +142,20 @@ async def test_only_good_answers_are_kept(cache, outcome, fetches):
 async def test_no_cache(cache):
     """With no-cache the answer is fetched, alone, although one is kept; and then it is the one that is kept."""
     upstream = Upstream()
-    await cache.answer(call(), upstream, PLAIN)
-    both = await asyncio.gather(*(cache.answer(call(), upstream, NO_CACHE) for _ in range(2)))
-    assert told(both) == [("MISS", 2), ("MISS", 3)]
-    assert told([await cache.answer(call(), upstream, PLAIN)]) in ([("HIT", 2)], [("HIT", 3)])
+    await answered(cache, call(), upstream, PLAIN)
+    both = await asyncio.gather(*(answered(cache, call(), upstream, NO_CACHE) for _ in range(2)))
+    assert states(both) == [("MISS", 2), ("MISS", 3)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) in ([("HIT", 2)], [("HIT", 3)])
 
 
 @pytest.mark.task
 async def test_a_hundred_at_once(cache):
     """A hundred identical calls at once are one fetch: the others are hits. Another call has its own."""
     upstream, other = Upstream(), Upstream()
-    calls = [cache.answer(call(), upstream, PLAIN) for _ in range(100)]
-    answers = await asyncio.gather(*calls, cache.answer(call("tea"), other, PLAIN))
+    calls = [answered(cache, call(), upstream, PLAIN) for _ in range(100)]
+    answers = await asyncio.gather(*calls, answered(cache, call("tea"), other, PLAIN))
     assert (upstream.fetches, other.fetches) == (1, 1)
-    assert sorted(told(answers)) == [*[("HIT", 1)] * 99, ("MISS", 1), ("MISS", 1)]
+    assert sorted(states(answers)) == [*[("HIT", 1)] * 99, ("MISS", 1), ("MISS", 1)]
 
 
 @pytest.mark.task
@@ -145,51 +163,51 @@ async def test_a_failure_is_shared(cache):
     """When the one fetch fails all who wait fail alike, at once, and the next call fetches anew."""
     upstream = Upstream(error=BlockedError("captcha page", "captcha"))
     failures = await asyncio.gather(
-        *(cache.answer(call(), upstream, PLAIN) for _ in range(100)), return_exceptions=True
+        *(answered(cache, call(), upstream, PLAIN) for _ in range(100)), return_exceptions=True
     )
     assert failures == [upstream.error] * 100
     assert upstream.fetches == 1
     upstream.error = None
-    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) == [("MISS", 2)]
 
 
 @pytest.mark.task
 async def test_who_cannot_pay_fails_alone(cache):
     """When the one that was to fetch has no credit the next of those who wait fetches, for all that are left."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left")), Upstream()
-    first = asyncio.create_task(cache.answer(call(), poor, PLAIN))
-    await poor.asked.wait()
-    answers = await asyncio.gather(*(cache.answer(call(), rich, PLAIN) for _ in range(10)))
+    first = asyncio.create_task(answered(cache, call(), poor, PLAIN))
+    await poor.called.wait()
+    answers = await asyncio.gather(*(answered(cache, call(), rich, PLAIN) for _ in range(10)))
     assert (poor.fetches, rich.fetches) == (1, 1)
-    assert sorted(told(answers)) == [*[("HIT", 1)] * 9, ("MISS", 1)]
+    assert sorted(states(answers)) == [*[("HIT", 1)] * 9, ("MISS", 1)]
     with pytest.raises(OutOfCreditsError):
         await first
 
 
 @pytest.mark.task
-async def test_the_first_caller_is_gone(cache):
-    """When the caller whose fetch it is hangs up the others are answered all the same, and the answer is kept."""
+async def test_a_leader_that_is_cancelled(cache):
+    """When the call that fetches is cancelled, as at the end of the service, the next of those who wait fetches."""
     upstream = Upstream()
-    first = asyncio.create_task(cache.answer(call(), upstream, PLAIN))
-    await upstream.asked.wait()
-    others = [asyncio.create_task(cache.answer(call(), upstream, PLAIN)) for _ in range(5)]
+    first = asyncio.create_task(answered(cache, call(), upstream, PLAIN))
+    await upstream.called.wait()
+    others = [asyncio.create_task(answered(cache, call(), upstream, PLAIN)) for _ in range(5)]
     await asyncio.sleep(0)
     first.cancel()
     others[0].cancel()
-    assert told(await asyncio.gather(*others[1:])) == [("HIT", 1)] * 4
-    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("HIT", 1)]
+    assert sorted(states(await asyncio.gather(*others[1:]))) == [*[("HIT", 2)] * 3, ("MISS", 2)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) == [("HIT", 2)]
 
 
 @pytest.mark.task
 async def test_all_callers_are_gone(cache):
     """A fetch that fails when nobody waits for it any more disturbs nobody."""
     upstream = Upstream(error=BlockedError("captcha page", "captcha"))
-    only = asyncio.create_task(cache.answer(call(), upstream, PLAIN))
-    await upstream.asked.wait()
+    only = asyncio.create_task(answered(cache, call(), upstream, PLAIN))
+    await upstream.called.wait()
     only.cancel()
     await asyncio.sleep(0.03)
     upstream.error = None
-    assert told([await cache.answer(call(), upstream, PLAIN)]) == [("MISS", 2)]
+    assert states([await answered(cache, call(), upstream, PLAIN)]) == [("MISS", 2)]
 
 
 @pytest.mark.task
@@ -199,17 +217,17 @@ async def test_all_callers_are_gone(cache):
 async def test_stale_if_error(cache, clock, error):
     """An answer that is over stands in for one that cannot be won, where the caller allows it, and only there."""
     upstream = Upstream()
-    await cache.answer(call(), upstream, PLAIN)
+    await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH + 100
     upstream.error = error
 
-    stale = await cache.answer(call(), upstream, CacheControl(stale_seconds=101))
-    assert told([stale]) == [("STALE", 1)]
+    stale = await answered(cache, call(), upstream, CacheControl(stale_seconds=101))
+    assert states([stale]) == [("STALE", 1)]
     assert stale.age == FRESH + 100
     for control in (PLAIN, CacheControl(stale_seconds=100)):
         with pytest.raises(type(error)):
-            await cache.answer(call(), upstream, control)
-    assert told([await cache.answer(call(), upstream, CacheControl(no_cache=True, stale_seconds=101))]) == [
+            await answered(cache, call(), upstream, control)
+    assert states([await answered(cache, call(), upstream, CacheControl(no_cache=True, stale_seconds=101))]) == [
         ("STALE", 1)
     ]
 
@@ -219,11 +237,11 @@ async def test_stale_if_error(cache, clock, error):
 async def test_what_is_never_stale(cache, clock, error):
     """That a thing is gone, that nothing is left to pay with, and a fault of ours are told as they are."""
     upstream = Upstream()
-    await cache.answer(call(), upstream, PLAIN)
+    await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH
     upstream.error = error
     with pytest.raises(type(error)):
-        await cache.answer(call(), upstream, STALE)
+        await answered(cache, call(), upstream, STALE)
 
 
 @pytest.mark.task
@@ -231,15 +249,15 @@ async def test_nothing_to_stand_in(cache):
     """Where nothing was kept a caller who would take something stale is told the error."""
     upstream = Upstream(error=BlockedError("captcha page"))
     with pytest.raises(BlockedError):
-        await cache.answer(call(), upstream, STALE)
+        await answered(cache, call(), upstream, STALE)
 
 
 @pytest.mark.task
 async def test_a_clock_that_went_back(cache, clock):
     """An answer from a machine whose clock is ahead has no negative age."""
-    await cache.answer(call(), Upstream(), PLAIN)
+    await answered(cache, call(), Upstream(), PLAIN)
     clock.now -= 100
-    assert (await cache.answer(call(), Upstream(), PLAIN)).age == 0
+    assert (await answered(cache, call(), Upstream(), PLAIN)).age == 0
 
 
 @pytest_twisted.async_yield_fixture
@@ -251,18 +269,20 @@ async def two(shared_redis):
         await deferred_from_coro(server.close())
 
 
-def asked(caches, upstream, times=1, one=None):
+def callers(caches, upstream, times=1, one=None):
     """So many callers in each process, at once."""
-    return [asyncio.create_task(cache.answer(one or call(), upstream, PLAIN)) for cache in caches for _ in range(times)]
+    return [
+        asyncio.create_task(answered(cache, one or call(), upstream, PLAIN)) for cache in caches for _ in range(times)
+    ]
 
 
 @pytest.mark.task
 async def test_two_processes_at_once(two):
     """Identical calls at once in processes that share a store are one fetch, however long it takes."""
     upstream = Upstream(seconds=0.3)
-    answers = await asyncio.gather(*asked(two, upstream, 25))
+    answers = await asyncio.gather(*callers(two, upstream, 25))
     assert upstream.fetches == 1
-    assert sorted(told(answers)) == [*[("HIT", 1)] * 49, ("MISS", 1)]
+    assert sorted(states(answers)) == [*[("HIT", 1)] * 49, ("MISS", 1)]
 
 
 @pytest.mark.task
@@ -270,10 +290,10 @@ async def test_two_processes_at_once(two):
 async def test_a_failure_is_another_processes_turn(two, outcome):
     """When one process's fetch fails those who wait for it there fail, and those in the other fetch, once."""
     lost, won = Upstream(error=BlockedError("captcha page"), seconds=0.1), Upstream(outcome)
-    first = asked(two[:1], lost, 3)
-    await lost.asked.wait()
-    others = await asyncio.gather(*asked(two[1:], won, 3))
-    assert sorted(told(others)) == [("HIT", 1), ("HIT", 1), ("MISS", 1)]
+    first = callers(two[:1], lost, 3)
+    await lost.called.wait()
+    others = await asyncio.gather(*callers(two[1:], won, 3))
+    assert sorted(states(others)) == [("HIT", 1), ("HIT", 1), ("MISS", 1)]
     assert (lost.fetches, won.fetches) == (1, 1)
     for one in await asyncio.gather(*first, return_exceptions=True):
         assert isinstance(one, BlockedError)
@@ -283,17 +303,17 @@ async def test_a_failure_is_another_processes_turn(two, outcome):
 async def test_what_is_not_kept_is_fetched_by_each(two):
     """An answer that is not kept answers those who wait in its process; the other one fetches its own after it."""
     upstream = Upstream(Outcome.DEGRADED, seconds=0.1)
-    answers = await asyncio.gather(*asked(two, upstream, 2))
-    assert sorted(told(answers)) == [("HIT", 1), ("HIT", 2), ("MISS", 1), ("MISS", 2)]
+    answers = await asyncio.gather(*callers(two, upstream, 2))
+    assert sorted(states(answers)) == [("HIT", 1), ("HIT", 2), ("MISS", 1), ("MISS", 2)]
 
 
 @pytest.mark.task
 async def test_another_process_without_credit(two):
     """A caller without credits in one process leaves the fetch to one in the other."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left"), seconds=0.1), Upstream()
-    first = asked(two[:1], poor)
-    await poor.asked.wait()
-    assert sorted(told(await asyncio.gather(*asked(two[1:], rich, 5)))) == [*[("HIT", 1)] * 4, ("MISS", 1)]
+    first = callers(two[:1], poor)
+    await poor.called.wait()
+    assert sorted(states(await asyncio.gather(*callers(two[1:], rich, 5)))) == [*[("HIT", 1)] * 4, ("MISS", 1)]
     with pytest.raises(OutOfCreditsError):
         await first[0]
 
@@ -302,9 +322,9 @@ async def test_another_process_without_credit(two):
 async def test_a_fetch_that_takes_longer_than_its_lease(two, monkeypatch):
     """A process that fetches for long says that it lives, so that no other one fetches beside it."""
     monkeypatch.setattr("webdata.access.cache.LEASE_SECONDS", 0.2)
-    monkeypatch.setattr("webdata.access.cache.RENEWED_SECONDS", 0.05)
+    monkeypatch.setattr("webdata.access.cache.RENEWAL_SECONDS", 0.05)
     upstream = Upstream(seconds=0.6)
-    assert sorted(told(await asyncio.gather(*asked(two, upstream)))) == [("HIT", 1), ("MISS", 1)]
+    assert sorted(states(await asyncio.gather(*callers(two, upstream)))) == [("HIT", 1), ("MISS", 1)]
 
 
 @pytest.mark.task
@@ -313,7 +333,7 @@ async def test_a_process_that_died(two, shared_redis):
     with Redis.from_url(shared_redis.url) as client:
         client.set(owned(cache_key(call())), "dead", px=200)
     upstream = Upstream()
-    assert told(await asyncio.gather(*asked(two[:1], upstream))) == [("MISS", 1)]
+    assert states(await asyncio.gather(*callers(two[:1], upstream))) == [("MISS", 1)]
     assert 19 < upstream.calls[0].deadline < 19.9
 
 
@@ -323,7 +343,7 @@ async def test_no_longer_than_the_deadline(two, shared_redis):
     with Redis.from_url(shared_redis.url) as client:
         client.set(owned(cache_key(call())), "slow", px=60_000)
     upstream, begun = Upstream(), monotonic()
-    answers = asked(two[:1], upstream, 3, Call(WEB_SEARCH, WebQuery(q="coffee"), True, deadline=0.3))
+    answers = callers(two[:1], upstream, 3, Call(WEB_SEARCH, WebQuery(q="coffee"), True, deadline=0.3))
     for one in await asyncio.gather(*answers, return_exceptions=True):
         assert isinstance(one, UpstreamTimeoutError)
     assert 0.1 < monotonic() - begun < 1
@@ -334,10 +354,10 @@ async def test_no_longer_than_the_deadline(two, shared_redis):
 async def test_no_cache_waits_for_nobody(two):
     """With no-cache a call is fetched although another process fetches the same, and keeps nobody else from it."""
     slow, quick = Upstream(seconds=0.3), Upstream()
-    first = asked(two[:1], slow)
-    await slow.asked.wait()
-    assert told([await two[1].answer(call(), quick, NO_CACHE)]) == [("MISS", 1)]
-    assert told([await two[1].answer(call(), quick, PLAIN)]) == [("HIT", 1)]
+    first = callers(two[:1], slow)
+    await slow.called.wait()
+    assert states([await answered(two[1], call(), quick, NO_CACHE)]) == [("MISS", 1)]
+    assert states([await answered(two[1], call(), quick, PLAIN)]) == [("HIT", 1)]
     assert not first[0].done()
     await first[0]
 
@@ -348,16 +368,16 @@ async def test_a_store_that_is_lost_while_others_wait(own_redis):
     servers = [RedisServer(own_redis.url) for _ in range(2)]
     caches = [Cache(RedisCache(server), 3600) for server in servers]
     slow, own = Upstream(seconds=2), Upstream()
-    first = asked(caches[:1], slow)
-    await slow.asked.wait()
-    second = asked(caches[1:], own)
+    first = callers(caches[:1], slow)
+    await slow.called.wait()
+    second = callers(caches[1:], own)
     await asyncio.sleep(0.05)
     assert own.fetches == 0
     own_redis.kill()
     begun = monotonic()
-    assert told([await second[0]]) == [("MISS", 1)]
+    assert states([await second[0]]) == [("MISS", 1)]
     assert monotonic() - begun < 0.5
-    assert told([await first[0]]) == [("MISS", 1)]
+    assert states([await first[0]]) == [("MISS", 1)]
     for server in servers:
         await server.close()
 
@@ -367,18 +387,18 @@ async def test_a_store_that_fails_in_the_middle(own_redis):
     """Without its Redis every call is fetched, those at once still together; none fails."""
     server = RedisServer(own_redis.url)
     cache, upstream = Cache(RedisCache(server), 3600), Upstream()
-    await cache.answer(call(), upstream, PLAIN)
+    await answered(cache, call(), upstream, PLAIN)
     own_redis.kill()
-    assert told([await cache.answer(call(), upstream, STALE)]) == [("MISS", 2)]
-    answers = await asyncio.gather(*(cache.answer(call(), upstream, PLAIN) for _ in range(10)))
-    assert sorted(told(answers)) == [*[("HIT", 3)] * 9, ("MISS", 3)]
+    assert states([await answered(cache, call(), upstream, STALE)]) == [("MISS", 2)]
+    answers = await asyncio.gather(*(answered(cache, call(), upstream, PLAIN) for _ in range(10)))
+    assert sorted(states(answers)) == [*[("HIT", 3)] * 9, ("MISS", 3)]
     await server.close()
 
 
 def test_a_record_that_tells_of_the_cache():
     """A record that tells whether it was cached tells no when it was fetched and yes when it was kept."""
     answer = Answer({"cached": False, "data": []}, Outcome.OK, "http", {})
-    assert orjson.loads(Kept.of(answer, 0).body) == {"cached": True, "data": []}
+    assert orjson.loads(CacheEntry.of(answer, 0).body) == {"cached": True, "data": []}
     assert answer.record["cached"] is False
 
 
@@ -447,5 +467,5 @@ def test_any_cache_control(header):
 )
 def test_packed_and_unpacked(record, outcome, mode, at):
     """What is kept comes out of a store as it went in."""
-    kept = Kept.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
-    assert Kept.unpack(kept.pack()) == kept
+    kept = CacheEntry.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
+    assert CacheEntry.unpack(kept.pack()) == kept

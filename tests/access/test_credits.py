@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from webdata.access.api_keys import new_key
-from webdata.access.credits import Payments
+from webdata.access.credits import Credits
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import DatabaseAwayError, UpstreamError
 from webdata.domain.outcome import Outcome
@@ -46,18 +46,22 @@ async def lost():
 
 
 async def paid(ledger, keys, fetch):
-    """One payment, and what became of it after all that was owed was given back."""
+    """One payment, and how it ended, after all refunds."""
     key, _ = new_key("for tests", test=False)
     await keys.add(key)
-    payments = Payments(ledger)
-    payment = payments.begun(await keys.find(key.digest), "req_1", "web_search")
+    credits = Credits(ledger)
+    payment = credits.payment(await keys.find(key.digest), "req_1", "web_search")
     try:
-        return payment, await payment.paid(fetch)
+        async with payment:
+            answer = await fetch()
+            payment.settle(answer.outcome)
     except (DatabaseAwayError, UpstreamError, RuntimeError) as error:
         return payment, error
+    else:
+        return payment, answer
     finally:
-        while payments._owed:
-            await asyncio.wait(payments._owed)
+        while credits._refunds:
+            await asyncio.wait(credits._refunds)
 
 
 @pytest.fixture(autouse=True)
@@ -122,8 +126,8 @@ async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch
     assert database.books.balances[DEFAULT_ACCOUNT] == 1000
 
 
-async def test_a_fetch_goes_on_without_its_caller(ledger, keys, database):
-    """Whoever waits may be cancelled: the fetch goes on, is paid for, and the end waits for it."""
+async def test_the_end_waits_for_open_payments(ledger, keys, database):
+    """At the end of the service a call that is paid for may still end, and is committed."""
     gate, begun = asyncio.Event(), asyncio.Event()
 
     async def slow():
@@ -133,22 +137,28 @@ async def test_a_fetch_goes_on_without_its_caller(ledger, keys, database):
 
     key, _ = new_key("for tests", test=False)
     await keys.add(key)
-    payments = Payments(ledger)
-    waiting = asyncio.ensure_future(payments.begun(await keys.find(key.digest), "req_1", "web_search").paid(slow))
+    credits = Credits(ledger)
+
+    async def call():
+        async with credits.payment(await keys.find(key.digest), "req_1", "web_search") as payment:
+            payment.settle((await slow()).outcome)
+
+    running = asyncio.ensure_future(call())
     await begun.wait()
-    waiting.cancel()
-    await asyncio.wait({waiting})
     assert len(database.books.reservations) == 1
+    closing = asyncio.ensure_future(credits.close(5))
+    await asyncio.sleep(0)
+    assert not closing.done()
     gate.set()
-    await payments.close(5)
+    await asyncio.gather(closing, running)
 
     assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (999, {})
 
 
-async def test_what_is_owed_is_left_at_the_end(ledger, keys):
+async def test_refunds_are_left_at_the_end(ledger):
     """The end does not wait for a database that is away."""
-    payments = Payments(FailingLedger(ledger, release=1_000_000_000))
-    payments.owe("req_1", "lost")
-    await payments.close(5)
-
-    assert all(task.done() for task in payments._owed)
+    credits = Credits(FailingLedger(ledger, release=1_000_000_000))
+    credits.schedule_refund("req_1", "lost")
+    await asyncio.sleep(0.01)
+    await asyncio.wait_for(credits.close(5), 5)
+    assert not credits._refunds

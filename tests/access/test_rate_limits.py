@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webdata.access.rate_limits import Limits, check_limit, limit_headers
+from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.domain.errors import RateLimitedError
 from webdata.stores.interfaces import Limit, Plan
 from webdata.stores.limits_memory import MemoryLimits
@@ -17,13 +17,13 @@ PLAN = Plan("trial", requests=3, seconds=60, in_flight=1)
 @pytest.mark.task
 async def test_a_call_is_in_flight_until_its_block_ends():
     """A call is in flight for as long as its block, however that ends."""
-    limits = Limits(MemoryLimits())
-    async with limits.entered("key", PLAN) as first:
+    limits = RateLimits(MemoryLimits())
+    async with limits.counted("key", PLAN) as first:
         assert (first.refused, first.remaining) == (None, 2)
         assert (await one(limits, PLAN)).refused == "in_flight"
         assert (await one(limits, PLAN)).refused == "in_flight"  # one that was refused has ended nothing
     with pytest.raises(ZeroDivisionError):
-        async with limits.entered("key", PLAN):
+        async with limits.counted("key", PLAN):
             raise ZeroDivisionError
     last = await one(limits, PLAN)
     assert (last.refused, last.remaining) == (None, 0)
@@ -34,8 +34,8 @@ async def test_memory_counts_while_redis_is_away(own_redis):
     """A Redis that is killed in the middle of calls is stood in for by memory, at once, and counts again when back."""
     plan = Plan("trial", requests=3, seconds=60, in_flight=5)
     server = RedisServer(own_redis.url)
-    limits = Limits(MemoryLimits(), RedisLimits(server, 60))
-    async with limits.entered("key", plan) as by_redis:
+    limits = RateLimits(MemoryLimits(), RedisLimits(server, 60))
+    async with limits.counted("key", plan) as by_redis:
         assert by_redis.remaining == 2
         own_redis.kill()
     left = [await one(limits, plan) for _ in range(4)]
@@ -51,7 +51,7 @@ async def test_memory_counts_while_redis_is_away(own_redis):
 
 
 async def one(limits, plan):
-    async with limits.entered("key", plan) as limit:
+    async with limits.counted("key", plan) as limit:
         return limit
 
 

@@ -326,9 +326,9 @@ async def test_a_key_that_opens_other_endpoints(ask, keys, calls):
     ("live", "always", "sandbox"), [(False, False, True), (False, True, True), (True, False, False), (True, True, True)]
 )
 @ensureDeferred
-async def test_sandbox(make_api, make_ask, calls, test_secret, live_secret, live, always, sandbox):
+async def test_sandbox(ask, admission, calls, test_secret, live_secret, live, always, sandbox):
     """A test key is answered from the sandbox, a live key only if the service says so."""
-    ask = make_ask(make_api(sandbox_always=always))
+    admission._sandbox_always = always
     await ask("/v1/search/q=coffee", headers={"X-Api-Key": live_secret if live else test_secret})
 
     assert sandbox is calls.calls[0].sandbox
@@ -392,7 +392,7 @@ async def test_reasons_are_logged(ask, calls, caplog):
     calls.end = BlockedError("recaptcha in the body", "captcha")
     heard = await ask("/v1/search/q=coffee")
 
-    told = f"{heard.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'; steps: none has ended"
+    told = f"{heard.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'; attempts: none has ended"
     assert told in caplog.messages
 
 
@@ -593,7 +593,7 @@ async def test_drain_in_time(api, ask, calls):
 @ensureDeferred
 async def test_long_targets_are_not_remembered(ask, api, target):
     """Long targets are answered as short ones are, and take no memory once they are answered."""
-    remembered = (incoming._parts, params._packed, api._matched)
+    remembered = (incoming._parts, params._packed, api.resource()._remembered)
     assert (await ask(target.format("short"))).headers["x-ignored-params"] == "short"
     before = [one.cache_info().misses for one in remembered]
 

@@ -4,9 +4,9 @@ import pytest
 from pytest_twisted import ensureDeferred
 
 from webdata.config.proxies import pools
-from webdata.crawling.warm_crawlers import Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
-from webdata.fetching.transport_policy import Place
+from webdata.fetching.transport_policy import Scope
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.memory import MemoryKeys
 
@@ -42,9 +42,9 @@ def crawlers(make_crawlers):
 @pytest.fixture
 def recent():
     """Nothing was called yet."""
-    from webdata.api.recent import Recent
+    from webdata.observability.recent_calls import RecentCalls
 
-    return Recent()
+    return RecentCalls()
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def lose(ways, *transports, engine="google_web", region="DE"):
     """Have an engine lose with these transports until they rest."""
     for transport in transports:
         for _ in range(5):
-            ways.ladder.report(Place(engine, region, transports), transport, won=False, seconds=0.0)
+            ways.transports.report(Scope(engine, region, transports), transport, won=False, seconds=0.0)
 
 
 def break_proxies(ways, *labels):
@@ -99,10 +99,10 @@ async def test_ready(ask):
     assert told["calls"] == {"in_flight": 0, "limit": 5}
     assert (told["version"], told["sandbox"]) == ("0.1.0", "test")
     assert 0 <= told["uptime"] < 60
-    assert set(told["ways"]) == {"internet", "sandbox"}
-    browser = told["ways"]["internet"]["browser"]
+    assert set(told["fetching"]) == {"internet", "sandbox"}
+    browser = told["fetching"]["internet"]["browser"]
     assert (browser["available"], browser["running"], browser["pages"]) == (True, False, 0)
-    assert [row["proxy"] for row in told["ways"]["internet"]["proxies"]] == ["DE-1", "DE-2", "US-1"]
+    assert [row["proxy"] for row in told["fetching"]["internet"]["proxies"]] == ["DE-1", "DE-2", "US-1"]
     assert heard.headers["cache-control"] == "no-store"
     assert "retry-after" not in heard.headers
 
@@ -110,7 +110,7 @@ async def test_ready(ask):
 @ensureDeferred
 async def test_nothing_secret(ask, crawlers, test_secret):
     """No address, no password and no name of a key is told."""
-    break_proxies(crawlers.ways[False], "DE-1", "DE-2")
+    break_proxies(crawlers.fetch_resources[False], "DE-1", "DE-2")
     heard = await ask("/health/ready")
     assert not any(word in heard.body for word in (b"example", b"secret", b"for tests", test_secret.encode()))
 
@@ -148,22 +148,22 @@ def test_no_browser(make_health, make_crawlers):
     wanting, content = make_health(crawlers).snapshot(), make_health(crawlers, wanted=("http",)).snapshot()
     assert (wanting["status"], content["status"]) == ("degraded", "ready")
     assert "no Chromium was found" in wanting["warnings"][0]
-    assert not wanting["ways"]["internet"]["browser"]["available"]
+    assert not wanting["fetching"]["internet"]["browser"]["available"]
 
 
 @pytest.mark.task
 async def test_a_browser_that_does_not_start(health, crawlers, caplog):
     """It is not available until one works again, which is a warning; the log tells why, once and in one line."""
-    browser = crawlers.ways[False].browser
+    browser = crawlers.fetch_resources[False].browser
     for _ in range(2):
         with pytest.raises(UpstreamError):
             await browser.open()  # /bin/true ends at once
     told = health.snapshot()
-    internet, sandbox = told["ways"]["internet"]["browser"], told["ways"]["sandbox"]["browser"]
+    internet, sandbox = told["fetching"]["internet"]["browser"], told["fetching"]["sandbox"]["browser"]
     assert (internet["available"], internet["failure"], sandbox["available"]) == (False, "it does not start", True)
     assert told["status"] == "degraded"
     assert told["warnings"] == [
-        "the browser cannot be had, so pages that need one are lost: it does not start; see the log"
+        "the browser does not run, so pages that need one are lost: it does not start; see the log"
     ]
     (line,) = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
     assert line.startswith("The browser cannot be had: it does not start (")
@@ -171,43 +171,43 @@ async def test_a_browser_that_does_not_start(health, crawlers, caplog):
 
 
 def test_losses_that_no_transport_can_help_with(health, recent):
-    """An engine none of whose last calls won a page is a warning, whatever they were lost to; the rows are shown."""
+    """An engine none of whose last calls fetched a page is a warning, whatever they were lost to."""
     call = Call(WEB_SEARCH, WebQuery(q="coffee"), False, 30)
     for _ in range(12):
-        recent.ended("google_web", call, Turn(0, 0, 30), UpstreamError("no such host", "dns"))
+        recent.ended("google_web", call, EngineBudget(0, 0, 30), UpstreamError("no such host", "dns"))
     told = health.snapshot()
     assert (told["status"], told["warnings"]) == (
         "degraded",
-        ["google_web: none of the last 12 calls won a page (dns)"],
+        ["google_web: none of the last 12 calls fetched a page (dns)"],
     )
     assert told["recent"] == [{"engine": "google_web", "calls": 12, "won": 0, "lost": {"dns": 12}}]
 
 
 def test_an_engine_that_wins_nothing(health, crawlers):
-    """While all that an engine has tried rests, that is a warning; one transport that wins is enough."""
-    lose(crawlers.ways[False], "http", "browser")
-    lose(crawlers.ways[False], "http", engine="bing_web", region="")
-    crawlers.ways[False].ladder.report(Place("bing_web"), "browser", won=True, seconds=1)
+    """While the circuits of all transports of an engine are open, that is a warning; one that is closed is enough."""
+    lose(crawlers.fetch_resources[False], "http", "browser")
+    lose(crawlers.fetch_resources[False], "http", engine="bing_web", region="")
+    crawlers.fetch_resources[False].transports.report(Scope("bing_web"), "browser", won=True, seconds=1)
     told = health.snapshot()
     assert told["status"] == "degraded"
     assert told["warnings"] == [
-        "google_web wins no pages from DE: every transport that it has tried rests (http, browser)"
+        "google_web fetches no pages from DE: the circuit of every transport it has used is open (http, browser)"
     ]
 
 
 def test_a_region_without_a_proxy_that_works(health, crawlers):
-    """While all proxies of a region rest, that is a warning; one that works is enough."""
-    break_proxies(crawlers.ways[False], "DE-1")
+    """While the circuits of all proxies of a region are open, that is a warning; one that works is enough."""
+    break_proxies(crawlers.fetch_resources[False], "DE-1")
     assert health.snapshot()["status"] == "ready"
-    break_proxies(crawlers.ways[False], "DE-2", "US-1")
+    break_proxies(crawlers.fetch_resources[False], "DE-2", "US-1")
     assert health.snapshot()["warnings"] == [
-        "no proxy of DE works: all 2 rest",
-        "no proxy of US works: the only one rests",
+        "no proxy of DE works: the circuits of all 2 are open",
+        "no proxy of US works: the circuit of the only one is open",
     ]
 
 
 @pytest.mark.parametrize(("always", "status"), [(False, "ready"), (True, "degraded")])
 def test_only_live_keys_count(make_health, crawlers, always, status):
-    """What test keys do in the sandbox brings nobody into bad repute, unless live keys are answered there too."""
-    lose(crawlers.ways[True], "http", "browser")
+    """Losses in the sandbox are no warning, unless live keys are answered there too."""
+    lose(crawlers.fetch_resources[True], "http", "browser")
     assert make_health(sandbox_always=always).snapshot()["status"] == status

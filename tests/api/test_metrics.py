@@ -13,7 +13,7 @@ from webdata.observability.metrics import Metrics
 @pytest.fixture
 def api(make_api):
     metrics = Metrics()
-    return make_api(pages=[metrics_page(metrics)], told=metrics.answered)
+    return make_api(pages=[metrics_page(metrics)], observer=metrics.answered)
 
 
 def answers(heard):

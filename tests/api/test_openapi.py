@@ -46,7 +46,7 @@ TOLD = Answer(
     {"fetch": 0.1},
     partial="atom",
     region_mode="proxy",
-    steps=[{"transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
+    attempts=[{"transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
 )
 """An answer with all that there is to tell."""
 TRANSPORT_HEADERS = {"server", "date", "content-length", "content-type", "connection"}
@@ -102,7 +102,7 @@ def test_it_is_the_same_each_time():
 
 def test_every_route_is_there(api):
     """Whatever path the service answers is in the document, and nothing else; a slash at its end changes nothing."""
-    rules = {rule.rule.rstrip("/") or "/" for rule in api._map().iter_rules()}
+    rules = {rule.rule.rstrip("/") or "/" for rule in api.app.url_map.iter_rules()}
     packed = {resource.path: resource for resource in RESOURCES if resource.packed}
     expected = set()
     for rule in rules:

@@ -22,15 +22,17 @@ def test_server_timing(timings, value):
     assert value == server_timing(timings)
 
 
-def step(outcome, kind=None, transport="http"):
+def attempt(outcome, kind=None, transport="http"):
     return {"transport": transport, "proxy": "DE-2", "outcome": outcome, "kind": kind, "seconds": 0.0415}
 
 
 def test_server_timing_tells_the_steps():
-    """After the phases come the steps, with what each met; no proxy is named, and there are never too many."""
-    told = server_timing({"fetch": 0.2}, [step("blocked", "captcha"), step("ok", transport="browser")])
-    assert told == ('fetch;dur=200.0, step1;desc="http blocked/captcha";dur=41.5, step2;desc="browser ok";dur=41.5')
-    assert server_timing({}, [step("ok")] * 100).count("step") == 20
+    """After the phases come the attempts, with what each met; no proxy is named, and there are never too many."""
+    told = server_timing({"fetch": 0.2}, [attempt("blocked", "captcha"), attempt("ok", transport="browser")])
+    assert told == (
+        'fetch;dur=200.0, attempt1;desc="http blocked/captcha";dur=41.5, attempt2;desc="browser ok";dur=41.5'
+    )
+    assert server_timing({}, [attempt("ok")] * 100).count("attempt") == 20
 
 
 @pytest.mark.parametrize(

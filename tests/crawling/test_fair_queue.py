@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webdata.crawling.fair_queue import CROWD, ROUNDS, TOGETHER, Turns
+from webdata.crawling.fair_queue import AT_ONCE, LONG_QUEUE, ROUNDS, FairQueue
 
 pytestmark = pytest.mark.task
 
@@ -17,10 +17,10 @@ async def rounds(counted, done):
 
 async def test_turns_come_in_order():
     """Who came first goes first, and all go."""
-    turns, gone = Turns(), []
+    turns, gone = FairQueue(), []
 
     async def comes(number):
-        await turns.come()
+        await turns.wait()
         gone.append(number)
 
     await asyncio.gather(*map(comes, range(20)))
@@ -29,10 +29,10 @@ async def test_turns_come_in_order():
 
 async def test_a_few_go_at_once():
     """Who comes with few others waits for nobody, round after round."""
-    turns, counted, done = Turns(), [], asyncio.Event()
+    turns, counted, done = FairQueue(), [], asyncio.Event()
     other = asyncio.ensure_future(rounds(counted, done))
     for _ in range(3):
-        await asyncio.gather(*(turns.come() for _ in range(TOGETHER)))
+        await asyncio.gather(*(turns.wait() for _ in range(AT_ONCE)))
     done.set()
     await other
     assert len(counted) <= 12
@@ -40,20 +40,20 @@ async def test_a_few_go_at_once():
 
 async def test_the_loop_comes_round_between_turns():
     """While a crowd goes, others are heard several times for each that goes."""
-    turns, counted, done = Turns(), [], asyncio.Event()
+    turns, counted, done = FairQueue(), [], asyncio.Event()
     other = asyncio.ensure_future(rounds(counted, done))
-    await asyncio.gather(*(turns.come() for _ in range(TOGETHER + CROWD + 50)))
+    await asyncio.gather(*(turns.wait() for _ in range(AT_ONCE + LONG_QUEUE + 50)))
     done.set()
     await other
-    assert len(counted) >= 49 * ROUNDS + CROWD - 1
+    assert len(counted) >= 49 * ROUNDS + LONG_QUEUE - 1
 
 
 async def test_who_is_gone_holds_nobody_up():
     """A place in the line whose owner was cancelled is passed over."""
-    turns = Turns()
-    first, second, third, *_ = [asyncio.ensure_future(turns.come()) for _ in range(TOGETHER + 3)][TOGETHER:]
+    turns = FairQueue()
+    first, second, third, *_ = [asyncio.ensure_future(turns.wait()) for _ in range(AT_ONCE + 3)][AT_ONCE:]
     await asyncio.sleep(0)
     second.cancel()
     await asyncio.wait_for(asyncio.gather(first, third), 5)
-    await asyncio.wait_for(turns.come(), 5)
+    await asyncio.wait_for(turns.wait(), 5)
     assert second.cancelled()

@@ -1,17 +1,18 @@
-"""Ways of a crawler's own."""
+"""Fetch resources of a crawler's own."""
 
 import pytest
 from scrapy.crawler import Crawler
 
 from webdata.crawling.warm_crawlers import scrapy_settings
-from webdata.fetching.fetch import Ways
+from webdata.fetching.fetch_resources import FetchResources
 from webdata.spiders.google_web import GoogleWebSpider
+from webdata.transports.browser.process import Browser
 
 pytestmark = pytest.mark.task
 
 
-class Noted(Ways):
-    """Ways that tell when they are closed."""
+class ObservedBrowser(Browser):
+    """Counts how often it is closed."""
 
     closed = 0
 
@@ -19,26 +20,29 @@ class Noted(Ways):
         type(self).closed += 1
 
 
-async def crawled(monkeypatch, **settings):
-    monkeypatch.setattr(Noted, "closed", 0)
-    monkeypatch.setattr("webdata.extensions.ways.Ways", Noted)
+async def crawled(monkeypatch, given=None):
+    monkeypatch.setattr(ObservedBrowser, "closed", 0)
+    monkeypatch.setattr("webdata.crawling.own_resources.Browser", ObservedBrowser)
     own = scrapy_settings()
-    own.setdict({"SANDBOX": True, "FAILURES_FEED": "/dev/null", **settings})
+    own.setdict({"SANDBOX": True, "FAILURES_FEED": "/dev/null"})
     crawler = Crawler(GoogleWebSpider, own)
+    if given:
+        crawler.fetch_resources = given
     await crawler.crawl_async(q="coffee")
     return crawler
 
 
-async def test_a_batch_has_ways_of_its_own_which_are_closed_with_it(monkeypatch):
-    """Where nobody gave a crawler ways it makes some, and leaves nothing open."""
+async def test_a_batch_has_resources_of_its_own_which_are_closed_with_it(monkeypatch):
+    """A crawler that was given no fetch resources makes some, and leaves nothing open."""
     crawler = await crawled(monkeypatch)
-    assert isinstance(crawler.settings["WAYS"], Noted)
-    assert Noted.closed == 1
+    assert isinstance(crawler.fetch_resources.browser, ObservedBrowser)
+    assert ObservedBrowser.closed == 1
 
 
-async def test_ways_that_were_given_are_left_open(monkeypatch):
+async def test_resources_that_were_given_stay_open(monkeypatch):
     """What a service's crawlers share is not closed by one of them."""
-    given = Noted.from_settings(scrapy_settings())
-    crawler = await crawled(monkeypatch, WAYS=given)
-    assert crawler.settings["WAYS"] is given
-    assert Noted.closed == 0
+    settings = scrapy_settings()
+    given = FetchResources.from_settings(settings, ObservedBrowser.from_settings(settings))
+    crawler = await crawled(monkeypatch, given)
+    assert crawler.fetch_resources is given
+    assert ObservedBrowser.closed == 0

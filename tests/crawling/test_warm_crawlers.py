@@ -72,7 +72,7 @@ async def test_what_is_not_there_is_empty(crawlers):
         ("sandbox:error", UpstreamError, "http_500"),
     ],
 )
-async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, q, error, kind):
+async def test_a_page_that_is_lost_has_its_outcome(crawlers, q, error, kind):
     """Every way not to get a page ends in its own error, never in an empty record."""
     with pytest.raises(error) as caught:
         await crawlers.answer(call(q))
@@ -124,8 +124,8 @@ async def test_closing_lets_calls_finish(crawlers):
     assert (await slow).outcome is Outcome.OK
 
 
-def standing_in(name, rank, words):
-    """An engine of the web search that asks for a scenario besides, as another of its engines would end."""
+def scripted(name, rank, words):
+    """An engine of the web search whose queries name a scenario of the sandbox besides."""
 
     def request(self, query):
         return GoogleWebSpider.request(self, query.model_copy(update={"q": f"{query.q} {words}".strip()}))
@@ -135,15 +135,15 @@ def standing_in(name, rank, words):
 
 @pytest_twisted.async_yield_fixture
 async def opened():
-    """Makes warm crawlers of engines, or of what stands in for them by `(name, rank, words)`, over one sandbox."""
+    """Makes warm crawlers of engines, or of scripted ones by `(name, rank, words)`, over one sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
     settings.set("SANDBOX_URL", await sandbox.start())
     made = []
 
-    def make(*engines, told=None):
-        spiders = [standing_in(*engine) if isinstance(engine, tuple) else engine for engine in engines]
-        made.append(WarmCrawlers(spiders, settings, MAX_CALLS, told))
+    def make(*engines, observers=()):
+        spiders = [scripted(*engine) if isinstance(engine, tuple) else engine for engine in engines]
+        made.append(WarmCrawlers(spiders, settings, MAX_CALLS, observers))
         return made[-1]
 
     yield make
@@ -166,8 +166,8 @@ async def test_the_lowest_rank_answers(opened):
 
 
 @pytest.mark.parametrize("word", ["captcha", "layout", "error", "reset", "truncated"])
-async def test_the_next_engine_answers_for_one_that_wins_no_page(opened, word):
-    """After a block, an unknown shape or a failure the next engine is asked; the caller sees its record alone."""
+async def test_the_next_engine_answers_for_one_that_fetches_no_page(opened, word):
+    """After a block, an unknown layout or a failure the next engine is requested; the caller sees its record alone."""
     warm = opened(("a", 0, f"sandbox:{word}"), ("b", 1, ""))
     answer = await warm.answer(call("coffee"))
     assert (answer.outcome, answer.record["query"]) == (Outcome.OK, "coffee")
@@ -181,7 +181,7 @@ async def test_that_there_is_nothing_is_an_answer(opened):
     assert (await warm.answer(call("coffee"))).outcome is Outcome.EMPTY
 
 
-async def test_when_no_engine_wins_the_first_one_tells_why(opened):
+async def test_when_no_engine_fetches_a_page_the_first_error_counts(opened):
     """The error is that of the engine that should have answered."""
     warm = opened(("a", 0, "sandbox:layout"), ("b", 1, "sandbox:captcha"))
     with pytest.raises(LayoutError):
@@ -199,11 +199,11 @@ async def test_a_slow_engine_leaves_time_for_the_next(opened):
     assert 0.9 < answer.timings["fetch"] <= loop.time() - begun < 2
 
 
-def tired(name, asked, seconds):
-    """An engine whose upstream wants to be left alone; it notes that it was asked."""
+def refused(name, requested, seconds):
+    """An engine whose upstream wants no requests for so long; it records that it was requested."""
 
     def check(self, response):
-        asked.append(name)
+        requested.append(name)
         error = BlockedError("the budget is used up", "budget")
         error.retry_after = seconds
         raise error
@@ -211,50 +211,61 @@ def tired(name, asked, seconds):
     return type(name, (GoogleWebSpider,), {"name": name, "check": check})
 
 
-async def test_an_engine_that_is_to_be_left_alone_is_passed_over(opened):
-    """Until the time that its upstream named an engine is not asked, and then it is."""
-    asked = []
-    warm = opened(tired("a", asked, 1.5), ("b", 1, ""))
+async def test_an_engine_whose_upstream_wants_a_pause_is_left_out(opened):
+    """For so long as its upstream wants an engine is not requested, and then it is."""
+    requested = []
+    warm = opened(refused("a", requested, 1.5), ("b", 1, ""))
     for _ in range(3):
         assert (await warm.answer(call("coffee"))).outcome is Outcome.OK
-    assert asked == ["a"]
+    assert requested == ["a"]
     await asyncio.sleep(1.5)
     await warm.answer(call("coffee"))
-    assert asked == ["a", "a"]
+    assert requested == ["a", "a"]
 
 
-async def test_when_all_engines_are_to_be_left_alone_they_are_asked(opened):
-    """Better an honest error than none asked; each is asked in its turn."""
-    asked = []
-    warm = opened(tired("a", asked, 60), tired("b", asked, 60))
+async def test_when_all_upstreams_want_a_pause_one_engine_is_requested(opened):
+    """The engine whose pause ends first gets the call: better its error than no request at all."""
+    requested = []
+    warm = opened(refused("a", requested, 60), refused("b", requested, 60))
     for _ in range(2):
         with pytest.raises(BlockedError):
             await warm.answer(call("coffee"))
-    assert asked == ["a", "b", "a", "b"]
+    assert requested == ["a", "b", "a"]
 
 
-async def test_the_end_of_each_engine_is_told(opened):
-    """Whoever wants to know hears of every engine that was asked: its steps, and its answer or its error."""
-    heard = []
-    warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, ""), told=lambda *end: heard.append(end))
-    asked = call("coffee")
-    answer = await warm.answer(asked)
-    (first, second) = heard
-    assert [(engine, which) for engine, which, _, _ in heard] == [("a", asked), ("b", asked)]
+async def test_observers_get_the_end_of_each_engine(opened):
+    """Each engine that was requested is observed: its attempts, and its answer or its error."""
+    ends = []
+    warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, ""), observers=[lambda *end: ends.append(end)])
+    one = call("coffee")
+    answer = await warm.answer(one)
+    (first, second) = ends
+    assert [(engine, which) for engine, which, _, _ in ends] == [("a", one), ("b", one)]
     assert isinstance(first[3], BlockedError)
     assert second[3] is answer
-    assert [[step["outcome"] for step in turn.steps] for _, _, turn, _ in heard] == [["blocked"], ["ok"]]
+    assert [[attempt["outcome"] for attempt in budget.attempts] for _, _, budget, _ in ends] == [["blocked"], ["ok"]]
 
 
-async def test_an_engine_that_cannot_be_opened_is_told(opened):
-    """A fault before the first step is told like any other."""
+async def test_an_engine_that_cannot_be_opened_is_observed(opened):
+    """A fault before the first attempt is observed like any other."""
 
     def broken(cls, *args, **kwargs):
         raise ZeroDivisionError
 
-    heard = []
+    ends = []
     engine = type("broken", (GoogleWebSpider,), {"name": "broken", "from_crawler": classmethod(broken)})
-    warm = opened(engine, told=lambda *end: heard.append(end))
+    warm = opened(engine, observers=[lambda *end: ends.append(end)])
     with pytest.raises(ZeroDivisionError):
         await warm.answer(call("coffee"))
-    assert [(end[2].steps, type(end[3])) for end in heard] == [([], ZeroDivisionError)]
+    assert [(end[2].attempts, type(end[3])) for end in ends] == [([], ZeroDivisionError)]
+
+
+async def test_a_pause_is_not_shortened_by_a_call_that_ends_later(opened):
+    """A call that had begun before the upstream asked for a pause, and fails then, does not end the pause."""
+    requested = []
+    warm = opened(refused("a", requested, 60), ("b", 1, ""))
+    await warm.answer(call("coffee"))
+    breaker = warm._breakers["a", True]
+    breaker.open_for(0)
+    await warm.answer(call("tea"))
+    assert (requested, breaker.seconds_open > 50) == (["a"], True)

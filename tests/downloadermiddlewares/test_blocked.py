@@ -15,6 +15,7 @@ from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scr
 from webdata.domain.errors import BlockedError, ConfigError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.downloadermiddlewares.blocked import captcha_hook
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
@@ -31,11 +32,11 @@ class StandingIn(TransportsHandler):
     """A browser that passes captchas, without one: it asks for the page behind. Some pages break it."""
 
     async def download_request(self, request):
-        if request.meta.get("transport") == "browser":
+        if Fetch.of(request).transport == "browser":
             if "broken" in request.url:
                 raise UpstreamError("the browser ended before the page was won", "browser")
             behind = request.replace(url=request.url.replace("sandbox%3Acaptcha", ""))
-            return await super().download_request(behind.replace(meta={**request.meta, "transport": "http"}))
+            return await super().download_request(behind.replace(meta={**request.meta, FETCH: Fetch()}))
         return await super().download_request(request)
 
 
@@ -71,8 +72,10 @@ def page(url, response_type="full"):
     return Call(URL_REQUEST, UrlQuery(url=url, response_type=response_type), sandbox=True, deadline=20)
 
 
-def told(steps):
-    return [f"{step['transport']} {step['outcome']}/{step['kind']}".removesuffix("/None") for step in steps]
+def told(attempts):
+    return [
+        f"{attempt['transport']} {attempt['outcome']}/{attempt['kind']}".removesuffix("/None") for attempt in attempts
+    ]
 
 
 WITH_BROWSER = {"TRANSPORTS": ["http", "browser"]}
@@ -81,7 +84,7 @@ WITH_BROWSER = {"TRANSPORTS": ["http", "browser"]}
 async def test_an_unchallenged_call_is_one_step(opened):
     """A page that comes at once is won by plain HTTP."""
     answer = await opened().answer(call("coffee"))
-    assert (answer.transport, told(answer.steps)) == ("http", ["http ok"])
+    assert (answer.transport, told(answer.attempts)) == ("http", ["http ok"])
     assert "render" not in answer.timings
 
 
@@ -90,10 +93,10 @@ async def test_a_captcha_is_left_to_the_browser_and_the_next_call_begins_there(o
     warm = opened(**WITH_BROWSER)
     first = await warm.answer(call("coffee sandbox:captcha", num=3))
     assert (first.outcome, first.transport) == (Outcome.OK, "browser")
-    assert told(first.steps) == ["http blocked/captcha", "browser ok"]
+    assert told(first.attempts) == ["http blocked/captcha", "browser ok"]
     assert first.record["query"] == "coffee sandbox:captcha"
     assert 0 < first.timings["render"] < 5
-    assert told((await warm.answer(call("tea"))).steps) == ["browser ok"]
+    assert told((await warm.answer(call("tea"))).attempts) == ["browser ok"]
     assert (await warm.answer(call("tea", region="DE"))).transport == "http"
 
 
@@ -108,11 +111,11 @@ async def test_one_sites_block_is_no_other_sites(opened):
 
 
 async def test_a_browser_that_the_guard_cannot_hold_is_left_out(opened):
-    """Where targets are guarded, a browser that runs elsewhere is no step."""
+    """Where targets are guarded, a browser that runs elsewhere is no attempt."""
     warm = opened(BROWSER_URL="ws://127.0.0.1:1", **WITH_BROWSER)
     with pytest.raises(BlockedError):
         await warm.answer(page("https://one.example/challenge/cloudflare"))
-    assert "browser" in warm.ways[True].ladder.transports
+    assert "browser" in warm.fetch_resources[True].transports.transports
     assert (await warm.answer(page("https://one.example/article"))).transport == "http"
 
 
@@ -129,18 +132,18 @@ async def test_a_consent_page_is_answered(opened):
     """The form is sent and the page asked for again; the cookie that it sets serves the next calls."""
     warm = opened()
     first = await warm.answer(call("coffee sandbox:consent"))
-    assert told(first.steps) == ["http blocked/consent", "http ok"]
-    assert told((await warm.answer(call("tea sandbox:consent"))).steps) == ["http ok"]
+    assert told(first.attempts) == ["http blocked/consent", "http ok"]
+    assert told((await warm.answer(call("tea sandbox:consent"))).attempts) == ["http ok"]
 
 
 async def test_a_failure_that_passes_is_asked_for_again(opened):
-    """An error of the upstream costs another step, not the call."""
+    """An error of the upstream costs another attempt, not the call."""
     answer = await opened().answer(call("coffee sandbox:error sandbox:once=2"))
-    assert told(answer.steps) == ["http upstream/http_500"] * 2 + ["http ok"]
+    assert told(answer.attempts) == ["http upstream/http_500"] * 2 + ["http ok"]
 
 
 @pytest.mark.parametrize(
-    ("word", "outcome", "steps"),
+    ("word", "outcome", "attempts"),
     [
         ("error", "upstream", ["http/upstream"] * 3),
         ("truncated", "upstream", ["http/upstream"] * 3),
@@ -148,10 +151,10 @@ async def test_a_failure_that_passes_is_asked_for_again(opened):
         ("layout", "layout", ["http/ok"]),
     ],
 )
-async def test_what_stays_is_told_after_as_many_steps_as_are_allowed(tmp_path, word, outcome, steps):
-    """Failures are repeated up to the number of steps; blocks that nothing passes and unknown shapes are not."""
+async def test_what_stays_is_told_after_as_many_steps_as_are_allowed(tmp_path, word, outcome, attempts):
+    """Failures are repeated up to the number of attempts; blocks that nothing passes and unknown shapes are not."""
     (failure,), counted = await ran(tmp_path, f"coffee sandbox:{word}", MAX_STEPS=3)
-    assert (failure.outcome, counted) == (outcome, steps)
+    assert (failure.outcome, counted) == (outcome, attempts)
 
 
 async def test_a_browser_that_breaks_rests(opened):
@@ -159,29 +162,29 @@ async def test_a_browser_that_breaks_rests(opened):
     warm = opened(**WITH_BROWSER, MAX_STEPS=3)
     with pytest.raises(UpstreamError):
         await warm.answer(call("sandbox:captcha broken"))
-    (row,) = [row for row in warm.ways[True].ladder.snapshot() if row["transport"] == "browser"]
-    assert (row["won"], row["steps"]) == (0, 2)
+    (row,) = [row for row in warm.fetch_resources[True].transports.snapshot() if row["transport"] == "browser"]
+    assert (row["won"], row["attempts"]) == (0, 2)
 
 
 async def test_an_empty_answer_is_asked_for_once(opened):
     """That nothing was found is an answer."""
     answer = await opened().answer(call("coffee sandbox:empty"))
-    assert (answer.outcome, told(answer.steps)) == (Outcome.EMPTY, ["http ok"])
+    assert (answer.outcome, told(answer.attempts)) == (Outcome.EMPTY, ["http ok"])
 
 
 async def test_results_that_do_not_answer_are_asked_for_again(opened):
-    """A degraded answer is not taken while there are steps left."""
+    """A degraded answer is not taken while there are attempts left."""
     answer = await opened().answer(bing("coffee shop sandbox:degraded sandbox:once"))
     assert answer.outcome is Outcome.OK
-    assert told(answer.steps)[0] == "http degraded"
-    assert told(answer.steps)[-1] == "http ok"
+    assert told(answer.attempts)[0] == "http degraded"
+    assert told(answer.attempts)[-1] == "http ok"
 
 
 async def test_results_that_never_answer_are_given_as_such(opened):
-    """After the last step a degraded answer is better than none."""
+    """After the last attempt a degraded answer is better than none."""
     answer = await opened().answer(bing("coffee shop sandbox:degraded"))
     assert answer.outcome is Outcome.DEGRADED
-    assert 1 < len(answer.steps) <= 4
+    assert 1 < len(answer.attempts) <= 4
 
 
 async def test_there_are_no_steps_beyond_the_deadline(opened):
@@ -198,11 +201,11 @@ async def test_a_dead_proxy_costs_a_step(opened):
     """A call that lost its proxy goes out by another one."""
     warm = opened(proxies=[DEAD])
     answers = [await warm.answer(call(f"coffee {number}")) for number in range(6)]
-    steps = [step for answer in answers for step in answer.steps]
-    assert {answer.steps[-1]["proxy"] for answer in answers} == {"ANY-2"}
-    assert all(step["kind"] == "proxy" for step in steps if step["proxy"] == "ANY-1")
-    (dead,) = [row for row in warm.ways[True].proxies.snapshot() if row["proxy"] == "ANY-1"]
-    assert dead["lost"] == len([step for step in steps if step["proxy"] == "ANY-1"])
+    attempts = [attempt for answer in answers for attempt in answer.attempts]
+    assert {answer.attempts[-1]["proxy"] for answer in answers} == {"ANY-2"}
+    assert all(attempt["kind"] == "proxy" for attempt in attempts if attempt["proxy"] == "ANY-1")
+    (dead,) = [row for row in warm.fetch_resources[True].proxies.snapshot() if row["proxy"] == "ANY-1"]
+    assert dead["lost"] == len([attempt for attempt in attempts if attempt["proxy"] == "ANY-1"])
 
 
 async def test_the_operators_hook_answers_captchas(opened, monkeypatch):
@@ -217,7 +220,7 @@ async def test_the_operators_hook_answers_captchas(opened, monkeypatch):
     sys.modules["captchas"].hook = hook
     answer = await opened(CAPTCHA_HOOK="captchas:hook").answer(call("sandbox:captcha"))
     assert seen == [(429, "captcha")]
-    assert told(answer.steps) == ["http blocked/captcha", "http ok"]
+    assert told(answer.attempts) == ["http blocked/captcha", "http ok"]
 
 
 async def test_a_hook_that_fails_changes_nothing(opened, monkeypatch, caplog):
@@ -247,7 +250,7 @@ async def test_a_hook_that_is_not_async_is_a_mistake():
 
 
 async def ran(folder, *queries, **settings):
-    """What became of the queries of a batch, and its steps as `transport/outcome`, counted by the stats."""
+    """What became of the queries of a batch, and its attempts as `transport/outcome`, counted by the stats."""
     own = scrapy_settings()
     feeds = {"FEEDS": {}, "FAILURES_FEED": str(folder / "failures.jsonl")}
     own.setdict({"SANDBOX": True, "DOWNLOAD_HANDLERS": {"https": StandingIn}, "CHROMIUM": "one", **feeds, **settings})
@@ -261,14 +264,16 @@ async def ran(folder, *queries, **settings):
     crawler.signals.connect(item_scraped, signals.item_scraped)
     await crawler.crawl_async(queries=str(file))
     stats = crawler.stats.get_stats()
-    steps = {key.removeprefix("webdata/steps/"): n for key, n in stats.items() if key.startswith("webdata/steps/")}
-    return items, [step for step, number in sorted(steps.items()) for _ in range(number)]
+    attempts = {
+        key.removeprefix("webdata/attempts/"): n for key, n in stats.items() if key.startswith("webdata/attempts/")
+    }
+    return items, [attempt for attempt, number in sorted(attempts.items()) for _ in range(number)]
 
 
 async def test_batches_climb_too(tmp_path):
     """Each query of a file is won like a call."""
     queries = ("coffee sandbox:captcha", "tea sandbox:error sandbox:once", "milk sandbox:limited")
-    items, steps = await ran(tmp_path, *queries, **WITH_BROWSER)
+    items, attempts = await ran(tmp_path, *queries, **WITH_BROWSER)
     assert {item["query"] for item in items if isinstance(item, dict)} == set(queries[:2])
     assert [item.kind for item in items if not isinstance(item, dict)] == ["captcha"]
-    assert {"browser/ok", "browser/blocked", "http/blocked"} <= set(steps)
+    assert {"browser/ok", "browser/blocked", "http/blocked"} <= set(attempts)

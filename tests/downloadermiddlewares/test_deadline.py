@@ -6,43 +6,40 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy import Request
 from scrapy.exceptions import DownloadTimeoutError
-from scrapy.utils.test import get_crawler
 
 from webdata.downloadermiddlewares.deadline import DeadlineMiddleware
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 
 
-@pytest.fixture
-def middleware():
-    return DeadlineMiddleware.from_crawler(get_crawler(settings_dict={"DEADLINE": 10}))
-
-
-@ensureDeferred
-async def test_the_first_fetch_has_the_whole_time(middleware):
-    """A query's first fetch sets the clock and gets all of the deadline."""
-    request = Request("https://example.com")
-    await middleware.process_request(request)
-    assert request.meta["download_timeout"] == 10
-    assert request.meta["started_at"] <= monotonic()
+async def processed(run):
+    request = Request("https://example.com", meta={FETCH: Fetch(run)})
+    await DeadlineMiddleware().process_request(request)
+    return request
 
 
 @ensureDeferred
-async def test_a_later_fetch_has_what_is_left(middleware):
+async def test_the_first_fetch_has_the_whole_time():
+    """A query's first fetch starts its clock and gets all of the deadline."""
+    run = QueryRun(deadline=10)
+    assert (await processed(run)).meta["download_timeout"] == pytest.approx(10, abs=0.1)
+    assert run.started_at <= monotonic()
+
+
+@ensureDeferred
+async def test_a_later_fetch_has_what_is_left():
     """A fetch that follows gets the time that the ones before it left."""
-    request = Request("https://example.com", meta={"started_at": monotonic() - 7})
-    await middleware.process_request(request)
+    request = await processed(QueryRun(deadline=10, started_at=monotonic() - 7))
     assert 2 < request.meta["download_timeout"] <= 3
 
 
 @ensureDeferred
-async def test_a_calls_own_deadline_wins(middleware):
-    """A call may bring a deadline of its own."""
-    request = Request("https://example.com", meta={"deadline": 4})
-    await middleware.process_request(request)
-    assert request.meta["download_timeout"] == 4
+async def test_a_request_of_no_query_has_scrapys_own_time():
+    """A request of `scrapy shell` has no deadline but that of Scrapy's settings."""
+    assert "download_timeout" not in (await processed(QueryRun())).meta
 
 
 @ensureDeferred
-async def test_without_time_nothing_is_fetched(middleware):
+async def test_without_time_nothing_is_fetched():
     """When the time is over the fetch fails at once, as a timeout."""
     with pytest.raises(DownloadTimeoutError):
-        await middleware.process_request(Request("https://example.com", meta={"started_at": monotonic() - 11}))
+        await processed(QueryRun(deadline=10, started_at=monotonic() - 11))

@@ -12,13 +12,14 @@ from webdata.domain.query import Device
 from webdata.downloadermiddlewares.device import DeviceMiddleware
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.fetching.device_profiles import ENCODINGS, PLAIN_ENCODINGS, identity
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 
 
 @pytest.mark.parametrize(("device", "is_mobile"), [(None, False), (Device.DESKTOP, False), (Device.MOBILE, True)])
 @ensureDeferred
 async def test_the_headers_fit_the_device(device, is_mobile):
     """Mobile requests carry a phone's headers, all others a desktop's."""
-    request = Request("https://example.com", meta={"device": device})
+    request = Request("https://example.com", meta={FETCH: Fetch(QueryRun(device=device))})
     await DeviceMiddleware().process_request(request)
     assert (b"Mobile" in request.headers["User-Agent"]) is is_mobile
     assert request.headers["Sec-Ch-Ua-Mobile"] == (b"?1" if is_mobile else b"?0")

@@ -25,6 +25,7 @@ from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load
 from webdata.domain.errors import TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Device
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
@@ -135,7 +136,7 @@ async def crawler(site):
 
 
 def fetched(crawler, url, transport="browser", **meta):
-    request = Request(url, meta={"transport": transport, "cookiejar": transport, **meta}, dont_filter=True)
+    request = Request(url, meta={FETCH: Fetch(transport=transport), "cookiejar": transport, **meta}, dont_filter=True)
     return crawler.engine.download_async(request)
 
 
@@ -189,14 +190,14 @@ async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
         first = await warm.answer(call("coffee sandbox:challenge"))
         assert monotonic() - begun <= 6
         assert (first.outcome, first.transport) == (Outcome.OK, "browser")
-        assert [step["outcome"] for step in first.steps] == ["blocked", "ok"]
+        assert [attempt["outcome"] for attempt in first.attempts] == ["blocked", "ok"]
         browser = browser_of(next(iter(warm._opened.values())).result()._crawler)
 
         await browser.contexts.close()  # and the cookie that it has won
         begun = monotonic()
         second = await warm.answer(call("tea sandbox:challenge"))
         assert monotonic() - begun <= 1.5 + CHALLENGE_SECONDS
-        assert [step["transport"] for step in second.steps] == ["browser"]
+        assert [attempt["transport"] for attempt in second.attempts] == ["browser"]
 
         await browser.contexts.close()
         most = asyncio.create_task(watched(browser))
@@ -231,7 +232,7 @@ async def test_a_page_sees_one_device(crawler, site, device):
     """What the headers say, what scripts see and the version of the browser agree; images are not loaded."""
     site.asked.clear()
     headers = {"Accept-Language": "de,en;q=0.8"}
-    meta = {"transport": "browser", "device": device, "cookiejar": device}
+    meta = {FETCH: Fetch(QueryRun(device=device), transport="browser"), "cookiejar": device}
     request = Request("https://seen.example/", headers=headers, meta=meta)
     response = await crawler.engine.download_async(request)
     told = orjson.loads(response.css("#seen::text").get())
@@ -314,7 +315,7 @@ async def test_a_challenge_may_pass_in_place(crawler, host):
 
 async def test_a_form_is_sent(crawler, site):
     """A request's method and body are those that the site gets."""
-    meta = {"transport": "browser"}
+    meta = {FETCH: Fetch(transport="browser")}
     form = FormRequest("https://www.google.com/search", formdata={"q": "a b"}, meta=meta, dont_filter=True)
     response = await crawler.engine.download_async(form)
     posted = next(asked for asked in reversed(site.asked) if asked.path == "/search")
@@ -388,9 +389,7 @@ async def test_windows_of_a_browser_elsewhere_are_closed(site, elsewhere):
 
 async def test_a_request_ends_with_its_time_and_leaves_no_page(crawler):
     """A page that comes too late is an error in time, and closed; so is one that nobody waits for any more."""
-    late = Request(
-        f"{SEARCH}sandbox:slow=30", meta={"transport": "browser", "started_at": monotonic(), "deadline": 0.8}
-    )
+    late = Request(f"{SEARCH}sandbox:slow=30", meta={FETCH: Fetch(QueryRun(deadline=0.8), transport="browser")})
     begun = monotonic()
     with pytest.raises(DownloadTimeoutError):
         await crawler.engine.download_async(late)

@@ -33,7 +33,7 @@ class Through:
         urls = [(proxy.label.partition("-")[0], proxy.start()) for proxy in self.proxies]
         settings.setdict({"SANDBOX_URL": url, "SANDBOX_PROXIES": True, "PROXIES": pools(urls), **changed})
         self.crawlers = WarmCrawlers(load_spiders(settings), settings, max_calls=400)
-        self.health = self.crawlers.ways[True].proxies
+        self.health = self.crawlers.fetch_resources[True].proxies
 
     async def answer(self, q="coffee", **parameters):
         return await self.crawlers.answer(Call(WEB_SEARCH, WebQuery(q=q, **parameters), True, 15.0))

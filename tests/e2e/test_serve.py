@@ -57,13 +57,13 @@ def test_what_goes_wrong_upstream_is_told(running, word, status, code, outcome):
 
 
 def test_a_call_tells_its_steps(running):
-    """A consent page is answered on the way; `server-timing` tells each step, after the phases."""
+    """A consent page is answered on the way; `server-timing` tells each attempt, after the phases."""
     status, headers, _ = running.get("/v1/search?q=coffee+sandbox:consent")
     assert (status, headers["x-transport"]) == (200, "http")
-    steps = [part for part in headers["server-timing"].split(", ") if part.startswith("step")]
-    assert [step.rpartition(";dur=")[0] for step in steps] == [
-        'step1;desc="http blocked/consent"',
-        'step2;desc="http ok"',
+    attempts = [part for part in headers["server-timing"].split(", ") if part.startswith("attempt")]
+    assert [attempt.rpartition(";dur=")[0] for attempt in attempts] == [
+        'attempt1;desc="http blocked/consent"',
+        'attempt2;desc="http ok"',
     ]
 
 

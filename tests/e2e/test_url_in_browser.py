@@ -148,7 +148,7 @@ async def test_a_page_that_scripts_build_is_read_in_the_browser(site):
     for answer in (unseen, broken):
         assert (answer.transport, answer.partial) == ("http", "scripts")
         assert "Switch on JavaScript" in answer.record["data"]
-    assert [step["transport"] for step in broken.steps][:2] == ["http", "browser"]
+    assert [attempt["transport"] for attempt in broken.attempts][:2] == ["http", "browser"]
     assert full.transport == "http"
 
 

@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 
 from webdata.domain.errors import TargetError
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 
 ALLOW = (ipaddress.ip_network("127.0.0.2/32"),)
 """The one address that the tests' own site has."""
@@ -311,7 +312,7 @@ async def test_a_look_up_for_a_proxy_has_the_downloads_time(guarded, names):
     """A name that does not resolve in time is a timeout, and nothing goes to the proxy."""
     names.silent = True
     async with guarded() as (download, listener, _):
-        meta = {"proxy": f"http://127.0.0.1:{listener.port}", "deadline": 0.1}
+        meta = {"proxy": f"http://127.0.0.1:{listener.port}", FETCH: Fetch(QueryRun(deadline=0.1))}
         with pytest.raises(DownloadTimeoutError):
             await download(Request("http://slow.example/", meta=meta))
     assert not listener.seen

@@ -12,7 +12,7 @@ import pytest
 from webdata.domain.errors import ConfigError, TargetError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MOST, GuardProxy
-from webdata.egress.relay import Limits
+from webdata.egress.relay import RateLimits
 from webdata.egress.rule import Rule
 from webdata.sandbox.server import Sandbox
 
@@ -211,7 +211,7 @@ async def test_answers_lose_the_headers_of_their_connection(proxied):
 
     server = await asyncio.start_server(serve, "127.0.0.2", 0)
     port = server.sockets[0].getsockname()[1]
-    async with proxied(ports=[port], limits=Limits(idle=0.2)) as (proxy, *_):
+    async with proxied(ports=[port], limits=RateLimits(idle=0.2)) as (proxy, *_):
         answer = await said(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port)
     server.close()
     assert answer == b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
@@ -219,14 +219,14 @@ async def test_answers_lose_the_headers_of_their_connection(proxied):
 
 async def test_idle_connections_are_closed(proxied):
     """A tunnel through which nothing moves ends."""
-    async with proxied(limits=Limits(idle=0.1)) as (proxy, _, site):
+    async with proxied(limits=RateLimits(idle=0.1)) as (proxy, _, site):
         answer = await said(proxy, b"CONNECT %s HTTP/1.1" % to(site))
     assert status(answer) == 200
 
 
 async def test_there_are_no_more_connections_than_allowed(proxied):
     """One more is closed at once, which nobody takes for an answer of the site's."""
-    async with proxied(limits=Limits(connections=1)) as (proxy, _, site):
+    async with proxied(limits=RateLimits(connections=1)) as (proxy, _, site):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"CONNECT %s HTTP/1.1\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")

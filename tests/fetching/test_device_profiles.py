@@ -14,6 +14,7 @@ from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
 from webdata.domain.query import Device
 from webdata.fetching import device_profiles
 from webdata.fetching.device_profiles import BRANDS, IDENTITIES, VERSION, brands, identity
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.sandbox.server import Sandbox
 
 PAGE = [
@@ -69,7 +70,7 @@ async def crawler(sandbox):
 
 
 async def sent(crawler, sandbox, transport, device, url=URL, **headers):
-    meta = {"transport": transport, "device": device, "cookiejar": device}
+    meta = {FETCH: Fetch(QueryRun(device=device), transport=transport), "cookiejar": device}
     await crawler.engine.download_async(Request(url, headers=headers, meta=meta, dont_filter=True))
     return {name: value for name, value in sandbox.asked.headers.items() if name not in OF_CONNECTIONS}
 

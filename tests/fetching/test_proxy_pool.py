@@ -1,4 +1,4 @@
-"""The choice of proxies by their health."""
+"""The choice of proxies by how they have done."""
 
 from collections import Counter
 from heapq import heappop, heappush
@@ -11,7 +11,8 @@ from scrapy.settings import Settings
 
 from webdata.config.proxies import pools
 from webdata.domain.errors import QueryError
-from webdata.fetching.proxy_pool import LONGEST_REST, MOST_SESSIONS, PROBE_SECONDS, Proxies, check_region
+from webdata.fetching.circuit_breaker import FIRST_SECONDS, JITTER, LONGEST_SECONDS, PROBE_SECONDS
+from webdata.fetching.proxy_pool import MOST_SESSIONS, ProxyPool, check_region, used_pools
 
 SECRET = "s3cret"
 
@@ -27,7 +28,7 @@ class Clock:
 
 def proxies(count=2, region="DE", clock=None, seed=1):
     urls = [(region, f"http://user:{SECRET}@host{number}:1") for number in range(count)]
-    return Proxies(pools(urls), clock or Clock(), Random(seed))
+    return ProxyPool(pools(urls), clock or Clock(), Random(seed))
 
 
 def chosen(some, times=100, **how):
@@ -70,102 +71,102 @@ def test_fast_ones_are_used_more():
     assert counts["DE-1"] > 2 * counts["DE-2"] > 0
 
 
-def test_one_that_fails_rests():
-    """After a failure a proxy is left alone, and its rest is over by and by."""
+def test_one_that_fails_has_its_circuit_opened():
+    """After a failure a proxy is left out for some seconds."""
     clock = Clock()
     some = proxies(clock=clock)
     lose(some, "DE-1")
     assert chosen(some, 50) == {"DE-2": 50}
-    rest = next(row for row in some.snapshot() if row["proxy"] == "DE-1")
-    assert (rest["state"], rest["lost"], rest["turned_away"]) == ("resting", 1, {})
-    assert 2.5 <= rest["rests_for"] <= 5
+    row = next(row for row in some.snapshot() if row["proxy"] == "DE-1")
+    assert (row["circuit"], row["lost"], row["blocked_by"]) == ("open", 1, {})
+    assert FIRST_SECONDS * (1 - JITTER) <= row["open_for"] <= FIRST_SECONDS * (1 + JITTER)
 
 
-def test_its_return_is_probed_by_one_call():
-    """When its rest is over, one call at most goes through it until that has ended; a win brings it back."""
+def test_a_half_open_circuit_is_probed_by_one_call():
+    """When its open time is over one call goes through it until that has ended; a success closes the circuit."""
     clock = Clock()
     some = proxies(clock=clock)
     lose(some, "DE-1")
-    clock.now = 6
+    clock.now = 7
     assert chosen(some, 500)["DE-1"] == 1
     some.report("google_web", "DE-1", "won", 0.1)
     assert chosen(some, 500)["DE-1"] > 20
 
 
-def test_a_probe_that_is_never_told_of_is_given_up():
-    """A probe whose end nobody reports does not keep its proxy out for ever."""
+def test_a_probe_that_is_never_reported_is_given_up():
+    """A probe whose end is not reported does not keep its proxy out for ever."""
     clock = Clock()
     some = proxies(clock=clock)
     lose(some, "DE-1")
-    clock.now = 6
+    clock.now = 7
     assert chosen(some, 500)["DE-1"] == 1
     clock.now += PROBE_SECONDS
     assert chosen(some, 500)["DE-1"] == 1
 
 
-def test_its_state_is_shown():
-    """A proxy is awake, rests, is due when its rest is over, is probed by one call, and is awake again."""
+def test_its_circuit_is_in_the_snapshot():
+    """The circuit is closed, open, half-open when its time is over, also while it is probed, and closed again."""
     clock = Clock()
     some = proxies(1, clock=clock)
-    states = [some.snapshot()[0]["state"]]
+    states = [some.snapshot()[0]["circuit"]]
     lose(some, "DE-1")
-    states.append(some.snapshot()[0]["state"])
-    clock.now = 6
-    states.append(some.snapshot()[0]["state"])
+    states.append(some.snapshot()[0]["circuit"])
+    clock.now = 7
+    states.append(some.snapshot()[0]["circuit"])
     some.choose("google_web", "DE")
-    states.append(some.snapshot()[0]["state"])
+    states.append(some.snapshot()[0]["circuit"])
     some.report("google_web", "DE-1", "won", 0.2)
-    states.append(some.snapshot()[0]["state"])
-    assert states == ["awake", "resting", "due", "probed", "awake"]
+    states.append(some.snapshot()[0]["circuit"])
+    assert states == ["closed", "open", "half_open", "half_open", "closed"]
 
 
-def test_who_turns_it_away_is_shown():
-    """A proxy that one engine's site turns away is well, and says who does not let it through."""
+def test_the_sites_that_block_it_are_in_the_snapshot():
+    """A proxy that one engine's site blocks works for others, and its row names that engine."""
     some = proxies(1)
     for _ in range(25):
         some.report("google_web", "DE-1", "blocked", 0.2)
     some.report("bing_web", "DE-1", "won", 0.2)
     (row,) = some.snapshot()
-    assert (row["state"], row["blocked"], row["success_rate"]) == ("awake", 25, 1.0)
-    assert list(row["turned_away"]) == ["google_web"]
-    assert row["turned_away"]["google_web"] < 0.01
+    assert (row["circuit"], row["blocked"], row["success_rate"]) == ("closed", 25, 1.0)
+    assert list(row["blocked_by"]) == ["google_web"]
+    assert row["blocked_by"]["google_web"] < 0.01
     (there,) = some.snapshot("google_web")
-    assert (there["state"], "turned_away" in there) == ("resting", False)
+    assert (there["circuit"], "blocked_by" in there) == ("open", False)
 
 
-def test_rests_grow_and_are_bounded():
-    """Each rest is longer than the one before, up to a bound."""
+def test_open_times_grow_and_are_bounded():
+    """Each is longer than the one before, up to a bound."""
     clock = Clock()
     some = proxies(1, clock=clock)
-    rests = []
+    times = []
     for _ in range(12):
         lose(some, "DE-1")
-        rests.append(some.snapshot()[0]["rests_for"])
-        clock.now += rests[-1] + 1
-    assert rests[0] < rests[2] < rests[4] < rests[6] <= LONGEST_REST
-    assert max(rests) <= LONGEST_REST
+        times.append(some.snapshot()[0]["open_for"])
+        clock.now += times[-1] + 1
+    assert times[0] < times[2] < times[4] < times[6]
+    assert max(times) <= LONGEST_SECONDS * (1 + JITTER)
 
 
-def test_calls_that_had_set_out_before_do_not_prolong_a_rest():
-    """Many calls that fail at once are one reason to rest, not many."""
+def test_failures_at_once_open_it_once():
+    """Many calls that fail at once open the circuit as one does."""
     some = proxies(1)
     lose(some, "DE-1", times=10)
-    assert some.snapshot()[0]["rests_for"] <= 5
+    assert some.snapshot()[0]["open_for"] <= FIRST_SECONDS * (1 + JITTER)
 
 
-def test_when_all_rest_the_next_to_wake_is_chosen():
-    """There is always an answer: the proxy whose rest is over first, or another while that one is probed."""
+def test_when_all_circuits_are_open_the_next_to_end_is_chosen():
+    """There is always a proxy: the one whose open time ends first, or another while that one is probed."""
     clock = Clock()
     some = proxies(2, clock=clock)
     lose(some, "DE-1")
-    clock.now = 2
+    clock.now = 4
     lose(some, "DE-2")
     assert some.choose("google_web", "DE").label == "DE-1"
     assert some.choose("google_web", "DE").label == "DE-2"
 
 
 def test_a_block_counts_for_its_engine_only():
-    """A proxy that one site turns away is as good as before for others."""
+    """A proxy that one site blocks is as good as before for others."""
     some = proxies()
     lose(some, "DE-1", verdict="blocked")
     assert chosen(some, 50) == {"DE-2": 50}
@@ -213,8 +214,8 @@ def test_fetches_of_one_query_keep_to_its_proxy():
     assert "DE-3" not in chosen(some, 50, last="DE-3")
 
 
-def test_what_is_shown_holds_no_address():
-    """Health and metrics tell of proxies by their labels, also for one engine."""
+def test_snapshots_hold_no_address():
+    """Health and metrics name proxies by their labels, also for one engine."""
     some = proxies()
     lose(some, "DE-1", verdict="blocked")
     assert [row["proxy"] for row in some.snapshot("google_web")] == ["DE-1"]
@@ -229,11 +230,11 @@ def test_there_is_always_a_proxy(story):
     """Whatever happened before, a pool gives a proxy of its own, and one that is not to be avoided."""
     clock = Clock()
     some = proxies(3, clock=clock)
-    for verdict, seconds, told in story:
+    for verdict, seconds, reported in story:
         proxy = some.choose("google_web", "DE", avoid=["DE-2"])
         assert proxy.label in ("DE-1", "DE-3")
         clock.now += seconds
-        if told:
+        if reported:
             some.report("google_web", proxy.label, verdict, seconds)
 
 
@@ -246,7 +247,7 @@ def simulated(gap, seed, calls=1000, tries=3):
 
     A call sets out every `gap` seconds, whether or not those before it have ended.
     """
-    clock, dice = Clock(), Random(seed)
+    clock, random = Clock(), Random(seed)
     some = proxies(10, clock=clock, seed=seed)
     events = [(number * gap, number, 0, "set out", ()) for number in range(calls)]
     won, late = 0, []
@@ -255,7 +256,7 @@ def simulated(gap, seed, calls=1000, tries=3):
         if event == "set out":
             label = some.choose("google_web", "DE", avoid=lost_with).label
             late += [label] if number >= 200 else []
-            wins = dice.random() < BAD.get(label, 1.0)
+            wins = random.random() < BAD.get(label, 1.0)
             heappush(events, (clock.now + (0.3 if wins else 0.05), number, attempt, wins, (*lost_with, label)))
         else:
             some.report("google_web", lost_with[-1], "won" if event else "lost", 0.3)
@@ -297,8 +298,8 @@ def test_without_any_proxy_all_regions_are_refused():
 
 
 def test_the_plain_sandbox_has_all_regions_and_no_proxies():
-    """What test keys ask goes through no proxy and is never refused for its region."""
+    """A test key's request goes through no proxy and is never refused for its region."""
     check_region("JP", crawler_settings(SANDBOX="1"))
-    assert not Proxies.from_settings(crawler_settings(SANDBOX="1")).has_pool("DE")
-    assert Proxies.from_settings(crawler_settings(SANDBOX="1", SANDBOX_PROXIES=True)).has_pool("DE")
-    assert Proxies.from_settings(crawler_settings(SANDBOX="0")).has_pool("DE")
+    assert "DE" not in used_pools(crawler_settings(SANDBOX="1"))
+    assert "DE" in used_pools(crawler_settings(SANDBOX="1", SANDBOX_PROXIES=True))
+    assert "DE" in used_pools(crawler_settings(SANDBOX="0"))

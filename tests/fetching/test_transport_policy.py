@@ -1,4 +1,4 @@
-"""Where fetches begin, and what comes after a lost step."""
+"""Where fetches begin, and what is remembered of transports."""
 
 from dataclasses import replace
 from random import Random
@@ -7,26 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.fetching.transport_policy import (
-    LONGEST_REST,
-    MOST,
-    PATIENCE,
-    PROBE,
-    TRANSPORTS,
-    Backoff,
-    Ladder,
-    Next,
-    Place,
-)
+from webdata.domain.attempts import TRANSPORTS
+from webdata.fetching.circuit_breaker import LONGEST_SECONDS, PROBE_SECONDS
+from webdata.fetching.transport_policy import MOST, PATIENCE, Scope, TransportPolicy
 
-HERE = Place("google_web", "DE")
-KINDS = {
-    "blocked": ["captcha", "consent", "javascript", "login", "denied", "budget"],
-    "upstream": ["timeout", "reset", "proxy", "http_500", "http_408", "http_400", "too_large", "truncated", None],
-    "degraded": [None],
-    "not_found": [None],
-    "layout": [None],
-}
+HERE = Scope("google_web", "DE")
 
 
 class Clock:
@@ -44,290 +29,177 @@ def clock():
     return Clock()
 
 
-def ladder(clock=None, transports=TRANSPORTS, **options):
-    return Ladder(transports, clock=clock or Clock(), random=Random(1), **options)
+def policy(clock=None, transports=TRANSPORTS):
+    return TransportPolicy(transports, clock=clock or Clock(), random=Random(1))
 
 
-def step(outcome="blocked", kind=None, transport="http"):
-    return {"transport": transport, "proxy": None, "outcome": outcome, "kind": kind, "seconds": 0.1}
+def lose(of, transport="http", scope=HERE):
+    of.report(scope, transport, won=False, seconds=0)
 
 
-def lose(of, transport="http", place=HERE):
-    of.report(place, transport, won=False, seconds=0)
+def win(of, transport, seconds=0.1, scope=HERE):
+    of.report(scope, transport, won=True, seconds=seconds)
 
 
-def win(of, transport, seconds=0.1, place=HERE):
-    of.report(place, transport, won=True, seconds=seconds)
+def row(of, transport):
+    return next(one for one in of.snapshot() if one["transport"] == transport)
 
 
 def test_a_fetch_begins_with_the_cheapest():
-    """Nothing is known, so plain HTTP comes first."""
-    assert ladder().start(HERE) == "http"
+    """Nothing is known, so plain HTTP is the first."""
+    assert policy().first(HERE) == "http"
 
 
 def test_an_engine_may_leave_transports_out():
     """Only what both the process has and the engine allows is used."""
-    api = Place("openalex_works", "", ("http",))
-    assert ladder().after(api, [step(kind="javascript")], 30) is None
-    assert ladder(transports=("http", "browser")).after(HERE, [step(kind="denied")], 30) == Next("browser")
+    api = Scope("openalex_works", "", ("http",))
+    assert policy().above(api, "http") == []
+    assert policy(transports=("http", "browser")).above(HERE, "http") == ["browser"]
 
 
-def test_a_call_begins_where_the_last_one_was_won(clock):
-    """After plain HTTP was left and the browser won, the next call begins in the browser; another region does not."""
-    of = ladder(clock)
+def test_a_fetch_begins_with_the_transport_that_worked(clock):
+    """After plain HTTP was given up and the browser won, the next fetch begins in the browser, in that region."""
+    of = policy(clock)
     lose(of)
     win(of, "browser", seconds=1)
-    assert of.start(HERE) == "browser"
-    assert of.start(Place("google_web", "US")) == of.start(Place("bing_web", "DE")) == "http"
+    assert of.first(HERE) == "browser"
+    assert of.first(Scope("google_web", "US")) == of.first(Scope("bing_web", "DE")) == "http"
 
 
-def test_a_rest_ends_with_one_probe(clock):
-    """When the rest of a cheaper transport is over, one call tries it, and the others go on as before."""
-    of = ladder(clock)
+def test_a_half_open_circuit_is_probed_once(clock):
+    """When the circuit of a cheaper transport is half-open one fetch probes it; the others go on as before."""
+    of = policy(clock)
     lose(of)
     win(of, "browser")
     clock.now += 10
-    assert [of.start(HERE) for _ in range(3)] == ["http", "browser", "browser"]
+    assert [of.first(HERE) for _ in range(3)] == ["http", "browser", "browser"]
     win(of, "http")
-    assert [of.start(HERE) for _ in range(3)] == ["http"] * 3
+    assert [of.first(HERE) for _ in range(3)] == ["http"] * 3
 
 
-def test_a_probe_that_is_lost_makes_the_rest_longer(clock):
-    """Each loss in a row doubles the rest, up to a bound."""
-    of = ladder(clock)
+def test_a_lost_probe_opens_the_circuit_for_longer(clock):
+    """Each loss in a row doubles the open time, up to a bound."""
+    of = policy(clock)
     win(of, "browser")
-    rests = []
+    times = []
     for _ in range(12):
         lose(of)
-        (row,) = [row for row in of.snapshot() if row["transport"] == "http"]
-        rests.append(row["rests"])
-        clock.now += row["rests"] + 1
-        assert of.start(HERE) == "http"
-    assert rests[1] > rests[0]
-    assert rests[-1] > LONGEST_REST / 2
-    assert max(rests) <= LONGEST_REST * 1.25
+        times.append(row(of, "http")["open_for"])
+        clock.now += times[-1] + 1
+        assert of.first(HERE) == "http"
+    assert times[1] > times[0]
+    assert times[-1] > LONGEST_SECONDS / 2
+    assert max(times) <= LONGEST_SECONDS * 1.25
 
 
-def test_a_probe_that_nobody_tells_of_is_given_up(clock):
-    """A call that was lost on its way does not keep a transport from being tried."""
-    of = ladder(clock)
+def test_a_probe_without_a_result_is_given_up(clock):
+    """A fetch that was lost on its way does not keep others from probing."""
+    of = policy(clock)
     lose(of)
     win(of, "browser")
     clock.now += 10
-    assert [of.start(HERE), of.start(HERE)] == ["http", "browser"]
-    clock.now += PROBE + 1
-    assert of.start(HERE) == "http"
+    assert [of.first(HERE), of.first(HERE)] == ["http", "browser"]
+    clock.now += PROBE_SECONDS + 1
+    assert of.first(HERE) == "http"
 
 
-def test_losses_of_calls_that_run_at_once_count_once(clock):
-    """Fifty calls that meet the same wall make one rest, not one of ten minutes."""
-    of = ladder(clock)
+def test_looking_for_a_usable_transport_begins_no_probe(clock):
+    """Whether a transport is usable may be asked without an attempt: the circuit stays half-open for the next fetch."""
+    of = policy(clock)
+    lose(of)
+    win(of, "browser")
+    clock.now += 10
+    assert of.is_usable(HERE, "http")
+    assert of.is_usable(HERE, "http")
+    of.begin(HERE, "http")
+    assert not of.is_usable(HERE, "http")
+
+
+def test_losses_of_attempts_that_run_at_once_count_once(clock):
+    """Fifty fetches that meet the same challenge open the circuit for seconds, not for ten minutes."""
+    of = policy(clock)
     for _ in range(50):
         lose(of)
-    assert of.snapshot()[0]["rests"] < 10
+    assert of.snapshot()[0]["open_for"] < 10
 
 
-def test_one_death_is_one_loss():
-    """Steps that ran at the same time and were lost together don't use up the patience with the last transport."""
-    of = ladder()
+def test_one_crash_is_one_loss():
+    """Attempts that ran at the same time and were lost together don't use up the patience with the last transport."""
+    of = policy()
     for _ in range(8):
         of.report(HERE, "browser", won=False, seconds=0.5)
-    assert of.after(HERE, [step(kind="javascript")], 30) == Next("browser")
+    assert of.is_usable(HERE, "browser")
 
 
-def test_the_last_transport_is_patient(clock):
-    """Nothing takes the place of the last one, so that it rests from its third loss in a row."""
-    of = ladder(clock)
+def test_the_circuit_of_the_last_transport_opens_later(clock):
+    """Nothing replaces the last one, so its circuit opens with its third loss in a row."""
+    of = policy(clock)
     for _ in range(PATIENCE - 1):
         lose(of, "browser")
-    assert of.after(HERE, [step(kind="captcha", transport="impersonate")], 30) == Next("browser")
+    assert of.is_usable(HERE, "browser")
     lose(of, "browser")
-    assert of.after(HERE, [step(kind="captcha", transport="impersonate")], 30) is None
+    assert not of.is_usable(HERE, "browser")
 
 
-def test_where_all_rest_the_first_to_wake_is_tried(clock):
-    """Better a call that may be lost than none."""
-    of = ladder(clock)
+def test_where_all_circuits_are_open_the_first_to_end_is_used(clock):
+    """Better a fetch that may be lost than none."""
+    of = policy(clock)
     for transport in TRANSPORTS:
         for _ in range(PATIENCE):
             lose(of, transport)
             clock.now += 0.1
-    rests = {row["transport"]: row["rests"] for row in of.snapshot()}
-    assert all(rests.values())
-    assert of.start(HERE) == min(rests, key=rests.get)
+    times = {one["transport"]: one["open_for"] for one in of.snapshot()}
+    assert all(times.values())
+    assert of.first(HERE) == min(times, key=times.get)
 
 
-def test_a_transport_that_wins_seldom_is_no_place_to_begin(clock):
-    """One that is dear by its chance of failure gives way to one that is sure, though it is awake."""
-    of = ladder(clock)
+def test_a_transport_that_wins_seldom_is_not_the_first(clock):
+    """One that is dear by its rate of failure gives way to one that is sure, though its circuit is closed."""
+    of = policy(clock)
     for _ in range(20):
         of.report(HERE, "http", won=False, seconds=3)
         clock.now += 1000
         win(of, "browser", seconds=0.5)
     of.report(HERE, "http", won=True, seconds=3)
-    assert of.start(HERE) == "browser"
-
-
-@pytest.mark.parametrize(
-    ("outcome", "kind", "transport", "expected"),
-    [
-        ("blocked", "javascript", "http", "browser"),
-        ("blocked", "javascript", "browser", None),
-        ("blocked", "denied", "http", "impersonate"),
-        ("blocked", "denied", "impersonate", "browser"),
-        ("blocked", "captcha", "http", "impersonate"),
-        ("blocked", "consent", "http", "http"),
-        ("blocked", "login", "http", None),
-        ("blocked", "budget", "http", None),
-        ("upstream", "http_500", "http", "http"),
-        ("upstream", "reset", "http", "http"),
-        ("upstream", "http_408", "http", "http"),
-        ("upstream", "http_400", "http", None),
-        ("upstream", "too_large", "http", None),
-        ("degraded", None, "http", "http"),
-        ("layout", None, "http", None),
-        ("not_found", None, "http", None),
-    ],
-)
-def test_what_comes_after_a_step(outcome, kind, transport, expected):
-    """A block leads to what passes its kind, a failure to another try, an answer to nothing."""
-    following = ladder().after(HERE, [step(outcome, kind, transport)], 30)
-    assert (following and following.transport) == expected
-
-
-@pytest.mark.parametrize("kind", ["captcha", "denied", "login", "proxy"])
-def test_another_proxy_comes_before_another_transport(kind):
-    """What may be the proxy's fault is tried by another one, at once."""
-    outcome = "upstream" if kind == "proxy" else "blocked"
-    assert ladder().after(HERE, [step(outcome, kind)], 30, other_proxy=True) == Next("http", other_proxy=True)
-
-
-@pytest.mark.parametrize("kind", ["captcha", "denied"])
-def test_other_proxies_leave_a_step_for_each_transport(kind):
-    """However many proxies there are, a block that stays reaches the browser within the steps of a call."""
-    steps, following, of = [], Next("http"), ladder()
-    while following:
-        steps.append(step(kind=kind, transport=following.transport))
-        following = of.after(HERE, steps, 30, other_proxy=True)
-    assert [one["transport"] for one in steps] == ["http", "http", "impersonate", "browser"]
-
-
-def test_no_other_proxy_helps_against_scripts():
-    """A JavaScript challenge goes to the browser, whatever proxies there are."""
-    assert ladder().after(HERE, [step(kind="javascript")], 30, other_proxy=True) == Next("browser")
-
-
-def test_a_consent_page_is_answered_once():
-    """A second one after the answer is a wall."""
-    steps = [step(kind="consent"), step(kind="consent")]
-    assert ladder().after(HERE, steps, 30) is None
-
-
-def test_a_handshake_that_is_refused_twice_leads_on():
-    """Some sites close the connections of clients that are no browsers: the next transport is one."""
-    steps = [step("upstream", "reset")] * 2
-    assert ladder().after(HERE, steps, 30) == Next("impersonate")
-
-
-def test_a_short_wait_that_is_asked_for_is_kept():
-    """A site that wants to be left alone for a moment gets it; for longer the call ends."""
-    of = ladder(backoff=Backoff(0.2, 2.0))
-    assert of.after(HERE, [step(kind="denied")], 30, retry_after=1.5) == Next("http", delay=1.5)
-    assert of.after(HERE, [step(kind="denied")], 30, retry_after=60) is None
-    assert of.after(HERE, [step(kind="denied")], 30, other_proxy=True, retry_after=60) == Next("http", other_proxy=True)
-
-
-def test_a_wait_that_did_not_help_is_not_repeated():
-    """Who was left alone as long as it asked for, and asks again, gets no further request."""
-    limited = step("blocked", "denied")
-    assert ladder().after(HERE, [limited], 60, retry_after=1).delay == 1
-    assert ladder().after(HERE, [limited, limited], 60, retry_after=1) is None
+    assert of.first(HERE) == "browser"
 
 
 def test_sites_are_learnt_of_one_by_one(clock):
-    """What one site does changes nothing for others, or for the engine; and no row tells of single sites."""
+    """What one site does changes nothing for others, or for the engine; and no row names single sites."""
     one, other = (replace(HERE, site=f"{name}.example") for name in "ab")
-    of = ladder(clock)
-    lose(of, place=one)
-    assert of.start(one) != "http"
-    assert of.start(other) == of.start(HERE) == "http"
+    of = policy(clock)
+    lose(of, scope=one)
+    assert of.first(one) != "http"
+    assert of.first(other) == of.first(HERE) == "http"
     assert of.snapshot() == []
 
 
 def test_many_sites_push_out_no_engine(monkeypatch):
-    """The memory of sites is bounded by itself."""
+    """The memory of sites has a bound of its own."""
     monkeypatch.setattr("webdata.fetching.transport_policy.MOST", 8)
-    of = ladder()
+    of = policy()
     win(of, "http")
     for number in range(100):
-        win(of, "http", place=replace(HERE, site=f"{number}.example"))
+        win(of, "http", scope=replace(HERE, site=f"{number}.example"))
     assert (len(of._sites), len(of.snapshot())) == (8, 1)
 
 
-def test_no_step_is_begun_that_cannot_end_in_time():
-    """The browser needs more time than plain HTTP, and what it has needed lately tells how much."""
-    of = ladder()
-    assert of.after(HERE, [step(kind="javascript")], left=1) is None
-    win(of, "browser", seconds=0.5)
-    assert of.after(HERE, [step(kind="javascript")], left=1) == Next("browser")
-
-
 def test_memory_is_bounded():
-    """What was used least lately is forgotten."""
-    of = ladder()
+    """The record that was used least recently is dropped."""
+    of = policy()
     for number in range(MOST):
-        win(of, "http", place=Place(f"engine {number}"))
+        win(of, "http", scope=Scope(f"engine {number}"))
     assert len(of.snapshot()) <= MOST
     assert of.snapshot()[-1]["engine"] == f"engine {MOST - 1}"
 
 
-@given(st.integers(1, 200), st.floats(0, 10), st.floats(0, 100))
-def test_pauses_grow_and_are_bounded(attempts, first, most):
-    """A pause is never longer than twice the one before could be, nor than the longest."""
-    seconds = Backoff(first, most).seconds(attempts, Random(attempts))
-    assert 0 <= seconds <= most
-    assert seconds <= first * 2.0 ** (attempts - 1)
-
-
-steps_lost = st.sampled_from([(outcome, kind) for outcome, kinds in KINDS.items() for kind in kinds])
-
-
-@given(
-    st.sets(st.sampled_from(["impersonate", "browser"])),
-    st.integers(1, 6),
-    st.lists(st.tuples(steps_lost, st.booleans(), st.floats(0, 3)), min_size=1, max_size=40),
-    st.lists(st.tuples(st.sampled_from(TRANSPORTS), st.booleans(), st.floats(0, 20)), max_size=30),
-)
-def test_a_way_is_never_longer_than_allowed(others, max_steps, losses, history):
-    """Whatever happens: so many steps at most, only by what there is, never by what rests, within the time."""
-    clock = Clock()
-    there = {"http", *others}
-    of = ladder(clock, tuple(there), max_steps=max_steps)
-    for transport, won, later in history:
-        of.report(HERE, transport, won=won, seconds=0.1)
-        clock.now += later
-    transport, steps, left = of.start(HERE), [], 20.0
-    for (outcome, kind), other_proxy, seconds in losses:
-        assert transport in there
-        steps.append(step(outcome, kind, transport))
-        left -= seconds
-        following = of.after(HERE, steps, left, other_proxy=other_proxy)
-        if following is None:
-            break
-        assert following.delay <= left
-        if following.transport != transport:
-            assert all(row["rests"] == 0 for row in of.snapshot() if row["transport"] == following.transport)
-        transport = following.transport
-    assert len(steps) <= max_steps
-
-
 @given(st.lists(st.tuples(st.sampled_from(TRANSPORTS), st.booleans(), st.floats(0, 30)), max_size=60))
-def test_a_rested_transport_is_left_alone(history):
-    """A call begins with a transport that rests only if all of them do."""
+def test_an_open_circuit_is_left_alone(history):
+    """A fetch begins with a transport whose circuit is open only if all are."""
     clock = Clock()
-    of = ladder(clock)
+    of = policy(clock)
     for transport, won, later in history:
         of.report(HERE, transport, won=won, seconds=0.1)
         clock.now += later
-        resting = {row["transport"] for row in of.snapshot() if row["state"] == "resting"}
-        assert of.start(HERE) not in resting or len(resting) == len(TRANSPORTS)
+        opened = {one["transport"] for one in of.snapshot() if one["circuit"] == "open"}
+        assert of.first(HERE) not in opened or len(opened) == len(TRANSPORTS)

@@ -14,7 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as plain_families
 
 from webdata.config.proxies import pools
-from webdata.crawling.warm_crawlers import Answer, Call, Turn, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import (
     BlockedError,
     LayoutError,
@@ -27,8 +27,8 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
-from webdata.fetching.transport_policy import Place
-from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics, calls, money
+from webdata.fetching.transport_policy import Scope
+from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics, access_metrics, call_metrics
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
@@ -59,12 +59,12 @@ def call(q="coffee", region=None, *, sandbox=False):
     return Call(WEB_SEARCH, WebQuery(q=q, region=region), sandbox, 30.0)
 
 
-def turn(*steps, seconds=0.3):
+def turn(*attempts, seconds=0.3):
     now = monotonic()
-    return Turn(now - seconds, now - seconds, 30.0, [step(*one) for one in steps])
+    return EngineBudget(now - seconds, now - seconds, 30.0, [attempt(*one) for one in attempts])
 
 
-def step(transport, outcome):
+def attempt(transport, outcome):
     return {"transport": transport, "proxy": None, "outcome": outcome, "kind": None, "seconds": 0.1}
 
 
@@ -116,7 +116,7 @@ def test_a_call_that_failed(metrics, error, outcome):
 
 
 def test_a_call_that_never_set_out(metrics):
-    """Without a step there is no transport to tell of."""
+    """Without a attempt there is no transport to tell of."""
     metrics.ended("google_web", call(), turn(), ZeroDivisionError("a fault"))
     labels = {"network": "internet", "engine": "google_web", "outcome": "internal", "region": "", "transport": ""}
     assert value(metrics, "webdata_calls_total", **labels) == 1
@@ -126,8 +126,8 @@ def test_steps(metrics):
     """Every attempt counts by how it ended, whatever became of the call."""
     metrics.ended("google_web", call(), turn(("http", "blocked"), ("http", "blocked"), ("browser", "ok")), answer())
     labels = {"network": "internet", "engine": "google_web"}
-    assert value(metrics, "webdata_steps_total", **labels, transport="http", outcome="blocked") == 2
-    assert value(metrics, "webdata_steps_total", **labels, transport="browser", outcome="ok") == 1
+    assert value(metrics, "webdata_attempts_total", **labels, transport="http", outcome="blocked") == 2
+    assert value(metrics, "webdata_attempts_total", **labels, transport="browser", outcome="ok") == 1
 
 
 def test_answers(metrics):
@@ -147,8 +147,8 @@ def test_an_unknown_region_is_none(metrics):
 
 def test_nothing_of_queries_and_proxies_is_told(metrics, crawlers):
     """No word of a query and no proxy's address or password is in the text."""
-    metrics.show(partial(calls, crawlers))
-    crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)
+    metrics.collect_from(partial(call_metrics, crawlers))
+    crawlers.fetch_resources[False].proxies.report("google_web", "DE-1", "won", 0.1)
     metrics.ended("google_web", call("pumpernickel"), turn(), answer())
     text = metrics.text()[0].decode()
     assert 'proxy="DE-1"' in text
@@ -157,21 +157,21 @@ def test_nothing_of_queries_and_proxies_is_told(metrics, crawlers):
 
 def test_what_things_show(metrics, crawlers):
     """Ladder, proxies, browsers and calls are asked when somebody reads, not before."""
-    metrics.show(partial(calls, crawlers))
-    ways = crawlers.ways[False]
+    metrics.collect_from(partial(call_metrics, crawlers))
+    ways = crawlers.fetch_resources[False]
     for _ in range(3):
-        ways.ladder.report(Place("google_web", "DE", ("http",)), "http", won=False, seconds=0.0)
+        ways.transports.report(Scope("google_web", "DE", ("http",)), "http", won=False, seconds=0.0)
         ways.proxies.report("google_web", "DE-2", "lost", 0.1)
     place = {"network": "internet", "engine": "google_web"}
     assert value(metrics, "webdata_calls_limit") == 7
     assert value(metrics, "webdata_calls_in_flight") == 0
     assert value(metrics, "webdata_browser_pages_limit", network="internet") == ways.browser.limit
-    assert value(metrics, "webdata_ladder_success_ratio", **place, region="DE", transport="http") == 0.41
-    assert value(metrics, "webdata_ladder_rest_seconds", **place, region="DE", transport="http") > 1
+    assert value(metrics, "webdata_transport_success_ratio", **place, region="DE", transport="http") == 0.41
+    assert value(metrics, "webdata_transport_open_seconds", **place, region="DE", transport="http") > 1
     assert value(metrics, "webdata_proxy_success_ratio", **place, proxy="DE-2") == 0.512
-    assert value(metrics, "webdata_proxy_rest_seconds", **place, proxy="DE-2") > 1
-    assert value(metrics, "webdata_proxy_steps_total", **place, proxy="DE-2", verdict="lost") == 3
-    assert value(metrics, "webdata_proxy_steps_total", **place, proxy="DE-1", verdict="won") is None
+    assert value(metrics, "webdata_proxy_open_seconds", **place, proxy="DE-2") > 1
+    assert value(metrics, "webdata_proxy_attempts_total", **place, proxy="DE-2", verdict="lost") == 3
+    assert value(metrics, "webdata_proxy_attempts_total", **place, proxy="DE-1", verdict="won") is None
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_things_show(metrics, crawlers):
 )
 def test_both_forms_are_readable(metrics, crawlers, accept, content_type, families):
     """The text is what its media type says, and a reader of that finds the metrics."""
-    metrics.show(partial(calls, crawlers))
+    metrics.collect_from(partial(call_metrics, crawlers))
     metrics.ended("google_web", call(), turn(("http", "ok")), answer())
     text, told = metrics.text(accept)
     samples = {sample.name for family in families(text.decode()) for sample in family.samples}
@@ -217,7 +217,7 @@ MOVED = {"cache": {"HIT": 2, "MISS": 1}, "credits": {"reserved": 3, "committed":
 
 def test_money(metrics):
     """What the cache answered, what it takes, and the credits that moved are told."""
-    metrics.show(partial(money, lambda: MOVED, lambda: 7))
+    metrics.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
     lines = metrics.text()[0].decode().splitlines()
 
     assert 'webdata_cache_answers_total{state="HIT"} 2.0' in lines
@@ -250,12 +250,12 @@ def test_several_workers():
 
 def names_and_labels(metrics, crawlers):
     """Every name that an expression may have, and every label."""
-    metrics.show(partial(calls, crawlers))
-    metrics.show(partial(money, lambda: MOVED, lambda: 7))
+    metrics.collect_from(partial(call_metrics, crawlers))
+    metrics.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
     metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
     metrics.answered("web_search", "ok")
-    crawlers.ways[False].proxies.report("google_web", "DE-1", "won", 0.1)
-    crawlers.ways[False].ladder.report(Place("google_web"), "http", won=True, seconds=0.1)
+    crawlers.fetch_resources[False].proxies.report("google_web", "DE-1", "won", 0.1)
+    crawlers.fetch_resources[False].transports.report(Scope("google_web"), "http", won=True, seconds=0.1)
     samples = [sample for family in AllWorkers({1: metrics.packed()}).collect() for sample in family.samples]
     return {sample.name for sample in samples}, {label for sample in samples for label in sample.labels}
 

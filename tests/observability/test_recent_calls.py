@@ -2,10 +2,10 @@
 
 import pytest
 
-from webdata.api.recent import LAST, LEAST, SECONDS, Recent
-from webdata.crawling.warm_crawlers import Answer, Call, Turn
+from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.observability.recent_calls import LAST, LEAST, SECONDS, RecentCalls
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 WON = Answer({}, Outcome.EMPTY, "http", {})
@@ -26,13 +26,13 @@ def clock():
 
 @pytest.fixture
 def recent(clock):
-    return Recent({"url"}, clock=clock)
+    return RecentCalls({"url"}, clock=clock)
 
 
 def end(recent, *ends, engine="google_web", sandbox=False):
     """Have calls to an engine end like this."""
     for one in ends:
-        recent.ended(engine, Call(WEB_SEARCH, WebQuery(q="coffee"), sandbox, 30), Turn(0, 0, 30), one)
+        recent.ended(engine, Call(WEB_SEARCH, WebQuery(q="coffee"), sandbox, 30), EngineBudget(0, 0, 30), one)
 
 
 def test_an_engine_that_wins_nothing(recent):
@@ -40,11 +40,11 @@ def test_an_engine_that_wins_nothing(recent):
     end(recent, *[DNS] * (LEAST - 1))
     assert recent.warnings() == []
     end(recent, UpstreamError("late", "timeout"), LayoutError("no results"))
-    assert recent.warnings() == ["google_web: none of the last 6 calls won a page (dns, timeout, layout)"]
+    assert recent.warnings() == ["google_web: none of the last 6 calls fetched a page (dns, timeout, layout)"]
 
 
 def test_one_win_is_enough(recent):
-    """A call that won a page, or heard from one that nothing is there, ends the warning."""
+    """A call that fetched a page, or heard from one that nothing is there, ends the warning."""
     for won in (WON, NotFoundError("no such user")):
         end(recent, *[DNS] * LAST)
         assert recent.warnings()
@@ -62,9 +62,9 @@ def test_what_says_nothing_of_an_engine(recent):
 
 def test_the_sandbox_counts_where_live_keys_go_there():
     """With the sandbox for all, its calls are those of live keys."""
-    recent = Recent(sandbox_always=True)
+    recent = RecentCalls(sandbox_always=True)
     end(recent, *[BlockedError("403", "denied")] * LEAST, sandbox=True)
-    assert recent.warnings() == ["google_web: none of the last 5 calls won a page (denied)"]
+    assert recent.warnings() == ["google_web: none of the last 5 calls fetched a page (denied)"]
 
 
 def test_sites_that_callers_choose(recent):

@@ -23,11 +23,11 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.fetching.fetch import Fetch
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.base import EngineSpider, fetch_error, utf8
 from webdata.spiders.google_web import GoogleWebSpider
-from webdata.watch.samples import KeptPages
 
 URL = "https://www.google.com/search?q=coffee"
 
@@ -51,28 +51,28 @@ def test_on_demand_there_is_no_batch():
     assert spider({"ON_DEMAND": True}).batch is None
 
 
-class TwoPromises(EngineSpider):
+class TwoResources(EngineSpider):
     """An engine of two resources."""
 
-    name = "two_promises"
+    name = "two_resources"
     resources = (WEB_SEARCH, MAPS_SEARCH)
 
 
-def test_an_engine_of_several_resources_is_told_which():
+def test_an_engine_of_several_resources_needs_the_name_of_one():
     """The argument `resource` chooses, and the other arguments are fields of its query."""
-    running = TwoPromises.from_crawler(get_crawler(TwoPromises), resource="maps_search", q="coffee")
+    running = TwoResources.from_crawler(get_crawler(TwoResources), resource="maps_search", q="coffee")
     assert running.batch.resource is MAPS_SEARCH
-    assert running.served(running.batch.query(Row(1, {}))) is MAPS_SEARCH
-    assert running.served(WebQuery(q="coffee")) is WEB_SEARCH
+    assert running.resource_of(running.batch.query(Row(1, {}))) is MAPS_SEARCH
+    assert running.resource_of(WebQuery(q="coffee")) is WEB_SEARCH
 
 
 @pytest.mark.parametrize(
     ("arguments", "wrong"), [({}, "no resource was given"), ({"resource": "maps"}, "there is no resource maps")]
 )
-def test_a_resource_that_an_engine_does_not_keep_is_a_mistake(arguments, wrong):
+def test_a_resource_that_an_engine_does_not_have_is_a_mistake(arguments, wrong):
     """The message lists the resources that there are."""
     with pytest.raises(ConfigError, match=f"{wrong}: give -a resource=… with one of web_search, maps_search"):
-        TwoPromises.from_crawler(get_crawler(TwoPromises), q="coffee", **arguments)
+        TwoResources.from_crawler(get_crawler(TwoResources), q="coffee", **arguments)
 
 
 def test_arguments_do_not_become_attributes():
@@ -86,7 +86,7 @@ def test_a_row_becomes_a_request_with_what_its_answer_needs():
     """The request of a row carries the query and the row, and is never taken for a duplicate."""
     running = spider(q="coffee", region="DE")
     (row,) = running.batch.rows()
-    request = running.asked(row)
+    request = running.request_of(row)
     assert request.cb_kwargs == {"query": WebQuery(q="coffee", region="DE"), "row": row}
     assert request.dont_filter
     assert request.meta["cookiejar"] == "DE/None/"
@@ -120,15 +120,15 @@ def test_a_batch_has_settings_of_its_own():
         (response(body=b""), UpstreamError, "empty_body"),
     ],
 )
-def test_what_is_no_page_is_told(answer, error, kind):
+def test_what_is_no_page_is_an_error(answer, error, kind):
     """Statuses and empty bodies are errors with their own outcomes."""
     with pytest.raises(error) as caught:
         spider({"ON_DEMAND": True}).check(answer)
     assert kind is None or caught.value.kind == kind
 
 
-def test_a_proxys_failure_is_told_in_its_words():
-    """What a proxy did reaches whoever reads the reason."""
+def test_a_proxys_failure_has_its_own_reason():
+    """The reason says what the proxy did."""
     found = fetch_error(TunnelError("the proxy wants another user or password (407)"))
     assert (found.kind, found.reason) == ("proxy", "the proxy wants another user or password (407)")
 
@@ -175,14 +175,15 @@ class TwoPagesSpider(EngineSpider):
 
     async def parse(self, response, query):
         second = await self.fetch(Request(query.q), after=response)
-        shared = ("cookiejar", "region", "started_at")
-        yield {"results": [second.text], "same": [second.meta[key] == response.meta[key] for key in shared]}
+        same = Fetch.of(second).run is Fetch.of(response).run
+        yield {"results": [second.text], "same": [same, second.meta["cookiejar"] == response.meta["cookiejar"]]}
 
 
 async def items_of(**arguments):
     settings = scrapy_settings()
     settings.setdict(
-        {"ITEM_PIPELINES": {}, "ADDONS": {"webdata.extensions.ways.OwnWays": 500}, "SANDBOX": False}, priority="cmdline"
+        {"ITEM_PIPELINES": {}, "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500}, "SANDBOX": False},
+        priority="cmdline",
     )
     crawler, items = Crawler(TwoPagesSpider, settings), []
 
@@ -198,25 +199,15 @@ async def items_of(**arguments):
 async def test_a_second_page_is_fetched_for_the_same_query():
     """A page that is fetched inside parse shares the region, the cookies and the clock of the first."""
     (found,) = await items_of(q="data:,second", region="DE")
-    assert found.page == {"results": ["second"], "same": [True, True, True]}
+    assert found.page == {"results": ["second"], "same": [True, True]}
 
 
 @pytest.mark.parametrize(("address", "kind"), [("nowhere://here", "failed"), ("data:,", "empty_body")])
 @ensureDeferred
 async def test_a_second_page_that_fails_is_a_failure_of_the_query(address, kind):
-    """Where a later page is not won, neither is the query."""
+    """Where a later page is lost, so is the query."""
     (failure,) = await items_of(q=address)
     assert (failure.outcome, failure.kind, failure.query) == ("upstream", kind, {"q": address})
-
-
-def test_a_page_that_cannot_be_kept_is_told_all_the_same(tmp_path, caplog):
-    """Where the folder of kept pages cannot be written, the log says so and the outcome stays what it is."""
-    taken = tmp_path / "taken"
-    taken.write_text("a file, no folder", encoding="utf-8")
-    spider = TwoPagesSpider()
-    spider.kept = KeptPages(taken / "kept")
-    spider.keep(Response("https://example.com", body=b"<p>new</p>"), "a reason")
-    assert "cannot be kept" in caplog.text
 
 
 def test_a_session_has_cookies_of_its_own():
@@ -226,21 +217,22 @@ def test_a_session_has_cookies_of_its_own():
     jars = [running.prepared(query).meta["cookiejar"] for query in (plain, one, one, other)]
     assert jars[1] == jars[2]
     assert len(set(jars)) == 3
-    assert running.prepared(one).meta["session"] == "one"
+    assert Fetch.of(running.prepared(one)).run.session == "one"
 
 
 @pytest.mark.parametrize(
-    ("status", "told", "seconds"), [(429, "7", 7), (503, "120", 120), (429, "", 0), (503, "soon", 0), (429, "9" * 9, 0)]
+    ("status", "value", "seconds"),
+    [(429, "7", 7), (503, "120", 120), (429, "", 0), (503, "soon", 0), (429, "9" * 9, 0)],
 )
-def test_how_long_a_site_wants_to_be_left_alone(status, told, seconds):
+def test_how_long_a_site_wants_no_more_requests(status, value, seconds):
     """An error has the seconds of the response's Retry-After; what is no sensible number is none."""
     with pytest.raises((BlockedError, UpstreamError)) as caught:
-        spider({"ON_DEMAND": True}).check(response(status=status, **{"Retry-After": told}))
+        spider({"ON_DEMAND": True}).check(response(status=status, **{"Retry-After": value}))
     assert caught.value.retry_after == seconds
 
 
 def test_a_response_is_judged_once():
-    """What the middleware has let pass is not checked again."""
+    """A response that the middleware has checked is not checked again."""
     refused = response(status=403)
-    refused.meta["judged"] = True
+    Fetch.of(refused).judged = True
     spider({"ON_DEMAND": True}).judge(refused)

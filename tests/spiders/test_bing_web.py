@@ -2,11 +2,11 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
 
 from webdata.domain.errors import BlockedError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
@@ -37,6 +37,7 @@ class RefusedSpider(BingWebSpider):
     """Gets a first page, and then none."""
 
     online = True
+    settings = Settings({"DEADLINE": 30})
 
     async def fetch(self, request, after):
         raise BlockedError("no more", "denied")
@@ -46,10 +47,9 @@ def found(body, engine=BingWebSpider, **fields):
     """What an engine finds on a page."""
     spider, query = engine(), BingQuery.check({"q": "coffee", **fields})
     request = spider.prepared(query)
-    request.meta["started_at"] = monotonic()
     response = HtmlResponse(request.url, body=body, request=request)
     with ThreadPoolExecutor() as thread:  # which has no event loop running
-        return thread.submit(lambda: asyncio.run(anext(spider.found(response, query)))).result()
+        return thread.submit(lambda: asyncio.run(spider.found(response, query))).result()
 
 
 def test_the_smallest_query():

@@ -1,6 +1,5 @@
 """Requests for places, and how pages of them become one answer."""
 
-from time import monotonic
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -114,9 +113,7 @@ def spider():
 async def found(spider, q, **fields):
     query = MapsQuery(q=q, **fields)
     first = spider.prepared(query)
-    first.meta["started_at"] = monotonic()
-    (one,) = [found async for found in spider.found(await spider.download(first), query)]
-    return one
+    return await spider.found(await spider.download(first), query)
 
 
 async def names(spider, q, **fields):

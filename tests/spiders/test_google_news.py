@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Region
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.resources.news_search import NewsQuery
 from webdata.spiders.google_news import EDITIONS, GoogleNewsSpider
 from webdata.stores.memory import MemoryLinks
@@ -95,10 +96,11 @@ def test_a_query_ends_a_little_before_its_deadline():
     running = spider(DEADLINE=30)
     request = running.prepared(NewsQuery(q="coffee"))
 
-    def ends(**meta):
-        return running.ends(Response(request.url, request=request.replace(meta={"started_at": 100.0, **meta})))
+    def ends(deadline):
+        run = QueryRun(started_at=100.0, deadline=deadline)
+        return running.ends(Response(request.url, request=request.replace(meta={FETCH: Fetch(run)})))
 
-    assert (ends(), ends(deadline=10.0), ends(deadline=2.0)) == (129.0, 109.0, 101.5)
+    assert (ends(30.0), ends(10.0), ends(2.0)) == (129.0, 109.0, 101.5)
 
 
 def test_a_feed_shows_what_was_searched():

@@ -2,7 +2,6 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,6 +10,7 @@ from scrapy.settings import Settings
 
 from webdata.domain.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
 from webdata.domain.outcome import Outcome
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.resources.job_search import JobQuery
 from webdata.spiders.linkedin_jobs import ENOUGH, PAGE, LinkedinJobsSpider
 
@@ -42,7 +42,7 @@ class PagedSpider(LinkedinJobsSpider):
 
     async def fetch(self, request, after):
         self.urls.append(request.url)
-        self.deadline = after.meta["deadline"]
+        self.deadline = Fetch.of(after).run.deadline
         page = self.pages.pop(0)
         if isinstance(page, Exception):
             raise page
@@ -53,11 +53,11 @@ def found(spider, body, deadline=30.0):
     """What a spider finds after a first page."""
     query = JobQuery(q="nurse")
     request = spider.prepared(query)
-    request.meta.update(started_at=monotonic(), deadline=deadline)
+    request.meta[FETCH] = Fetch(QueryRun(deadline=deadline))
     response = Response(request.url, body=body, request=request)
 
     async def one():
-        return await anext(spider.found(response, query))
+        return await spider.found(response, query)
 
     with ThreadPoolExecutor() as thread:  # which has no event loop running
         return thread.submit(asyncio.run, one()).result()

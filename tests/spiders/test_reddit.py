@@ -9,6 +9,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
 from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError
+from webdata.fetching.fetch import Fetch
 from webdata.resources.forum import (
     ForumAboutQuery,
     ForumCommentsQuery,
@@ -18,9 +19,9 @@ from webdata.resources.forum import (
 )
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import reddit as site
-from webdata.spiders._reddit_oauth import TOKEN, Account, told
+from webdata.spiders._reddit_oauth import TOKEN, Account
 from webdata.spiders._reddit_urls import api_url, feed_url, json_url
-from webdata.spiders.reddit import REST, RedditSpider
+from webdata.spiders.reddit import OPEN_SECONDS, RedditSpider
 
 SITE, API = "https://www.reddit.com", "https://oauth.reddit.com"
 PYTHON = ForumSubforumQuery(subforum="python")
@@ -132,16 +133,14 @@ def spider():
     return made()
 
 
-async def won(spider, query=PYTHON, **meta):
+async def fetched(spider, query=PYTHON, deadline=20):
     request = spider.prepared(query)
-    request.meta.update(meta)
-    return await spider.first_won(request, query)
+    Fetch.of(request).run.deadline = deadline
+    return await spider.from_providers(request, query)
 
 
 async def found(spider, query=PYTHON):
-    response = await won(spider, query)
-    (one,) = [one async for one in spider.found(response, query)]
-    return one
+    return await spider.found(await fetched(spider, query), query)
 
 
 def blocked(status=403):
@@ -169,7 +168,7 @@ async def test_without_an_application():
 @pytest.mark.task
 async def test_one_token_for_all_in_flight(spider):
     """Queries that come at once wait for one token."""
-    await asyncio.gather(*(won(spider) for _ in range(8)))
+    await asyncio.gather(*(fetched(spider) for _ in range(8)))
     assert spider.hosts.count("token") == 1
     assert spider.hosts.count("api") == 8
 
@@ -207,9 +206,9 @@ async def test_an_application_that_is_refused():
 async def test_a_token_that_ends():
     """A token is replaced before its end."""
     spider = made(client=("sandbox", "sandbox:short"))
-    await won(spider)
+    await fetched(spider)
     await asyncio.sleep(0.6)
-    await won(spider)
+    await fetched(spider)
     assert spider.hosts.count("token") == 2
 
 
@@ -235,42 +234,47 @@ async def test_feeds_answer_when_nobody_else_does(spider):
 
 
 @pytest.mark.task
-async def test_who_blocks_rests(spider):
-    """Who has blocked is not asked again for a while; who was only out of order is."""
+async def test_a_provider_that_blocks_is_left_out(spider):
+    """One that has blocked is not requested for a while; one that was only out of order is."""
     spider.replies = {API: [(503, b"", {})], f"{SITE}/r/python/hot.json": [blocked()]}
-    await won(spider)
+    await fetched(spider)
     spider.asked_for.clear()
     spider.replies = {API: [(503, b"", {})]}
-    await won(spider)
+    await fetched(spider)
     assert spider.hosts == ["api", "feed"]
-    spider.providers[1].rests_until = monotonic()
-    await won(spider)
+    spider.providers[1].breaker.close()
+    await fetched(spider)
     assert spider.hosts == ["api", "feed", "api"]
 
 
 @pytest.mark.task
-async def test_when_all_rest(spider):
-    """Where all rest, the one that rests the shortest is asked, and its answer ends its rest."""
+async def test_when_all_circuits_are_open(spider):
+    """Where all have blocked, the one whose circuit opens first is requested all the same."""
     spider.replies = {API: [blocked()], SITE + "/r/": [(429, b"", {"x-ratelimit-reset": "5"}), blocked()]}
     with pytest.raises(BlockedError):
-        await won(spider)
+        await fetched(spider)
     spider.asked_for.clear()
-    await won(spider)
-    await won(spider)
+    await fetched(spider)
+    await fetched(spider)
     assert spider.hosts == ["json", "json"]
 
 
 @pytest.mark.parametrize(
     ("headers", "seconds"),
-    [({"x-ratelimit-reset": "247"}, 247), ({"Retry-After": "9"}, 9), ({"x-ratelimit-reset": "soon"}, REST), ({}, REST)],
+    [
+        ({"x-ratelimit-reset": "247"}, 247),
+        ({"Retry-After": "9"}, 9),
+        ({"x-ratelimit-reset": "soon"}, OPEN_SECONDS),
+        ({}, OPEN_SECONDS),
+    ],
 )
 @pytest.mark.task
-async def test_how_long_one_rests(headers, seconds):
+async def test_how_long_a_provider_is_left_out(headers, seconds):
     """For as long as Reddit says, else for a set time."""
     spider = made(client=(None, None))
     spider.replies = {SITE: [(429, b"", headers)]}
-    await won(spider)
-    assert spider.providers[0].rests_until - monotonic() == pytest.approx(seconds, abs=1)
+    await fetched(spider)
+    assert spider.providers[0].breaker.seconds_open == pytest.approx(seconds, abs=1)
 
 
 @pytest.mark.task
@@ -278,8 +282,8 @@ async def test_a_question_for_the_age_is_about_one_page(spider):
     """That one page asks for an age says nothing of others."""
     page = b"<html><title>reddit.com: over 18?</title><button name='over18' value='yes'></button></html>"
     spider.replies = {API: [(200, page, {"Content-Type": "text/html"})]}
-    await won(spider)
-    assert spider.providers[0].rests_until == 0
+    await fetched(spider)
+    assert spider.providers[0].breaker.is_closed
 
 
 @pytest.mark.task
@@ -288,7 +292,7 @@ async def test_an_answer_is_an_answer(spider):
     for name in ("private", "banned", "quarantined", "gated", "missing"):
         spider.asked_for.clear()
         with pytest.raises(NotFoundError) as caught:
-            await won(spider, ForumSubforumQuery(subforum=name))
+            await fetched(spider, ForumSubforumQuery(subforum=name))
         assert caught.value.kind == (None if name == "missing" else name)
         assert (caught.value.message is None) == (name == "missing")
         assert spider.hosts[-1:] == ["api"]
@@ -299,7 +303,7 @@ async def test_when_nobody_answers(spider):
     """The first one's error is told where nobody answers."""
     spider.replies = {API: [(503, b"", {})], SITE + "/r/": [blocked(), blocked()]}
     with pytest.raises(UpstreamError) as caught:
-        await won(spider)
+        await fetched(spider)
     assert caught.value.kind == "http_503"
 
 
@@ -311,11 +315,11 @@ async def test_requests_that_are_left(spider):
         SandboxRequest("GET", "https", "www.reddit.com", "/r/python/hot.json?raw_json=1", {"user-agent": "x"})
     )
     spider.replies = {API: [(200, ok.body, few), (200, ok.body, {**few, "x-ratelimit-reset": "300"})]}
-    await won(spider)
+    await fetched(spider)
     begun = monotonic()
-    await won(spider)
+    await fetched(spider)
     assert 0.2 < monotonic() - begun < 2
-    await won(spider)
+    await fetched(spider)
     assert spider.hosts == ["token", "api", "api", "json"]
 
 
@@ -323,8 +327,8 @@ async def test_requests_that_are_left(spider):
 async def test_time_is_shared(spider):
     """Each provider may take its equal share of what is left of the query's time."""
     spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
-    await won(spider, started_at=monotonic(), deadline=9)
-    shares = [request.meta["deadline"] for request in spider.asked_for if name_of(request.url) != "token"]
+    await fetched(spider, deadline=9)
+    shares = [Fetch.of(request).run.deadline for request in spider.asked_for if name_of(request.url) != "token"]
     assert shares == [pytest.approx(3, abs=0.2), pytest.approx(4.5, abs=0.2), pytest.approx(9, abs=0.2)]
 
 
@@ -333,14 +337,14 @@ async def test_what_is_no_token(spider):
     """An answer without a token is a failure of the upstream, and the next provider is asked."""
     for body in (b"", b"[]", b'{"access_token": 1}', b'{"access_token": "x", "expires_in": "soon"}', b'{"error": "x"}'):
         spider.replies = {TOKEN: [(200, body, {})]}
-        await won(spider)
+        await fetched(spider)
         assert spider.hosts[-2:] == ["token", "json"]
 
 
-@pytest.mark.parametrize(("text", "number"), [("247", 247), ("0.0", 0), ("", None), ("-1", None), ("1e9", None)])
-def test_numbers_of_headers(text, number):
-    """A number in a header is read if it is one."""
-    assert told(Headers({"x-ratelimit-reset": text}), "x-ratelimit-reset") == number
+@pytest.mark.parametrize(("text", "expected"), [("247", 247), ("0.0", 0), ("", None), ("-1", None), ("1e9", None)])
+def test_numbers_of_headers(text, expected):
+    """A expected in a header is read if it is one."""
+    assert number(Headers({"x-ratelimit-reset": text}), "x-ratelimit-reset") == expected
 
 
 def test_a_token_of_another_is_kept():
@@ -354,5 +358,5 @@ def test_a_token_of_another_is_kept():
 @deferred_f_from_coro_f
 async def test_a_secret_stays_out_of_logs(spider):
     """Neither the application's secret nor a token is in what is written of a request or a setting."""
-    await won(spider)
+    await fetched(spider)
     assert "sandbox-full" not in " ".join(map(repr, spider.asked_for))

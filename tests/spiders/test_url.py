@@ -11,6 +11,7 @@ from scrapy.utils.test import get_crawler
 
 from webdata.batch.files import Row
 from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UnsupportedContentError, UpstreamError
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.resources.url_request import UrlQuery
 from webdata.spiders.url import UrlSpider
 
@@ -38,7 +39,7 @@ def asked(url, response_type="full"):
 
 
 def response(body=b"<p>hello</p>", status=200, url=URL, flags=(), meta=None, **headers):
-    return Response(url, status, headers, body, list(flags), Request(URL, meta={"started_at": 0.0, **(meta or {})}))
+    return Response(url, status, headers, body, list(flags), Request(URL, meta=meta))
 
 
 def found(answer, response_type="full"):
@@ -92,7 +93,7 @@ def test_cookies_are_of_one_query():
 )
 def test_why_a_download_failed(error, kind, outcome, words):
     """A host that does not exist is not found; what the caller can do something about is told with its bound."""
-    lost = running().lost(error)
+    lost = running().loss(error)
     assert (type(lost), lost.kind) == (outcome, kind)
     assert words in lost.reason
 
@@ -100,7 +101,7 @@ def test_why_a_download_failed(error, kind, outcome, words):
 def test_a_refused_target_stays_one():
     """A target that was refused on the way is told as such."""
     error = TargetError("no")
-    assert running().lost(error) is error
+    assert running().loss(error) is error
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_refused_target_stays_one():
         (response(status=302, body=b"", Location="file:///etc/passwd"), TargetError),
         (response(body=b"", flags=["dataloss"]), UpstreamError),
         (response(url="https://consent.google.com/m", meta={"redirect_urls": [URL]}), BlockedError),
-        (response(url="https://www.linkedin.com/login", meta={"transport": "browser"}), BlockedError),
+        (response(url="https://www.linkedin.com/login", meta={FETCH: Fetch(transport="browser")}), BlockedError),
         (response(b"<script>location = '/authwall'</script>", status=999), BlockedError),
     ],
     ids=[
@@ -145,8 +146,8 @@ def test_what_is_no_answer(answer, error):
         response(flags=["dataloss"]),
         response(url="https://www.linkedin.com/login"),
         response(b"<h1>Odd</h1>", 999),
-        response(SHELL, meta={"as_sent": True}),
-        response(SHELL, meta={"transport": "browser"}),
+        response(SHELL, meta={FETCH: Fetch(as_sent=True)}),
+        response(SHELL, meta={FETCH: Fetch(transport="browser")}),
     ],
     ids=lambda answer: f"{answer.status} {len(answer.body)} {answer.url[12:]}",
 )
@@ -160,16 +161,16 @@ def test_a_page_that_scripts_would_build_is_left_to_the_browser():
     with pytest.raises(BlockedError) as caught:
         running().check(response(SHELL))
     assert (caught.value.kind, caught.value.readable) == ("javascript", True)
-    assert running().partial(response(SHELL, meta={"transport": "browser"})) == "scripts"
-    assert running().partial(response(meta={"transport": "browser"})) is None
+    assert running().partial(response(SHELL, meta={FETCH: Fetch(transport="browser")})) == "scripts"
+    assert running().partial(response(meta={FETCH: Fetch(transport="browser")})) is None
     assert running().partial(response(SHELL)) is None
 
 
 def test_how_a_page_is_wanted_is_told_with_the_request():
     """The browser gives the bytes for a full answer, and what it has made of them for Markdown."""
     for response_type in ("full", "markdown"):
-        meta = running().prepared(asked(URL, response_type)).meta
-        assert meta["as_sent"] is (response_type == "full")
+        fetch = Fetch.of(running().prepared(asked(URL, response_type)))
+        assert fetch.as_sent is (response_type == "full")
 
 
 def test_a_rate_limit_is_known():
@@ -204,7 +205,7 @@ def test_a_batch_tells_what_may_not_be_fetched():
     """In a batch a forbidden target ends as an invalid query, and is no fault of ours."""
     spider = running(url="http://10.0.0.1/", response_type="full")
     (row,) = spider.batch.rows()
-    failure = spider.asked(row)
+    failure = spider.request_of(row)
     assert (failure.outcome, failure.kind) == ("invalid", None)
     assert failure.reason.startswith("the target is not allowed")
 

@@ -11,6 +11,7 @@ from scrapy.exceptions import NotSupported
 from scrapy.settings import Settings
 
 from webdata import settings
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.transports.handler import GuardedHandler, TransportsHandler
 from webdata.transports.proxy_tunnel import ProxiedHandler
 
@@ -65,4 +66,4 @@ def test_other_transports_are_made_when_they_are_wanted():
 async def test_an_unknown_transport_is_refused():
     """A transport that there is not is no plain HTTP."""
     with pytest.raises(NotSupported, match="carrier pigeon"):
-        await handler().download_request(Request("http://127.0.0.1/", meta={"transport": "carrier pigeon"}))
+        await handler().download_request(Request("http://127.0.0.1/", meta={FETCH: Fetch(transport="carrier pigeon")}))

@@ -23,6 +23,7 @@ from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
 from webdata.domain.errors import TargetError
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.transports import impersonate
@@ -66,7 +67,7 @@ async def listening(answer=b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"):
 
 
 def request(url, **meta):
-    return Request(url, meta={"transport": "impersonate", **meta}, dont_filter=True)
+    return Request(url, meta={FETCH: Fetch(transport="impersonate"), **meta}, dont_filter=True)
 
 
 async def test_a_page_is_won():

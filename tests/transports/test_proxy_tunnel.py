@@ -15,6 +15,7 @@ from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.test import get_crawler
 
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.transports import proxy_tunnel
@@ -82,7 +83,7 @@ async def handler():
 
 
 async def fetch(handler, url, proxy, seconds=5.0):
-    request = Request(url, meta={"proxy": proxy, "proxy_label": "DE-1", "download_timeout": seconds})
+    request = Request(url, meta={FETCH: Fetch(proxy="DE-1"), "proxy": proxy, "download_timeout": seconds})
     HttpProxyMiddleware().process_request(request)
     return await handler.download_request(request)
 

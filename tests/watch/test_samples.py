@@ -1,41 +1,71 @@
-"""Pages that no parser knew are kept for study."""
+"""Samples of pages that no parser knows."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
 
-from webdata.watch.samples import KeptPages
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from webdata.spiders.base import unknown_layout
+from webdata.spiders.google_web import GoogleWebSpider
+from webdata.watch.samples import Samples, SampleUnknownLayouts
 
 
 def index(folder):
     return [json.loads(line) for line in (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_page_is_kept_with_what_is_known_of_it(tmp_path):
-    """The body is kept as it came, and the index tells where it came from."""
-    path = KeptPages(tmp_path / "kept").keep("google_web", b"<p>new</p>", url="https://www.google.com/", reason="shape")
+def test_a_page_is_stored_with_facts_about_it(tmp_path):
+    """The body is stored as it was received, and the index has its URL."""
+    path = Samples(tmp_path / "samples").add("google_web", b"<p>new</p>", url="https://www.google.com/", reason="shape")
     assert path.read_bytes() == b"<p>new</p>"
     row = {"file": path.name, "engine": "google_web", "url": "https://www.google.com/", "reason": "shape"}
     assert index(path.parent) == [row]
 
 
-def test_the_same_page_is_kept_once(tmp_path):
-    """A page that comes a thousand times takes the room of one."""
-    pages = KeptPages(tmp_path)
-    assert pages.keep("google_web", b"<p>new</p>") == pages.keep("google_web", b"<p>new</p>")
+def test_the_same_page_is_stored_once(tmp_path):
+    """A page that is received a thousand times needs the room of one."""
+    pages = Samples(tmp_path)
+    assert pages.add("google_web", b"<p>new</p>") == pages.add("google_web", b"<p>new</p>")
     assert len(index(tmp_path)) == 1
 
 
-def test_the_oldest_go_first(tmp_path):
-    """No more than so many pages are kept, and the index lists just those."""
-    pages = KeptPages(tmp_path, most=2)
-    kept = [pages.keep("google_web", body) for body in (b"1", b"2", b"3")]
-    assert [path.exists() for path in kept] == [False, True, True]
-    assert [row["file"] for row in index(tmp_path)] == [path.name for path in kept[1:]]
+def test_the_oldest_are_deleted_first(tmp_path):
+    """No more than so many pages are stored, and the index lists just those."""
+    pages = Samples(tmp_path, most=2)
+    paths = [pages.add("google_web", body) for body in (b"1", b"2", b"3")]
+    assert [path.exists() for path in paths] == [False, True, True]
+    assert [row["file"] for row in index(tmp_path)] == [path.name for path in paths[1:]]
 
 
 def test_several_at_once(tmp_path):
-    """What several processes keep at the same time is all in the index."""
-    bodies = [str(number).encode() for number in range(64)]
-    with ThreadPoolExecutor(8) as keepers:  # a lock of a file that each opens for itself holds among threads, too
-        list(keepers.map(lambda body: KeptPages(tmp_path).keep("google_web", body), bodies))
-    assert len(index(tmp_path)) == len(bodies)
+    """What several processes store at the same time is all in the index, each page once."""
+    bodies = [str(number).encode() for number in range(64)] * 2
+    with ThreadPoolExecutor(8) as threads:  # a lock of a file that each opens for itself holds among threads, too
+        list(threads.map(lambda body: Samples(tmp_path).add("google_web", body), bodies))
+    assert len(index(tmp_path)) == 64
+
+
+def reported(folder):
+    """A crawler whose spider reports a page of unknown layout."""
+    crawler = get_crawler(GoogleWebSpider, {"SAMPLES": folder})
+    extension = SampleUnknownLayouts.from_crawler(crawler)
+    page = Response("https://www.google.com/search", body=b"<p>new</p>")
+    crawler.signals.send_catch_log(unknown_layout, spider=GoogleWebSpider(), response=page, reason="results")
+    return extension
+
+
+def test_a_page_of_unknown_layout_is_stored(tmp_path):
+    """The extension stores each page that a spider reports."""
+    reported(tmp_path)
+    (row,) = index(tmp_path)
+    assert (row["engine"], row["reason"], row["status"]) == ("google_web", "results", 200)
+
+
+def test_a_page_that_cannot_be_stored_is_logged(tmp_path, caplog):
+    """Where the folder cannot be written the log says so, and the call goes on."""
+    taken = tmp_path / "taken"
+    taken.write_text("a file, no folder", encoding="utf-8")
+    extension = reported(taken / "samples")
+    assert extension.samples.folder == taken / "samples"
+    assert "cannot be stored" in caplog.text

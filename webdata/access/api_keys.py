@@ -1,7 +1,8 @@
 """Who may call: the rules over API keys.
 
 A key is `wd_live_` or `wd_test_`, then 32 random bytes as 43 base62 digits, then a checksum: the CRC-32 of
-everything before it, as 6 base62 digits. The checksum shows a mistyped key without a look-up. Digits are 0-9, A-Z, a-z, most significant first, padded with 0.
+everything before it, as 6 base62 digits. The checksum shows a mistyped key without a look-up.
+Digits are 0-9, A-Z, a-z, most significant first, padded with 0.
 """
 
 import asyncio

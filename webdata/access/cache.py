@@ -122,8 +122,8 @@ class Hit:
 class Cache:
     """Cached answers, and the flights of those that are being fetched.
 
-    Of the processes that share a store one fetches and the others look for what it stores. Where it stores nothing, since
-    its fetch failed or its answer was degraded, the next of them fetches; where the store is lost, all do.
+    Of the processes that share a store one fetches and the others look for what it stores. Where it stores nothing,
+    since its fetch failed or its answer was degraded, the next of them fetches; where the store is lost, all do.
 
     Answers stay `stale_seconds` longer than they are fresh, for callers who would rather have them than an error.
     """
@@ -192,15 +192,14 @@ class Flight:
     async def __aenter__(self) -> Self:
         while not self._control.no_cache and self.hit is None:
             flights = self._cache.flights
-            claimed: Hit | bool = False
             if self._key not in flights:
                 claimed = await self._cache.claim(self._key, self.call)
                 if isinstance(claimed, Hit):
                     self.hit = claimed
                     break
-            if self._key not in flights:  # no other was quicker meanwhile
-                await self._lead(owned=claimed)
-                break
+                if self._key not in flights:  # no other was quicker meanwhile
+                    await self._lead(owned=claimed)
+                    break
             with suppress(OutOfCreditsError):
                 entry = await asyncio.shield(flights[self._key])
                 self.hit = self._cache.hit(entry) if entry else None

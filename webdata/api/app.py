@@ -1,29 +1,28 @@
-"""The `/v1` service: routes made from the resources, and what one call goes through."""
+"""The `/v1` service: every route is declared here, on one Klein app."""
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
-from werkzeug.exceptions import MethodNotAllowed, NotFound
-from werkzeug.routing import Map, Rule
+from klein import Klein
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webdata.access.admission import Admission, Standing
-from webdata.access.cache import CacheControl
+from webdata.access.admission import Admission, CallerStatus, CallRequest
+from webdata.access.rate_limits import check_limit
 from webdata.api import refusals
 from webdata.api.account import KEY_PAGES, KeyPage
-from webdata.api.front import Front
-from webdata.api.incoming import LONGEST_READ, Incoming
+from webdata.api.dispatch import Dispatcher
+from webdata.api.incoming import Incoming
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import body_query, packed_query, path_query
-from webdata.api.problems import INTERNAL, JSON, ProblemDetails, problem_of
-from webdata.api.replies import Reply, answered, ignored_header, step_told
+from webdata.api.problems import JSON, ProblemDetails, problem_of
+from webdata.api.replies import Reply, answer_reply, attempt_text, ignored_header
 from webdata.api.routes import routes
-from webdata.crawling.warm_crawlers import Call
 from webdata.domain.errors import DatabaseAwayError, FetchError
 from webdata.domain.query import Query, unpack
 from webdata.resources import Resource
@@ -32,151 +31,124 @@ from webdata.server.site import Site
 
 logger = logging.getLogger(__name__)
 
-MOST_ROUTED = 1000
-"""Paths that are remembered with what answers them."""
-
-Handler = Callable[[Incoming, Mapping[str, str]], Awaitable[Reply]]
-"""Answers a request; it is given the segments of its path by their names."""
-Answered = Callable[[str, str], None]
-"""Who is told of each answer: the endpoint's name, and `ok` or the code of the error."""
+Observer = Callable[[str, str], None]
+"""Called after each reply of a resource: with the resource's name, and `ok` or the code of the error."""
 
 
 class Api:
     """Answers every resource under its path, and the pages about the caller, for callers with a key.
 
-    `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too. `pages` are answered
-    beside the resources, for anybody. `connections` are those of all ports of the process.
+    `pages` are answered beside the resources, for anybody. `connections` are those of all ports of the process.
     """
 
     def __init__(
         self,
         resources: Iterable[Resource],
         admission: Admission,
-        deadline: float,
-        sandbox_always: bool = False,
         pages: Sequence[OpenPage] = (),
-        told: Answered | None = None,
+        observer: Observer | None = None,
         connections: Connections | None = None,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._admission = admission
-        self._deadline = deadline
-        self._sandbox_always = sandbox_always
         self._pages = pages
-        self._told = told
-        self._front = Front(self._respond, frozenset(page.path for page in pages))
+        self._observe = observer
         self._connections = connections or Connections()
-        self._match = self._map().bind("any-host").match
-        self._matched = lru_cache(MOST_ROUTED)(self._match)
+        self._description = Reply(200, orjson.dumps(describe(self._resources, pages)), {"content-type": JSON})
+        self.app = Klein()
+        self._declare_routes(self.app)
+        self._dispatcher = Dispatcher(self.app, self._unmatched, frozenset(page.path for page in pages))
 
-    def resource(self) -> Front:
+    def _declare_routes(self, app: Klein) -> None:
+        app.url_map.merge_slashes = False  # a packed segment may hold a URL
+        app.route("/", methods=["GET"], endpoint="index")(as_task(self._index))
+        for page in self._pages:
+            app.route(page.path, methods=["GET"], endpoint=page.path)(as_task(partial(self._open_page, page)))
+        for key_page in KEY_PAGES:
+            app.route(key_page.path, methods=["GET"], endpoint=key_page.path)(
+                as_task(partial(self._key_page, key_page))
+            )
+        for resource in self._resources:
+            handler = as_task(partial(self._call, resource))
+            for rule in routes(resource):
+                app.route(rule, methods=[resource.method], endpoint=resource.name)(handler)
+
+    def resource(self) -> Dispatcher:
         """The root of the service, for a site."""
-        return self._front
+        return self._dispatcher
 
     def site(self, hsts: int = 0) -> Site:
-        """What a port listens for; `hsts` is told by TLS, in seconds."""
-        return Site(self._front, self._connections, refusals, hsts)
+        """The site of a port; by TLS it sends `hsts`, in seconds."""
+        return Site(self._dispatcher, self._connections, refusals, hsts)
 
     async def drain(self, within: float) -> None:
         """Answer new requests with 503 and wait until those in flight are answered, and the answers sent.
 
         Returns when none is left, or after `within` seconds.
         """
-        self._front.stop()
+        self._dispatcher.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(within):
-                await self._front.idle()
+                await self._dispatcher.idle()
                 await self._connections.close()
 
-    def _map(self) -> Map:
-        own = {"/": self._index(), **{page.path: self._open(page) for page in self._pages}}
-        own |= {page.path: self._told_to_keys(page) for page in KEY_PAGES}
-        rules = [Rule(path, methods=["GET"], endpoint=handler) for path, handler in own.items()]
-        for resource in self._resources:
-            handler = self._handler(resource)
-            rules += [Rule(rule, methods=[resource.method], endpoint=handler) for rule in routes(resource)]
-        return Map(rules, merge_slashes=False)  # a packed segment may hold a URL
+    async def _index(self, incoming: Incoming) -> Reply:
+        return self._description
 
-    async def _respond(self, incoming: Incoming) -> Reply:
+    async def _open_page(self, page: OpenPage, incoming: Incoming) -> Reply:
+        reply = page.reply(incoming.header)
+        return await reply if isinstance(reply, Awaitable) else reply
+
+    async def _call(self, resource: Resource, incoming: Incoming, **segments: str) -> Reply:
+        read = partial(_query, resource, segments, incoming)
+        result = await self._admission.answer(CallRequest(incoming.id, resource, incoming.header, read))
+        if isinstance(result.end, Exception):
+            problem = _problem(result.end, incoming, resource)
+            reply, code = problem.reply(incoming.id, incoming.wanted_type), problem.code
+        else:
+            reply, code = answer_reply(resource, result.end, result.ignored), "ok"
+        if self._observe:
+            self._observe(resource.name, code)
+        return Reply(reply.status, reply.body, {**(result.status.headers() if result.status else {}), **reply.headers})
+
+    async def _key_page(self, page: KeyPage, incoming: Incoming) -> Reply:
+        admission, status = self._admission, None
         try:
-            match = self._matched if len(incoming.path) <= LONGEST_READ else self._match
-            handler, segments = match(incoming.path, incoming.method)
-            reply: Reply = await handler(incoming, segments)
-        except NotFound:
-            return self._no_endpoint(incoming)
-        except MethodNotAllowed as error:
-            return self._no_method(incoming, error)
-        except Exception:
-            logger.exception("%s failed", incoming.id)
-            return _told(ProblemDetails("internal", INTERNAL), incoming)
-        return reply
-
-    def _index(self) -> Handler:
-        body = orjson.dumps(describe(self._resources, self._pages))
-
-        async def index(*_: Any) -> Reply:
-            return Reply(200, body, {"content-type": "application/json"})
-
-        return index
-
-    def _open(self, page: OpenPage) -> Handler:
-        async def reply(incoming: Incoming, _: Any) -> Reply:
-            told = page.reply(incoming.header)
-            return told if isinstance(told, Reply) else await told
-
-        return reply
-
-    def _told_to_keys(self, page: KeyPage) -> Handler:
-        async def told(incoming: Incoming, standing: Standing) -> Reply:
-            async with self._admission.admitted(incoming.header, standing) as caller:
+            caller = await admission.api_keys.authenticate(incoming.header)
+            async with admission.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
+                status = CallerStatus(limit, caller)
+                check_limit(limit)
                 query, ignored = page.query.read(unpack(incoming.query))
-                found = orjson.dumps(await page.reply(self._admission.ledger, caller, query))
-                return Reply(200, found, {"content-type": JSON, **FRESH, **ignored_header(ignored)})
+                body = orjson.dumps(await page.reply(admission.credits.ledger, caller, query))
+                reply = Reply(200, body, {"content-type": JSON, **FRESH, **ignored_header(ignored)})
+        except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
+            reply = _problem(error, incoming, None).reply(incoming.id, incoming.wanted_type)
+        return Reply(reply.status, reply.body, {**(status.headers() if status else {}), **reply.headers})
 
-        def show(incoming: Incoming, _: Any) -> Awaitable[Reply]:
-            return self._answer(None, incoming, partial(told, incoming))
+    def _unmatched(self, incoming: Incoming, error: HTTPException) -> Reply:
+        """404 or 405, as no route matches the request."""
+        if isinstance(error, MethodNotAllowed):
+            allowed = ", ".join(sorted(error.valid_methods or ()))
+            right = f"{allowed}, with a JSON object as the body" if "POST" in allowed else f"one of {allowed}"
+            message = f"{incoming.method} is not possible here: use {right}."
+            problem = ProblemDetails("method_not_allowed", message, headers={"allow": allowed})
+        else:
+            paths = ", ".join(resource.route for resource in self._resources)
+            message = f"There is no such endpoint: the endpoints are {paths}; GET / describes them."
+            problem = ProblemDetails("not_found", message)
+        return problem.reply(incoming.id, incoming.wanted_type)
 
-        return show
 
-    def _handler(self, resource: Resource) -> Handler:
-        def handle(incoming: Incoming, segments: Mapping[str, str]) -> Awaitable[Reply]:
-            return self._answer(resource, incoming, partial(self._called, resource, incoming, segments))
+def as_task(handler: Callable[..., Coroutine[Any, Any, Reply]]) -> Callable[..., Any]:
+    """A handler for a Klein route, which starts a task that goes on to its end when the caller hangs up.
 
-        return handle
+    Klein itself would drive a coroutine by `ensureDeferred`, in which nothing of asyncio's can be awaited.
+    """
 
-    async def _answer(
-        self, resource: Resource | None, incoming: Incoming, called: Callable[[Standing], Awaitable[Reply]]
-    ) -> Reply:
-        standing = Standing()
-        try:
-            reply, code = await called(standing), "ok"
-        except Exception as error:  # noqa: BLE001  # whatever happens, the caller is answered and the log has the rest
-            problem = _problem(error, incoming, resource)
-            reply, code = _told(problem, incoming), problem.code
-        if self._told and resource:
-            self._told(resource.name, code)
-        return Reply(reply.status, reply.body, {**standing.headers(), **reply.headers})
+    def start(incoming: Incoming, **segments: str) -> asyncio.Task[Reply]:
+        return asyncio.get_running_loop().create_task(handler(incoming, **segments))
 
-    async def _called(
-        self, resource: Resource, incoming: Incoming, segments: Mapping[str, str], standing: Standing
-    ) -> Reply:
-        async with self._admission.admitted(incoming.header, standing, resource.name) as caller:
-            query, ignored = _query(resource, segments, incoming)
-            call = Call(resource, query, caller.key.test or self._sandbox_always, self._deadline)
-            control = CacheControl.read(incoming.header("cache-control"))
-            answer = await self._admission.answer(caller, call, incoming.id, control, standing)
-            return answered(resource, answer, ignored)
-
-    def _no_endpoint(self, incoming: Incoming) -> Reply:
-        paths = ", ".join(resource.route for resource in self._resources)
-        message = f"There is no such endpoint: the endpoints are {paths}; GET / describes them."
-        return _told(ProblemDetails("not_found", message), incoming)
-
-    def _no_method(self, incoming: Incoming, error: MethodNotAllowed) -> Reply:
-        allowed = ", ".join(sorted(error.valid_methods or ()))
-        right = f"{allowed}, with a JSON object as the body" if "POST" in allowed else f"one of {allowed}"
-        message = f"{incoming.method} is not possible here: use {right}."
-        return _told(ProblemDetails("method_not_allowed", message, headers={"allow": allowed}), incoming)
+    return start
 
 
 def _query(resource: Resource, segments: Mapping[str, str], incoming: Incoming) -> tuple[Query, list[str]]:
@@ -190,14 +162,10 @@ def _query(resource: Resource, segments: Mapping[str, str], incoming: Incoming) 
 def _problem(error: Exception, incoming: Incoming, resource: Resource | None) -> ProblemDetails:
     problem = problem_of(error, resource)
     if isinstance(error, FetchError):
-        steps = ", ".join(map(step_told, error.steps)) or "none has ended"
-        logger.info("%s %s (%s): %r; steps: %s", incoming.id, problem.code, error.kind, error.reason, steps)
+        attempts = ", ".join(map(attempt_text, error.attempts)) or "none has ended"
+        logger.info("%s %s (%s): %r; attempts: %s", incoming.id, problem.code, error.kind, error.reason, attempts)
     elif isinstance(error, DatabaseAwayError):
         logger.error("%s: the database does not answer: %s", incoming.id, error)
     elif problem.code == "internal":
         logger.error("%s failed", incoming.id, exc_info=error)
     return problem
-
-
-def _told(problem: ProblemDetails, incoming: Incoming) -> Reply:
-    return problem.reply(incoming.id, incoming.wanted_type)

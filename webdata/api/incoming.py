@@ -1,4 +1,4 @@
-"""A request as those who answer it see it."""
+"""A request, read once for all who answer it."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,22 +11,22 @@ from webdata.domain.api_key import redacted
 from webdata.server.site import ascii_only
 
 MOST_READ = 1000
-"""Targets that are remembered with what they consist of."""
+"""Targets that are remembered with their parts."""
 LONGEST_READ = 500
-"""Bytes of the longest: who sends many long ones finds them read, and the memory as it was."""
+"""Bytes of the longest that is remembered, so that long targets do not fill the memory."""
 
 
 @dataclass(slots=True)
 class Incoming:
-    """A request, read."""
+    """A request: its target, headers and body."""
 
     id: str
     method: str
     path: str
     """As `query`, it is still percent-encoded, and ASCII."""
     query: str
-    shown: str
-    """Its target as the log may tell it: without keys."""
+    redacted: str
+    """Its target without keys, for the log."""
     headers: Headers
     body: bytes
 
@@ -56,7 +56,7 @@ def _read(target: bytes) -> tuple[str, str, str]:
 
 @lru_cache(MOST_READ)
 def _parts(target: bytes) -> tuple[str, str, str]:
-    """The path and the query string of a request's target, and the target as the log may tell it."""
+    """The path and the query string of a request's target, and the target without keys."""
     uri = ascii_only(target).decode("ascii")
     shown = redacted(uri)
     if not uri.startswith("/"):  # the absolute form, http://host/path, that RFC 9112 3.2.2 has servers accept

@@ -1,7 +1,7 @@
 """`GET /metrics`: what was counted, for Prometheus."""
 
+from webdata.access.api_keys import Header
 from webdata.api.open_pages import FRESH, OpenPage
-from webdata.api.params import Header
 from webdata.api.replies import Reply
 from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics
 from webdata.observability.workers_metrics import WorkersMetrics

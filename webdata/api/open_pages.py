@@ -1,23 +1,23 @@
-"""Pages that anybody may ask for who reaches the service: they need no key and are there until it has stopped."""
+"""Pages without a key, which are answered until the service has stopped."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from webdata.api.params import Header
+from webdata.access.api_keys import Header
 from webdata.api.replies import Reply
 
 FRESH = {"cache-control": "no-store"}
-"""Headers of what is true now only."""
+"""Headers of a page that is true now only."""
 
 
 @dataclass(frozen=True)
 class OpenPage:
-    """One such page; what it tells is harmless in any hands."""
+    """One such page; it holds nothing that could do harm."""
 
     path: str
     summary: str
     reply: Callable[[Header], Reply | Awaitable[Reply]]
-    """From the request's headers to what goes back; must be quick."""
+    """From the request's headers to the reply; must be quick."""
     content_types: tuple[str, ...] = ("application/json",)
-    """What it may come as."""
+    """Its media types."""
     statuses: tuple[int, ...] = (200,)

@@ -7,8 +7,8 @@ from webdata.api.account import KeyPage
 from webdata.api.openapi_schemas import component_name, reference
 from webdata.api.problems import BAD_REQUEST, JSON, KINDS, PROBLEM_JSON
 from webdata.api.replies import PHASES
+from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.outcome import Outcome
-from webdata.fetching.transport_policy import TRANSPORTS
 from webdata.resources import Resource
 
 METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 413, 422, 502

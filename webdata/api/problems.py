@@ -1,6 +1,6 @@
-"""Errors as callers see them: one body for all of `/v1` (contract.md 4, RFC 9457).
+"""Errors as callers see them: one body for all of `/v1` (docs/api.md; RFC 9457).
 
-No body tells what only the operator may know: reasons that come from outside, tracebacks and paths are logged.
+No body holds what only the operator may know: reasons from outside, tracebacks and paths are logged.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from webdata.api.replies import Reply, lost_headers
+from webdata.api.replies import Reply, loss_headers
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
@@ -73,11 +73,11 @@ NOT_REACHED = {
     "browser": "the browser of this service failed",
     "dns": "its name could not be resolved",
 }
-"""Kinds of failures that are none of the upstream's own, in words."""
-TOLD = ("too_large", "redirects")
-"""Kinds of failures whose reason is in our words, and something that the caller can do something about."""
+"""Kinds of failures that are not the upstream's own, as messages say them."""
+EXPLAINED = ("too_large", "redirects")
+"""Kinds of failures whose reason is a text of ours that helps the caller."""
 DATABASE_RETRY = 5
-"""Seconds until a database that is away is worth another try."""
+"""Seconds until another try, where the database does not answer."""
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
 
 
@@ -97,7 +97,7 @@ class ProblemDetails:
     headers: dict[str, str] = field(default_factory=dict)
 
     def reply(self, request_id: str, media_type: str = JSON) -> Reply:
-        """The reply that tells it, as JSON or PROBLEM_JSON."""
+        """The reply with it, as JSON or PROBLEM_JSON."""
         status, _ = KINDS[self.code]
         headers = {"content-type": media_type, "x-request-id": request_id, **self.headers}
         if self.retry_after is not None:
@@ -120,10 +120,9 @@ class ProblemDetails:
 
 
 def problem_of(error: BaseException, resource: Resource | None = None) -> ProblemDetails:
-    """How an error of a call, or of a page that needs a key, is told; whatever is not known here is `internal`.
+    """The problem that an error of a call, or of a page that needs a key, becomes; an unknown error is `internal`.
 
-    Parameters that cannot be run are all listed with a 422; where the resource has a 400 they are told in the message
-    alone.
+    Parameters that cannot be run are all listed with a 422; where the resource has a 400 they are in the message alone.
     """
     match error:
         case QueryError() if resource and resource.bad_query_status == BAD_REQUEST:
@@ -182,7 +181,7 @@ def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
             code, message = "layout_changed", LAYOUT
         case UpstreamTimeoutError():
             code, message = "upstream_timeout", TIMED_OUT
-        case _ if error.kind in TOLD:
+        case _ if error.kind in EXPLAINED:
             code, message = "upstream_failed", _sentence(error.reason)
         case _ if error.kind in NOT_REACHED:
             why = NOT_REACHED[error.kind]
@@ -190,7 +189,7 @@ def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
         case _:
             code, message = "upstream_failed", FAILED
     wait = ceil(error.retry_after) or None
-    return ProblemDetails(code, message, retry_after=wait, outcome=error.outcome, headers=lost_headers(error))
+    return ProblemDetails(code, message, retry_after=wait, outcome=error.outcome, headers=loss_headers(error))
 
 
 def _blocked(error: BlockedError, resource: Resource | None) -> str:
@@ -200,4 +199,4 @@ def _blocked(error: BlockedError, resource: Resource | None) -> str:
     page = f"a blocking page ({error.kind})" if error.kind else "a blocking page"
     heeded = resource.query.heeded() if resource else ()
     elsewhere = ", or from another region (X-Proxy-Location)" if "X-Proxy-Location" in heeded else ""
-    return f"The upstream showed {page} instead of what was asked for. Try again later{elsewhere}."
+    return f"The upstream showed {page} instead of the requested page. Try again later{elsewhere}."

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from webdata.api.front import access_log
+from webdata.api.dispatch import access_log
 from webdata.api.problems import ProblemDetails
 from webdata.api.replies import new_request_id
 from webdata.domain.api_key import redacted

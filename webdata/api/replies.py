@@ -1,10 +1,9 @@
-"""What goes back to a caller: status, headers and body in one value."""
+"""A reply: status, headers and body in one value."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote
 
 import orjson
@@ -15,6 +14,7 @@ from ulid.constants import TIMESTAMP_LEN
 
 from webdata.access.cache import Hit
 from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.attempts import Attempt
 from webdata.domain.errors import FetchError
 from webdata.domain.records import Record
 from webdata.resources import Resource
@@ -22,7 +22,7 @@ from webdata.resources import Resource
 SERVER = "webdata"
 """The `Server` header: no versions."""
 PHASES = ("queue", "fetch", "render", "parse", "validate")
-"""The phases of a call, in order, as `server-timing` names them (contract.md 2)."""
+"""The phases of a call, in order, as `server-timing` names them."""
 IDS = ValueProvider()
 MAX_NAMED = 20
 """How many ignored parameters are named; nobody needs to read more, and headers must stay short."""
@@ -30,14 +30,14 @@ MAX_NAMED = 20
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer to one request. Header names and values are ASCII."""
+    """The response to one request. Header names and values are ASCII."""
 
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
 
     def put_on(self, request: Request, request_id: str) -> bytes:
-        """Set status and headers on a request that nothing was written to; gives the body to write."""
+        """Set status and headers on a request to which nothing was written; returns the body to write."""
         request.setResponseCode(self.status, _phrase(self.status).encode("ascii"))  # Twisted has no phrase for 422
         own = {"server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body))}
         request.responseHeaders = ReplyHeaders(request.responseHeaders, own | self.headers)
@@ -57,7 +57,7 @@ class Reply:
 class ReplyHeaders(Headers):
     """Those that a request has already, and others, of which each has one value.
 
-    Twisted looks at each name and value when it is set: measured, a twentieth of the time of an answer from the cache.
+    Twisted checks each name and value when it is set: measured, a twentieth of the time of an answer from the cache.
     """
 
     def __init__(self, before: Headers, others: Mapping[str, str]) -> None:
@@ -88,7 +88,7 @@ def new_request_id() -> str:
     return "req_" + base32.encode(now.to_bytes(TIMESTAMP_LEN, "big") + IDS.randomness(now))
 
 
-def answered(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -> Reply:
+def answer_reply(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -> Reply:
     """The reply that carries a record; `ignored` are the names of parameters that meant nothing."""
     text = resource.text(_record(answer)) if resource.text_type else None
     headers = {
@@ -97,41 +97,38 @@ def answered(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -
         **(_hit_headers(answer) if isinstance(answer, Hit) else _answer_headers(answer)),
         **ignored_header(ignored),
     }
-    return Reply(200, text.body.encode() if text else _json(answer), headers)
+    if text:
+        return Reply(200, text.body.encode(), headers)
+    return Reply(200, answer.entry.body if isinstance(answer, Hit) else answer.json, headers)
 
 
 def _record(answer: Answer | Hit) -> Record:
-    record: Record = orjson.loads(answer.kept.body) if isinstance(answer, Hit) else answer.record
+    record: Record = orjson.loads(answer.entry.body) if isinstance(answer, Hit) else answer.record
     return record
 
 
-def _json(answer: Answer | Hit) -> bytes:
-    return answer.kept.body if isinstance(answer, Hit) else answer.json
-
-
 def _answer_headers(answer: Answer) -> dict[str, str]:
-    timing = server_timing(answer.timings, answer.steps)
-    return _told(answer.outcome, answer.transport, answer.region_mode, answer.partial, timing)
+    timing = server_timing(answer.timings, answer.attempts)
+    return _fetch_headers(answer.outcome, answer.transport, answer.region_mode, answer.partial, timing)
 
 
 def _hit_headers(hit: Hit) -> dict[str, str]:
-    kept = hit.kept
-    won = _told(kept.outcome, kept.transport, kept.region_mode, kept.partial)
-    return {**won, "x-cache": hit.state, "age": str(int(hit.age))}
+    entry = hit.entry
+    headers = _fetch_headers(entry.outcome, entry.transport, entry.region_mode, entry.partial)
+    return {**headers, "x-cache": hit.state, "age": str(int(hit.age))}
 
 
-def lost_headers(error: FetchError) -> dict[str, str]:
-    """How a fetch went that won no page: the last transport, and every attempt."""
-    last = error.steps[-1]["transport"] if error.steps else None
-    render = sum(step["seconds"] for step in error.steps if step["transport"] == "browser")
+def loss_headers(error: FetchError) -> dict[str, str]:
+    """How a fetch went that got no page: the last transport, and every attempt."""
+    last = error.attempts[-1]["transport"] if error.attempts else None
+    render = sum(attempt["seconds"] for attempt in error.attempts if attempt["transport"] == "browser")
     timings = {"fetch": error.seconds - render, **({"render": render} if render else {})}
-    return _told(error.outcome, last, error.region_mode, None, server_timing(timings, error.steps))
+    return _fetch_headers(error.outcome, last, error.region_mode, None, server_timing(timings, error.attempts))
 
 
-def _told(
+def _fetch_headers(
     outcome: str, transport: str | None, region_mode: str | None, partial: str | None, timing: str = ""
 ) -> dict[str, str]:
-    """How a page was won or lost."""
     values = {
         "x-outcome": outcome,
         "x-transport": transport,
@@ -143,28 +140,26 @@ def _told(
     return {name: value for name, value in values.items() if value}
 
 
-def server_timing(timings: Mapping[str, float], steps: Sequence[Mapping[str, Any]] = ()) -> str:
+def server_timing(timings: Mapping[str, float], attempts: Sequence[Attempt] = ()) -> str:
     """Durations in seconds as the value of `server-timing`, in milliseconds (W3C Server Timing).
 
-    After the phases come the steps by which pages were won, such as `step1;desc="http blocked/captcha";dur=41.0`.
+    After the phases come the attempts, such as `attempt1;desc="http blocked/captcha";dur=41.0`.
     """
-    phases = [f"{phase};dur={timings[phase] * 1000:.1f}" for phase in PHASES if phase in timings]
-    return ", ".join([*phases, *map(step_timing, range(1, MAX_NAMED + 1), steps)])
+    entries = [f"{phase};dur={timings[phase] * 1000:.1f}" for phase in PHASES if phase in timings]
+    for number, attempt in enumerate(attempts[:MAX_NAMED], 1):
+        end = f"{attempt['transport']} {_end(attempt)}"
+        entries.append(f'attempt{number};desc="{end}";dur={attempt["seconds"] * 1000:.1f}')
+    return ", ".join(entries)
 
 
-def step_timing(number: int, step: Mapping[str, Any]) -> str:
-    """One step as an entry of `server-timing`: its transport, and how it ended."""
-    return f'step{number};desc="{step["transport"]} {_how(step)}";dur={step["seconds"] * 1000:.1f}'
+def attempt_text(attempt: Attempt) -> str:
+    """One attempt for the operator's log, with the label of its proxy."""
+    proxy = f" via {attempt['proxy']}" if attempt["proxy"] else ""
+    return f"{attempt['transport']}{proxy} {_end(attempt)} {attempt['seconds'] * 1000:.0f}ms"
 
 
-def step_told(step: Mapping[str, Any]) -> str:
-    """One step for the log of the operator, with the label of its proxy."""
-    proxy = f" via {step['proxy']}" if step["proxy"] else ""
-    return f"{step['transport']}{proxy} {_how(step)} {step['seconds'] * 1000:.0f}ms"
-
-
-def _how(step: Mapping[str, Any]) -> str:
-    return f"{step['outcome']}/{step['kind']}" if step["kind"] else str(step["outcome"])
+def _end(attempt: Attempt) -> str:
+    return f"{attempt['outcome']}/{attempt['kind']}" if attempt["kind"] else attempt["outcome"]
 
 
 def ignored_header(names: Iterable[str]) -> dict[str, str]:

@@ -97,8 +97,8 @@ class RetryPolicy:
         """
         if len(attempts) >= self.max_attempts:
             return None
-        avoid = [*fetch.avoided_proxies, fetch.proxy]
-        other_proxy = avoid[-1] is not None and self._proxies.has_other(fetch.run.region, avoid)
+        lost = fetch.proxy
+        other_proxy = lost is not None and self._proxies.has_other(fetch.run.region, (*fetch.avoided_proxies, lost))
         following = self._following(fetch.scope, attempts, other_proxy, retry_after)
         if following is None:
             return None

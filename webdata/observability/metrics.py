@@ -1,4 +1,4 @@
-"""What is counted and shown to Prometheus (https://prometheus.io/docs/concepts/data_model/).
+"""Metrics for Prometheus (https://prometheus.io/docs/concepts/data_model/).
 
 Labels have their values from closed sets alone: engines, outcomes, transports, regions, endpoints, codes, the labels of
 proxies. Nothing of a query, a key or a URL is among them.
@@ -27,10 +27,10 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from prometheus_client.samples import Sample
 
-from webdata.crawling.warm_crawlers import Answer, Call, Turn, WarmCrawlers
-from webdata.domain.errors import AccessError, FetchError, OverloadedError, QueryError, UnsupportedContentError
+from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers
+from webdata.domain.errors import outcome_of
 from webdata.domain.query import Region
-from webdata.fetching.fetch import Ways
+from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import Verdict
 
 OPENMETRICS = "application/openmetrics-text"
@@ -41,90 +41,90 @@ NETWORKS = {False: "internet", True: "sandbox"}
 """Where calls go, by whether that is the sandbox."""
 
 Row = Mapping[str, Any]
-Shows = Callable[[], Iterable[Metric]]
+Source = Callable[[], Iterable[Metric]]
 
 
 class Metrics:
-    """Counts what happens; what things know of themselves is asked for when somebody reads."""
+    """Counts events; state is collected when it is read."""
 
     def __init__(self) -> None:
-        disable_created_metrics()  # a second series for each: when it began, which nobody plots
+        disable_created_metrics()  # a second series for each: when it was created
         self.registry = CollectorRegistry()
-        self._shown = Shown()
+        self._state = StateCollector()
         self._calls = self._counter(
             "webdata_calls",
-            "Calls, once for each engine that was asked.",
+            "Calls, once for each engine that was requested.",
             ("network", "engine", "outcome", "transport", "region"),
         )
-        self._steps = self._counter(
-            "webdata_steps", "Attempts to win a page.", ("network", "engine", "transport", "outcome")
+        self._attempts = self._counter(
+            "webdata_attempts", "Attempts to fetch a page.", ("network", "engine", "transport", "outcome")
         )
         self._answers = self._counter(
             "webdata_answers", "Answers of the API: ok, or the code of an error.", ("endpoint", "code")
         )
         seconds = Histogram(
             "webdata_call_duration_seconds",
-            "What engines took for calls: all steps, parsing, validation.",
+            "What engines took for calls: all attempts, parsing, validation.",
             ("network", "engine", "transport"),
             buckets=BUCKETS,
             registry=self.registry,
         )
         self._seconds = cache(seconds.labels)
         Info("webdata_build", "What runs.", registry=self.registry).info(_build())
-        self.registry.register(self._shown)
+        self.registry.register(self._state)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
 
-    def _counter(self, name: str, told: str, labels: Sequence[str]) -> Callable[..., Counter]:
+    def _counter(self, name: str, help_text: str, labels: Sequence[str]) -> Callable[..., Counter]:
         """Gives the counter for values of the labels. They come from closed sets, so that none need be forgotten."""
-        return cache(Counter(name, told, labels, registry=self.registry).labels)
+        return cache(Counter(name, help_text, labels, registry=self.registry).labels)
 
-    def ended(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        """Count an engine's part of a call (`webdata.crawling.warm_crawlers.Told`)."""
+    def ended(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
+        """Count an engine's part of a call (`webdata.crawling.warm_crawlers.Observer`)."""
         network, region = NETWORKS[call.sandbox], getattr(call.query, "region", None)
-        transport = _transport(turn, end)
-        self._calls(network, engine, outcome(end), transport, region if region in REGIONS else "").inc()
-        self._seconds(network, engine, transport).observe(monotonic() - turn.set_out)
-        for step in turn.steps:
-            self._steps(network, engine, step["transport"], step["outcome"]).inc()
+        transport = _transport(budget, end)
+        self._calls(network, engine, _outcome(end), transport, region if region in REGIONS else "").inc()
+        self._seconds(network, engine, transport).observe(monotonic() - budget.began)
+        for attempt in budget.attempts:
+            self._attempts(network, engine, attempt["transport"], attempt["outcome"]).inc()
 
     def answered(self, endpoint: str, code: str) -> None:
         """Count an answer of the API."""
         self._answers(endpoint, code).inc()
 
-    def show(self, shows: Shows) -> None:
-        """Ask something for its metrics, whenever somebody reads."""
-        self._shown.add(shows)
+    def collect_from(self, source: Source) -> None:
+        """Collect further metrics from this, whenever they are read."""
+        self._state.add(source)
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """All of it and its media type: OpenMetrics where that is accepted, else Prometheus' own text."""
         return _text(self.registry, accept)
 
     def packed(self) -> bytes:
-        """All of it for another process, which reads this in a tenth of the time that Prometheus' text would take."""
+        """All of it for another process, which reads this in a tenth of the time of Prometheus' text."""
         return json.dumps([_packed(family) for family in self.registry.collect()]).encode()
 
 
 class AllWorkers(Collector):
-    """What several workers have counted, by their numbers and as `packed`; None where one did not tell.
+    """The metrics of several workers, by their numbers and as `packed`; None where one did not send them.
 
     Each sample has the label `worker`.
     """
 
-    def __init__(self, told: Mapping[int, bytes | None]) -> None:
-        self._told = told
+    def __init__(self, packed: Mapping[int, bytes | None]) -> None:
+        self._packed = packed
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """As that of `Metrics`."""
         return _text(self, accept)
 
     def collect(self) -> Iterator[Metric]:
-        rows = [{"worker": str(worker), "up": told is not None} for worker, told in self._told.items()]
-        yield _gauge("webdata_worker_up", "Whether a worker has told its metrics.", ("worker",), rows, "up")
+        rows = [{"worker": str(worker), "up": packed is not None} for worker, packed in self._packed.items()]
+        yield _gauge("webdata_worker_up", "Whether a worker has sent its metrics.", ("worker",), rows, "up")
         families: dict[str, Metric] = {}
-        for worker, told in self._told.items():
-            for name, documentation, kind, unit, samples in json.loads(told or b"[]"):
+        for worker, packed in self._packed.items():
+            for name, documentation, kind, unit, samples in json.loads(packed or b"[]"):
                 family = families.setdefault(name, Metric(name, documentation, kind, unit))
                 family.samples += [
                     Sample(of, {**labels, "worker": str(worker)}, value) for of, labels, value in samples
@@ -143,58 +143,58 @@ def _text(collector: Collector, accept: str) -> tuple[bytes, str]:
     return encode(collector), content_type
 
 
-class Shown(Collector):
-    """What things know of themselves, asked for when it is read: nothing is kept twice."""
+class StateCollector(Collector):
+    """State, collected when it is read: nothing is stored twice."""
 
     def __init__(self) -> None:
-        self._all: list[Shows] = []
+        self._sources: list[Source] = []
 
-    def add(self, shows: Shows) -> None:
-        """Ask this too."""
-        self._all.append(shows)
+    def add(self, source: Source) -> None:
+        """Collect from this, too."""
+        self._sources.append(source)
 
     def collect(self) -> Iterator[Metric]:
-        for shows in self._all:
-            yield from shows()
+        for source in self._sources:
+            yield from source()
 
 
-def outcome(end: Answer | Exception) -> str:
-    """How an engine's part of a call ended: an outcome, `refused` for what may not be run, `internal` for a fault."""
-    if isinstance(end, Answer | FetchError):
-        return end.outcome.value
-    refusals = AccessError | OverloadedError | QueryError | UnsupportedContentError
-    return "refused" if isinstance(end, refusals) else "internal"
+def _outcome(end: Answer | Exception) -> str:
+    return end.outcome.value if isinstance(end, Answer) else outcome_of(end)
 
 
-def _transport(turn: Turn, end: Answer | Exception) -> str:
-    """That which won the page, else the last that was tried; empty where none was."""
+def _transport(budget: EngineBudget, end: Answer | Exception) -> str:
+    """That which fetched the page, else the last that was used; empty where none was."""
     if isinstance(end, Answer):
         return end.transport
-    return turn.steps[-1]["transport"] if turn.steps else ""
+    return budget.attempts[-1]["transport"] if budget.attempts else ""
 
 
 def _build() -> dict[str, str]:
     return {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version()}
 
 
-def calls(crawlers: WarmCrawlers) -> Iterator[Metric]:
-    """The calls that run now, and how the ways to pages are, those of the internet and of the sandbox."""
+def call_metrics(crawlers: WarmCrawlers) -> Iterator[Metric]:
+    """The calls that run now, and the state of the fetch resources of the internet and of the sandbox."""
     rows = [crawlers.snapshot()]
     yield _gauge("webdata_calls_in_flight", "Calls that run now.", (), rows, "in_flight")
     yield _gauge("webdata_calls_limit", "Calls that there is room for.", (), rows, "limit")
-    networks = [(NETWORKS[sandbox], ways) for sandbox, ways in crawlers.ways.items()]
-    yield from _browsers([{"network": network, **ways.browser.snapshot()} for network, ways in networks])
-    yield from _ladders([{"network": network, **row} for network, ways in networks for row in ways.ladder.snapshot()])
-    yield from _proxies([row for network, ways in networks for row in _proxy_rows(network, ways, crawlers.engines)])
+    networks = [(NETWORKS[sandbox], resources) for sandbox, resources in crawlers.fetch_resources.items()]
+    yield from _browsers([{"network": network, **of.browser.snapshot()} for network, of in networks])
+    yield from _transports(
+        [{"network": network, **row} for network, of in networks for row in of.transports.snapshot()]
+    )
+    yield from _proxies([row for network, of in networks for row in _proxy_rows(network, of, crawlers.engines)])
 
 
-def money(shown: Callable[[], Mapping[str, Mapping[str, int]]], cache_bytes: Callable[[], int]) -> Iterator[Metric]:
-    """How often the cache had an answer, what it takes in memory, and the credits that moved."""
-    told = shown()
-    asked = [{"state": state, "calls": calls} for state, calls in told["cache"].items()]
-    moved = [{"movement": movement, "credits": amount} for movement, amount in told["credits"].items()]
-    yield _counter("webdata_cache_answers", "Answers by x-cache.", ("state",), asked, "calls")
-    size = "What answers take in this process's memory; 0 where they are in a Redis."
+def access_metrics(
+    snapshot: Callable[[], Mapping[str, Mapping[str, int]]], cache_bytes: Callable[[], int]
+) -> Iterator[Metric]:
+    """How often the cache had an answer, its size in memory, and the credits that moved."""
+    counts = snapshot()
+    answers = [{"state": state, "answers": number} for state, number in counts["cache"].items()]
+    moved = [{"movement": movement, "credits": amount} for movement, amount in counts["credits"].items()]
+    yield _counter("webdata_cache_answers", "Answers by x-cache.", ("state",), answers, "answers")
+    size = "Cached answers in this process's memory; 0 where they are in a Redis."
     yield _gauge("webdata_cache_bytes", size, (), [{"bytes": cache_bytes()}], "bytes")
     yield _counter("webdata_credits", "Credits of live keys that moved.", ("movement",), moved, "credits")
 
@@ -208,34 +208,38 @@ def _browsers(rows: Sequence[Row]) -> Iterator[Metric]:
     yield _counter("webdata_browser_launches", launches, labels, rows, "launches")
 
 
-def _ladders(rows: Sequence[Row]) -> Iterator[Metric]:
+def _transports(rows: Sequence[Row]) -> Iterator[Metric]:
     labels = ("network", "engine", "region", "transport")
-    yield _gauge("webdata_ladder_success_ratio", "The moving share of pages won.", labels, rows, "rate")
-    yield _gauge("webdata_ladder_step_seconds", "What a step usually takes.", labels, rows, "seconds")
-    yield _gauge("webdata_ladder_rest_seconds", "For how long it rests; 0: awake.", labels, rows, "rests")
+    yield _gauge("webdata_transport_success_ratio", "The moving share of pages fetched.", labels, rows, "rate")
+    yield _gauge("webdata_transport_attempt_seconds", "What an attempt usually takes.", labels, rows, "seconds")
+    yield _gauge(
+        "webdata_transport_open_seconds", "For how long its circuit stays open; 0: it is not.", labels, rows, "open_for"
+    )
 
 
 def _proxies(rows: Sequence[Row]) -> Iterator[Metric]:
     labels = ("network", "proxy", "engine")
-    yield _gauge("webdata_proxy_success_ratio", "The moving share of good steps.", labels, rows, "success_rate")
-    yield _gauge("webdata_proxy_rest_seconds", "For how long it rests; 0: awake.", labels, rows, "rests_for")
-    ends = [{**row, "verdict": verdict, "steps": row[verdict]} for row in rows for verdict in get_args(Verdict)]
-    told = "Steps through a proxy: won, lost by the proxy, blocked by the site."
-    yield _counter("webdata_proxy_steps", told, (*labels, "verdict"), ends, "steps")
+    yield _gauge("webdata_proxy_success_ratio", "The moving share of good attempts.", labels, rows, "success_rate")
+    yield _gauge(
+        "webdata_proxy_open_seconds", "For how long its circuit stays open; 0: it is not.", labels, rows, "open_for"
+    )
+    ends = [{**row, "verdict": verdict, "attempts": row[verdict]} for row in rows for verdict in get_args(Verdict)]
+    help_text = "Attempts through a proxy: won, lost by the proxy, blocked by the site."
+    yield _counter("webdata_proxy_attempts", help_text, (*labels, "verdict"), ends, "attempts")
 
 
-def _proxy_rows(network: str, ways: Ways, engines: Iterable[str]) -> Iterator[Row]:
+def _proxy_rows(network: str, resources: FetchResources, engines: Iterable[str]) -> Iterator[Row]:
     for engine in engines:
-        for row in ways.proxies.snapshot(engine):
+        for row in resources.proxies.snapshot(engine):
             yield {"network": network, "engine": engine, **row}
 
 
-def _gauge(name: str, told: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
-    return _filled(GaugeMetricFamily(name, told, labels=labels), labels, rows, key)
+def _gauge(name: str, help_text: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
+    return _filled(GaugeMetricFamily(name, help_text, labels=labels), labels, rows, key)
 
 
-def _counter(name: str, told: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
-    return _filled(CounterMetricFamily(name, told, labels=labels), labels, rows, key)
+def _counter(name: str, help_text: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
+    return _filled(CounterMetricFamily(name, help_text, labels=labels), labels, rows, key)
 
 
 def _filled(

@@ -1,26 +1,26 @@
-"""How the last calls to each engine ended, whatever they were lost to."""
+"""How the last calls to each engine ended."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection
 from time import monotonic
 from typing import Any
 
-from webdata.crawling.warm_crawlers import Answer, Call, Turn
+from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import FetchError, NotFoundError
 
 LAST = 20
 """Calls to an engine that are remembered."""
 LEAST = 5
-"""Calls that have to be lost before that is worth a warning: one may have failed by chance."""
+"""Lost calls that are worth a warning: one may have failed by chance."""
 SECONDS = 3600.0
-"""After which a call is forgotten: nobody is to be warned of yesterday."""
+"""After which a call is forgotten."""
 
 
-class Recent:
-    """The last calls to each engine that went where live keys' calls go.
+class RecentCalls:
+    """The last calls to each engine on the network of live keys: the internet, with `sandbox_always` the sandbox.
 
-    With `sandbox_always` that is the sandbox. Nobody is warned of the `unwarned` engines, whose callers choose the
-    sites. `clock` gives seconds that never go back.
+    There are no warnings of the `unwarned` engines, whose callers choose the sites. `clock` gives seconds that never go
+    back.
     """
 
     def __init__(
@@ -31,10 +31,10 @@ class Recent:
         self._clock = clock
         self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST))
 
-    def ended(self, engine: str, call: Call, turn: Turn, end: Answer | Exception) -> None:
-        """Remember how an engine's part of a call ended , unless it was refused or is our fault.
+    def ended(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
+        """Remember how an engine's part of a call ended, unless it was refused or is our fault.
 
-        That a thing does not exist was said by a page, too.
+        That a thing does not exist is an answer, too.
         """
         if call.sandbox != self._sandbox:
             return
@@ -44,16 +44,16 @@ class Recent:
             self._ends[engine].append((self._clock(), end.kind or end.outcome.value))
 
     def snapshot(self) -> list[dict[str, Any]]:
-        """A row for each engine that was called: how many of its last calls won a page, and what others were lost to.
+        """A row for each engine that was called: how many of its last calls fetched a page.
 
-        `lost` counts them by the kind of the loss, the most frequent first.
+        `lost` counts the others by the kind of the loss, the most frequent first.
         """
         return [row for engine in sorted(self._ends) if (row := self._row(engine))["calls"]]
 
     def warnings(self) -> list[str]:
-        """The engines that win nothing, in words."""
+        """A message for each engine that fetches nothing."""
         return [
-            f"{row['engine']}: none of the last {row['calls']} calls won a page ({', '.join(row['lost'])})"
+            f"{row['engine']}: none of the last {row['calls']} calls fetched a page ({', '.join(row['lost'])})"
             for row in self.snapshot()
             if not row["won"] and row["calls"] >= LEAST and row["engine"] not in self._unwarned
         ]

@@ -1,7 +1,7 @@
 """The download handler: how a request's page is won."""
 
 import asyncio
-from typing import Self
+from typing import Self, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -15,6 +15,7 @@ from webdata.egress.guard import Guard
 from webdata.egress.rule import Target
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
+from webdata.transports.browser.process import Browser
 from webdata.transports.http import BoundedHandler
 from webdata.transports.proxy_tunnel import ProxiedHandler
 
@@ -63,7 +64,9 @@ class TransportsHandler(BaseDownloadHandler):
             from webdata.transports.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
 
             return BrowserHandler(
-                self.crawler, FetchResources.of(self.crawler).browser, self._guard or Guard.from_settings(settings)
+                self.crawler,
+                cast(Browser, FetchResources.of(self.crawler).browser),
+                self._guard or Guard.from_settings(settings),
             )
         raise NotSupported(f"there is no transport called {transport}")
 
