@@ -19,7 +19,7 @@ from webdata.resources.forum import (
 )
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import reddit as site
-from webdata.spiders._reddit_oauth import TOKEN, Account
+from webdata.spiders._reddit_oauth import TOKEN, Account, number
 from webdata.spiders._reddit_urls import api_url, feed_url, json_url
 from webdata.spiders.reddit import OPEN_SECONDS, RedditSpider
 
@@ -343,7 +343,7 @@ async def test_what_is_no_token(spider):
 
 @pytest.mark.parametrize(("text", "expected"), [("247", 247), ("0.0", 0), ("", None), ("-1", None), ("1e9", None)])
 def test_numbers_of_headers(text, expected):
-    """A expected in a header is read if it is one."""
+    """A number in a header is read if it is one."""
     assert number(Headers({"x-ratelimit-reset": text}), "x-ratelimit-reset") == expected
 
 
