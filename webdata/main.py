@@ -12,6 +12,7 @@ import orjson
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 
+from webdata.access.api_keys import first_keys
 from webdata.administration.accounts import accounts, plans
 from webdata.administration.keys import keys
 from webdata.administration.usage import usage
@@ -21,7 +22,7 @@ from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import ConfigError, QueryError, RecordError
 from webdata.observability.logs import log_to_standard_error
 from webdata.sandbox.run import run as run_sandbox
-from webdata.server.banner import greet
+from webdata.server.banner import show_banner
 from webdata.server.listening import Listening
 from webdata.server.workers import Worker, Workers
 from webdata.spiders.base import EngineSpider
@@ -96,7 +97,8 @@ def _serve_together(config: Config, listening: Listening) -> None:
 
     def begun() -> None:
         with SqlStores(config.database) as stores:
-            asyncio.run(greet(listening, stores, config))
+            first = asyncio.run(first_keys(stores.keys, stores.ledger))
+        show_banner(listening, config, first)
 
     Workers(config.workers, listening.sockets, partial(_serve, config, listening), begun).run()
 

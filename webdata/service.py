@@ -18,9 +18,10 @@ from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
 
 from webdata.access.admission import Admission
-from webdata.access.api_keys import Access
+from webdata.access.api_keys import Access, first_keys
 from webdata.access.cache import Cache
 from webdata.access.rate_limits import Limits
+from webdata.api import refusals
 from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
@@ -32,11 +33,11 @@ from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, calls, money
-from webdata.observability.siblings import Siblings
+from webdata.observability.workers_metrics import WorkersMetrics
 from webdata.sandbox.server import Sandbox
-from webdata.server.banner import greet
+from webdata.server.banner import show_banner
 from webdata.server.connections import Connections
-from webdata.server.handed import Line
+from webdata.server.control_socket import ControlSocket
 from webdata.server.listening import Listening, room_for
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
@@ -95,7 +96,7 @@ class _Main:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self.stop)
         if self.service.line:
-            self.service.line.listen(self.stop)
+            self.service.line.start(self.stop)
         else:
             loop.add_signal_handler(signal.SIGINT, self.stop)
         try:
@@ -126,8 +127,8 @@ class Service:
         self.listening = listening
         self.settings = settings
         self.worker = worker
-        self.line = Line(worker) if worker else None
-        self.siblings: Siblings | None = None
+        self.line = ControlSocket(worker) if worker else None
+        self.workers: WorkersMetrics | None = None
         self.settling: asyncio.Task[None] | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
         self.ports: list[Any] = []
@@ -150,7 +151,7 @@ class Service:
         metrics.show(partial(calls, self.crawlers))
         self.admission = self._admission(stores)
         metrics.show(partial(money, self.admission.snapshot, lambda: self.passing.cache_bytes))
-        await self._meet_siblings(metrics)
+        await self._serve_metrics(metrics)
         self.health = Health(
             self.crawlers,
             stores.keys,
@@ -158,9 +159,9 @@ class Service:
             recent,
             sandbox_always=always,
             warned=self.passing.warnings,
-            siblings=self.siblings,
+            workers=self.workers,
         )
-        pages = [*self.health.pages(), *([metrics_page(metrics, self.siblings)] if self.config.metrics else [])]
+        pages = [*self.health.pages(), *([metrics_page(metrics, self.workers)] if self.config.metrics else [])]
         self.api = Api(
             resources=self.crawlers.resources,
             admission=self.admission,
@@ -175,12 +176,12 @@ class Service:
         if self.line:
             self.line.ready()
         else:
-            await greet(self.listening, stores, self.config)
+            show_banner(self.listening, self.config, await first_keys(stores.keys, stores.ledger))
 
-    async def _meet_siblings(self, metrics: Metrics) -> None:
+    async def _serve_metrics(self, metrics: Metrics) -> None:
         if self.worker:
-            self.siblings = Siblings(self.worker, metrics.packed)
-            await self.siblings.listen()
+            self.workers = WorkersMetrics(self.worker, metrics.packed)
+            await self.workers.listen()
 
     def _admission(self, stores: SqlStores) -> Admission:
         limits = Limits(self.passing.limits, self.passing.shared_limits)
@@ -196,12 +197,12 @@ class Service:
         self._take(listening.api, factory)
         if listening.redirect:
             port = None if config.public_url else listening.port
-            redirect = RedirectSite(listening.url, port, self.connections)
+            redirect = RedirectSite(listening.url, port, self.connections, refusals)
             self._take(listening.redirect, redirect)
 
     def _take(self, listens: socket.socket, factory: Any) -> None:
         """Connections to this socket are the factory's from now on: accepted here, or by the parent of the workers."""
-        port = self.line.take(factory) if self.line else _adopted(listens, factory)
+        port = self.line.listen(factory) if self.line else _adopted(listens, factory)
         self.ports.append(port)
 
     async def stop(self) -> None:
@@ -220,8 +221,8 @@ class Service:
         await self.passing.close()
         if self.settling:
             self.settling.cancel()
-        if self.siblings:
-            self.siblings.close()
+        if self.workers:
+            self.workers.close()
         if self.stores:
             self.stores.close()
         await self.sandbox.stop()

@@ -33,7 +33,7 @@ class Running:
 
     process: subprocess.Popen
     url: str
-    greeting: str
+    banner: str
 
     @property
     def port(self):
@@ -43,7 +43,7 @@ class Running:
     @property
     def certificate(self):
         """The file of the certificate that was made, which clients are to trust; None by plain HTTP."""
-        found = re.search(r"^certificate: (\S+) \(made here", self.greeting, re.MULTILINE)
+        found = re.search(r"^certificate: (\S+) \(made here", self.banner, re.MULTILINE)
         return found and found[1]
 
     def connection(self):
@@ -55,11 +55,11 @@ class Running:
 
     @property
     def test_key(self):
-        return re.search(r"wd_test_\w+", self.greeting)[0]
+        return re.search(r"wd_test_\w+", self.banner)[0]
 
     @property
     def live_key(self):
-        return re.search(r"wd_live_\w+", self.greeting)[0]
+        return re.search(r"wd_live_\w+", self.banner)[0]
 
     def get(self, path, key=None, **headers):
         """The status, headers and JSON body of one GET."""
@@ -111,16 +111,16 @@ def service(folder, *arguments, limited=False, **environ):
             text=True,
         )
     try:
-        greeting = ""
+        banner = ""
         for line in process.stdout:
-            greeting += line
+            banner += line
             if line.startswith("try: "):
                 break
-        url = re.search(r"answers on (\S+)", greeting)
+        url = re.search(r"answers on (\S+)", banner)
         assert url, (folder / "log").read_text()
         if not limited:
             unlimit(folder)
-        yield Running(process, url[1], greeting)
+        yield Running(process, url[1], banner)
     finally:
         process.kill()
         process.wait()

@@ -31,7 +31,7 @@ def environ():
 
 
 def redirect_port(one):
-    return int(re.search(r"plain HTTP on port (\d+)", one.greeting)[1])
+    return int(re.search(r"plain HTTP on port (\d+)", one.banner)[1])
 
 
 def test_the_whole_way(running):
@@ -62,12 +62,12 @@ def test_every_response_of_https_says_to_stay(running):
 
 
 def test_the_fingerprint_is_printed(running):
-    """The greeting tells the certificate's fingerprint, as it can be compared with what a client sees."""
+    """The banner tells the certificate's fingerprint, as it can be compared with what a client sees."""
     seen = ssl.get_server_certificate(("127.0.0.1", running.port))
     shown = subprocess.run(
         ["openssl", "x509", "-noout", "-fingerprint", "-sha256"], input=seen, text=True, capture_output=True, check=True
     )
-    assert shown.stdout.partition("=")[2].strip() in running.greeting
+    assert shown.stdout.partition("=")[2].strip() in running.banner
 
 
 def test_without_hsts_and_tls(start):
@@ -93,14 +93,14 @@ def own(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_an_own_certificate(start, own, tmp_path):
-    """With an own certificate none is made, and the line of the greeting works for whoever trusts its authority."""
+    """With an own certificate none is made, and the line of the banner works for whoever trusts its authority."""
     with start(**own) as one:
-        line = one.greeting.splitlines()[-1].removeprefix("try: ")
+        line = one.banner.splitlines()[-1].removeprefix("try: ")
         trusting = {"CURL_CA_BUNDLE": own["WEBDATA_TLS_CERT"], "PATH": "/usr/bin:/bin"}
         done = subprocess.run(
             ["sh", "-c", f"{line} --silent"], env=trusting, capture_output=True, timeout=30, check=True
         )
-    assert "(your own)" in one.greeting
+    assert "(your own)" in one.banner
     assert f"https://data.example:{one.port}/v1/search" in line
     assert len(orjson.loads(done.stdout)["results"]) == 3
     assert not (tmp_path / "tls").exists()
@@ -109,7 +109,7 @@ def test_an_own_certificate(start, own, tmp_path):
 def test_a_second_start_keeps_the_certificate(start):
     """Who trusts the certificate that was made need not trust another after a restart."""
     with start() as first, start() as second:
-        assert re.search(r"(?:[0-9A-F]{2}:){31}", first.greeting)[0] in second.greeting
+        assert re.search(r"(?:[0-9A-F]{2}:){31}", first.banner)[0] in second.banner
 
 
 def hello():

@@ -19,8 +19,8 @@ ALONE = {"WEBDATA_TLS": "off"}
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_the_printed_line_works(running):
-    """The curl line of the greeting answers with a record that keeps its schema."""
-    line = running.greeting.splitlines()[-1].removeprefix("try: ")
+    """The curl line of the banner answers with a record that keeps its schema."""
+    line = running.banner.splitlines()[-1].removeprefix("try: ")
     done = subprocess.run(["sh", "-c", f"{line} --silent"], capture_output=True, timeout=30, check=True)
     record = orjson.loads(done.stdout)
     validate(WEB_SEARCH, record)
@@ -120,7 +120,7 @@ def test_the_second_start_keeps_the_keys(start):
     with start() as first:
         key = first.test_key
     with start() as second:
-        assert "wd_test_" not in second.greeting
+        assert "wd_test_" not in second.banner
         assert second.get("/v1/search?q=coffee", key=key)[0] == 200
 
 
@@ -128,7 +128,7 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
     """With WEBDATA_SANDBOX=always a live key is answered without the internet."""
     with start(WEBDATA_SANDBOX="always") as one:
         assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
-        assert f"live key (answered by the sandbox, and pays): {one.live_key}" in " ".join(one.greeting.split())
+        assert f"live key (answered by the sandbox, and pays): {one.live_key}" in " ".join(one.banner.split())
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def test_a_mistake_stops_the_start(tmp_path, name, value, told):
         ),
     ],
 )
-def test_the_greeting_tells_the_browser(start, environ, browser):
+def test_the_banner_tells_the_browser(start, environ, browser):
     """The browser that is told is the one that is used, without an address that may hold a token."""
     with start(**environ) as one:
-        assert f"browser transport: {browser}\n" in one.greeting
+        assert f"browser transport: {browser}\n" in one.banner
 
 
 def test_a_taken_port_is_told(running, tmp_path):

@@ -168,7 +168,7 @@ def test_what_workers_share_by_redis(start, shared_redis, call_by):
         for caller in (first, second):
             caller.key = one.live_key
             assert caller.get("/api/v1/account")[0] == 200
-        assert "WEBDATA_REDIS" not in one.greeting
+        assert "WEBDATA_REDIS" not in one.banner
 
 
 def test_a_revoked_key_stops_in_both(serve, books, call_by):
@@ -179,7 +179,7 @@ def test_a_revoked_key_stops_in_both(serve, books, call_by):
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [200, 200]
         books.run("keys", "revoke", one.live_key[:12])
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [401, 401]
-        assert "2 times as often" in one.greeting
+        assert "2 times as often" in one.banner
 
 
 def test_the_end(serve, books):

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from webdata.observability import siblings
-from webdata.observability.siblings import Siblings
+from webdata.observability import workers_metrics
+from webdata.observability.workers_metrics import WorkersMetrics
 from webdata.server.workers import Worker
 
 
@@ -18,7 +18,7 @@ def make(tmp_path):
 
         def make(number):
             line = stack.enter_context(socket.socket())
-            return Siblings(Worker(number, 3, line, tmp_path), lambda: b"%d counted" % number)
+            return WorkersMetrics(Worker(number, 3, line, tmp_path), lambda: b"%d counted" % number)
 
         yield make
 
@@ -31,23 +31,23 @@ async def test_who_is_there(make):
         await one.listen()
     try:
         assert second.snapshot() == {"number": 2, "of": 3, "running": 2}
-        assert list((await second.told()).items()) == [(1, b"1 counted"), (2, b"2 counted"), (3, None)]
+        assert list((await second.collect()).items()) == [(1, b"1 counted"), (2, b"2 counted"), (3, None)]
     finally:
         first.close()
     assert second.snapshot()["running"] == 1
-    assert (await second.told())[1] is None
+    assert (await second.collect())[1] is None
     second.close()
 
 
 @pytest.mark.task
 async def test_one_that_hangs(make, monkeypatch, tmp_path):
     """One that does not answer in time is left out, and holds up nobody for longer."""
-    monkeypatch.setattr(siblings, "PATIENCE", 0.2)
+    monkeypatch.setattr(workers_metrics, "TIMEOUT", 0.2)
     with socket.socket(socket.AF_UNIX) as hung:
         hung.bind(str(tmp_path / "3.socket"))
         hung.listen()
         async with asyncio.timeout(5):
-            assert await make(1).told() == {1: b"1 counted", 2: None, 3: None}
+            assert await make(1).collect() == {1: b"1 counted", 2: None, 3: None}
 
 
 @pytest.mark.task
@@ -57,6 +57,6 @@ async def test_the_place_of_one_that_died(make, tmp_path):
         dead.bind(str(tmp_path / "1.socket"))
     one = make(1)
     await one.listen()
-    assert (await make(2).told())[1] == b"1 counted"
+    assert (await make(2).collect())[1] == b"1 counted"
     one.close()
     assert not list(tmp_path.iterdir())

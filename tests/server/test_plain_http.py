@@ -14,6 +14,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
+from webdata.api import refusals
 from webdata.config.config import Config
 from webdata.server.connections import Connections
 from webdata.server.plain_http import TLS_HANDSHAKE, RedirectSite, secured
@@ -28,7 +29,7 @@ SAFE_LOCATION = re.compile(r"https://(?:[A-Za-z0-9._-]+|\[[0-9a-f:.]+\])(?::8443
 @pytest.fixture(scope="module")
 def site():
     """Callers are sent to the host that they asked, at the port of HTTPS."""
-    return RedirectSite(URL, 8443, Connections())
+    return RedirectSite(URL, 8443, Connections(), refusals)
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def clock():
 
 @pytest.fixture
 def plain(clock):
-    listening = reactor.listenTCP(0, RedirectSite(URL, 8443, Connections(clock=clock)), interface="127.0.0.1")
+    listening = reactor.listenTCP(0, RedirectSite(URL, 8443, Connections(clock=clock), refusals), interface="127.0.0.1")
     yield listening.getHost().port
     listening.stopListening()
 
@@ -183,14 +184,17 @@ async def test_who_never_closes_is_cut_off(plain, clock):
 
 def test_a_public_address(site):
     """Where the operator says what the address is, all are sent there."""
-    public = RedirectSite("https://data.example.com", None, Connections())
+    public = RedirectSite("https://data.example.com", None, Connections(), refusals)
     assert public.location("/a?b", ["evil.example"]) == "https://data.example.com/a?b"
     assert public.location("http://evil.example/a", []) == "https://data.example.com/a"
 
 
 def test_the_usual_port():
     """The port of HTTPS is not told where it is the usual one."""
-    assert RedirectSite("https://[::]", 443, Connections()).location("/", ["a.example:80"]) == "https://a.example/"
+    assert (
+        RedirectSite("https://[::]", 443, Connections(), refusals).location("/", ["a.example:80"])
+        == "https://a.example/"
+    )
 
 
 hosts = st.one_of(
@@ -222,7 +226,7 @@ def test_no_host_or_target_leads_astray(site, target, given_hosts):
 @deferred_f_from_coro_f
 async def test_plain_words_to_the_port_of_https(api, tmp_path):
     """What is not TLS is told so at once, and closed; what begins like TLS gets no plain word."""
-    site = secured(Site(api.resource(), Connections(), 3600), ServerTLS(Config(tls_folder=tmp_path)))
+    site = secured(Site(api.resource(), Connections(), refusals, 3600), ServerTLS(Config(tls_folder=tmp_path)))
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     port = listening.getHost().port
     for first in range(256):

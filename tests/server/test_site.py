@@ -14,6 +14,7 @@ from twisted.internet import reactor
 from twisted.internet.task import Clock
 from twisted.web.test.requesthelper import DummyChannel
 
+from webdata.api import refusals
 from webdata.config.config import Config
 from webdata.server.connections import Connections, Phase
 from webdata.server.plain_http import secured
@@ -45,7 +46,7 @@ def connections(clock):
 @pytest.fixture
 def timed(api, connections):
     """A port whose connections live by `clock`."""
-    listening = reactor.listenTCP(0, Site(api.resource(), connections), interface="127.0.0.1")
+    listening = reactor.listenTCP(0, Site(api.resource(), connections, refusals), interface="127.0.0.1")
     yield listening.getHost().port
     listening.stopListening()
 
@@ -54,7 +55,7 @@ def timed(api, connections):
 def secure(api, connections, tmp_path):
     """The same by TLS, and what a client trusts."""
     tls = ServerTLS(Config(tls_folder=tmp_path))
-    site = secured(Site(api.resource(), connections, 3600), tls)
+    site = secured(Site(api.resource(), connections, refusals, 3600), tls)
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     yield listening.getHost().port, ssl.create_default_context(cafile=str(tls.certificate.cert_file))
     listening.stopListening()

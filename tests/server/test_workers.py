@@ -47,19 +47,19 @@ def work(worker):
         raise ConfigError("the second one is wrong")
     if how == "broken" and worker.number == 2:
         raise ZeroDivisionError
-    worker.say(READY)
-    worker.line.settimeout(0.05)
+    worker.send(READY)
+    worker.control.settimeout(0.05)
     while True:
-        worker.say(ALIVE)
+        worker.send(ALIVE)
         try:
-            kind, given, *_ = socket.recv_fds(worker.line, 1, 1)
+            kind, given, *_ = socket.recv_fds(worker.control, 1, 1)
         except TimeoutError:
             continue
         if given:
-            worker.say(TAKEN)
+            worker.send(TAKEN)
             told(worker, given[0])
         elif how != "stubborn":
-            worker.say(CLOSED)
+            worker.send(CLOSED)
             return
 
 

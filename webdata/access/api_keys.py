@@ -18,13 +18,11 @@ from zlib import crc32
 
 from ulid import ULID
 
+from webdata.domain.api_key import HEADERS, FirstKeys
 from webdata.domain.errors import UnauthorizedError
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore
+from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore, Ledger
 
 logger = logging.getLogger(__name__)
-
-HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
-"""Where a key may come; the first one present wins (contract.md 1)."""
 
 BASE62 = digits + ascii_uppercase + ascii_lowercase
 SHAPE = re.compile(r"wd_(live|test)_[0-9A-Za-z]{49}")
@@ -113,6 +111,17 @@ def new_key(
         expires=expires,
     )
     return key, secret
+
+
+async def first_keys(keys: KeyStore, ledger: Ledger) -> FirstKeys | None:
+    """A test key and a live key of the default account, made if the store has no keys; None if it has some."""
+    if await keys.all():
+        return None
+    test, test_secret = new_key("first test key", test=True)
+    live, live_secret = new_key("first live key", test=False)
+    await keys.add(test)
+    await keys.add(live)
+    return FirstKeys(test_secret, live_secret, await ledger.balance(DEFAULT_ACCOUNT))
 
 
 def successor(key: Key) -> tuple[Key, str]:

@@ -13,6 +13,7 @@ from werkzeug.routing import Map, Rule
 
 from webdata.access.admission import Admission, Standing
 from webdata.access.cache import CacheControl
+from webdata.api import refusals
 from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.front import Front
 from webdata.api.incoming import LONGEST_READ, Incoming
@@ -74,7 +75,7 @@ class Api:
 
     def site(self, hsts: int = 0) -> Site:
         """What a port listens for; `hsts` is told by TLS, in seconds."""
-        return Site(self._front, self._connections, hsts)
+        return Site(self._front, self._connections, refusals, hsts)
 
     async def drain(self, within: float) -> None:
         """Answer new requests with 503 and wait until those in flight are answered, and the answers sent.

@@ -17,7 +17,7 @@ from webdata.crawling.warm_crawlers import WarmCrawlers
 from webdata.fetching.fetch import Ways
 from webdata.fetching.transport_policy import Transport
 from webdata.observability.metrics import NETWORKS
-from webdata.observability.siblings import Siblings
+from webdata.observability.workers_metrics import WorkersMetrics
 from webdata.stores.interfaces import KeyStore
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class Health:
     """How the service does, told without a word that helps anybody else: no addresses, no keys.
 
     `wanted` are the transports that the operator has not turned off, `recent` tells how the last calls ended, `warned`
-    what else there is to warn of, `siblings` the workers, where there are several. With `sandbox_always` live keys'
+    what else there is to warn of, `workers` the workers, where there are several. With `sandbox_always` live keys'
     calls go to the sandbox, and its ways are looked at for warnings.
     """
 
@@ -40,7 +40,7 @@ class Health:
         *,
         sandbox_always: bool = False,
         warned: Callable[[], Iterable[str]] = tuple,
-        siblings: Siblings | None = None,
+        workers: WorkersMetrics | None = None,
     ) -> None:
         self._crawlers = crawlers
         self._keys = keys
@@ -48,7 +48,7 @@ class Health:
         self._recent = recent
         self._sandbox_always = sandbox_always
         self._warned = warned
-        self._siblings = siblings
+        self._workers = workers
         self._version = version("webdata")
         self._begun = monotonic()
         self._stopping = False
@@ -74,7 +74,7 @@ class Health:
             "status": self._status(failures, warnings),
             "version": self._version,
             "uptime": round(monotonic() - self._begun, 1),
-            **({"worker": self._siblings.snapshot()} if self._siblings else {}),
+            **({"worker": self._workers.snapshot()} if self._workers else {}),
             "calls": self._crawlers.snapshot(),
             "sandbox": "always" if self._sandbox_always else "test",
             "recent": self._recent.snapshot(),

@@ -1,6 +1,5 @@
 """A request as those who answer it see it."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -8,9 +7,9 @@ from twisted.web.http_headers import Headers
 from twisted.web.server import Request
 
 from webdata.api.problems import JSON, PROBLEM_JSON
+from webdata.domain.api_key import redacted
 from webdata.server.site import ascii_only
 
-KEY = re.compile(r"wd_(live|test)_\w+")
 MOST_READ = 1000
 """Targets that are remembered with what they consist of."""
 LONGEST_READ = 500
@@ -59,7 +58,7 @@ def _read(target: bytes) -> tuple[str, str, str]:
 def _parts(target: bytes) -> tuple[str, str, str]:
     """The path and the query string of a request's target, and the target as the log may tell it."""
     uri = ascii_only(target).decode("ascii")
-    shown = KEY.sub(r"wd_\1_…", uri)
+    shown = redacted(uri)
     if not uri.startswith("/"):  # the absolute form, http://host/path, that RFC 9112 3.2.2 has servers accept
         uri = "/" + uri.partition("://")[2].partition("/")[2]
     path, _, query = uri.partition("?")

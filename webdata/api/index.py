@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote_plus
 
-from webdata.access.api_keys import HEADERS
 from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
 from webdata.api.params import example
+from webdata.domain.api_key import HEADERS
 from webdata.domain.query import header_of
 from webdata.resources import Resource
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from webdata.access.api_keys import HEADERS as KEY_HEADERS
 from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.index import parameter
 from webdata.api.open_pages import OpenPage
@@ -23,6 +22,7 @@ from webdata.api.openapi_responses import (
 from webdata.api.openapi_schemas import choices, field_example, field_schema, record_schemas, reference
 from webdata.api.problems import JSON
 from webdata.api.replies import Reply
+from webdata.domain.api_key import HEADERS as KEY_HEADERS
 from webdata.resources import Resource
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))

@@ -2,97 +2,40 @@
 
 import logging
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import click
 
-from webdata.access.api_keys import new_key
 from webdata.config.config import Config
+from webdata.domain.api_key import FirstKeys
 from webdata.server.certificates import Certificate
 from webdata.server.listening import Listening
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore
-from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
 
 
-async def greet(listening: Listening, stores: SqlStores, config: Config) -> None:
-    """Tell where the service is and how to call it; make the first keys and show them, this once."""
+def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -> None:
+    """Write the banner to standard output. `first_keys` are those just made, None if there were keys before."""
     lines = [f"webdata answers on {listening.url}", *_https(listening), f"browser transport: {_browser(config)}"]
-    lines += _workers(config)
-    header = '"X-Api-Key: $WEBDATA_KEY"'
-    if await stores.keys.all():
-        lines.append("keys: as made before, and only their hashes are kept: put yours into WEBDATA_KEY,")
-        lines.append("      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)")
-    else:
-        key = await _first_key(stores.keys, test=True)
-        header = f"'X-Api-Key: {key}'"
-        live = await _first_key(stores.keys, test=False)
-        balance = await stores.ledger.balance(DEFAULT_ACCOUNT)
-        lines.append(f"test key (answered by the built-in sandbox): {key}")
-        goes = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
-        lines.append(f"{f'live key ({goes}):':<44} {live}")
-        lines.append("Keep them: only their hashes are stored, they are not shown again.")
-        lines.append(f"The account `default` has {balance:,} credits for the live key; test keys cost none.")
-        lines.append("      More of them: .venv/bin/webdata accounts credit default 100000")
-    lines.append(f"try: curl {_trust(listening)}-H {header} '{_reached(listening)}/v1/search?q=coffee+shops&num=3'")
-    _say(lines)
-
-
-def _say(lines: Iterable[str]) -> None:
-    """All at once; a reader who has gone, as `head -1` may have, is no reason to stop."""
+    lines += [*_workers(config), *_keys(config, first_keys), _example(listening, first_keys)]
     try:
         click.echo("\n".join(lines))
-    except OSError as error:
-        what = "make keys with `webdata keys create`, if it would have shown the first"
-        logger.warning("the greeting could not be written (%s): %s", error.strerror, what)
+    except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
+        right = "make keys with `webdata keys create`, if it would have shown the first"
+        logger.warning("the banner could not be written (%s): %s", error.strerror, right)
 
 
 def _https(listening: Listening) -> Iterator[str]:
     certificate = listening.certificate
     if certificate:
-        whose = "made here, trusted by nobody yet" if certificate.made else "your own"
-        yield f"certificate: {certificate.cert_file} ({whose}), until {certificate.until:%Y-%m-%d}, SHA-256 fingerprint"
+        origin = "made here, trusted by nobody yet" if certificate.made else "your own"
+        until = f"{certificate.until:%Y-%m-%d}"
+        yield f"certificate: {certificate.cert_file} ({origin}), until {until}, SHA-256 fingerprint"
         yield f"      {certificate.fingerprint}"
     if listening.redirect:
         host, port = listening.redirect.getsockname()[:2]
-        yield f"plain HTTP on port {port} of {host} is answered with the way to HTTPS, and nothing else"
-
-
-def _trust(listening: Listening) -> str:
-    """What curl has to be told to take the certificate."""
-    certificate = listening.certificate
-    if certificate is None:
-        return ""
-    if certificate.made:
-        return f"--cacert {shlex.quote(str(certificate.cert_file))} "
-    name = _name(listening, certificate)
-    return f"--resolve {name}:{listening.port}:{urlsplit(listening.url).hostname} " if name else ""
-
-
-def _reached(listening: Listening) -> str:
-    """The address to call: by a name of the operator's certificate, where it is not for the address itself."""
-    certificate = listening.certificate
-    name = _name(listening, certificate) if certificate and not certificate.made else None
-    return f"https://{name}:{listening.port}" if name else listening.url
-
-
-def _name(listening: Listening, certificate: Certificate) -> str | None:
-    """A name of a certificate that is not for the address where the service is; None where it is, or has none."""
-    if certificate.covers(urlsplit(listening.url).hostname or ""):
-        return None
-    names = sorted(name for name in certificate.names if isinstance(name, str))
-    return names[0].replace("*", "webdata") if names else None
-
-
-def _workers(config: Config) -> Iterator[str]:
-    if config.workers == 1:
-        return
-    yield f"{config.workers} workers, each with a browser of its own and room for {config.max_calls} calls"
-    if not config.redis:
-        yield "      Without a Redis each has limits and cached answers of its own: a key may call up to"
-        yield f"      {config.workers} times as often as its plan says. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
+        yield f"plain HTTP on port {port} of {host} is only redirected to HTTPS"
 
 
 def _browser(config: Config) -> str:
@@ -104,7 +47,43 @@ def _browser(config: Config) -> str:
     return config.chromium or "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"
 
 
-async def _first_key(keys: KeyStore, *, test: bool) -> str:
-    key, secret = new_key(f"first {'test' if test else 'live'} key", test=test)
-    await keys.add(key)
-    return secret
+def _workers(config: Config) -> Iterator[str]:
+    if config.workers == 1:
+        return
+    yield f"{config.workers} workers, each with a browser of its own and room for {config.max_calls} calls"
+    if not config.redis:
+        yield "      Without a Redis each has limits and cached answers of its own: a key may call up to"
+        yield f"      {config.workers} times as often as its plan says. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
+
+
+def _keys(config: Config, first: FirstKeys | None) -> Iterator[str]:
+    if first is None:
+        yield "keys: as made before, and only their hashes are stored: put yours into WEBDATA_KEY,"
+        yield "      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)"
+        return
+    effect = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
+    yield f"test key (answered by the built-in sandbox): {first.test}"
+    yield f"{f'live key ({effect}):':<44} {first.live}"
+    yield "Keep them: only their hashes are stored, they are not shown again."
+    yield f"The account `default` has {first.credits:,} credits for the live key; test keys cost none."
+    yield "      More of them: .venv/bin/webdata accounts credit default 100000"
+
+
+def _example(listening: Listening, first: FirstKeys | None) -> str:
+    """A command line that works: it names the test key, the address, and what verifies the certificate."""
+    header = f"'X-Api-Key: {first.test}'" if first else '"X-Api-Key: $WEBDATA_KEY"'
+    certificate, url, option = listening.certificate, listening.url, ""
+    if certificate and certificate.made:
+        option = f"--cacert {shlex.quote(str(certificate.cert_file))} "
+    elif certificate and (name := _name(listening, certificate)):
+        option = f"--resolve {name}:{listening.port}:{urlsplit(url).hostname} "
+        url = f"https://{name}:{listening.port}"
+    return f"try: curl {option}-H {header} '{url}/v1/search?q=coffee+shops&num=3'"
+
+
+def _name(listening: Listening, certificate: Certificate) -> str | None:
+    """A name of a certificate that does not cover the service's own address; None if it does, or has no name."""
+    if certificate.covers(urlsplit(listening.url).hostname or ""):
+        return None
+    names = sorted(name for name in certificate.names if isinstance(name, str))
+    return names[0].replace("*", "webdata") if names else None

@@ -1,4 +1,7 @@
-"""A worker's end of the line to its parent (`webdata.server.workers`): connections come by it, and the word to stop."""
+"""The worker's side of its control socket: the parent sends connections and the command to stop, the worker its state.
+
+`webdata.server.workers` describes the protocol and is the parent's side.
+"""
 
 import asyncio
 import contextlib
@@ -16,65 +19,67 @@ CLOSE_ON_EXEC: int = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
-class Line:
-    """Connections and the word to stop come by it, signs of life go back."""
+class ControlSocket:
+    """Receives connections for the factories of a worker, and reports that the worker runs."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._factories: list[ServerFactory] = []
 
-    def listen(self, stop: Callable[[], None]) -> None:
-        """Begin to listen; `stop` is called whenever the parent says so, and when it has died."""
+    def start(self, stop: Callable[[], None]) -> None:
+        """Begin to receive; `stop` is called for each command to stop, and when the parent has died."""
         self._stop = stop
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._worker.line, self._heard)
+        self._loop.add_reader(self._worker.control, self._receive)
 
-    def take(self, factory: ServerFactory) -> "HandedPort":
-        """Connections of the next listening socket, counted from the first, are this factory's."""
+    def listen(self, factory: ServerFactory) -> "ForwardedPort":
+        """Serve the connections of the parent's next listening socket, from its first, with this factory."""
         factory.doStart()
         self._factories.append(factory)
-        return HandedPort(self._worker, factory)
+        return ForwardedPort(self._worker, factory)
 
     def ready(self) -> None:
-        """Tell the parent that connections are taken, and from now on that this process does not hang."""
-        self._worker.say(READY)
-        self._alive()
+        """Report that this worker takes connections, and from now on, every TICK, that it runs."""
+        self._worker.send(READY)
+        self._report_alive()
 
-    def _alive(self) -> None:
-        self._worker.say(ALIVE)
-        self._loop.call_later(TICK, self._alive)
+    def _report_alive(self) -> None:
+        self._worker.send(ALIVE)
+        self._loop.call_later(TICK, self._report_alive)
 
-    def _heard(self) -> None:
+    def _receive(self) -> None:
         try:
-            kind, given, _, _ = socket.recv_fds(self._worker.line, 1, 1, CLOSE_ON_EXEC | socket.MSG_DONTWAIT)
+            message, descriptors, _, _ = socket.recv_fds(
+                self._worker.control, 1, 1, CLOSE_ON_EXEC | socket.MSG_DONTWAIT
+            )
         except BlockingIOError:
             return
         except OSError:
-            kind, given = b"", []
-        if given:
-            self._worker.say(TAKEN)
-        for one in given:
-            self._adopt(one, self._factories[kind[0] - 1])
-        if not kind:
-            self._loop.remove_reader(self._worker.line)
-        if kind in (STOP, b""):
+            message, descriptors = b"", []
+        if descriptors:
+            self._worker.send(TAKEN)
+        for descriptor in descriptors:
+            self._adopt(descriptor, self._factories[message[0] - 1])
+        if not message:
+            self._loop.remove_reader(self._worker.control)
+        if message in (STOP, b""):
             self._stop()
 
     def _adopt(self, descriptor: int, factory: ServerFactory) -> None:
-        with socket.socket(fileno=descriptor) as connection, contextlib.suppress(OSError):  # its caller may have gone
+        with socket.socket(fileno=descriptor) as connection, contextlib.suppress(OSError):  # its client may have gone
             connection.setblocking(False)
             reactor.adoptStreamConnection(connection.fileno(), connection.family, factory)
 
 
-class HandedPort:
-    """What is handed here, as a port of Twisted's that can be closed."""
+class ForwardedPort:
+    """A listening socket of the parent, to be closed as a port of Twisted's."""
 
     def __init__(self, worker: Worker, factory: ServerFactory) -> None:
         self._worker = worker
         self._factory = factory
 
     def stopListening(self) -> Deferred[None]:
-        """Have the parent hand no more connections here."""
-        self._worker.say(CLOSED)
+        """Report that this worker takes no more connections."""
+        self._worker.send(CLOSED)
         self._factory.doStop()
         return succeed(None)

@@ -1,7 +1,8 @@
-"""The HTTP server under the API: reads what clients really send, and closes connections without losing an answer."""
+"""The HTTP server under the API: takes what real clients send, and loses no response when it closes a connection."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.interfaces import IHalfCloseableProtocol, IHandshakeListener
@@ -14,48 +15,48 @@ from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.api.problems import ProblemDetails
-from webdata.api.replies import new_request_id
 from webdata.server.connections import LIMITS, Connections, Phase, Unsent
 
 MAX_BODY = 1_048_576
-"""Bytes of a request's body. What goes beyond is dropped, and the request is answered 413."""
+"""Bytes of a request's body. More are dropped, and the request is answered 413."""
 SLOWEST = 16_384
-"""Bytes a second of a body that count as progress; what is dropped counts as none."""
-
-UNREADABLE = ProblemDetails(
-    "bad_request",
-    "This is not a readable HTTP request: send GET /v1/… HTTP/1.1 with at most 16 KB of path and headers.",
-)
-TOO_SLOW = ProblemDetails(
-    "request_timeout",
-    f"The request did not come in time: send the path and headers within {LIMITS[Phase.HEAD]:.0f} seconds, and a body "
-    f"within {LIMITS[Phase.BODY]:.0f} seconds or at {SLOWEST // 1024} KB a second.",
-)
+"""Bytes a second at which a body extends its time limit; dropped bytes do not."""
 ODD = re.compile(rb"[^\x21-\x7e]")
 REQUEST_LINE_ENDS = (b" HTTP/1.1", b" HTTP/1.0")
 KEEP_ALIVE = b"timeout=%d" % LIMITS[Phase.IDLE]
-"""How long a connection stays open between two requests, for clients that would rather not find it closed."""
+"""How long a connection stays open between two requests, so that clients do not send into a closed one."""
 HSTS = "strict-transport-security"
 
 
+class Refusals(Protocol):
+    """The responses to clients whose requests do not reach the resource: whole, with `Connection: close`."""
+
+    def unreadable(self, headers: Mapping[str, str]) -> bytes:
+        """For what is not an HTTP request, or has too long a head; with these further headers."""
+
+    def too_slow(self, headers: Mapping[str, str]) -> bytes:
+        """For a request that was not complete within LIMITS; with these further headers."""
+
+    def not_tls(self) -> bytes:
+        """For a client that does not begin TLS on a port of HTTPS."""
+
+    def https_required(self, method: str, target: str, location: str, has_key: bool) -> bytes:
+        """For a request by plain HTTP: the redirect to `location`. `has_key` says whether it carried an API key."""
+
+
 def ascii_only(target: bytes) -> bytes:
-    """Percent-encode the bytes of a URL that are not printable ASCII; clients such as curl send them as they are."""
-    return ODD.sub(_escaped, target)
-
-
-def _escaped(match: re.Match[bytes]) -> bytes:
-    return b"%%%02X" % match[0][0]
+    """Percent-encode the bytes of a URL that are not printable ASCII; clients such as curl send them unescaped."""
+    return ODD.sub(lambda match: b"%%%02X" % match[0][0], target)
 
 
 class BoundedRequest(server.Request):
-    """A request that keeps no more than MAX_BODY bytes of its body, and one to tell that there were more."""
+    """A request that stores at most MAX_BODY bytes of its body, and one more if the body is larger."""
 
     def requestReceived(self: Any, command: bytes, path: bytes, version: bytes) -> None:
-        """Have it answered by what its site listens for.
+        """Render the site's resource.
 
-        No resource below that is looked for, and no arguments and no forms are read, as others of Twisted's requests
-        do: who answers reads the target and the body as they came.
+        Unlike Twisted's own requests it looks for no child resource and parses no arguments and no forms: the resource
+        reads the target and the body itself.
         """
         self.content.seek(0)
         self.method, self.uri, self.clientproto = command, path, version
@@ -74,7 +75,7 @@ class BoundedRequest(server.Request):
 
 @implementer(IHandshakeListener, IHalfCloseableProtocol)
 class Channel(HTTPChannel):
-    """A connection that its site knows of, and what it waits for."""
+    """A connection, which reports its phases to the site's connections."""
 
     site: "Site"
     transport: Any
@@ -85,17 +86,17 @@ class Channel(HTTPChannel):
     unsent_since = 0.0
     _secure = False
     _unread: Request | None = None
-    """The last one that was answered, until the client has read enough for another to be looked at."""
+    """The request answered last, while the client has not read enough of the answers for another to begin."""
     received = 0
-    """Bytes of the body that comes now."""
+    """Bytes of the current request's body."""
 
     def connectionMade(self) -> None:
         HTTPChannel.connectionMade(self)
-        self._secure = HTTPChannel.isSecure(self)  # asked several times a request, and slow to find out
+        self._secure = HTTPChannel.isSecure(self)  # read several times a request, and slow
         self.site.connections.opened(self, Phase.HANDSHAKE if self._secure else Phase.NEW)
 
     def isSecure(self) -> bool:
-        """Whether it is by TLS."""
+        """Whether the connection is by TLS."""
         return self._secure
 
     def handshakeCompleted(self) -> None:
@@ -107,14 +108,14 @@ class Channel(HTTPChannel):
         HTTPChannel.connectionLost(self, reason)
 
     def readConnectionLost(self) -> None:
-        """Close it when the client has closed its end, but send what was written to it first."""
+        """The client has closed its side: close the connection once all is sent."""
         self.loseConnection()
 
     def writeConnectionLost(self) -> None:
-        """Nothing: the other end is still heard."""
+        """Nothing: the client may still send."""
 
     def dataReceived(self, data: bytes) -> None:
-        if self.phase is Phase.CLOSING:  # after its last answer nothing of a connection is read, by TLS neither
+        if self.phase is Phase.CLOSING:  # TLS still delivers data then
             return
         if self.phase in (Phase.NEW, Phase.IDLE):
             self._enter(Phase.HEAD)
@@ -132,7 +133,7 @@ class Channel(HTTPChannel):
 
     def allHeadersReceived(self) -> None:
         self.received = 0
-        if self.length != 0:  # None where its length is not known
+        if self.length != 0:  # None: of unknown length
             self._enter(Phase.BODY)
         HTTPChannel.allHeadersReceived(self)
 
@@ -145,18 +146,18 @@ class Channel(HTTPChannel):
         HTTPChannel.allContentReceived(self)
 
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
-        for name, value in self._own_headers().items():
+        for name, value in self._security_headers().items():
             headers.setRawHeaders(name, [value])
         if self.persistent:
             headers.setRawHeaders(b"keep-alive", [KEEP_ALIVE])
         HTTPChannel.writeHeaders(self, version, code, reason, headers)
 
     def requestDone(self, request: Request) -> None:
-        if self._waitingForTransport and self.persistent:  # else answers to what is asked at once would pile up here
+        if self._waitingForTransport and self.persistent:  # or answers to pipelined requests would pile up in memory
             self._unread = request
             self._networkProducer.pauseProducing()
             return
-        self._enter(Phase.IDLE)  # now: another request may be here already, and begins in this call
+        self._enter(Phase.IDLE)  # first: the next pipelined request may begin in this call
         HTTPChannel.requestDone(self, request)
 
     def resumeProducing(self) -> None:
@@ -179,20 +180,20 @@ class Channel(HTTPChannel):
         self.transport.abortConnection()
 
     def late(self) -> None:
-        """Tell a client that was too slow to ask, and close the connection; without a word where it asked nothing."""
+        """Close the connection of a client that took too long; one that had begun a request gets a 408 first."""
         if self.phase in (Phase.HEAD, Phase.BODY):
-            self._say_last(TOO_SLOW)
+            self._close_with(self.site.refusals.too_slow(self._security_headers()))
         elif self.phase in (Phase.NEW, Phase.IDLE):
             self.loseConnection()
         else:
             self.abort()
 
     def extra(self) -> float:
-        """Seconds that a body has earned by coming fast enough."""
+        """Seconds by which a body that arrives fast enough extends its limit."""
         return min(self.received, MAX_BODY) / SLOWEST if self.phase is Phase.BODY else 0.0
 
     def now_unsent(self) -> Unsent | None:
-        """Where the sending stands: the length of what waits for the socket, and how much of it has gone."""
+        """Bytes that wait for the socket, and how many of them were sent; None when all were."""
         tcp = self.transport.transport if isinstance(self.transport, TLSMemoryBIOProtocol) else self.transport
         return (len(tcp.dataBuffer), tcp.offset) if isinstance(tcp, FileDescriptor) and tcp.dataBuffer else None
 
@@ -200,16 +201,16 @@ class Channel(HTTPChannel):
         self.site.connections.enter(self, phase)
 
     def _respondToBadRequestAndDisconnect(self) -> None:
-        # Twisted answers what it cannot parse without headers or body; every answer of ours has both.
-        self._say_last(UNREADABLE)
+        # Twisted's own answer to what it cannot parse has neither headers nor a body.
+        self._close_with(self.site.refusals.unreadable(self._security_headers()))
 
-    def _say_last(self, problem: ProblemDetails) -> None:
-        HTTPChannel.write(self, problem.reply(new_request_id()).with_headers(self._own_headers()).last_words())
-        self._hear_out()
+    def _close_with(self, response: bytes) -> None:
+        """Send a last response, close the sending side and drop what still arrives.
 
-    def _hear_out(self) -> None:
-        """Close our end, and drop what still comes: closing all would lose the answer of a client that still sends."""
-        if not isinstance(self.transport, FileDescriptor):  # TLS hears the other end out by itself
+        To close both sides at once would reset the connection of a client that still sends, and lose the response.
+        """
+        HTTPChannel.write(self, response)
+        if not isinstance(self.transport, FileDescriptor):  # TLS itself reads until the client closes
             self.loseConnection()
             return
         self._enter(Phase.CLOSING)
@@ -218,24 +219,24 @@ class Channel(HTTPChannel):
         HTTPChannel.clearLineBuffer(self)
         HTTPChannel.setRawMode(self)
 
-    def _own_headers(self) -> dict[str, str]:
-        """Those that say how the connection was, not what was asked."""
-        return self.site.secure_headers if self._secure else {}
+    def _security_headers(self) -> dict[str, str]:
+        return self.site.tls_headers if self._secure else {}
 
 
 class Site(server.Site):
-    """Listens for a resource; its connections are kept with those of the process.
+    """Serves a resource by HTTP; `connections` are those of the process, on all ports.
 
-    By TLS every response says that browsers shall use nothing else for `hsts` seconds (RFC 6797), 0 says nothing.
+    Over TLS every response has Strict-Transport-Security of `hsts` seconds (RFC 6797), none where it is 0.
     """
 
     protocol: type[Channel] = Channel  # type: ignore[assignment]  # Twisted's own wraps this one to speak HTTP/2 as well
 
-    def __init__(self, resource: Resource, connections: Connections, hsts: int = 0) -> None:
+    def __init__(self, resource: Resource, connections: Connections, refusals: Refusals, hsts: int = 0) -> None:
         server.Site.__init__(self, resource, requestFactory=BoundedRequest, parsePOSTFormSubmission=False)
-        self.timeOut = None  # a timer for each connection; ours has one for all
+        self.timeOut = None  # Twisted's timer for each connection: Connections has one for all
         self.connections = connections
-        self.secure_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
+        self.refusals = refusals
+        self.tls_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
 
     def log(self, request: object) -> None:
-        """Nothing: the front of the API writes the access log."""
+        """Nothing: the resource writes the access log."""

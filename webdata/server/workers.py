@@ -72,15 +72,15 @@ class Worker:
     number: int
     """From 1."""
     of: int
-    line: socket.socket
+    control: socket.socket
     """To the parent."""
     folder: Path
     """For what the workers of one parent share; nobody else can look into it."""
 
-    def say(self, words: bytes) -> None:
+    def send(self, words: bytes) -> None:
         """Tell the parent; one that is gone or does not listen is no reason to wait or to fail."""
         with contextlib.suppress(OSError):
-            self.line.send(words, socket.MSG_DONTWAIT)
+            self.control.send(words, socket.MSG_DONTWAIT)
 
 
 @dataclass
@@ -294,7 +294,7 @@ class Workers:
         try:
             self._work(worker)
         except ConfigError as error:
-            worker.say(str(error).encode()[:WORDS])
+            worker.send(str(error).encode()[:WORDS])
             sys.exit(2)
         finally:
             if os.getppid() != self._parent:  # who would tidy up is gone: the last worker does

@@ -1,0 +1,57 @@
+"""The error bodies of the API for connections that its routes never see; implements `webdata.server.site.Refusals`."""
+
+from collections.abc import Mapping
+
+from webdata.api.front import access_log
+from webdata.api.problems import ProblemDetails
+from webdata.api.replies import new_request_id
+from webdata.domain.api_key import redacted
+from webdata.server.connections import LIMITS, Phase
+from webdata.server.site import SLOWEST
+
+UNREADABLE = ProblemDetails(
+    "bad_request",
+    "This is not a readable HTTP request: send GET /v1/… HTTP/1.1 with at most 16 KB of path and headers.",
+)
+TOO_SLOW = ProblemDetails(
+    "request_timeout",
+    f"The request did not come in time: send the path and headers within {LIMITS[Phase.HEAD]:.0f} seconds, and a body "
+    f"within {LIMITS[Phase.BODY]:.0f} seconds or at {SLOWEST // 1024} KB a second.",
+)
+NOT_TLS = ProblemDetails(
+    "bad_request",
+    "This port speaks HTTPS, and the request came unencrypted: ask it with https:// in the URL. If there was a key in "
+    "the request, others could read it on its way: have it replaced (`webdata keys rotate`).",
+)
+UNENCRYPTED = "This service answers by HTTPS only, and your request went unencrypted: ask the address in Location"
+KEY_SENT = (
+    f"{UNENCRYPTED}. The key in it could be read by others on its way: have it replaced "
+    "(`webdata keys rotate`), and use the new one by HTTPS alone."
+)
+NO_KEY_SENT = f"{UNENCRYPTED}, and send keys nowhere else."
+
+
+def unreadable(headers: Mapping[str, str]) -> bytes:
+    """400 for what is not an HTTP request."""
+    return UNREADABLE.reply(new_request_id()).with_headers(headers).last_words()
+
+
+def too_slow(headers: Mapping[str, str]) -> bytes:
+    """408 for a request that was not complete in time."""
+    return TOO_SLOW.reply(new_request_id()).with_headers(headers).last_words()
+
+
+def not_tls() -> bytes:
+    """400 for plain HTTP on the port of HTTPS."""
+    return NOT_TLS.reply(new_request_id()).last_words()
+
+
+def https_required(method: str, target: str, location: str, has_key: bool) -> bytes:
+    """308 to the same address by HTTPS, which the access log records. HEAD gets no body."""
+    request_id = new_request_id()
+    message = KEY_SENT if has_key else NO_KEY_SENT
+    reply = ProblemDetails("https_required", message, headers={"location": location}).reply(request_id)
+    note = ", with a key" if has_key else ""
+    access_log.info("%s %s %s %d - by plain HTTP%s", request_id, method, redacted(target), reply.status, note)
+    response = reply.last_words()
+    return response.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if method == "HEAD" else response
