@@ -1,4 +1,4 @@
-"""Several processes and their parent: small workers that answer who they are, in a program of their own."""
+"""A parent and its workers, in a program of their own: each worker answers its number and process id."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from webdata.server.workers import Place
+from webdata.server.workers import Slot
 
 PROGRAM = """
 import errno, os, socket, sys, time
-from itertools import count as counted
+from itertools import count
 from webdata.server import workers
 from webdata.domain.errors import ConfigError
 from webdata.observability.logs import log_to_standard_error
@@ -28,115 +28,122 @@ from webdata.server.workers import ALIVE, CLOSED, READY, TAKEN, Workers
 workers.TICK, workers.BUSY_AFTER, workers.HANGS_AFTER = 0.1, 0.3, 1.0
 
 
-def told(worker, given):
-    with socket.socket(fileno=given) as caller:
-        caller.settimeout(5)
-        word = caller.recv(10)
-        if word == b"die":
+def answer(worker, descriptor):
+    with socket.socket(fileno=descriptor) as client:
+        client.settimeout(5)
+        command = client.recv(10)
+        if command == b"die":
             os._exit(3)
-        if word == b"hang":
+        if command == b"hang":
             time.sleep(60)
-        if word == b"slow":
-            caller.sendall(b"wait")
+        if command == b"slow":
+            client.sendall(b"wait")
             time.sleep(3)
-        caller.sendall(b"%d %d" % (worker.number, os.getpid()))
+        client.sendall(b"%d %d" % (worker.number, os.getpid()))
 
 
 def work(worker):
-    if how == "wrong" and worker.number == 2:
+    if mode == "wrong" and worker.number == 2:
         raise ConfigError("the second one is wrong")
-    if how == "broken" and worker.number == 2:
+    if mode == "broken" and worker.number == 2:
         raise ZeroDivisionError
     worker.send(READY)
     worker.control.settimeout(0.05)
     while True:
         worker.send(ALIVE)
         try:
-            kind, given, *_ = socket.recv_fds(worker.control, 1, 1)
+            _, descriptors, *_ = socket.recv_fds(worker.control, 1, 1)
         except TimeoutError:
             continue
-        if given:
+        if descriptors:
             worker.send(TAKEN)
-            told(worker, given[0])
-        elif how != "stubborn":
+            answer(worker, descriptors[0])
+        elif mode != "stubborn":
             worker.send(CLOSED)
             return
 
 
-def scarce(fork=os.fork, tried=counted(1)):
-    if next(tried) < 3:
+def scarce(fork=os.fork, attempts=count(1)):
+    if next(attempts) < 3:
         raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
     return fork()
 
 
-def begun():
-    print(listens.getsockname()[1], flush=True)
-    if how == "scarce":
+def on_ready():
+    print(listening.getsockname()[1], flush=True)
+    if mode == "scarce":
         os.fork = scarce
 
 
-how, count = sys.argv[1], int(sys.argv[2])
+mode = sys.argv[1]
 log_to_standard_error()
-with socket.create_server(("127.0.0.1", 0)) as listens:
-    listens.setblocking(False)
+with socket.create_server(("127.0.0.1", 0)) as listening:
+    listening.setblocking(False)
     try:
-        Workers(count, [listens], work, begun).run()
+        Workers(int(sys.argv[2]), [listening], work, on_ready).run()
     except ConfigError as error:
         sys.exit(f"refused: {error}")
 """
 
 
 @dataclass
-class Together:
-    """A parent with workers."""
+class Parent:
+    """The process of a parent with workers."""
 
     process: subprocess.Popen
     log: Path
 
-    def begun(self):
-        """Wait until all of them have started."""
+    def wait_until_ready(self):
+        """Wait until all workers have started."""
         self.port = int(self.process.stdout.readline())
 
-    def ask(self, word="who"):
-        """The number and process id of the worker that answers; None where none does."""
-        with socket.create_connection(("127.0.0.1", self.port), 10) as caller:
-            caller.sendall(word.encode())
+    def connect(self):
+        """A connection to whichever worker is next."""
+        return socket.create_connection(("127.0.0.1", self.port), 10)
+
+    def query(self, command="who"):
+        """The number and process id of the worker that answers; None if the connection is closed instead."""
+        with self.connect() as client:
+            client.sendall(command.encode())
             try:
-                answer = caller.recv(100)
+                answer = client.recv(100)
             except ConnectionError:
                 return None
         return tuple(map(int, answer.split())) if answer else None
 
     def workers(self):
         """The process ids by number."""
-        return dict(self.ask() for _ in range(8))
+        return dict(self.query() for _ in range(8))
 
     def end(self, *signals):
-        """The exit status after these signals, and what the log says."""
+        """The exit status after these signals, and the text of the log."""
         for number in signals:
             self.process.send_signal(number)
         return self.process.wait(20), self.log.read_text()
 
     def logged(self, pattern):
-        """Wait until the log has a line."""
+        """Wait for a line in the log; returns its match."""
         return until(lambda: re.search(pattern, self.log.read_text()))
 
 
 @pytest.fixture
-def together(tmp_path):
+def start(tmp_path):
     """Starts a parent with workers, for a block."""
 
     @contextmanager
-    def start(how="serve", count=2):
+    def start(mode="serve", count=2):
         log = tmp_path / "log"
         with log.open("ab") as file:
-            words = [sys.executable, "-c", PROGRAM, how, str(count)]
-            environ = {**os.environ, "TMPDIR": str(tmp_path)}
             process = subprocess.Popen(
-                words, env=environ, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
+                [sys.executable, "-c", PROGRAM, mode, str(count)],
+                env={**os.environ, "TMPDIR": str(tmp_path)},
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+                start_new_session=True,
             )
         try:
-            yield Together(process, log)
+            yield Parent(process, log)
         finally:
             process.kill()
             process.wait()
@@ -145,22 +152,36 @@ def together(tmp_path):
     return start
 
 
-def until(found, seconds=15):
-    """What is found in the end."""
+@pytest.fixture
+def parent(start):
+    """A parent with two ready workers."""
+    with start() as one:
+        one.wait_until_ready()
+        yield one
+
+
+def until(condition, seconds=15):
+    """Wait until a condition is true; returns its value."""
     end = monotonic() + seconds
     while monotonic() < end:
-        if result := found():
+        if result := condition():
             return result
         sleep(0.02)
-    raise AssertionError("it was not found in time")
+    raise AssertionError("the condition did not become true in time")
 
 
 def runs(pid):
-    """Whether a process is there and no zombie."""
+    """Whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def processor_time(pid):
+    """Seconds that a process has used the processor (proc(5): utime and stime)."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def all_gone(pids):
@@ -168,188 +189,180 @@ def all_gone(pids):
 
 
 @pytest.mark.parametrize(("count", "burst"), [(2, 16), (4, 100)])
-def test_connections_are_handed_out_in_turn(together, count, burst):
-    """Connections that are opened at once are spread over all workers alike."""
-    with together(count=count) as one:
-        one.begun()
-        callers = [socket.create_connection(("127.0.0.1", one.port), 10) for _ in range(burst)]
+def test_connections_are_distributed_evenly(start, count, burst):
+    """Connections that are opened at once are spread evenly over all workers."""
+    with start(count=count) as parent:
+        parent.wait_until_ready()
+        clients = [parent.connect() for _ in range(burst)]
         answers = Counter()
-        for caller in callers:
-            with closing(caller):
-                caller.sendall(b"who")
-                answers[caller.recv(100).split()[0]] += 1
+        for client in clients:
+            with closing(client):
+                client.sendall(b"who")
+                answers[client.recv(100).split()[0]] += 1
         assert list(answers.values()) == [burst // count] * count
-        assert one.end(signal.SIGTERM)[0] == 0
+        assert parent.end(signal.SIGTERM)[0] == 0
 
 
 @pytest.mark.parametrize("how", ["killed", "ended"])
-def test_one_that_dies_is_replaced(together, how):
-    """A worker that dies is told in the log and started again at once; the others answer all along."""
-    with together() as one:
-        one.begun()
-        before = one.workers()
-        if how == "killed":
-            os.kill(before[2], signal.SIGKILL)
-        else:
-            until(lambda: one.ask("die") is None)
-        assert all(one.ask() for _ in range(50))
-        told = "was ended by signal 9" if how == "killed" else "has ended with status 3"
-        lost = int(one.logged(rf"worker \d \(pid (\d+)\) {told}; it is started again\n")[1])
-        assert lost in before.values()
-        until(lambda: len(after := one.workers()) == 2 and lost not in after.values())
-        assert one.end(signal.SIGTERM)[0] == 0
+def test_a_worker_that_dies_is_replaced(parent, how):
+    """The end of a worker is logged and another is started at once; the others answer meanwhile."""
+    before = parent.workers()
+    if how == "killed":
+        os.kill(before[2], signal.SIGKILL)
+    else:
+        until(lambda: parent.query("die") is None)
+    assert all(parent.query() for _ in range(50))
+    end = "was ended by signal 9" if how == "killed" else "has ended with status 3"
+    lost = int(parent.logged(rf"worker \d \(pid (\d+)\) {end}; it is started again\n")[1])
+    assert lost in before.values()
+    until(lambda: len(after := parent.workers()) == 2 and lost not in after.values())
+    assert parent.end(signal.SIGTERM)[0] == 0
 
 
-def test_what_a_dead_one_had_not_taken(together):
-    """Connections that a worker had not taken when it died are answered by another, and closed when that one does."""
-    with together() as one:
-        one.begun()
-        frozen = one.workers()[1]
-        os.kill(frozen, signal.SIGSTOP)
-        callers = [socket.create_connection(("127.0.0.1", one.port), 10) for _ in range(8)]
-        for caller in callers:
-            caller.sendall(b"who")
-        answered = set()
-        while len(answered) < 4:  # the other's share, so that all have been handed out
-            answered |= set(select(callers, [], [], 10)[0])
-        os.kill(frozen, signal.SIGKILL)
-        for caller in callers:
-            with closing(caller):
-                assert caller.recv(100)
-                assert caller.recv(100) == b""
-        assert one.end(signal.SIGTERM)[0] == 0
+def test_connections_that_a_dead_worker_had_not_taken(parent):
+    """They are answered by another worker, and closed once that has answered."""
+    frozen = parent.workers()[1]
+    os.kill(frozen, signal.SIGSTOP)
+    clients = [parent.connect() for _ in range(8)]
+    for client in clients:
+        client.sendall(b"who")
+    answered = set()
+    while len(answered) < 4:  # the other worker's half, so that all connections have been sent to workers
+        answered |= set(select(clients, [], [], 10)[0])
+    os.kill(frozen, signal.SIGKILL)
+    for client in clients:
+        with closing(client):
+            assert client.recv(100)
+            assert client.recv(100) == b""
+    assert parent.end(signal.SIGTERM)[0] == 0
 
 
-def test_pauses():
-    """One that ends again and again within seconds is started after growing pauses, until it holds for a while."""
-    place, now = Place(1), 100.0
+def test_pauses_between_starts_grow():
+    """Workers that end within seconds, one after another, are started after growing pauses, until one runs longer."""
+    slot, now = Slot(1), 100.0
     pauses = []
     for life in [60, 1, 1, 1, 1, 1, 1, 1, 1, 60, 1]:
-        place.begun = now
+        slot.begun = now
         now += life
-        pauses.append(place.ended(now))
+        pauses.append(slot.ended(now))
     assert pauses == [0, 0, 1, 2, 4, 8, 16, 30, 30, 0, 0]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_end(together, number):
-    """After a signal all workers stop, nobody is left, the folder is gone, and the exit status is 0."""
-    with together() as one:
-        one.begun()
-        pids = one.workers().values()
-        status, log = one.end(number)
-        assert (status, log) == (0, "")
+def test_a_signal_stops_all(parent, number):
+    """After a signal all workers have ended, the folder is removed, and the exit status is 0."""
+    pids = parent.workers().values()
+    assert parent.end(number) == (0, "")
+    assert all_gone(pids)
+    assert not list(parent.log.parent.glob("webdata-*"))
+
+
+def test_the_parent_waits_idle_for_the_last_worker(parent):
+    """While one worker finishes after a signal and the other has ended, the parent uses hardly any processor time."""
+    pid = parent.process.pid
+    with parent.connect() as client:
+        client.sendall(b"slow")
+        assert client.recv(4) == b"wait"
+        before = processor_time(pid)
+        parent.process.send_signal(signal.SIGTERM)
+        until(lambda: not runs(pid))
+    assert processor_time(pid) - before < 0.3
+
+
+def test_a_signal_to_the_process_group(parent):
+    """One signal that reaches the parent and the workers, as Ctrl-C does, stops them gracefully."""
+    pids = parent.workers().values()
+    os.killpg(parent.process.pid, signal.SIGINT)
+    assert parent.end() == (0, "")
+    assert all_gone(pids)
+
+
+def test_a_second_signal_kills(start):
+    """Workers that do not stop are killed at the second signal."""
+    with start("stubborn") as parent:
+        parent.wait_until_ready()
+        pids = parent.workers().values()
+        parent.process.send_signal(signal.SIGTERM)
+        assert len(parent.workers()) == 2
+        assert parent.end(signal.SIGTERM)[0] == 0
         assert all_gone(pids)
-        assert not list(one.log.parent.glob("webdata-*"))
 
 
-def test_a_signal_to_all_of_them(together):
-    """Ctrl-C and what systemd does reach parent and workers at once, and are one wish to stop, not two."""
-    with together() as one:
-        one.begun()
-        pids = one.workers().values()
-        os.killpg(one.process.pid, signal.SIGINT)
-        assert one.end() == (0, "")
-        assert all_gone(pids)
+def test_workers_stop_when_their_parent_is_killed(parent):
+    """They end, and the last one removes the folder."""
+    pids = parent.workers().values()
+    assert parent.end(signal.SIGKILL)[0] == -signal.SIGKILL
+    assert all_gone(pids)
+    assert not list(parent.log.parent.glob("webdata-*"))
 
 
-def test_a_second_signal(together):
-    """Workers that do not stop are ended by a second signal."""
-    with together("stubborn") as one:
-        one.begun()
-        pids = one.workers().values()
-        one.process.send_signal(signal.SIGTERM)
-        assert len(one.workers()) == 2
-        assert one.end(signal.SIGTERM)[0] == 0
-        assert all_gone(pids)
+def test_the_port_of_a_killed_parent_is_free(parent):
+    """Another process can listen on the port while the workers still finish."""
+    with parent.connect() as client:
+        client.sendall(b"slow")
+        assert client.recv(4) == b"wait"
+        parent.end(signal.SIGKILL)
+        with socket.create_server(("127.0.0.1", parent.port)):
+            assert client.recv(100)
 
 
-def test_the_parents_death(together):
-    """Workers whose parent was killed stop by themselves."""
-    with together() as one:
-        one.begun()
-        pids = one.workers().values()
-        assert one.end(signal.SIGKILL)[0] == -signal.SIGKILL
-        assert all_gone(pids)
-        assert not list(one.log.parent.glob("webdata-*"))
+def test_a_connection_ends_with_its_worker(parent):
+    """It does though it waited, accepted, while other workers were forked."""
+    pids = parent.workers().values()
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            os.kill(pid, number)
+        if number == signal.SIGSTOP:
+            client = parent.connect()
+            sleep(0.1)
+    with client:
+        assert parent.query()  # the other worker has started too
+        client.sendall(b"die")
+        assert client.recv(100) == b""
 
 
-def test_a_successor_of_the_parent(together):
-    """While the workers of a parent that was killed finish, its port is free for another one."""
-    with together() as one:
-        one.begun()
-        with socket.create_connection(("127.0.0.1", one.port), 10) as caller:
-            caller.sendall(b"slow")
-            assert caller.recv(4) == b"wait"
-            one.end(signal.SIGKILL)
-            with socket.create_server(("127.0.0.1", one.port)):
-                assert caller.recv(100)
+def test_a_fork_that_fails_is_repeated(start):
+    """While the system refuses another process the other workers serve, and the start is repeated."""
+    with start("scarce") as parent:
+        parent.wait_until_ready()
+        os.kill(parent.workers()[2], signal.SIGKILL)
+        parent.logged(r"worker 2 cannot be started \(Resource temporarily unavailable\); it is tried in 1 s\n")
+        assert all(parent.query() for _ in range(10))
+        until(lambda: len(parent.workers()) == 2)
+        assert parent.end(signal.SIGTERM)[0] == 0
 
 
-def test_a_caller_whose_worker_dies(together):
-    """A connection ends with the worker that has it, though it came while others were started."""
-    with together() as one:
-        one.begun()
-        pids = one.workers().values()
-        for how in (signal.SIGSTOP, signal.SIGKILL):  # the next ones are started while it waits
-            for pid in pids:
-                os.kill(pid, how)
-            if how == signal.SIGSTOP:
-                caller = socket.create_connection(("127.0.0.1", one.port), 10)
-                sleep(0.1)
-        with caller:
-            assert one.ask()  # the other one has started too
-            caller.sendall(b"die")
-            assert caller.recv(100) == b""
+def test_a_worker_that_cannot_start(start):
+    """A ConfigError at the first start of a worker ends all of them, and the parent raises it."""
+    with start("wrong") as parent:
+        assert parent.end() == (1, "refused: the second one is wrong\n")
 
 
-def test_no_room_for_another(together):
-    """While the system lets no worker be started again the others go on, and it is tried until there is room."""
-    with together("scarce") as one:
-        one.begun()
-        os.kill(one.workers()[2], signal.SIGKILL)
-        one.logged(r"worker 2 cannot be started \(Resource temporarily unavailable\); it is tried in 1 s\n")
-        assert all(one.ask() for _ in range(10))
-        until(lambda: len(one.workers()) == 2)
-        assert one.end(signal.SIGTERM)[0] == 0
-
-
-def test_one_that_cannot_start(together):
-    """What keeps a worker from its first start ends all of them, and is told as with one process."""
-    with together("wrong") as one:
-        status, log = one.end()
-    assert (status, log) == (1, "refused: the second one is wrong\n")
-
-
-def test_one_that_fails_at_its_start(together):
-    """An error at the first start ends all of them, with its traceback."""
-    with together("broken") as one:
-        status, log = one.end()
+def test_a_worker_that_fails_at_its_start(start):
+    """Another error at the first start ends all of them, with its traceback in the log."""
+    with start("broken") as parent:
+        status, log = parent.end()
     assert status == 1
     assert log.count("ZeroDivisionError") == 1
 
 
-def test_one_that_hangs(together):
-    """A worker that is not heard any more is handed nothing, tells where it is, and is replaced."""
-    with together() as one:
-        one.begun()
-        with socket.create_connection(("127.0.0.1", one.port), 10) as caller:
-            caller.sendall(b"hang")
-            hung = int(one.logged(r"\(pid (\d+)\) has not been heard for 1 s")[1])
-            one.logged(r"File \"<string>\", line \d+ in told")
-            one.logged(rf"\(pid {hung}\) was ended by signal 9; it is started again")
-            assert caller.recv(100) == b""
-        until(lambda: len(one.workers()) == 2)
-        assert one.end(signal.SIGTERM)[0] == 0
+def test_a_worker_that_hangs(parent):
+    """A worker that sends nothing gets no connections; its stacks are logged, and it is replaced."""
+    with parent.connect() as client:
+        client.sendall(b"hang")
+        hung = int(parent.logged(r"\(pid (\d+)\) has sent nothing for 1 s")[1])
+        parent.logged(r"File \"<string>\", line \d+ in answer")
+        parent.logged(rf"\(pid {hung}\) was ended by signal 9; it is started again")
+        assert client.recv(100) == b""
+    until(lambda: len(parent.workers()) == 2)
+    assert parent.end(signal.SIGTERM)[0] == 0
 
 
-def test_all_of_them_held_up(together):
-    """A pause of all processes, as of a container, is taken for no worker's fault."""
-    with together() as one:
-        one.begun()
-        pids = one.workers()
-        os.killpg(one.process.pid, signal.SIGSTOP)
-        sleep(1.5)  # longer than one may be silent here
-        os.killpg(one.process.pid, signal.SIGCONT)
-        assert one.workers() == pids
-        assert one.end(signal.SIGTERM) == (0, "")
+def test_a_pause_of_all_processes(parent):
+    """No worker counts as hung after a pause of all processes, as of a container."""
+    pids = parent.workers()
+    os.killpg(parent.process.pid, signal.SIGSTOP)
+    sleep(1.5)  # longer than HANGS_AFTER here
+    os.killpg(parent.process.pid, signal.SIGCONT)
+    assert parent.workers() == pids
+    assert parent.end(signal.SIGTERM) == (0, "")

@@ -1,12 +1,12 @@
-"""Several processes that serve together: a parent that forks them, hands them connections and watches over them.
+"""Processes that serve together: a parent forks them, distributes connections among them, and restarts them.
 
-The parent accepts every connection and hands them out in turn; one that a worker has not taken when it dies goes to
-another. Measured, workers that share a listening socket leave nearly all of a burst to one of them, and where each has
-its own (SO_REUSEPORT) connections wait for one that has died.
+The parent accepts every connection and distributes them round-robin; one that a worker has not taken when it dies goes
+to another. Measured, workers that share a listening socket leave nearly all of a burst to one of them, and where each
+has its own (SO_REUSEPORT) connections wait for one that has died.
 
-Between the parent and a worker there is a socket. The parent sends a byte that tells what it is, and with it a
-connection where it is one; the worker sends a byte a second and one for each connection that it has taken, and in words
-why it cannot start. The end of either shows at the other.
+A pair of sockets joins the parent to each worker. The parent sends one byte a message, together with a connection
+unless it is STOP. The worker sends one byte each second, one for each connection that it has taken, and the text of the
+error that keeps it from starting. When either process ends, the other reads the end of the stream.
 """
 
 import contextlib
@@ -39,35 +39,35 @@ logger = logging.getLogger(__name__)
 STOP = b"\0"
 """From the parent: stop gracefully. Any other byte comes with a connection: the number of its listening socket."""
 ALIVE, READY, CLOSED, TAKEN = b"\0", b"\1", b"\2", b"\3"
-"""From a worker: it runs; it takes connections; it takes none any more; it has one. Other bytes are words."""
-WORDS = 4096
-"""Bytes that a worker may say at once."""
+"""From a worker: it runs; it takes connections; it takes no more; it has taken one. Other bytes are an error's text."""
+LONGEST_MESSAGE = 4096
+"""Bytes of an error's text."""
 TICK = 1.0
-"""Seconds between two signs of life, and between two looks for them."""
+"""Seconds between two messages ALIVE, and between two checks for them."""
 BUSY_AFTER = 3.0
-"""Seconds of silence after which a worker is handed nothing while others are heard."""
+"""Seconds of silence after which a worker gets connections only if the others take none."""
 HANGS_AFTER = 30.0
-"""Seconds of silence after which a worker is taken to hang."""
+"""Seconds of silence after which a worker is considered hung."""
 STARTS_WITHIN = 120.0
-"""Seconds of silence in which a worker has to have started, or ended."""
+"""Seconds of silence after which a worker that starts or stops is considered hung."""
 STEADY_AFTER = 10.0
-"""Seconds after which a worker that ends is not taken for one that cannot run."""
+"""Seconds that a worker has to run for its end not to lengthen the pause before the next start."""
 LONGEST_PAUSE = 30.0
-"""Seconds, at most, before one that ends again and again is started once more."""
+"""Seconds between two starts of a worker, at most."""
 MOST_WAITING = 256
-"""Connections that are accepted before they are handed out."""
+"""Accepted connections that wait for a worker, at most."""
 ENDS = (signal.SIGINT, signal.SIGTERM)
-TELLS_WHERE = signal.SIGUSR1
-"""Has a worker write to standard error where its threads are."""
+DUMPS_STACKS = signal.SIGUSR1
+"""Makes a worker write the stacks of its threads to standard error."""
 FORK = multiprocessing.get_context("fork")
 
-Handed = tuple[bytes, socket.socket]
-"""A connection, and the byte that it goes with."""
+Accepted = tuple[bytes, socket.socket]
+"""A connection, and the number of its listening socket, from 1, as a byte."""
 
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker as it knows itself."""
+    """A worker, in its own process."""
 
     number: int
     """From 1."""
@@ -75,86 +75,94 @@ class Worker:
     control: socket.socket
     """To the parent."""
     folder: Path
-    """For what the workers of one parent share; nobody else can look into it."""
+    """Shared by the workers of one parent; no other user can read it."""
 
-    def send(self, words: bytes) -> None:
-        """Tell the parent; one that is gone or does not listen is no reason to wait or to fail."""
+    def send(self, message: bytes) -> None:
+        """Send to the parent; the message is dropped if the parent has ended or does not read."""
         with contextlib.suppress(OSError):
-            self.control.send(words, socket.MSG_DONTWAIT)
+            self.control.send(message, socket.MSG_DONTWAIT)
 
 
 @dataclass
-class Place:
-    """A worker as its parent knows it, and after it the next of that number."""
+class Slot:
+    """The parent's record of the worker of one number, and of its successors."""
 
     number: int
     process: ForkProcess | None = None
-    line: socket.socket | None = None
+    control: socket.socket | None = None
     ready: bool = False
-    """Whether it takes connections."""
+    """Whether the worker takes connections."""
     begun: float = 0.0
     due: float = 0.0
-    """When the next one is to start."""
-    silent: float = 0.0
-    """Seconds since it was heard, without those in which the parent itself did not run."""
+    """When the next worker is to start."""
+    silence: float = 0.0
+    """Seconds since the last message, without those in which the parent itself did not run."""
     quick_ends: int = 0
-    """How many in a row have ended soon after their start."""
-    words: bytes = b""
-    given: deque[Handed] = field(default_factory=deque)
-    """Connections that were handed to it, and that it has not taken yet."""
+    """How many workers in a row have ended soon after their start."""
+    error: bytes = b""
+    untaken: deque[Accepted] = field(default_factory=deque)
+    """Connections that were sent to the worker and that it has not taken yet."""
 
     def __str__(self) -> str:
         return f"worker {self.number} (pid {self.process.pid if self.process else None})"
 
     def stop(self) -> None:
-        """Have it stop gracefully."""
-        with contextlib.suppress(OSError):  # one that is gone has stopped
-            if self.line:
-                self.line.send(STOP, socket.MSG_DONTWAIT)
+        """Have the worker stop gracefully."""
+        with contextlib.suppress(OSError):  # it has ended
+            if self.control:
+                self.control.send(STOP, socket.MSG_DONTWAIT)
 
-    def hand(self, one: Handed) -> bool:
-        """Give it a connection; False where it does not take any."""
-        kind, connection = one
+    def send(self, accepted: Accepted) -> bool:
+        """Send a connection to the worker; False if it takes none."""
+        number, connection = accepted
         try:
-            if not self.line or not self.ready:
+            if not self.control or not self.ready:
                 return False
-            socket.send_fds(self.line, [kind], [connection.fileno()], socket.MSG_DONTWAIT)
+            socket.send_fds(self.control, [number], [connection.fileno()], socket.MSG_DONTWAIT)
         except OSError:
             return False
-        self.given.append(one)
+        self.untaken.append(accepted)
         return True
 
-    def hear(self) -> None:
-        """Take in what the worker has said."""
-        said = b""
+    def receive(self) -> None:
+        """Read the worker's messages."""
+        messages = b""
         with contextlib.suppress(OSError):
-            said = self.line.recv(WORDS, socket.MSG_DONTWAIT) if self.line else b""
-        if not said and self.line:  # its end; the process tells how
-            self.line.close()
-            self.line = None
-        self.silent = 0.0
-        self.ready = (self.ready or READY in said) and CLOSED not in said
-        for _ in range(said.count(TAKEN)):
-            self.given.popleft()[1].close()
-        self.words += said.strip(ALIVE + READY + CLOSED + TAKEN)
+            messages = self.control.recv(LONGEST_MESSAGE, socket.MSG_DONTWAIT) if self.control else b""
+        if not messages:
+            self._close()
+        self.silence = 0.0
+        self.ready = (self.ready or READY in messages) and CLOSED not in messages
+        for _ in range(messages.count(TAKEN)):
+            self.untaken.popleft()[1].close()
+        self.error += messages.strip(ALIVE + READY + CLOSED + TAKEN)
 
     def ended(self, now: float) -> float:
-        """The worker is gone; gives the seconds before the next one is started."""
-        self.process, self.ready, self.words = None, False, b""
-        if self.line:
-            self.line.close()
-            self.line = None
+        """Record that the worker has ended; returns the seconds until the next one is to start."""
+        self.process, self.ready, self.error = None, False, b""
+        self._close()
         self.quick_ends = self.quick_ends + 1 if now - self.begun < STEADY_AFTER else 0
         pause = min(LONGEST_PAUSE, 2.0 ** (self.quick_ends - 2)) if self.quick_ends > 1 else 0.0
         self.due = now + pause
         return pause
 
+    def kill(self, number: int = signal.SIGKILL) -> None:
+        """Send the worker a signal."""
+        with contextlib.suppress(ProcessLookupError):
+            if self.process and self.process.pid:
+                os.kill(self.process.pid, number)
+
+    def _close(self) -> None:
+        if self.control:
+            self.control.close()
+            self.control = None
+
 
 class Workers:
-    """`count` processes that do `work`, and are handed what comes to the `listening` sockets.
+    """`count` processes that run `work`, and get the connections to the `listening` sockets.
 
-    `work` returns when its worker was told to stop, and has. `begun` is called once, in this process, when all of them
-    are ready. There must be no threads yet.
+    `work` returns once its worker has received STOP and stopped. `on_ready` is called once, in this process, when all
+    workers are ready. This process must not have other threads.
     """
 
     def __init__(
@@ -162,30 +170,30 @@ class Workers:
         count: int,
         listening: Sequence[socket.socket],
         work: Callable[[Worker], None],
-        begun: Callable[[], None] = lambda: None,
+        on_ready: Callable[[], None] = lambda: None,
     ) -> None:
         self._listening = listening
         self._work = work
-        self._begun = begun
-        self._has_begun = False
-        self._places = [Place(number) for number in range(1, count + 1)]
+        self._on_ready = on_ready
+        self._were_ready = False
+        self._slots = [Slot(number) for number in range(1, count + 1)]
         self._parent = os.getpid()
-        self._waiting: deque[Handed] = deque()
-        self._last = 0  # the place that was handed something last
-        self._looked = monotonic()
+        self._waiting: deque[Accepted] = deque()
+        self._last = 0  # the number of the worker that got the last connection
+        self._checked = monotonic()
         self._signals = 0
         self._stopping = False
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Have them work until SIGINT or SIGTERM, then let them finish; a second signal ends them at once.
+        """Run the workers until SIGINT or SIGTERM, then let them finish; a second signal kills them.
 
-        Raises ConfigError when one of them cannot start at first, and SystemExit where one fails otherwise then.
+        Raises ConfigError if the first start of a worker raises it, SystemExit if that start fails otherwise.
         """
         gc.collect()
-        gc.freeze()  # the collector would copy what the workers share by looking at it
+        gc.freeze()  # or the collector would write to, and so copy, the memory that the workers share
         self._folder = Path(tempfile.mkdtemp(prefix="webdata-"))
-        with self._signals_heard():
+        with self._handling_signals():
             try:
                 while not self._stopping:
                     self._step()
@@ -200,7 +208,7 @@ class Workers:
             raise self._failure
 
     @contextlib.contextmanager
-    def _signals_heard(self) -> Iterator[None]:
+    def _handling_signals(self) -> Iterator[None]:
         before = {number: signal.signal(number, self._signalled) for number in ENDS}
         try:
             yield
@@ -212,155 +220,149 @@ class Workers:
         self._signals += 1
         self._stop()
         if self._signals > 1:
-            for place in self._running():
-                _end(place)
+            for slot in self._running():
+                slot.kill()
 
     def _stop(self) -> None:
-        """Have all of them stop gracefully, and start no more."""
+        """Have all workers stop gracefully, and start no more."""
         self._stopping = True
-        for place in self._places:
-            place.stop()
+        for slot in self._slots:
+            slot.stop()
 
-    def _running(self) -> list[Place]:
-        return [place for place in self._places if place.process]
+    def _running(self) -> list[Slot]:
+        return [slot for slot in self._slots if slot.process]
 
     def _step(self) -> None:
-        """Start those that are due, and do what there is to do; returns after a second at most."""
+        """Start the workers that are due, wait up to TICK for events, and handle them."""
         now = monotonic()
-        for place in self._places:
-            if not place.process and place.due <= now and not self._stopping:
-                self._start(place)
-        due = [place.due - now for place in self._places if not place.process]
-        awaited = self._awaited()
-        happened = set(wait(list(awaited), min([TICK, *due])))
-        for one, do in awaited.items():
-            if one in happened:
-                do()
-        self._hand_out()
-        self._look_after()
-        if not self._has_begun and not self._stopping and all(place.ready for place in self._places):
-            self._has_begun = True
-            self._begun()
+        for slot in self._slots:
+            if not slot.process and slot.due <= now and not self._stopping:
+                self._start(slot)
+        pauses = [] if self._stopping else [slot.due - now for slot in self._slots if not slot.process]
+        handlers = self._handlers()
+        happened = set(wait(list(handlers), min([TICK, *pauses])))
+        for event, handle in handlers.items():
+            if event in happened:
+                handle()
+        self._distribute()
+        self._kill_hung()
+        if not self._were_ready and not self._stopping and all(slot.ready for slot in self._slots):
+            self._were_ready = True
+            self._on_ready()
 
-    def _awaited(self) -> dict[Any, Callable[[], None]]:
-        """What may happen, and what to do then, in this order. Connections wait where nobody takes them."""
-        lines: dict[Any, Callable[[], None]] = {place.line: place.hear for place in self._places if place.line}
-        ends = {place.process.sentinel: partial(self._ended, place) for place in self._places if place.process}
-        if self._waiting or not any(place.ready for place in self._places):
-            return {**lines, **ends}
-        doors = {one: partial(self._accept, one, bytes([kind])) for kind, one in enumerate(self._listening, 1)}
-        return {**lines, **ends, **doors}
+    def _handlers(self) -> dict[Any, Callable[[], None]]:
+        """What to wait for, and what handles it, in this order. The kernel queues connections that no worker takes."""
+        messages: dict[Any, Callable[[], None]] = {slot.control: slot.receive for slot in self._slots if slot.control}
+        ends = {slot.process.sentinel: partial(self._ended, slot) for slot in self._slots if slot.process}
+        if self._waiting or not any(slot.ready for slot in self._slots):
+            return {**messages, **ends}
+        numbered = enumerate(self._listening, 1)
+        connections = {one: partial(self._accept, one, bytes([number])) for number, one in numbered}
+        return {**messages, **ends, **connections}
 
-    def _start(self, place: Place) -> None:
-        place.begun, place.silent = monotonic(), 0.0
+    def _start(self, slot: Slot) -> None:
+        slot.begun, slot.silence = monotonic(), 0.0
         try:
-            self._fork(place)
-        except OSError as error:  # no room for a process or its line, which may pass
-            if not self._has_begun:
+            self._fork(slot)
+        except OSError as error:  # such as too many processes or open files, for now
+            if not self._were_ready:
                 raise
-            pause = place.ended(place.begun)
-            when = _when(pause)
-            logger.warning("worker %d cannot be started (%s); it is tried %s", place.number, error.strerror, when)
-        if self._stopping:  # since a moment ago
-            place.stop()
+            when = _when(slot.ended(slot.begun))
+            logger.warning("worker %d cannot be started (%s); it is tried %s", slot.number, error.strerror, when)
+        if self._stopping:  # a signal came during the fork
+            slot.stop()
 
-    def _fork(self, place: Place) -> None:
-        place.line, line = socket.socketpair()
-        process = FORK.Process(target=self._live, args=(place.number, line))
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or the worker could take one for its parent
+    def _fork(self, slot: Slot) -> None:
+        slot.control, control = socket.socketpair()
+        process = FORK.Process(target=self._run_worker, args=(slot.number, control))
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or a worker could run this process's handlers
         try:
             process.start()
-            place.process = process
+            slot.process = process
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-            line.close()
+            control.close()
 
-    def _close_the_parents(self) -> None:
-        """Close in a worker what is its parent's: as long as it held them, no port and no connection would end."""
-        lines = [place.line for place in self._places if place.line]
-        handed = [connection for _, connection in chain(self._waiting, *(place.given for place in self._places))]
-        for one in (*self._listening, *lines, *handed):
+    def _close_parents_sockets(self) -> None:
+        """Close a worker's copies: neither a port nor a connection is closed before its last copy is."""
+        controls = [slot.control for slot in self._slots if slot.control]
+        accepted = chain(self._waiting, *(slot.untaken for slot in self._slots))
+        for one in (*self._listening, *controls, *(connection for _, connection in accepted)):
             one.close()
 
-    def _live(self, number: int, line: socket.socket) -> None:
-        """A worker's life, in its own process."""
-        self._close_the_parents()
-        # Ctrl-C goes to all processes of a terminal: the parent takes it for all.
+    def _run_worker(self, number: int, control: socket.socket) -> None:
+        """Run one worker, in its own process."""
+        self._close_parents_sockets()
+        # Ctrl-C signals all processes of a terminal: the parent alone handles it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-        faulthandler.register(TELLS_WHERE)
-        worker = Worker(number, len(self._places), line, self._folder)
+        faulthandler.register(DUMPS_STACKS)
+        worker = Worker(number, len(self._slots), control, self._folder)
         try:
             self._work(worker)
         except ConfigError as error:
-            worker.send(str(error).encode()[:WORDS])
+            worker.send(str(error).encode()[:LONGEST_MESSAGE])
             sys.exit(2)
         finally:
-            if os.getppid() != self._parent:  # who would tidy up is gone: the last worker does
+            if os.getppid() != self._parent:  # it died: the last worker removes the folder
                 with contextlib.suppress(OSError):
                     self._folder.rmdir()
 
-    def _accept(self, listens: socket.socket, kind: bytes) -> None:
-        with contextlib.suppress(OSError):  # nothing more, or a caller that has gone meanwhile
+    def _accept(self, listening: socket.socket, number: bytes) -> None:
+        with contextlib.suppress(OSError):  # no further connection, or one whose client has gone
             while len(self._waiting) < MOST_WAITING:
-                self._waiting.append((kind, listens.accept()[0]))
+                self._waiting.append((number, listening.accept()[0]))
 
-    def _hand_out(self) -> None:
-        """Give what was accepted to those whose turn it is, as far as they take it."""
-        while self._waiting and self._hand(self._waiting[0]):
+    def _distribute(self) -> None:
+        """Send the accepted connections to the workers, in their order, until none takes another."""
+        while self._waiting and self._send(self._waiting[0]):
             self._waiting.popleft()
 
-    def _hand(self, one: Handed) -> bool:
-        """Those that seem busy come last."""
-        in_turn = [*self._places[self._last :], *self._places[: self._last]]
-        for place in sorted(in_turn, key=lambda place: place.silent > BUSY_AFTER):
-            if place.hand(one):
-                self._last = place.number
+    def _send(self, accepted: Accepted) -> bool:
+        """Send a connection to the next worker that takes it; busy ones are tried last."""
+        next_ones = [*self._slots[self._last :], *self._slots[: self._last]]
+        for slot in sorted(next_ones, key=lambda slot: slot.silence > BUSY_AFTER):
+            if slot.send(accepted):
+                self._last = slot.number
                 return True
         return False
 
-    def _look_after(self) -> None:
-        """End what hangs.
+    def _kill_hung(self) -> None:
+        """Kill the workers that hang.
 
-        Where this process was held up itself the workers were too, as by a pause of the container: that counts little.
+        While this process was suspended, as by a pause of the container, the workers were too: that time counts for
+        two ticks at most.
         """
         now = monotonic()
-        passed, self._looked = min(now - self._looked, 2 * TICK), now
-        for place in self._running():
-            before, limit = place.silent, HANGS_AFTER if place.ready else STARTS_WITHIN
-            place.silent += passed
-            if before <= limit < place.silent:
-                logger.error("%s has not been heard for %d s: it tells where it is, and is ended", place, limit)
-                _end(place, TELLS_WHERE)
-            elif place.silent > limit + TICK:
-                _end(place)
+        elapsed, self._checked = min(now - self._checked, 2 * TICK), now
+        for slot in self._running():
+            before, limit = slot.silence, HANGS_AFTER if slot.ready else STARTS_WITHIN
+            slot.silence += elapsed
+            if before <= limit < slot.silence:
+                logger.error("%s has sent nothing for %d s: its stacks follow, and it is killed", slot, limit)
+                slot.kill(DUMPS_STACKS)
+            elif slot.silence > limit + TICK:
+                slot.kill()
 
-    def _ended(self, place: Place) -> None:
-        assert place.process
-        place.process.join()  # from now on the system knows no such process
-        if place.line:
-            place.hear()
-        self._waiting.extendleft(reversed(place.given))
-        place.given.clear()
-        status, who, why = place.process.exitcode or 0, str(place), place.words.decode("utf-8", "replace")
-        has_run = self._has_begun
-        pause = place.ended(monotonic())
+    def _ended(self, slot: Slot) -> None:
+        assert slot.process
+        slot.process.join()  # the process id is free from now on
+        if slot.control:
+            slot.receive()
+        self._waiting.extendleft(reversed(slot.untaken))
+        slot.untaken.clear()
+        status, name, reason = slot.process.exitcode or 0, str(slot), slot.error.decode("utf-8", "replace")
+        pause = slot.ended(monotonic())
         if self._stopping:
             return
-        if status > 0 and not has_run:
-            self._failure = ConfigError(why) if why else SystemExit(status)
+        if status > 0 and not self._were_ready:
+            self._failure = ConfigError(reason) if reason else SystemExit(status)
             self._stop()
             return
-        how = f"was ended by signal {-status}" if status < 0 else f"has ended with status {status}"
-        logger.error("%s %s%s; it is started %s", who, how, f" ({why})" if why else "", _when(pause))
+        end = f"was ended by signal {-status}" if status < 0 else f"has ended with status {status}"
+        logger.error("%s %s%s; it is started %s", name, end, f" ({reason})" if reason else "", _when(pause))
 
 
 def _when(pause: float) -> str:
     return f"in {pause:g} s" if pause else "again"
-
-
-def _end(place: Place, number: int = signal.SIGKILL) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        if place.process and place.process.pid:
-            os.kill(place.process.pid, number)
