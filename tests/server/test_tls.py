@@ -144,19 +144,19 @@ async def test_renewal(tmp_path, caplog):
 
         write(tmp_path)
         assert await served() == first
-        clock.now += tls.LOOKED_AT
+        clock.now += tls.CHECKED_EVERY
         second = await served()
         assert second == server.certificate.fingerprint != first
         for broken in (b"", b"nonsense"):
             config.tls_key.write_bytes(broken)
             for _ in range(3):
-                clock.now += tls.LOOKED_AT
+                clock.now += tls.CHECKED_EVERY
                 assert await served() == second
         config.tls_key.unlink()
-        clock.now += tls.LOOKED_AT
+        clock.now += tls.CHECKED_EVERY
         assert await served() == second
         write(tmp_path)
-        clock.now += tls.LOOKED_AT
+        clock.now += tls.CHECKED_EVERY
         assert await served() not in (first, second)
     told = [record.levelname for record in caplog.records if record.name == "webdata.server.tls"]
     assert told == ["INFO", "WARNING", "WARNING", "WARNING", "INFO"]
@@ -171,7 +171,7 @@ def test_one_that_was_made_is_renewed_in_time(tmp_path, caplog):
     pair = write(tmp_path, days=VALID.days - 29, names=(*NAMES, ip_address("::1")))
     pair.tls_cert.replace(tmp_path / "cert.pem")
     pair.tls_key.replace(tmp_path / "key.pem")
-    clock.now += tls.LOOKED_AT
+    clock.now += tls.CHECKED_EVERY
     server.serverConnectionForTLS(None)
     assert server.certificate.until - datetime.now(UTC) > timedelta(days=396)
     assert "a new certificate is used" in caplog.text
