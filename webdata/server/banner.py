@@ -22,7 +22,7 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
     try:
         click.echo("\n".join(lines))
     except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
-        right = "make keys with `webdata keys create`, if it would have shown the first"
+        right = "make keys with `webdata keys create`, if it had the first"
         logger.warning("the banner could not be written (%s): %s", error.strerror, right)
 
 

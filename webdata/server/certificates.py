@@ -117,8 +117,8 @@ def _is_host(name: Name) -> bool:
 def made(folder: Path, names: Sequence[Name]) -> Certificate:
     """The certificate of a folder, `cert.pem` with `key.pem`; made unless it covers the names for longer than RENEWED.
 
-    A lock serialises processes that call this. The certificate covers the name of the machine too; when only that changes
-    it stays, so that clients need not trust another. Raises ConfigError for a folder that cannot be written to.
+    A lock serialises processes that call this. The certificate covers the name of the machine too; it stays when only
+    that changes, so that clients need not trust another. Raises ConfigError for a folder that cannot be written to.
     """
     cert_file, key_file = folder / "cert.pem", folder / "key.pem"
     try:
