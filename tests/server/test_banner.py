@@ -55,7 +55,7 @@ def test_a_made_certificate_is_named(tmp_path, capsys):
         show_banner(listening, replace(config, workers=3), FIRST)
     text = capsys.readouterr().out
     assert f"--cacert {tmp_path}/cert.pem " in text.splitlines()[-1]
-    assert "3 times as often as its plan" in text
+    assert "3 times as often as its plan allows" in text
 
 
 def test_a_closed_standard_output(plain, monkeypatch, caplog):

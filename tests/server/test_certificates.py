@@ -67,7 +67,7 @@ def test_the_properties_of_a_made_certificate(tmp_path):
 
 
 def test_only_the_service_can_read_the_key(tmp_path):
-    """Whatever the umask, the folder and the key are the user's alone, from the moment at which they are there."""
+    """With any umask the folder and the key are created readable by their user alone."""
     before = os.umask(0)
     try:
         made(tmp_path / "tls", NAMES)
@@ -78,7 +78,7 @@ def test_only_the_service_can_read_the_key(tmp_path):
 
 
 def test_hosts_of_the_settings():
-    """A service that listens on all addresses adds no host; an address in brackets and a valid name are added."""
+    """Listening on all addresses adds no host, nor does an invalid name; an address in brackets is added."""
     loopback = names_of(Config())
     assert loopback == ("localhost", ip_address("127.0.0.1"), ip_address("::1"))
     assert names_of(Config(host="0.0.0.0")) == names_of(Config(host="::")) == loopback

@@ -165,17 +165,17 @@ def _fault(cert_file: Path, key_file: Path, names: Sequence[Name]) -> str | None
         return str(error)
     missing = ", ".join(str(name) for name in names if name not in present.names)
     if missing:
-        return f"the one that was there is not for {missing}"
-    return f"the one that was there ends on {present.until:%Y-%m-%d}" if _ends_within(present, RENEWED) else None
+        return f"the previous one does not cover {missing}"
+    return f"the previous one ends on {present.until:%Y-%m-%d}" if _ends_soon(present) else None
 
 
-def _ends_within(certificate: Certificate, span: timedelta) -> bool:
-    return certificate.until - datetime.now(UTC) < span
+def _ends_soon(certificate: Certificate) -> bool:
+    return certificate.until - datetime.now(UTC) < RENEWED
 
 
 def is_due(certificate: Certificate) -> bool:
     """Whether it was made here and is to be replaced."""
-    return certificate.made and _ends_within(certificate, RENEWED)
+    return certificate.made and _ends_soon(certificate)
 
 
 def _load(cert_file: Path, key_file: Path, *, made: bool) -> Certificate:

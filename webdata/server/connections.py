@@ -64,8 +64,9 @@ class Connection(Protocol):
     since: float
     """When the phase began, or when all of a response was sent in it."""
     unsent: Unsent | None
-    """The send buffer at the last check, and since when it was the same; None if it was empty."""
+    """The send buffer at the last check; None if it was empty."""
     unsent_since: float
+    """When a check first saw that state of the buffer."""
 
     def extra(self) -> float:
         """Seconds by which the limit of the phase is extended."""
@@ -87,7 +88,7 @@ class Connections:
     """The open connections of a process, on all of its ports.
 
     A sweep each second closes those whose phase has lasted too long. When more than `most` are open, the one that has
-    waited longest for its client is closed, the new one included: slow clients cannot keep out others.
+    waited longest for its client is closed, be it the new one: slow clients cannot keep out others.
     """
 
     def __init__(self, most: int = MOST, clock: IReactorTime | None = None) -> None:
