@@ -166,7 +166,7 @@ def test_a_mistake_stops_the_start(tmp_path, name, value, told):
         ),
     ],
 )
-def test_the_banner_tells_the_browser(start, environ, browser):
+def test_the_banner_names_the_browser(start, environ, browser):
     """The browser that is told is the one that is used, without an address that may hold a token."""
     with start(**environ) as one:
         assert f"browser transport: {browser}\n" in one.banner

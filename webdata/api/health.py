@@ -27,7 +27,7 @@ class Health:
     """How the service does, told without a word that helps anybody else: no addresses, no keys.
 
     `wanted` are the transports that the operator has not turned off, `recent` tells how the last calls ended, `warned`
-    what else there is to warn of, `workers` the workers, where there are several. With `sandbox_always` live keys'
+    what else there is to warn of, `workers` the metrics of several workers. With `sandbox_always` live keys'
     calls go to the sandbox, and its ways are looked at for warnings.
     """
 
