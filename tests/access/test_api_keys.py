@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webdata.access.api_keys import ApiKeys, check_name, check_shape, digest, new_key, new_secret, successor
+from webdata.access.api_keys import ApiKeys, check_name, check_shape, digest, first_keys, new_key, new_secret, successor
 from webdata.domain.errors import UnauthorizedError
-from webdata.stores.memory import MemoryKeys
+from webdata.stores.interfaces import DEFAULT_ACCOUNT
+from webdata.stores.memory import MemoryDatabase, MemoryKeys, MemoryLedger
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 task = pytest.mark.task
@@ -87,6 +88,18 @@ def test_new_key():
     assert key.id.startswith("key_")
     assert key.created.utcoffset().total_seconds() == 0
     assert secret not in repr(key)
+
+
+@task
+async def test_first_keys():
+    """A store without keys gets a test key and a live key; one that has keys gets none."""
+    database = MemoryDatabase()
+    keys, ledger = MemoryKeys(database), MemoryLedger(database, "tests")
+    made = await first_keys(keys, ledger)
+    assert [key.test for key in await keys.all()] == [True, False]
+    assert (made.test[:8], made.live[:8]) == ("wd_test_", "wd_live_")
+    assert made.credits == await ledger.balance(DEFAULT_ACCOUNT)
+    assert await first_keys(keys, ledger) is None
 
 
 @task

@@ -62,7 +62,7 @@ def test_every_response_of_https_says_to_stay(running):
 
 
 def test_the_fingerprint_is_printed(running):
-    """The banner tells the certificate's fingerprint, as it can be compared with what a client sees."""
+    """The banner has the certificate's fingerprint, as it can be compared with what a client sees."""
     seen = ssl.get_server_certificate(("127.0.0.1", running.port))
     shown = subprocess.run(
         ["openssl", "x509", "-noout", "-fingerprint", "-sha256"], input=seen, text=True, capture_output=True, check=True

@@ -56,8 +56,8 @@ def test_what_goes_wrong_upstream_is_told(running, word, status, code, outcome):
     assert (got, body["error"]["code"], headers["x-outcome"]) == (status, code, outcome)
 
 
-def test_a_call_tells_its_steps(running):
-    """A consent page is answered on the way; `server-timing` tells each attempt, after the phases."""
+def test_the_attempts_of_a_call_are_in_its_headers(running):
+    """The form of a consent page is sent; `server-timing` has each attempt, after the phases."""
     status, headers, _ = running.get("/v1/search?q=coffee+sandbox:consent")
     assert (status, headers["x-transport"]) == (200, "http")
     attempts = [part for part in headers["server-timing"].split(", ") if part.startswith("attempt")]
@@ -75,7 +75,7 @@ def test_an_empty_answer_is_true(running):
 
 def test_a_page_of_unknown_shape_is_kept(start, tmp_path):
     """A page that no parser knows is in the folder of kept pages after the 502, as it came."""
-    with start(WEBDATA_SAMPLES=str(tmp_path / "kept")) as one:
+    with start(WEBDATA_KEPT_PAGES=str(tmp_path / "kept")) as one:
         assert one.get("/v1/search?q=sandbox:layout")[0] == 502
     (page,) = (tmp_path / "kept").glob("google_web-*.html")
     assert b"sandbox:layout" in page.read_bytes()
@@ -166,7 +166,7 @@ def test_a_mistake_stops_the_start(tmp_path, name, value, told):
         ),
     ],
 )
-def test_the_banner_tells_the_browser(start, environ, browser):
+def test_the_banner_names_the_browser(start, environ, browser):
     """The browser that is told is the one that is used, without an address that may hold a token."""
     with start(**environ) as one:
         assert f"browser transport: {browser}\n" in one.banner

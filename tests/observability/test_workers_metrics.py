@@ -1,4 +1,4 @@
-"""Workers among themselves: their metrics, and how many they are."""
+"""The metrics and the number of the workers of one parent."""
 
 import asyncio
 import socket
@@ -13,19 +13,19 @@ from webdata.server.workers import Worker
 
 @pytest.fixture
 def make(tmp_path):
-    """Makes the siblings of one of three workers."""
+    """Makes the metrics of one of three workers."""
     with ExitStack() as stack:
 
         def make(number):
-            line = stack.enter_context(socket.socket())
-            return WorkersMetrics(Worker(number, 3, line, tmp_path), lambda: b"%d counted" % number)
+            control = stack.enter_context(socket.socket())
+            return WorkersMetrics(Worker(number, 3, control, tmp_path), lambda: b"%d counted" % number)
 
         yield make
 
 
 @pytest.mark.task
-async def test_who_is_there(make):
-    """Whoever is asked tells of all: of those that are there, and that one is not."""
+async def test_any_worker_collects_all(make):
+    """Each worker has the metrics of those that run, and None for those that do not."""
     first, second = make(1), make(2)
     for one in (first, second):
         await one.listen()
@@ -40,8 +40,8 @@ async def test_who_is_there(make):
 
 
 @pytest.mark.task
-async def test_one_that_hangs(make, monkeypatch, tmp_path):
-    """One that does not answer in time is left out, and holds up nobody for longer."""
+async def test_a_worker_that_hangs(make, monkeypatch, tmp_path):
+    """The metrics of a worker that does not answer within TIMEOUT are None."""
     monkeypatch.setattr(workers_metrics, "TIMEOUT", 0.2)
     with socket.socket(socket.AF_UNIX) as hung:
         hung.bind(str(tmp_path / "3.socket"))
@@ -51,8 +51,8 @@ async def test_one_that_hangs(make, monkeypatch, tmp_path):
 
 
 @pytest.mark.task
-async def test_the_place_of_one_that_died(make, tmp_path):
-    """A worker takes the place of the one before, and leaves nothing behind."""
+async def test_the_socket_of_a_worker_that_died(make, tmp_path):
+    """The next worker of its number replaces it, and removes its own when it closes."""
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(tmp_path / "1.socket"))
     one = make(1)

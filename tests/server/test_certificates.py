@@ -20,7 +20,7 @@ NAMES = ("localhost", ip_address("127.0.0.1"))
 
 
 def pem(one):
-    """A certificate or a key as it stands in a file."""
+    """A certificate or a key in the format of its file."""
     if isinstance(one, x509.Certificate):
         return one.public_bytes(serialization.Encoding.PEM)
     return key_pem(one, serialization.NoEncryption())
@@ -32,7 +32,7 @@ def key_pem(key, encryption):
 
 @pytest.fixture
 def pair(tmp_path):
-    """Writes a certificate that began some days ago and its key; gives their files."""
+    """Writes a certificate that began some days ago and its key; returns their files."""
 
     def write(days=0, names=NAMES, folder=tmp_path):
         key = ec.generate_private_key(ec.SECP256R1())
@@ -46,8 +46,8 @@ def pair(tmp_path):
     return write
 
 
-def test_the_certificate_that_is_made(tmp_path):
-    """It is for the hosts of the service and this machine alone, short, no authority, and strictly formed."""
+def test_the_properties_of_a_made_certificate(tmp_path):
+    """It covers the hosts of the service and this machine alone, lasts for VALID, and is no authority."""
     config = Config(host="data.example", tls_folder=tmp_path, public_url="https://Public.example:9443")
     certificate = certificate_of(config)
     (one,) = certificate.chain
@@ -67,7 +67,7 @@ def test_the_certificate_that_is_made(tmp_path):
 
 
 def test_only_the_service_can_read_the_key(tmp_path):
-    """Whatever the umask, the folder and the key are the user's alone, from the moment at which they are there."""
+    """With any umask the folder and the key are created readable by their user alone."""
     before = os.umask(0)
     try:
         made(tmp_path / "tls", NAMES)
@@ -77,8 +77,8 @@ def test_only_the_service_can_read_the_key(tmp_path):
     assert modes == {"tls": 0o700, "key.pem": 0o600}
 
 
-def test_hosts_that_are_named():
-    """A service that listens everywhere has no name of its own; an address that was asked for in brackets is one."""
+def test_hosts_of_the_settings():
+    """Listening on all addresses adds no host, nor does an invalid name; an address in brackets is added."""
     loopback = names_of(Config())
     assert loopback == ("localhost", ip_address("127.0.0.1"), ip_address("::1"))
     assert names_of(Config(host="0.0.0.0")) == names_of(Config(host="::")) == loopback
@@ -87,14 +87,14 @@ def test_hosts_that_are_named():
 
 
 def test_a_good_certificate_stays(tmp_path):
-    """Asked again, and for fewer hosts, the certificate is the same."""
+    """A second call, or one for fewer hosts, returns the same certificate."""
     first = made(tmp_path, NAMES)
     assert made(tmp_path, NAMES[:1]).fingerprint == first.fingerprint == made(tmp_path, NAMES).fingerprint
 
 
 @pytest.mark.parametrize("days", [VALID.days - 29, VALID.days + 5])
-def test_one_that_ends_is_made_anew(tmp_path, pair, days):
-    """With less than 30 days left a certificate that was made is replaced."""
+def test_a_certificate_that_ends_is_replaced(tmp_path, pair, days):
+    """With less than 30 days left another is made."""
     before = own(*pair(VALID.days - 60))
     pair(days)
     after = made(tmp_path, NAMES)
@@ -102,7 +102,7 @@ def test_one_that_ends_is_made_anew(tmp_path, pair, days):
     assert after.until - datetime.now(UTC) > timedelta(days=396)
 
 
-def test_one_that_lasts_is_kept(tmp_path, pair):
+def test_a_certificate_that_lasts_stays(tmp_path, pair):
     """With more than 30 days left it stays."""
     before = own(*pair(VALID.days - 31))
     assert made(tmp_path, NAMES).fingerprint == before.fingerprint
@@ -110,8 +110,8 @@ def test_one_that_lasts_is_kept(tmp_path, pair):
 
 @pytest.mark.parametrize("file", ["cert.pem", "key.pem"])
 @pytest.mark.parametrize("content", [None, b"", b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
-def test_one_that_is_broken_is_made_anew(tmp_path, file, content):
-    """A file that is lost, empty or garbage is no reason not to start."""
+def test_a_broken_certificate_is_replaced(tmp_path, file, content):
+    """A file that is missing, empty or garbage does not keep the service from starting."""
     before = made(tmp_path, NAMES)
     (tmp_path / file).unlink()
     if content is not None:
@@ -119,8 +119,8 @@ def test_one_that_is_broken_is_made_anew(tmp_path, file, content):
     assert made(tmp_path, NAMES).fingerprint != before.fingerprint
 
 
-def test_one_of_another_key_or_host_is_made_anew(tmp_path):
-    """A certificate that is not its key's, or not for a host that is wanted, is replaced."""
+def test_a_certificate_of_another_key_or_host_is_replaced(tmp_path):
+    """A certificate that does not fit the key, or does not cover a host, is replaced."""
     before = made(tmp_path, NAMES)
     (tmp_path / "key.pem").write_bytes(pem(ec.generate_private_key(ec.SECP256R1())))
     second = made(tmp_path, NAMES)
@@ -133,8 +133,8 @@ def made_in(folder, answers):
     answers.put(made(folder, NAMES).fingerprint)
 
 
-def test_one_that_was_not_made_here_is_spared(tmp_path, pair):
-    """The files of an authority's certificate in the folder are left alone, and what would be right is told."""
+def test_a_certificate_that_was_not_made_here_stays(tmp_path, pair):
+    """The files of an authority's certificate are not overwritten, and the error names the right settings."""
     _, key_file = pair()
     key = serialization.load_pem_private_key(key_file.read_bytes(), None)
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "data.example")])
@@ -147,34 +147,34 @@ def test_one_that_was_not_made_here_is_spared(tmp_path, pair):
     assert [file.read_bytes() for file in (tmp_path / "cert.pem", key_file)] == before
 
 
-def test_processes_make_one_together(tmp_path):
-    """Processes that start at once agree on one certificate, and leave nothing half-written."""
+def test_processes_make_one_certificate(tmp_path):
+    """Processes that start at once use one certificate, and leave no temporary files."""
     context = multiprocessing.get_context("fork")
     answers = context.SimpleQueue()
     processes = [context.Process(target=made_in, args=(tmp_path / "tls", answers)) for _ in range(6)]
     for process in processes:
         process.start()
-    found = {answers.get() for _ in processes}
+    fingerprints = {answers.get() for _ in processes}
     for process in processes:
         process.join(30)
-    assert found == {made(tmp_path / "tls", NAMES).fingerprint}
+    assert fingerprints == {made(tmp_path / "tls", NAMES).fingerprint}
     assert {file.name for file in (tmp_path / "tls").iterdir()} == {"cert.pem", "key.pem", "lock"}
 
 
-def test_a_folder_that_cannot_be(tmp_path):
-    """A folder that cannot be written to is told with its variable."""
+def test_a_folder_that_cannot_be_written(tmp_path):
+    """The error names the variable, the folder and the reason."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(ConfigError, match=r"WEBDATA_TLS_FOLDER cannot be '.*file/tls': Not a directory; give a folder"):
         made(tmp_path / "file" / "tls", NAMES)
 
 
 def test_an_own_certificate_with_its_chain(tmp_path, pair):
-    """The operator's certificate is taken with all that stand above it, in their order."""
+    """The operator's certificate is read with those of its issuers, in their order."""
     cert, key = pair()
-    above = self_signed(ec.generate_private_key(ec.SECP256R1()), ("above.example",), datetime.now(UTC))
-    cert.write_bytes(cert.read_bytes() + pem(above))
+    issuer = self_signed(ec.generate_private_key(ec.SECP256R1()), ("issuer.example",), datetime.now(UTC))
+    cert.write_bytes(cert.read_bytes() + pem(issuer))
     certificate = certificate_of(replace(Config(), tls_cert=cert, tls_key=key))
-    assert [one.subject for one in certificate.chain][1:] == [above.subject]
+    assert [one.subject for one in certificate.chain][1:] == [issuer.subject]
     assert not certificate.made
 
 
@@ -205,7 +205,7 @@ def dsa_key(files):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (of_another, "WEBDATA_TLS_KEY cannot be '.*': it belongs to another certificate; give the key of the first"),
         (encrypted, "WEBDATA_TLS_KEY cannot be '.*': it is encrypted with a password; give it without one"),
@@ -215,24 +215,24 @@ def dsa_key(files):
         (dsa_key, "WEBDATA_TLS_KEY cannot be '.*': TLS knows no such kind of key; give an RSA or an EC key"),
     ],
 )
-def test_an_own_certificate_that_cannot_be_used(pair, spoil, told):
-    """The message names the variable, the reason, and what would be right; no word of the key is in it."""
+def test_an_own_certificate_that_cannot_be_used(pair, spoil, message):
+    """The message names the variable, the reason, and what would be right."""
     files = pair()
     spoil(files)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         own(*files)
 
 
 @pytest.mark.parametrize(
-    ("days", "told"),
+    ("days", "message"),
     [
         (VALID.days + 1, r"it ended on \d{4}-\d\d-\d\d \d\d:\d\d UTC; give a renewed one"),
         (-2, r"it begins on \d{4}-\d\d-\d\d \d\d:\d\d UTC; give one that is valid now, or set the machine's clock"),
     ],
 )
-def test_an_own_certificate_at_another_time(pair, days, told):
-    """One that has ended or not begun is told with the time."""
-    with pytest.raises(ConfigError, match=f"WEBDATA_TLS_CERT cannot be '.*': {told}"):
+def test_an_own_certificate_of_another_time(pair, days, message):
+    """The message for one that has ended or not begun has the time."""
+    with pytest.raises(ConfigError, match=f"WEBDATA_TLS_CERT cannot be '.*': {message}"):
         own(*pair(days))
 
 
@@ -247,8 +247,8 @@ def test_an_own_certificate_at_another_time(pair, days, told):
         ("[::1]", False),
     ],
 )
-def test_hosts_that_are_covered(pair, host, covered):
-    """A wildcard stands for one label; addresses are compared as such."""
+def test_covered_hosts(pair, host, covered):
+    """A wildcard covers one label; addresses are compared as addresses."""
     certificate = own(*pair(names=("*.example.com", ip_address("127.0.0.1"))))
     assert certificate.covers(host) == covered
     assert named("[::1]") == ip_address("::1")

@@ -1,4 +1,4 @@
-"""What plain HTTP is told, over real sockets."""
+"""Plain HTTP, over real sockets."""
 
 import asyncio
 import re
@@ -9,8 +9,6 @@ import orjson
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from pytest_twisted import ensureDeferred
-from scrapy.utils.defer import deferred_f_from_coro_f
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
@@ -21,6 +19,8 @@ from webdata.server.plain_http import TLS_HANDSHAKE, RedirectSite, secured
 from webdata.server.site import Site
 from webdata.server.tls import ServerTLS
 
+pytestmark = pytest.mark.task
+
 URL = "https://127.0.0.1:8443"
 KEY = "wd_live_" + "a1B2" * 12 + "c"
 SAFE_LOCATION = re.compile(r"https://(?:[A-Za-z0-9._-]+|\[[0-9a-f:.]+\])(?::8443)/[\x21-\x7e]*")
@@ -28,7 +28,7 @@ SAFE_LOCATION = re.compile(r"https://(?:[A-Za-z0-9._-]+|\[[0-9a-f:.]+\])(?::8443
 
 @pytest.fixture(scope="module")
 def site():
-    """Callers are sent to the host that they asked, at the port of HTTPS."""
+    """Redirects to the host of the request, at port 8443."""
     return RedirectSite(URL, 8443, Connections(), refusals)
 
 
@@ -44,8 +44,8 @@ def plain(clock):
     listening.stopListening()
 
 
-async def told(port, sent, *, ends=True):
-    """Everything that comes back until the other end closes."""
+async def exchange(port, sent, *, ends=True):
+    """All data that is received until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(sent)
@@ -77,11 +77,9 @@ async def told(port, sent, *, ends=True):
         ("GET /x HTTP/1.1\r\nHost: a.example\r\nExpect: 100-continue\r\nContent-Length: 5", "https://a.example:8443/x"),
     ],
 )  # fmt: skip
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_every_request_is_told_the_way(plain, sent, location):
-    """Whatever is asked by plain HTTP is a 308 to the same at HTTPS, without waiting for a body, and the end."""
-    answer = await told(plain, f"{sent}\r\n\r\n".encode(), ends=False)
+async def test_every_request_is_redirected(plain, sent, location):
+    """The answer is a 308 to the same address by HTTPS, sent before the body is read, and the connection is closed."""
+    answer = await exchange(plain, f"{sent}\r\n\r\n".encode(), ends=False)
     head, _, body = answer.decode().partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 308 Permanent Redirect\r\n")
     assert f"\nlocation: {location}\r\n" in f"{head}\r\n"
@@ -104,42 +102,34 @@ async def test_every_request_is_told_the_way(plain, sent, location):
         b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
     ],
 )
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_what_is_no_request(plain, sent):
-    """What is not to be redirected is the 400 of the API, and the connection ends."""
-    answer = await told(plain, sent)
+async def test_what_cannot_be_redirected(plain, sent):
+    """It gets the 400 of the API, and the connection is closed."""
+    answer = await exchange(plain, sent)
     assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert b'"code":"bad_request"' in answer
     assert answer.count(b"HTTP/1.1 400") == 1
 
 
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_only_the_first_is_answered(plain):
-    """One connection gets one answer, whatever else was sent on it."""
-    answer = await told(plain, b"GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n")
+async def test_only_the_first_request_is_answered(plain):
+    """A second request on the connection is dropped."""
+    answer = await exchange(plain, b"GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n")
     assert answer.count(b"HTTP/1.1 308") == 1
 
 
-@ensureDeferred
-@deferred_f_from_coro_f
 async def test_head_has_no_body(plain):
-    """HEAD gets the same headers, and nothing after them."""
-    answer = await told(plain, b"HEAD /a HTTP/1.1\r\n\r\n")
+    """HEAD gets the headers alone."""
+    answer = await exchange(plain, b"HEAD /a HTTP/1.1\r\n\r\n")
     assert answer.endswith(b"\r\n\r\n")
     assert answer.count(b"\r\n\r\n") == 1
 
 
 @pytest.mark.parametrize("header", ["X-Api-Key", "api-key", "x-apikey", "apikey"])
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_a_key_in_the_clear(plain, header, caplog):
-    """Who sends a key unencrypted is told to have it replaced; the key is in no answer and no log."""
+async def test_an_unencrypted_key(plain, header, caplog):
+    """The answer asks to have the key replaced; the key is in no answer and no log."""
     caplog.set_level("INFO")
-    with_key = await told(plain, f"GET /v1/search HTTP/1.1\r\n{header}: {KEY}\r\n\r\n".encode())
-    in_target = await told(plain, f"GET /v1/search?apikey={KEY} HTTP/1.1\r\n\r\n".encode())
-    without = await told(plain, b"GET /v1/search HTTP/1.1\r\n\r\n")
+    with_key = await exchange(plain, f"GET /v1/search HTTP/1.1\r\n{header}: {KEY}\r\n\r\n".encode())
+    in_target = await exchange(plain, f"GET /v1/search?apikey={KEY} HTTP/1.1\r\n\r\n".encode())
+    without = await exchange(plain, b"GET /v1/search HTTP/1.1\r\n\r\n")
     assert b"have it replaced" in with_key
     assert b"have it replaced" in in_target
     assert b"have it replaced" not in without
@@ -152,10 +142,8 @@ async def test_a_key_in_the_clear(plain, header, caplog):
     ]
 
 
-@ensureDeferred
-@deferred_f_from_coro_f
 async def test_a_large_body_loses_no_answer(plain):
-    """A client that sends a large body without looking gets the answer all the same."""
+    """A client that sends a large body before it reads gets the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", plain)
     writer.write(b"POST / HTTP/1.1\r\nContent-Length: 8000000\r\n\r\n")
     for _ in range(80):
@@ -166,10 +154,8 @@ async def test_a_large_body_loses_no_answer(plain):
     writer.transport.abort()
 
 
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_who_never_closes_is_cut_off(plain, clock):
-    """A client that goes on after its answer is cut off after 5 seconds."""
+async def test_a_client_that_does_not_close(plain, clock):
+    """A client that still sends 5 seconds after its answer is disconnected."""
     with closing(socket.create_connection(("127.0.0.1", plain))) as client:
         client.setblocking(False)
         loop = asyncio.get_running_loop()
@@ -183,14 +169,14 @@ async def test_who_never_closes_is_cut_off(plain, clock):
 
 
 def test_a_public_address(site):
-    """Where the operator says what the address is, all are sent there."""
+    """With WEBDATA_PUBLIC_URL all clients are redirected there."""
     public = RedirectSite("https://data.example.com", None, Connections(), refusals)
     assert public.location("/a?b", ["evil.example"]) == "https://data.example.com/a?b"
     assert public.location("http://evil.example/a", []) == "https://data.example.com/a"
 
 
 def test_the_usual_port():
-    """The port of HTTPS is not told where it is the usual one."""
+    """Port 443 is not part of the address."""
     assert (
         RedirectSite("https://[::]", 443, Connections(), refusals).location("/", ["a.example:80"])
         == "https://a.example/"
@@ -214,27 +200,25 @@ targets = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), max_siz
 @example(target="http://a.example@evil.example/", given_hosts=[])
 @example(target="/", given_hosts=["a.example\r\nset-cookie: x"])
 @example(target="http://", given_hosts=["a.example"])
-def test_no_host_or_target_leads_astray(site, target, given_hosts):
-    """Whatever is asked of whatever host, the way leads to a host at the port of HTTPS, and nothing follows it."""
+def test_any_host_and_target(site, target, given_hosts):
+    """The address is always one host at the port of HTTPS and the path, without further headers or user names."""
     location = site.location(target, given_hosts)
     assert location is None or SAFE_LOCATION.fullmatch(location)
     if target.startswith("/"):
         assert location.endswith(target)
 
 
-@ensureDeferred
-@deferred_f_from_coro_f
-async def test_plain_words_to_the_port_of_https(api, tmp_path):
-    """What is not TLS is told so at once, and closed; what begins like TLS gets no plain word."""
+async def test_plain_http_on_the_port_of_https(api, tmp_path):
+    """A client that does not begin TLS gets a 400 at once; one whose first byte is of TLS gets no plain HTTP."""
     site = secured(Site(api.resource(), Connections(), refusals, 3600), ServerTLS(Config(tls_folder=tmp_path)))
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     port = listening.getHost().port
     for first in range(256):
-        answer = await told(port, bytes([first]) + b"ET /v1/search HTTP/1.1\r\n\r\n", ends=False)
+        answer = await exchange(port, bytes([first]) + b"ET /v1/search HTTP/1.1\r\n\r\n", ends=False)
         if first == TLS_HANDSHAKE:
             assert b"HTTP" not in answer
         else:
             assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
             assert b"https://" in answer
-    assert (await told(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
+    assert (await exchange(port, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")).startswith(b"HTTP/1.1 400 ")
     listening.stopListening()

@@ -101,7 +101,7 @@ class Parent:
         """A connection to whichever worker is next."""
         return socket.create_connection(("127.0.0.1", self.port), 10)
 
-    def query(self, command="who"):
+    def query(self, command="id"):
         """The number and process id of the worker that answers; None if the connection is closed instead."""
         with self.connect() as client:
             client.sendall(command.encode())
@@ -197,7 +197,7 @@ def test_connections_are_distributed_evenly(start, count, burst):
         answers = Counter()
         for client in clients:
             with closing(client):
-                client.sendall(b"who")
+                client.sendall(b"id")
                 answers[client.recv(100).split()[0]] += 1
         assert list(answers.values()) == [burst // count] * count
         assert parent.end(signal.SIGTERM)[0] == 0
@@ -225,7 +225,7 @@ def test_connections_that_a_dead_worker_had_not_taken(parent):
     os.kill(frozen, signal.SIGSTOP)
     clients = [parent.connect() for _ in range(8)]
     for client in clients:
-        client.sendall(b"who")
+        client.sendall(b"id")
     answered = set()
     while len(answered) < 4:  # the other worker's half, so that all connections have been sent to workers
         answered |= set(select(clients, [], [], 10)[0])

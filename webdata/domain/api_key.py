@@ -1,4 +1,4 @@
-"""What an API key looks like, and where a request has it."""
+"""The format of an API key in text, and the headers that may hold one."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the service's processes write to standard error."""
+"""The log of the service's processes, on standard error."""
 
 import logging
 from functools import lru_cache
@@ -6,18 +6,18 @@ from time import localtime, strftime
 from typing import TextIO
 
 
-class Lines(logging.Formatter):
-    """Writes lines as Python's own does; what they have in common for a second is written once."""
+class CachingFormatter(logging.Formatter):
+    """Formats times like logging.Formatter, but the part down to the second only once a second."""
 
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802  # its name there
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802  # the name in logging
         return f"{_second(int(record.created))},{int(record.msecs):03d}"
 
 
 class StandardError(logging.StreamHandler[TextIO]):
-    """Writes to standard error, which Python flushes at the end of each line by itself."""
+    """Writes to standard error, which Python flushes at the end of each line."""
 
     def flush(self) -> None:
-        """Nothing: it is done."""
+        """Nothing: Python has flushed it."""
 
 
 @lru_cache(1)
@@ -26,13 +26,13 @@ def _second(time: int) -> str:
 
 
 def log_to_standard_error(worker: int | None = None) -> None:
-    """Log from now on; each line names the worker, where there are several."""
-    who = f"worker {worker} " if worker else ""
+    """Configure the root logger; each line has the number of the worker, if one is given."""
+    prefix = f"worker {worker} " if worker else ""
     handler = StandardError()
-    handler.setFormatter(Lines(f"%(asctime)s %(levelname)s {who}%(name)s: %(message)s"))
-    # What no line tells need not be found out for each (https://docs.python.org/3/howto/logging.html#optimization).
+    handler.setFormatter(CachingFormatter(f"%(asctime)s %(levelname)s {prefix}%(name)s: %(message)s"))
+    # No line has these, so they are not computed (https://docs.python.org/3/howto/logging.html#optimization).
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
-    logging._srcfile = None  # noqa: SLF001  # as that page says
+    logging._srcfile = None  # noqa: SLF001  # that page names it
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for noisy in ("scrapy", "alembic"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -22,7 +22,7 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
     try:
         click.echo("\n".join(lines))
     except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
-        right = "make keys with `webdata keys create`, if it would have shown the first"
+        right = "make keys with `webdata keys create`, if it had the first"
         logger.warning("the banner could not be written (%s): %s", error.strerror, right)
 
 
@@ -53,7 +53,7 @@ def _workers(config: Config) -> Iterator[str]:
     yield f"{config.workers} workers, each with a browser of its own and room for {config.max_calls} calls"
     if not config.redis:
         yield "      Without a Redis each has limits and cached answers of its own: a key may call up to"
-        yield f"      {config.workers} times as often as its plan says. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
+        yield f"      {config.workers} times as often as its plan allows. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
 
 
 def _keys(config: Config, first: FirstKeys | None) -> Iterator[str]:

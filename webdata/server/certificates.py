@@ -1,4 +1,4 @@
-"""Certificates for HTTPS: the operator's own, or one that signs itself and is made here."""
+"""Certificates for HTTPS: the operator's own, or a self-signed one that is made here."""
 
 import fcntl
 import logging
@@ -25,15 +25,15 @@ from webdata.domain.errors import ConfigError
 logger = logging.getLogger(__name__)
 
 VALID = timedelta(days=397)
-"""How long a certificate that is made is valid: no browser takes one of more than 398 days."""
+"""How long a certificate that is made here is valid: browsers refuse more than 398 days."""
 RENEWED = timedelta(days=30)
-"""How long before its end a certificate that was made is made anew."""
+"""How long before its end a certificate that was made here is replaced."""
 CLOCKS_DIFFER = timedelta(hours=1)
-"""How far the clock of a caller may be behind."""
+"""How far the clock of a client may be behind."""
 DNS_NAME = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(\.(?!-)[A-Za-z0-9-]{1,63})*")
 LONGEST_COMMON_NAME = 64
 MADE_BY = "webdata"
-"""The common name of what is made here begins with it."""
+"""The first word of the common name of each certificate that is made here."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CERT, KEY = "WEBDATA_TLS_CERT", "WEBDATA_TLS_KEY"
 
@@ -43,19 +43,19 @@ PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519Pri
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate with those above it, its key, and the files that they are in."""
+    """A certificate with its chain, its key, and their files."""
 
     chain: tuple[x509.Certificate, ...]
-    """The server's own comes first."""
+    """The server's own first, then those of its issuers."""
     key: PrivateKey
     cert_file: Path
     key_file: Path
     made: bool
-    """Whether it was made here, and signs itself."""
+    """Whether it was made here, self-signed."""
 
     @property
     def fingerprint(self) -> str:
-        """Its SHA-256, as `openssl x509 -fingerprint -sha256` prints it."""
+        """Its SHA-256 in the format of `openssl x509 -fingerprint -sha256`."""
         return self.chain[0].fingerprint(hashes.SHA256()).hex(":").upper()
 
     @property
@@ -65,15 +65,15 @@ class Certificate:
 
     @property
     def names(self) -> set[Name]:
-        """The hosts that it is for; a name may be a wildcard, such as *.example.com."""
+        """The hosts that it covers; a name may be a wildcard, such as *.example.com."""
         try:
-            found = self.chain[0].extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+            names = self.chain[0].extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         except (x509.ExtensionNotFound, ValueError):
             return set()
-        return {name.value for name in found if isinstance(name.value, Name)}
+        return {name.value for name in names if isinstance(name.value, Name)}
 
     def covers(self, host: str) -> bool:
-        """Whether callers who ask that host for it take it, as RFC 6125 6.4 compares names."""
+        """Whether it is valid for a host, by the comparison of RFC 6125 6.4."""
         name = named(host)
         if not isinstance(name, str):
             return name in self.names
@@ -82,7 +82,7 @@ class Certificate:
 
 
 def certificate_of(config: Config) -> Certificate:
-    """The certificate that the settings want, made if need be: any process may ask at any time.
+    """The certificate of the settings, made if there is none; several processes may call this at once.
 
     Raises ConfigError that names the variable, the reason and what would be right.
     """
@@ -92,19 +92,19 @@ def certificate_of(config: Config) -> Certificate:
 
 
 def own(cert_file: Path, key_file: Path) -> Certificate:
-    """The operator's own certificate; raises ConfigError for one that callers would not take."""
-    return _loaded(cert_file, key_file, made=False)
+    """The operator's own certificate; raises ConfigError for one that cannot be used now."""
+    return _load(cert_file, key_file, made=False)
 
 
 def names_of(config: Config) -> tuple[Name, ...]:
-    """The hosts by which callers may ask: loopback, where the service listens, and what the operator says."""
+    """The hosts that a certificate made here has to cover: loopback, WEBDATA_HOST, the host of WEBDATA_PUBLIC_URL."""
     public = urlsplit(config.public_url).hostname if config.public_url else None
     names = [named(host) for host in (*LOOPBACK, config.host, public or "") if host]
     return tuple(dict.fromkeys(name for name in names if _is_host(name)))
 
 
 def named(host: str) -> Name:
-    """A host as certificates name it: an address, or a name in small letters."""
+    """A host in the form that certificates have: an address, or a name in lower case."""
     with suppress(ValueError):
         return ip_address(host.strip("[]"))
     return host.lower()
@@ -115,30 +115,29 @@ def _is_host(name: Name) -> bool:
 
 
 def made(folder: Path, names: Sequence[Name]) -> Certificate:
-    """The certificate of a folder, `cert.pem` with `key.pem`: made where there is none that is good for the names.
+    """The certificate of a folder, `cert.pem` with `key.pem`; made unless it covers the names for longer than RENEWED.
 
-    Processes take turns. One that ends within RENEWED is no longer good. The name of the machine stands in it too, but
-    when only that changes it stays: whoever trusts it need not trust another. Raises ConfigError for a folder that
-    cannot be written to.
+    A lock serialises processes that call this. The certificate covers the name of the machine too; it stays when only
+    that changes, so that clients need not trust another. Raises ConfigError for a folder that cannot be written to.
     """
     cert_file, key_file = folder / "cert.pem", folder / "key.pem"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _alone(folder):
-            wrong = _what_is_wrong(cert_file, key_file, names)
-            if wrong:
-                _spare_others(folder, cert_file)
+        with _locked(folder):
+            fault = _fault(cert_file, key_file, names)
+            if fault:
+                _check_issuer(folder, cert_file)
                 _make(cert_file, key_file, names)
-                logger.info("a certificate was made in %s: %s", folder, wrong)
-            return _loaded(cert_file, key_file, made=True)
+                logger.info("a certificate was made in %s: %s", folder, fault)
+            return _load(cert_file, key_file, made=True)
     except OSError as error:
         raise ConfigError(
             f"WEBDATA_TLS_FOLDER cannot be '{folder}': {error.strerror}; give a folder that can be written to"
         ) from error
 
 
-def _spare_others(folder: Path, cert_file: Path) -> None:
-    """Raise ConfigError for a certificate that was not made here: nobody could bring back its key."""
+def _check_issuer(folder: Path, cert_file: Path) -> None:
+    """Raise ConfigError for a certificate that was not made here: its key is not to be overwritten."""
     with suppress(OSError, ValueError):
         issuer = x509.load_pem_x509_certificate(cert_file.read_bytes()).issuer
         if not issuer.rfc4514_string().startswith(f"CN={MADE_BY} "):
@@ -147,7 +146,7 @@ def _spare_others(folder: Path, cert_file: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -156,30 +155,30 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _what_is_wrong(cert_file: Path, key_file: Path, names: Sequence[Name]) -> str | None:
-    """Why the certificate that is there will not do, for the log."""
+def _fault(cert_file: Path, key_file: Path, names: Sequence[Name]) -> str | None:
+    """Why a new certificate is needed, for the log; None if the one in the files is good."""
     if not cert_file.exists() and not key_file.exists():
         return "there was none"
     try:
-        there = _loaded(cert_file, key_file, made=True)
+        present = _load(cert_file, key_file, made=True)
     except ConfigError as error:
         return str(error)
-    missing = ", ".join(str(name) for name in names if name not in there.names)
+    missing = ", ".join(str(name) for name in names if name not in present.names)
     if missing:
-        return f"the one that was there is not for {missing}"
-    return f"the one that was there ends on {there.until:%Y-%m-%d}" if _ends_within(there, RENEWED) else None
+        return f"the previous one does not cover {missing}"
+    return f"the previous one ends on {present.until:%Y-%m-%d}" if _ends_soon(present) else None
 
 
-def _ends_within(certificate: Certificate, span: timedelta) -> bool:
-    return certificate.until - datetime.now(UTC) < span
+def _ends_soon(certificate: Certificate) -> bool:
+    return certificate.until - datetime.now(UTC) < RENEWED
 
 
 def is_due(certificate: Certificate) -> bool:
-    """Whether it was made here and is to be made anew."""
-    return certificate.made and _ends_within(certificate, RENEWED)
+    """Whether it was made here and is to be replaced."""
+    return certificate.made and _ends_soon(certificate)
 
 
-def _loaded(cert_file: Path, key_file: Path, *, made: bool) -> Certificate:
+def _load(cert_file: Path, key_file: Path, *, made: bool) -> Certificate:
     chain = _chain(cert_file)
     key = _key(key_file)
     if key.public_key() != chain[0].public_key():
@@ -193,7 +192,7 @@ def _chain(file: Path) -> tuple[x509.Certificate, ...]:
     try:
         chain = tuple(x509.load_pem_x509_certificates(_bytes(CERT, file)))
     except ValueError as error:
-        right = "give a certificate and those above it, in PEM (-----BEGIN CERTIFICATE-----)"
+        right = "give a certificate and those of its issuers, in PEM (-----BEGIN CERTIFICATE-----)"
         raise ConfigError(f"{wrong}: it holds no certificate that can be read; {right}") from error
     begins, ends, now = chain[0].not_valid_before_utc, chain[0].not_valid_after_utc, datetime.now(UTC)
     if ends <= now:
@@ -238,21 +237,21 @@ def _make(cert_file: Path, key_file: Path, names: Sequence[Name]) -> None:
 
 
 def _replace(file: Path, content: bytes, mode: int) -> None:
-    """Put a file in the place of another at once; from the beginning nobody can read it but those of the mode."""
+    """Replace a file atomically by one that has the mode from the beginning."""
     new = file.with_suffix(".new")
     new.unlink(missing_ok=True)
     descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(descriptor, "wb") as opened:
-        opened.write(content)
-        opened.flush()
+    with os.fdopen(descriptor, "wb") as file_object:
+        file_object.write(content)
+        file_object.flush()
         os.fsync(descriptor)
     new.replace(file)
 
 
 def self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[Name], now: datetime) -> x509.Certificate:
-    """A certificate of a server for these hosts and this machine's name, from now on for VALID.
+    """A server's certificate for these hosts and the name of this machine, valid from `now` for VALID.
 
-    It is no authority (RFC 5280 4.2.1.9): whoever trusts it trusts nothing that its key could sign.
+    It is no authority (RFC 5280 4.2.1.9): clients that trust it trust no other certificate that its key signs.
     """
     public = key.public_key()
     machine = named(socket.gethostname())
@@ -269,7 +268,7 @@ def self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[Name], now: dat
         .not_valid_after(now - CLOCKS_DIFFER + VALID)
         .add_extension(x509.SubjectAlternativeName(general), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_to_sign_handshakes(), critical=True)
+        .add_extension(_key_usage(), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(public), critical=False)
@@ -277,7 +276,7 @@ def self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[Name], now: dat
     )
 
 
-def _to_sign_handshakes() -> x509.KeyUsage:
+def _key_usage() -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=True,
         content_commitment=False,

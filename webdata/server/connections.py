@@ -1,4 +1,4 @@
-"""Open connections: how long their clients may take for what, and how many there may be."""
+"""Open connections: the time limit of each phase, and how many there may be."""
 
 import asyncio
 import logging
@@ -13,13 +13,13 @@ from twisted.internet.task import LoopingCall
 logger = logging.getLogger(__name__)
 
 MOST = 10_000
-"""Open connections, if nothing else is said."""
+"""Open connections by default."""
 SWEEP = 1.0
-"""Seconds between two looks at all connections; none has a timer of its own."""
+"""Seconds between two checks of all connections; none has a timer of its own."""
 PROGRESS = 60.0
-"""Seconds in which a client has to read some of what waits for it."""
-TOLD_AGAIN = 60.0
-"""Seconds between two lines of the log about the same trouble."""
+"""Seconds within which a client has to read some of the response."""
+WARNED_EVERY = 60.0
+"""Seconds between two warnings that there are too many connections."""
 
 
 class Phase(Enum):
@@ -30,14 +30,14 @@ class Phase(Enum):
     NEW = auto()
     """The first byte of the first request."""
     HEAD = auto()
-    """The rest of a request's line and headers."""
+    """The end of a request's headers."""
     BODY = auto()
     CALL = auto()
-    """The answer: ours to give, so it may last as long as it does."""
+    """The response, which may take any time."""
     IDLE = auto()
     """The first byte of another request."""
     CLOSING = auto()
-    """The client, to hear that the connection is closed."""
+    """The client to close its side."""
 
 
 LIMITS = {
@@ -49,32 +49,33 @@ LIMITS = {
     Phase.IDLE: 60.0,
     Phase.CLOSING: 5.0,
 }
-"""Seconds that a phase may last, from its beginning; no byte in between makes it longer, but for those of bodies."""
+"""Seconds that a phase may last. Bytes that arrive extend BODY alone (`Connection.extra`)."""
 WAITING = (Phase.HANDSHAKE, Phase.NEW, Phase.HEAD, Phase.BODY, Phase.IDLE)
-"""Phases in which nothing is lost but a client's patience when the connection is closed."""
+"""Phases in which no response is lost when the connection is closed."""
 
 Unsent = tuple[int, int]
-"""Where the sending of an answer stands: it changes whenever the client has taken some of it."""
+"""The state of the send buffer, which differs after each read by the client."""
 
 
 class Connection(Protocol):
-    """A connection as it is kept here."""
+    """What Connections needs of a connection."""
 
     phase: Phase
     since: float
-    """When the phase began, or the last of an answer went out in it."""
+    """When the phase began, or when all of a response was sent in it."""
     unsent: Unsent | None
-    """Where the sending stood at the last look, and since when."""
+    """The send buffer at the last check; None if it was empty."""
     unsent_since: float
+    """When a check first saw that state of the buffer."""
 
     def extra(self) -> float:
-        """Seconds beyond the limit of the phase."""
+        """Seconds by which the limit of the phase is extended."""
 
     def now_unsent(self) -> Unsent | None:
-        """Where the sending stands; None when everything is sent."""
+        """The send buffer; None when it is empty."""
 
     def late(self) -> None:
-        """The client took too long."""
+        """Close it because the phase has lasted too long."""
 
     def close(self) -> None:
         """Close it once all is sent."""
@@ -86,8 +87,8 @@ class Connection(Protocol):
 class Connections:
     """The open connections of a process, on all of its ports.
 
-    One sweep a second closes those that have used up their time. Beyond `most` the one goes that has waited longest
-    for its client, if need be the new one itself: who sends slowly can keep nobody out.
+    A sweep each second closes those whose phase has lasted too long. When more than `most` are open, the one that has
+    waited longest for its client is closed, be it the new one: slow clients cannot keep out others.
     """
 
     def __init__(self, most: int = MOST, clock: IReactorTime | None = None) -> None:
@@ -100,13 +101,13 @@ class Connections:
         if clock:
             self._sweeping.clock = clock
         self._now: Callable[[], float] = self._sweeping.clock.seconds
-        self._told = -inf
+        self._warned = -inf
 
     def __len__(self) -> int:
         return len(self._open)
 
     def opened(self, connection: Connection, phase: Phase) -> None:
-        """A connection is there."""
+        """Add a connection."""
         self._open.add(connection)
         self._none_open.clear()
         if not self._sweeping.running:
@@ -116,7 +117,7 @@ class Connections:
             self._make_room()
 
     def enter(self, connection: Connection, phase: Phase) -> None:
-        """A connection begins to wait for something else."""
+        """Begin a phase of a connection."""
         connection.phase = phase
         connection.since = self._now()
         self._waiting.pop(connection, None)
@@ -124,7 +125,7 @@ class Connections:
             self._waiting[connection] = None
 
     def closed(self, connection: Connection) -> None:
-        """A connection is gone."""
+        """Remove a connection."""
         self._open.discard(connection)
         self._waiting.pop(connection, None)
         if not self._open:
@@ -139,16 +140,16 @@ class Connections:
         await self._none_open.wait()
 
     def sweep(self) -> None:
-        """Close the connections whose clients have used up their time."""
+        """Close the connections whose clients took too long."""
         now = self._now()
         for connection in list(self._open):
             unsent = connection.now_unsent()
             if unsent or connection.unsent:
-                self._sending(connection, unsent, now)
+                self._check_progress(connection, unsent, now)
             elif now - connection.since > LIMITS[connection.phase] + connection.extra():
                 connection.late()
 
-    def _sending(self, connection: Connection, unsent: Unsent | None, now: float) -> None:
+    def _check_progress(self, connection: Connection, unsent: Unsent | None, now: float) -> None:
         if unsent != connection.unsent:
             connection.unsent, connection.unsent_since = unsent, now
             connection.since = now if unsent is None else connection.since
@@ -161,8 +162,8 @@ class Connections:
             longest.close()
         else:
             longest.abort()
-        if self._now() - self._told > TOLD_AGAIN:
-            self._told = self._now()
+        if self._now() - self._warned > WARNED_EVERY:
+            self._warned = self._now()
             logger.warning(
                 "%d connections are open, the most there may be (WEBDATA_MAX_CONNECTIONS): "
                 "those that wait longest for their clients are closed",

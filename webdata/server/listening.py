@@ -1,4 +1,4 @@
-"""The sockets that the service listens on: made once, and shared by all of its processes."""
+"""The listening sockets of the service, opened once and shared by all of its processes."""
 
 import logging
 import resource
@@ -15,40 +15,40 @@ from webdata.server.tls import prepared
 logger = logging.getLogger(__name__)
 
 BACKLOG = 1024
-"""Connections that wait to be accepted; the kernel has a bound of its own (net.core.somaxconn)."""
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # not listened on, but told apart
-"""Addresses that stand for all of the machine's, and one of those each, to be called at."""
+"""Connections that wait to be accepted, at most; the kernel has a bound of its own (net.core.somaxconn)."""
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not listened on
+"""Addresses that mean all of the machine's, and the one to call instead."""
 OTHER_FILES = 4096
-"""Open files of a process beside callers' connections: those to sites (with its own sandbox three for each of a
-thousand calls), stores and browsers, and its own."""
+"""Open files of a process beside callers' connections: its own, and those to stores, browsers and sites (with the
+sandbox three for each of a thousand calls)."""
 
 
 @dataclass(frozen=True)
 class Listening:
-    """The sockets, which listen, and where callers find the service."""
+    """The listening sockets, and the address of the service."""
 
     api: socket.socket
     port: int
     """Of the API."""
     redirect: socket.socket | None
-    """Where plain HTTP is told the way to HTTPS."""
+    """For plain HTTP, which is redirected to HTTPS."""
     url: str
-    """Without a slash at the end."""
+    """The address for callers, without a slash at the end."""
     certificate: Certificate | None
-    """That of HTTPS, as it was at the start."""
+    """The certificate at the start; None without TLS."""
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Those that the settings want, and a certificate if need be.
+        """Open the sockets of the settings, and make a certificate if there is none.
 
         Raises ConfigError for an address that cannot be listened on and a certificate that cannot be used.
         """
         certificate = prepared(config) if config.tls else None
-        api = _listens(config.host, config.port, "--port")
+        api = _listen(config.host, config.port, "--port")
         try:
             redirect = None
             if config.tls and config.http_port is not None:
-                redirect = _listens(config.host, config.http_port, "WEBDATA_HTTP_PORT, which may be off")
+                redirect = _listen(config.host, config.http_port, "WEBDATA_HTTP_PORT, which may be off")
         except ConfigError:
             api.close()
             raise
@@ -67,14 +67,14 @@ class Listening:
 
     @property
     def sockets(self) -> list[socket.socket]:
-        """Those that there are, that of the API first."""
+        """The sockets that are open, that of the API first."""
         return [one for one in (self.api, self.redirect) if one]
 
 
 def room_for(connections: int) -> int:
-    """How many connections this process can hold: as many as are wanted, if the system lets it open so many files.
+    """How many connections this process can hold: the number given, or fewer if the system limits its open files.
 
-    Raises the process's own limit as far as need be; what is beyond the system's is told in the log.
+    Raises the soft limit of open files as far as needed, and logs a warning where the hard limit is too low.
     """
     needed = connections + OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -95,20 +95,20 @@ def room_for(connections: int) -> int:
     return room
 
 
-def _listens(host: str, port: int, other: str) -> socket.socket:
+def _listen(host: str, port: int, other: str) -> socket.socket:
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        listens = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        listening = socket.create_server(address[:2], family=family, backlog=BACKLOG)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise ConfigError(
             f"cannot listen on {host}:{port}: {reason}; choose another with --host and {other}"
         ) from error
-    listens.setblocking(False)
-    return listens
+    listening.setblocking(False)
+    return listening
 
 
-def _url(listens: socket.socket, scheme: str) -> str:
-    address, port = listens.getsockname()[:2]
+def _url(listening: socket.socket, scheme: str) -> str:
+    address, port = listening.getsockname()[:2]
     host = ANYWHERE.get(address, address)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

@@ -21,7 +21,7 @@ HOST = re.compile(
     r"(?P<host>[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9.])?|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{0,5})?"
 )
 """A host with or without a port; an address in brackets is not validated yet."""
-ABSOLUTE = re.compile(r"(?i)http://(?P<authority>[^/?#]*)(?P<rest>.*)")
+ABSOLUTE = re.compile(r"(?i)http://(?P<authority>[^/?#]*)(?P<target>.*)")
 
 
 class RedirectSite(Site):
@@ -45,7 +45,7 @@ class RedirectSite(Site):
         """
         absolute = ABSOLUTE.fullmatch(target)
         if absolute:  # RFC 9112 3.2.2: its host replaces the header's
-            hosts, target = [absolute["authority"]], absolute["rest"]
+            hosts, target = [absolute["authority"]], absolute["target"]
         if target == "*":
             target = ""
         if target[:1] not in ("", "/", "?"):

@@ -41,7 +41,7 @@ class Refusals(Protocol):
         """For a client that does not begin TLS on a port of HTTPS."""
 
     def https_required(self, method: str, target: str, location: str, has_key: bool) -> bytes:
-        """For a request by plain HTTP: the redirect to `location`. `has_key` says whether it carried an API key."""
+        """For a request by plain HTTP: the redirect to `location`; `has_key` is true if it carried an API key."""
 
 
 def ascii_only(target: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""TLS as the service speaks it: the context of a certificate, and its renewal while the service runs."""
+"""The TLS of the service: its parameters, and the renewal of its certificate while it runs."""
 
 import logging
 from collections.abc import Callable
@@ -21,17 +21,17 @@ logger = logging.getLogger(__name__)
 CIPHERS = b"ECDHE+AESGCM:ECDHE+CHACHA20"
 """Of TLS 1.2: forward secrecy and authenticated encryption (RFC 9325 4.2). All of TLS 1.3 have both."""
 PROTOCOL = b"http/1.1"
-LOOKED_AT = 5.0
-"""Seconds between two looks at the files of a certificate, while connections come."""
+CHECKED_EVERY = 5.0
+"""Seconds between two checks of a certificate's files, at new connections."""
 WARNED = timedelta(days=14)
-"""How long before the end of the operator's own certificate the log warns, once a day."""
+"""How long before the end of a certificate the log warns, once a day."""
 DAY = 86_400.0
 
 
 def prepared(config: Config) -> Certificate:
-    """The certificate of the service, made if need be; raises ConfigError for one that no caller would take.
+    """The certificate of the settings, made if needed; raises ConfigError for one that clients would refuse.
 
-    Needs no reactor: a process may ask for it before it starts others.
+    Needs no reactor, so that a process can call it before it forks.
     """
     certificate = certificate_of(config)
     context_of(certificate)
@@ -39,10 +39,9 @@ def prepared(config: Config) -> Certificate:
 
 
 def context_of(certificate: Certificate) -> SSL.Context:
-    """A server's context with TLS 1.2 and 1.3; raises ConfigError for what OpenSSL finds too weak.
+    """A server's context with TLS 1.2 and 1.3; raises ConfigError if OpenSSL refuses the certificate or the key.
 
-    Sessions are resumed by tickets that hold them: nothing is kept here, and a process that cannot read another's
-    ticket makes a full handshake.
+    Sessions are resumed by tickets, without a cache here; for the ticket of another process there is a full handshake.
     """
     context = SSL.Context(SSL.TLS_SERVER_METHOD)
     context.set_min_proto_version(SSL.TLS1_2_VERSION)
@@ -53,8 +52,8 @@ def context_of(certificate: Certificate) -> SSL.Context:
     context.set_alpn_select_callback(_select_protocol)
     try:
         context.use_certificate(certificate.chain[0])
-        for above in certificate.chain[1:]:
-            context.add_extra_chain_cert(above)
+        for issuer in certificate.chain[1:]:
+            context.add_extra_chain_cert(issuer)
         context.use_privatekey(certificate.key)
         context.check_privatekey()
     except (SSL.Error, TypeError) as error:
@@ -68,17 +67,17 @@ def _select_protocol(_: SSL.Connection, offered: list[bytes]) -> Any:
 
 
 def _reason(error: Exception) -> str:
-    """Why OpenSSL refuses, in its own words."""
+    """OpenSSL's own text for an error."""
     reasons = error.args[0] if error.args and isinstance(error.args[0], list) else []
     return ", ".join(reason for *_, reason in reasons if reason) or "OpenSSL refuses it"
 
 
 @implementer(IOpenSSLServerConnectionCreator)
 class ServerTLS:
-    """The server's end of TLS, with whatever valid certificate is in the files now.
+    """The server's side of TLS, with the certificate that is in the files now.
 
-    While connections come the files are looked at again: a changed pair is used for new connections, one that is
-    broken is told once in the log, and the one before goes on. A certificate that was made is made anew in time.
+    The files are checked at new connections: these use a changed pair, or the pair before if the new one cannot be
+    used, which is logged once. A certificate that was made here is renewed before it ends.
     """
 
     def __init__(self, config: Config, clock: Callable[[], float] = monotonic) -> None:
@@ -86,19 +85,19 @@ class ServerTLS:
         self._clock = clock
         self.certificate = certificate_of(config)
         self._context = context_of(self.certificate)
-        self._files = _state(self.certificate)
-        self._looked = clock()
+        self._files = _versions(self.certificate)
+        self._checked = clock()
         self._warned = -DAY
         self._warn()
 
     def serverConnectionForTLS(self, tlsProtocol: TLSMemoryBIOProtocol) -> SSL.Connection:
-        if self._clock() - self._looked >= LOOKED_AT:
-            self._look()
+        if self._clock() - self._checked >= CHECKED_EVERY:
+            self._check()
         return SSL.Connection(self._context, None)
 
-    def _look(self) -> None:
-        self._looked = self._clock()
-        files = _state(self.certificate)
+    def _check(self) -> None:
+        self._checked = self._clock()
+        files = _versions(self.certificate)
         if files != self._files or is_due(self.certificate):
             self._files = files
             self._renew()
@@ -109,9 +108,9 @@ class ServerTLS:
             certificate = certificate_of(self._config)
             context = context_of(certificate)
         except ConfigError as error:
-            logger.warning("the certificate of before goes on, until %s: %s", _day(self.certificate.until), error)
+            logger.warning("the previous certificate stays in use until %s: %s", _day(self.certificate.until), error)
             return
-        self._files = _state(certificate)
+        self._files = _versions(certificate)
         if certificate.fingerprint != self.certificate.fingerprint:
             logger.info("a new certificate is used, until %s: %s", _day(certificate.until), certificate.fingerprint)
         self.certificate, self._context = certificate, context
@@ -131,14 +130,14 @@ def _day(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M} UTC"
 
 
-def _state(certificate: Certificate) -> tuple[tuple[int, ...], ...]:
-    """What changes when a file is written or replaced."""
-    return tuple(_stat(file) for file in (certificate.cert_file, certificate.key_file))
+def _versions(certificate: Certificate) -> tuple[tuple[int, ...], ...]:
+    """Values that differ after either file was written or replaced."""
+    return _version(certificate.cert_file), _version(certificate.key_file)
 
 
-def _stat(file: Path) -> tuple[int, ...]:
+def _version(file: Path) -> tuple[int, ...]:
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return ()
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return stat.st_mtime_ns, stat.st_size, stat.st_ino

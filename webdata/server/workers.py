@@ -269,7 +269,7 @@ class Workers:
                 raise
             when = _when(slot.ended(slot.begun))
             logger.warning("worker %d cannot be started (%s); it is tried %s", slot.number, error.strerror, when)
-        if self._stopping:  # a signal came during the fork
+        if self._stopping:  # a signal arrived during the fork
             slot.stop()
 
     def _fork(self, slot: Slot) -> None:
