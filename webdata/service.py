@@ -41,9 +41,9 @@ from webdata.server.listening import Listening, room_for
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
 from webdata.server.workers import Worker
+from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
-from webdata.stores.passing import PassingStores
-from webdata.stores.processes import is_dead, nobody
+from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
@@ -133,14 +133,14 @@ class Service:
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
         self.stores: SqlStores | None = None
-        self.passing = PassingStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
+        self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, which is late for a mistake
-        stores = self.stores = SqlStores(self.config.database, apart=True)
+        stores = self.stores = SqlStores(self.config.database, ledger_process=True)
         await _settle_at_first(stores.ledger)
-        await self.passing.open()
+        await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics, always = Metrics(), self.config.sandbox == "always"
         spiders = load_spiders(self.settings)
@@ -149,7 +149,7 @@ class Service:
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, told)
         metrics.show(partial(calls, self.crawlers))
         self.admission = self._admission(stores)
-        metrics.show(partial(money, self.admission.snapshot, lambda: self.passing.cache_bytes))
+        metrics.show(partial(money, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
         await self._meet_siblings(metrics)
         self.health = Health(
             self.crawlers,
@@ -157,7 +157,7 @@ class Service:
             self.config.transports,
             recent,
             sandbox_always=always,
-            warned=self.passing.warnings,
+            warned=self.ephemeral.warnings,
             siblings=self.siblings,
         )
         pages = [*self.health.pages(), *([metrics_page(metrics, self.siblings)] if self.config.metrics else [])]
@@ -183,8 +183,8 @@ class Service:
             await self.siblings.listen()
 
     def _admission(self, stores: SqlStores) -> Admission:
-        limits = Limits(self.passing.limits, self.passing.shared_limits)
-        cache = Cache(self.passing.cache, self.config.cache_stale)
+        limits = Limits(self.ephemeral.limits, self.ephemeral.shared_limits)
+        cache = Cache(self.ephemeral.cache, self.config.cache_stale)
         return Admission(Access(stores.keys), limits, cache, stores.ledger, self.crawlers)
 
     def _listen(self) -> None:
@@ -217,7 +217,7 @@ class Service:
                 await deferred_to_future(port.stopListening())
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
-        await self.passing.close()
+        await self.ephemeral.close()
         if self.settling:
             self.settling.cancel()
         if self.siblings:
@@ -254,7 +254,7 @@ async def _settle_now_and_then(ledger: Ledger) -> None:
     while True:
         await asyncio.sleep(SETTLED_EVERY)
         try:
-            await _settle(ledger, nobody)
+            await _settle(ledger, lambda _: False)
         except DatabaseAwayError as error:
             logger.warning("the database does not answer: %s", error)
         except Exception:  # whatever it is, the next look may be better

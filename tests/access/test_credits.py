@@ -74,7 +74,7 @@ async def test_a_reserve_that_is_not_known(ledger, keys, database, done):
     _, end = await paid(failing, keys, answer)
 
     assert isinstance(end, DatabaseAwayError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 async def test_a_commit_that_was_not_done(ledger, keys, database):
@@ -84,7 +84,7 @@ async def test_a_commit_that_was_not_done(ledger, keys, database):
     payment, end = await paid(failing, keys, answer)
 
     assert (isinstance(end, DatabaseAwayError), payment.cost) == (True, 0)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 async def test_a_release_that_was_not_done(ledger, keys, database):
@@ -94,7 +94,7 @@ async def test_a_release_that_was_not_done(ledger, keys, database):
     _, end = await paid(failing, keys, lost)
 
     assert isinstance(end, UpstreamError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 @pytest.mark.parametrize("failures", [{"reserve": 1}, {"commit": 1}, {"commit": 1, "release": 1}])
@@ -105,7 +105,7 @@ async def test_a_ledger_that_breaks(ledger, keys, database, failures):
     _, end = await paid(failing, keys, answer)
 
     assert isinstance(end, RuntimeError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 @pytest.mark.parametrize("fetch", [answer, lost])
@@ -119,7 +119,7 @@ async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch
     payment, end = await paid(ledger, keys, settled_meanwhile)
 
     assert (end is ANSWER or isinstance(end, UpstreamError), payment.cost) == (True, 0)
-    assert database.books.balances[DEFAULT_ACCOUNT] == 1000
+    assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 1000
 
 
 async def test_a_fetch_goes_on_without_its_caller(ledger, keys, database):
@@ -138,11 +138,11 @@ async def test_a_fetch_goes_on_without_its_caller(ledger, keys, database):
     await begun.wait()
     waiting.cancel()
     await asyncio.wait({waiting})
-    assert len(database.books.reservations) == 1
+    assert len(database.ledger_state.reservations) == 1
     gate.set()
     await payments.close(5)
 
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (999, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (999, {})
 
 
 async def test_what_is_owed_is_left_at_the_end(ledger, keys):

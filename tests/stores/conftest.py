@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import select
 
-from webdata.stores.books import Movement
+from webdata.stores.ledger_state import Movement
 from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS

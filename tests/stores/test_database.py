@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.database import open_database
+from webdata.stores.ledger_writer import LedgerWriter
 from webdata.stores.sql import SqlLinks
-from webdata.stores.sql_books import SqlBooks
 from webdata.stores.sql_ledger import SqlLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import METADATA
@@ -239,7 +239,7 @@ async def reserved(ledger):
 async def test_a_full_database(sqlite):
     """What finds no room says so and is as if it had not been; with room again it is done."""
     database = open_database(sqlite)
-    ledger = SqlLedger(database, "here:1:1", SqlBooks(database).write)
+    ledger = SqlLedger(database, "here:1:1", LedgerWriter(database).write)
     with database.reads.connect() as connection:
         connection.execute(text("PRAGMA max_page_count=1"))  # as few as there are
     number = await reserved(ledger)

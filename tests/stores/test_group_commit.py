@@ -5,7 +5,7 @@ from threading import Event, Thread
 
 import pytest
 
-from webdata.stores.grouped import MOST, GroupedWriter
+from webdata.stores.group_commit import GROUP_SIZE, GroupCommitter
 
 pytestmark = pytest.mark.task
 
@@ -33,7 +33,7 @@ def written():
 
 @pytest.fixture
 def writer(written):
-    one = GroupedWriter(written)
+    one = GroupCommitter(written)
     yield one
     written.gate.set()
     one.close()
@@ -53,8 +53,8 @@ async def test_what_comes_meanwhile_is_one_group(writer, written):
 
 async def test_a_group_has_an_end(writer, written):
     """However many come at once, a group holds only so many."""
-    await asyncio.gather(*(writer.submit(number) for number in range(20, 20 + 3 * MOST)))
-    assert max(map(len, written.groups)) <= MOST
+    await asyncio.gather(*(writer.submit(number) for number in range(20, 20 + 3 * GROUP_SIZE)))
+    assert max(map(len, written.groups)) <= GROUP_SIZE
 
 
 async def test_one_refusal(writer):
@@ -86,7 +86,7 @@ async def test_what_must_not_happen(result):
             raise result
         return group
 
-    writer = GroupedWriter(write)
+    writer = GroupCommitter(write)
     async with asyncio.timeout(5):
         with pytest.raises(RuntimeError):
             await writer.submit(1)
@@ -115,7 +115,7 @@ async def test_a_caller_that_has_gone(writer, written):
 
 async def test_close(written):
     """What was submitted before the end is written, and nothing is taken after it."""
-    writer = GroupedWriter(written)
+    writer = GroupCommitter(written)
     waiting = [asyncio.ensure_future(writer.submit(number)) for number in range(5)]
     await asyncio.sleep(0)
     await asyncio.to_thread(writer.close)
@@ -146,7 +146,7 @@ async def test_flushing(writer, written):
 
 async def test_too_much_that_nobody_waits_for(writer, written, monkeypatch, caplog):
     """While nothing is written only so many items wait; the others are told in the log, and lost."""
-    monkeypatch.setattr("webdata.stores.grouped.MOST_POSTED", 2)
+    monkeypatch.setattr("webdata.stores.group_commit.MOST_POSTED", 2)
     written.gate.clear()
     held = asyncio.ensure_future(writer.submit(0))
     await asyncio.sleep(0.05)
@@ -161,7 +161,7 @@ async def test_too_much_that_nobody_waits_for(writer, written, monkeypatch, capl
 
 async def test_the_end_of_what_was_posted(written):
     """What was posted is written before the end."""
-    one = GroupedWriter(written)
+    one = GroupCommitter(written)
     one.post(1)
     one.close()
     assert written.groups == [[1]]

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from webdata.domain.errors import OutOfCreditsError
-from webdata.stores.books import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key, Plan, Usage
+from webdata.stores.ledger_state import sums
 from webdata.stores.memory import MemoryLinks
 from webdata.stores.sql import SqlLinks
 

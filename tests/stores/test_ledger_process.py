@@ -18,9 +18,9 @@ from sqlalchemy import make_url
 
 from tests.stores.test_sql_ledger import process
 from webdata.domain.errors import ConfigError, DatabaseAwayError, OutOfCreditsError
-from webdata.stores.bookkeeper import Bookkeeper
-from webdata.stores.books import Credit, Reservation, Reserve
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
+from webdata.stores.ledger_process import LedgerProcess
+from webdata.stores.ledger_state import Credit, Reservation, Reserve
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
@@ -30,8 +30,8 @@ OWNER = """
 import asyncio, sys
 from webdata.stores.sql_stores import SqlStores
 
-with SqlStores(sys.argv[1], apart=True) as stores:
-    print(stores._bookkeeper.process.pid, flush=True)
+with SqlStores(sys.argv[1], ledger_process=True) as stores:
+    print(stores._ledger_process.process.pid, flush=True)
     sys.stdin.readline()
     asyncio.run(stores.ledger.reserve("acc_default", "req_1", "web_search", "key"))
     print("reserved", flush=True)
@@ -57,7 +57,7 @@ def reserved(request_id):
 def keeper(url):
     """A bookkeeper of a database of each kind."""
     with SqlStores(url):
-        one = Bookkeeper(url)
+        one = LedgerProcess(url)
         yield one
         one.close()
 
@@ -100,7 +100,7 @@ def test_killed(keeper, caplog):
 def test_killed_while_it_writes(sqlite):
     """Who waits when it is killed hears that the database is away, and the next one has it done."""
     with SqlStores(sqlite), sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             other.execute("BEGIN IMMEDIATE")
             killer = subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {keeper.process.pid}"])
@@ -116,7 +116,7 @@ def test_killed_while_it_writes(sqlite):
 def test_its_line_ends_before_it_does(sqlite):
     """One whose line has ended is followed by another, though the system does not call it ended yet."""
     with SqlStores(sqlite):
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             before = keeper.process
             os.kill(before.pid, signal.SIGSTOP)  # it lives on
@@ -131,9 +131,9 @@ def test_its_line_ends_before_it_does(sqlite):
 
 def test_frozen(sqlite, monkeypatch):
     """One that stands still is ended: who waits hears that the database is away, and the next one has it done."""
-    monkeypatch.setattr("webdata.stores.bookkeeper.ANSWERS_WITHIN", 1)
+    monkeypatch.setattr("webdata.stores.ledger_process.ANSWERS_WITHIN", 1)
     with SqlStores(sqlite):
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             assert keeper.write([credited(1)]) == [1001]
             os.kill(keeper.process.pid, signal.SIGSTOP)
@@ -148,13 +148,13 @@ def test_frozen(sqlite, monkeypatch):
 def test_no_room(sqlite, monkeypatch):
     """Where there is no room for a process the first cannot begin, which says why; one that follows is tried again."""
     with SqlStores(sqlite):
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             keeper._kill()
             with monkeypatch.context() as full:
                 full.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(EAGAIN, "no room")))
                 with pytest.raises(ConfigError, match=r"cannot begin .*no room.*: make room for another process"):
-                    Bookkeeper(sqlite)
+                    LedgerProcess(sqlite)
                 with pytest.raises(DatabaseAwayError, match="no room"):
                     keeper.write([credited(1)])
             assert keeper.write([credited(1)]) == [1001]
@@ -166,7 +166,7 @@ def test_no_room(sqlite, monkeypatch):
 def test_signals(sqlite, number):
     """Ctrl-C and the like, which come to all processes of a service, leave it to its owner when it ends."""
     with SqlStores(sqlite):
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             os.kill(keeper.process.pid, number)
             assert keeper.write([credited(1)]) == [1001]
@@ -210,13 +210,13 @@ async def test_nothing_is_done_for_the_dead(sqlite):
 def test_nothing_is_told_to_the_machine(sqlite):
     """The URL of the database, which may hold a password, is not among the arguments that everybody can read."""
     with SqlStores(sqlite):
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             assert keeper.write([]) == []
             told = Path(f"/proc/{keeper.process.pid}/cmdline").read_bytes()
         finally:
             keeper.close()
-    assert b"webdata.stores.bookkeeper" in told
+    assert b"webdata.stores.ledger_process" in told
     assert sqlite.encode() not in told
 
 
@@ -225,7 +225,7 @@ def test_where_it_runs_nothing_is_imported(sqlite, tmp_path, monkeypatch):
     with SqlStores(sqlite):
         (tmp_path / "orjson.py").write_text("raise SystemExit(7)", encoding="utf-8")
         monkeypatch.chdir(tmp_path)
-        keeper = Bookkeeper(sqlite)
+        keeper = LedgerProcess(sqlite)
         try:
             assert keeper.write([credited(1)]) == [1001]
         finally:
@@ -234,6 +234,6 @@ def test_where_it_runs_nothing_is_imported(sqlite, tmp_path, monkeypatch):
 
 def test_it_imports_little():
     """It has no reactor, no crawler and no parser in its memory."""
-    code = "import sys, webdata.stores.bookkeeper; print(*{name.partition('.')[0] for name in sys.modules})"
+    code = "import sys, webdata.stores.ledger_process; print(*{name.partition('.')[0] for name in sys.modules})"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"twisted", "scrapy", "werkzeug", "parsel", "playwright", "pydantic"} & set(told)

@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from sqlalchemy import select
 
 from webdata.domain.errors import OutOfCreditsError
-from webdata.stores.books import Movement, sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
+from webdata.stores.ledger_state import Movement, sums
 from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from webdata.stores.books import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, Account, Key
+from webdata.stores.ledger_state import sums
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
@@ -64,7 +64,7 @@ async def spend(ledger, name):
 async def main(ledger):
     await asyncio.gather(*(spend(ledger, name) for name in range(16)))
 
-with SqlStores(sys.argv[1], apart=sys.argv[2] == "apart") as stores:
+with SqlStores(sys.argv[1], ledger_process=sys.argv[2] == "ledger process") as stores:
     asyncio.run(main(stores.ledger))
 """
 """A process that calls and calls, 16 at once, and says what was acknowledged."""
@@ -104,7 +104,7 @@ async def test_exactly_as_many_as_there_are_credits(url, movements):
 
 
 @pytest.mark.task
-@pytest.mark.parametrize("where", ["here", "apart"])
+@pytest.mark.parametrize("where", ["thread", "ledger process"])
 async def test_killed(url, movements, where):
     """After `kill -9` every acknowledged call is charged, none twice, and what was set aside is given back."""
     with SqlStores(url) as stores:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import click
 from ulid import ULID
 
-from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Name
+from webdata.administration.stores import account_of, opened
 from webdata.administration.tables import table, told
 from webdata.config.config import Config
 from webdata.stores.interfaces import Account, AccountStore, Plan

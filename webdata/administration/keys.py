@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from webdata.access.api_keys import SHOWN, digest, new_key, successor
-from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Duration, Name
+from webdata.administration.stores import account_of, opened
 from webdata.administration.tables import table, told
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders

@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from webdata.administration.opened import account_of, opened
+from webdata.administration.stores import account_of, opened
 from webdata.administration.tables import table
 from webdata.config.config import Config
 from webdata.stores.interfaces import GroupBy

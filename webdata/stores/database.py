@@ -85,7 +85,7 @@ class Database:
             raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
     def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
-        with reached(), opened() as connection:
+        with errors_as_away(), opened() as connection:
             return work(connection)
 
     @cached_property
@@ -109,7 +109,7 @@ def _by_cursor(query: Callable[[Any], T], connection: Connection) -> T:
 
 
 @contextmanager
-def reached() -> Iterator[None]:
+def errors_as_away() -> Iterator[None]:
     """Raises DatabaseAwayError where a database that was there does not answer."""
     try:
         yield

@@ -10,7 +10,7 @@ from webdata.stores.limits_redis import RedisLimits
 from webdata.stores.redis_server import RedisServer
 
 
-class PassingStores:
+class EphemeralStores:
     """The stores of a process, with those in Redis where it has a URL.
 
     `cache_bytes` bounds the memory, `longest_call` is in seconds. Raises ConfigError on a URL that means nothing.

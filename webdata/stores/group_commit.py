@@ -1,4 +1,4 @@
-"""Grouped commits: what many callers want written becomes one transaction, which is as durable and costs once."""
+"""Group commit: items that many callers submit are written in one transaction, at the cost of one."""
 
 import asyncio
 import contextlib
@@ -16,90 +16,89 @@ R = TypeVar("R")
 
 Pending = tuple[asyncio.Future[Any], asyncio.AbstractEventLoop]
 
-MOST = 500
-"""Operations of one group."""
-GATHERED = 0.015
-"""Seconds, at most, that a group gathers in while the event loop is busy with other things."""
-UNAWAITED = 0.01
-"""Seconds that it gathers in where nobody waits for it."""
-IDLE = 0.0003
-"""Seconds; a loop that comes round in less has nothing else to do."""
+GROUP_SIZE = 500
+"""Items of one group at most."""
+SUBMIT_SECONDS = 0.015
+"""How long, at most, a group collects submitted items while the event loop is busy."""
+POST_SECONDS = 0.01
+"""How long a group collects posted items."""
+IDLE_SECONDS = 0.0003
+"""An iteration of the event loop that takes less shows that the loop is idle."""
 MOST_POSTED = 50_000
-"""Items that may wait to be written while the database is away."""
+"""Queued items beyond which posted ones are dropped, while the database is away."""
 
 
-class GroupedWriter(Generic[T, R]):
-    """A thread that writes what comes in, in groups.
+class GroupCommitter(Generic[T, R]):
+    """A thread that writes queued items in groups.
 
-    A group gathers for as long as the event loop of its callers is busy, but a few milliseconds at most: where little
-    happens nobody waits, and where much happens one transaction is for many. Measured, a transaction costs the
-    processor 300 us and an operation in it 15.
+    A group collects items while the event loop of its callers is busy, for a few milliseconds at most: at low load a
+    caller does not wait, at high load one transaction serves many. Measured, a transaction takes 300 us of processor
+    time and each operation in it 15 us.
 
-    `write` is given a group and tells, in the same order, what became of each: a result, or the error to raise. When
-    it raises itself, everyone in the group is told so.
+    `write` is passed a group and returns one result for each item, in the same order; an exception among the results
+    is raised to the caller of its item, an exception that `write` raises to all callers of the group.
     """
 
     def __init__(self, write: Callable[[list[T]], Sequence[R | Exception]]) -> None:
         self._write = write
-        self._items: deque[tuple[T | None, Pending | None]] = deque()
+        self._queue: deque[tuple[T | None, Pending | None]] = deque()
         self._due = Semaphore(0)
-        self._gathering: set[asyncio.AbstractEventLoop] = set()
-        self._posted: set[asyncio.AbstractEventLoop] = set()
+        self._submitting: set[asyncio.AbstractEventLoop] = set()
+        self._posting: set[asyncio.AbstractEventLoop] = set()
         self._closed = False
-        self._thread = Thread(target=self._run, name="grouped-writer", daemon=True)
+        self._thread = Thread(target=self._run, name="group-commit", daemon=True)
         self._thread.start()
 
     async def submit(self, item: T) -> R:
-        """Have it written, and wait until it is. One whose caller has gone is written all the same.
+        """Write an item and return its result. Cancellation does not stop the write.
 
-        Raises RuntimeError after the end.
+        Raises RuntimeError after `close`.
         """
-        result: R = await self._queued(item)
+        result: R = await self._enqueue(item)
         return result
 
     def post(self, item: T) -> None:
-        """Have it written soon. What cannot be written is told in the log, and lost.
+        """Queue an item without waiting; an item that cannot be written is logged as an error and dropped.
 
-        Raises RuntimeError after the end.
+        Raises RuntimeError after `close`.
         """
         self._check_open()
-        if len(self._items) >= MOST_POSTED:
+        if len(self._queue) >= MOST_POSTED:
             logger.error("%s is lost: %d wait to be written already", item, MOST_POSTED)
             return
-        self._items.append((item, None))
+        self._queue.append((item, None))
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # called from outside of any
+        except RuntimeError:  # called outside of an event loop
             self._due.release()
             return
-        if loop not in self._posted:
-            self._posted.add(loop)
-            loop.call_later(UNAWAITED, self._gathered, self._posted, loop)
+        if loop not in self._posting:
+            self._posting.add(loop)
+            loop.call_later(POST_SECONDS, self._wake_thread, self._posting, loop)
 
     async def flush(self) -> None:
-        """Wait until everything that came in before is written, or lost."""
-        await self._queued(None)
+        """Wait until every item that is queued now is written or dropped."""
+        await self._enqueue(None)
 
-    async def _queued(self, item: T | None) -> Any:
+    async def _enqueue(self, item: T | None) -> Any:
         self._check_open()
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Any] = loop.create_future()
-        self._items.append((item, (future, loop)))
-        if loop not in self._gathering:
-            self._gathering.add(loop)
+        self._queue.append((item, (future, loop)))
+        if loop not in self._submitting:
+            self._submitting.add(loop)
             now = monotonic()
-            loop.call_soon(self._gather, loop, now, now + GATHERED)
+            loop.call_soon(self._wake_when_idle, loop, now, now + SUBMIT_SECONDS)
         return await future
 
-    def _gather(self, loop: asyncio.AbstractEventLoop, before: float, end: float) -> None:
-        """Come round with the loop until it is idle, or it is time."""
+    def _wake_when_idle(self, loop: asyncio.AbstractEventLoop, before: float, end: float) -> None:
         now = monotonic()
-        if now - before < IDLE or now >= end:
-            self._gathered(self._gathering, loop)
+        if now - before < IDLE_SECONDS or now >= end:
+            self._wake_thread(self._submitting, loop)
         else:
-            loop.call_soon(self._gather, loop, now, end)
+            loop.call_soon(self._wake_when_idle, loop, now, end)
 
-    def _gathered(self, loops: set[asyncio.AbstractEventLoop], loop: asyncio.AbstractEventLoop) -> None:
+    def _wake_thread(self, loops: set[asyncio.AbstractEventLoop], loop: asyncio.AbstractEventLoop) -> None:
         loops.discard(loop)
         self._due.release()
 
@@ -108,7 +107,7 @@ class GroupedWriter(Generic[T, R]):
             raise RuntimeError("nothing is written any more: the store is closed")
 
     def close(self) -> None:
-        """Write what came in, and end."""
+        """Write what is queued, then stop the thread."""
         self._closed = True
         self._due.release()
         self._thread.join()
@@ -116,36 +115,36 @@ class GroupedWriter(Generic[T, R]):
     def _run(self) -> None:
         while True:
             self._due.acquire()
-            last = self._closed  # before the items are looked at: none comes after it
-            while self._items:
-                self._finish([self._items.popleft() for _ in range(min(MOST, len(self._items)))])
+            last = self._closed  # read before the queue: nothing is added to it after that
+            while self._queue:
+                self._write_group([self._queue.popleft() for _ in range(min(GROUP_SIZE, len(self._queue)))])
             if last:
                 return
 
-    def _finish(self, group: list[tuple[T | None, Pending | None]]) -> None:
+    def _write_group(self, group: list[tuple[T | None, Pending | None]]) -> None:
         items = [item for item, _ in group if item is not None]
         results: Sequence[R | Exception]
         try:
             results = self._write(items) if items else ()
             if len(results) != len(items):
-                raise RuntimeError(f"{len(results)} results were told of {len(items)} items")
+                raise RuntimeError(f"{len(results)} results for {len(items)} items")
         except BaseException as error:  # noqa: BLE001  # each caller raises it; without the thread all would wait for ever
             results = [error if isinstance(error, Exception) else RuntimeError(repr(error))] * len(items)
-        told = defaultdict(list)
-        left = iter(results)
+        by_loop = defaultdict(list)
+        remaining = iter(results)
         for item, pending in group:
-            result = None if item is None else next(left)
+            result = None if item is None else next(remaining)
             if pending:
                 future, loop = pending
-                told[loop].append((future, result))
+                by_loop[loop].append((future, result))
             elif isinstance(result, Exception):
                 logger.error("%s is lost: %s", item, result)
-        for loop, pairs in told.items():
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and its callers with it
-                loop.call_soon_threadsafe(_tell, pairs)
+        for loop, pairs in by_loop.items():
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so nothing awaits its futures
+                loop.call_soon_threadsafe(_resolve, pairs)
 
 
-def _tell(pairs: list[tuple["asyncio.Future[Any]", Any]]) -> None:
+def _resolve(pairs: list[tuple["asyncio.Future[Any]", Any]]) -> None:
     for future, result in pairs:
         if future.done():
             continue

@@ -1,6 +1,6 @@
-"""A process that writes the books for another one, whose event loop answers calls meanwhile.
+"""A child process that writes the ledger, so that the parent's event loop only answers calls.
 
-Threads of one process run Python's code in turn: measured, a thread that wrote beside the event loop cost it a tenth of
+Threads of one process share the interpreter: measured, a thread that wrote the ledger cost the event loop a tenth of
 its uncached calls, and a third of those from the cache.
 """
 
@@ -13,81 +13,85 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
 
 from webdata.domain.errors import ConfigError, DatabaseAwayError
-from webdata.stores.books import Operation
 from webdata.stores.database import attach_database
-from webdata.stores.sql_books import Results, SqlBooks
+from webdata.stores.ledger_state import Operation
+from webdata.stores.ledger_writer import LedgerWriter, Results
 
 logger = logging.getLogger(__name__)
 
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that come to all processes of a terminal or a service at once: the owner of the books hears them for both."""
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that a terminal or a service manager sends to all processes; the parent handles them and stops the child."""
 ANSWERS_WITHIN = 60
-"""Seconds that a group may take; what waits for a database gives up before."""
-ENDS_WITHIN = 10.0
-"""Seconds that a process may take to end."""
+"""Seconds that a group of operations may take; a wait for the database times out earlier."""
+STOPS_WITHIN = 10.0
+"""Seconds that the process may take to stop."""
+CODE = f"import sys; sys.path.append(sys.argv[2]); from {__name__} import main; main(int(sys.argv[1]))"
+ROOT = str(Path(__file__).parents[2])
+"""The folder of this package, which is not on the path of a new interpreter where the package is not installed."""
 
 
-class Bookkeeper:
-    """Writes the books of the database at `url`, which somebody has opened before, in a process of its own.
+class LedgerProcess:
+    """Writes the ledger of the database at `url`, which must be opened before, in a child process.
 
-    That ends with its owner, this one; what is not committed then is not done. One that ends before, or hangs, is
-    followed by another. Raises ConfigError where the first cannot begin.
+    The child stops with this process, and then commits nothing more. A child that stops earlier, or hangs, is replaced
+    at the next write. Raises ConfigError where the first child cannot start.
     """
 
     def __init__(self, url: str) -> None:
         self._url = url
         try:
-            self._begin()
+            self._start()
         except OSError as error:
             raise ConfigError(
                 f"the process that writes the ledger cannot begin ({error}): make room for another process"
             ) from error
 
     def write(self, operations: Sequence[Operation]) -> Results:
-        """As `SqlBooks.write`. Raises DatabaseAwayError, too, where the process ends meanwhile."""
+        """As `LedgerWriter.write`. Raises DatabaseAwayError also where the child stops meanwhile, or hangs."""
         try:
             if self.process.poll() is not None:
-                self._follow()
-            self._line.send_bytes(pickle.dumps(operations))  # as `send` does, in half the time
+                self._restart()
+            self._pipe.send_bytes(pickle.dumps(operations))  # the same as `send`, in half the time
             self._wait()
-            told: Results | Exception = self._line.recv()
+            answer: Results | Exception = self._pipe.recv()
         except (EOFError, OSError) as error:
-            self._kill()  # its line ends a moment before it does; and this answer must not be taken for the next one's
+            self._kill()  # it may still run after its pipe has closed, and a late answer would be read as the next one
             raise DatabaseAwayError(
                 f"the process that writes the ledger has ended, or cannot begin: {error}"
             ) from error
-        if isinstance(told, Exception):
-            raise told
-        return told
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def close(self) -> None:
-        """Have the process end."""
-        self._line.close()
+        """Stop the child."""
+        self._pipe.close()
         try:
-            self.process.wait(ENDS_WITHIN)
+            self.process.wait(STOPS_WITHIN)
         except subprocess.TimeoutExpired:
             self._kill()
 
-    def _begin(self) -> None:
-        self._line, line = Pipe()
-        # The folder that somebody works in is no place to import from.
-        command = [sys.executable, "-P", "-m", __name__, str(line.fileno())]
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # it inherits that, and never hears them
+    def _start(self) -> None:
+        self._pipe, child_pipe = Pipe()
+        # -P: modules in the current folder must not be imported.
+        command = [sys.executable, "-P", "-c", CODE, str(child_pipe.fileno()), ROOT]
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # the child inherits the mask
         try:
             self.process = subprocess.Popen(  # noqa: S603  # it is this program
-                command, stdin=subprocess.DEVNULL, pass_fds=[line.fileno()]
+                command, stdin=subprocess.DEVNULL, pass_fds=[child_pipe.fileno()]
             )
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            line.close()
-        self._line.send((self._url, os.getpid()))  # not as arguments: everybody on the machine can read those
+            child_pipe.close()
+        self._pipe.send((self._url, os.getpid()))  # arguments are visible to every user of the machine
 
     def _wait(self) -> None:
-        """Until it answers; one that hangs is ended, or all callers would wait for it, and the end of this one."""
-        for _ in range(ANSWERS_WITHIN):  # where this process stood still, as in a suspended machine, that counts little
-            if self._line.poll(1):
+        """Wait for an answer; raises TimeoutError for a child that hangs."""
+        for _ in range(ANSWERS_WITHIN):  # in steps, so that a pause of the whole machine counts as one second
+            if self._pipe.poll(1):
                 return
         raise TimeoutError(f"it has not answered within {ANSWERS_WITHIN} seconds")
 
@@ -95,34 +99,31 @@ class Bookkeeper:
         self.process.kill()
         self.process.wait()
 
-    def _follow(self) -> None:
+    def _restart(self) -> None:
         logger.error(
             "the process that writes the ledger has ended (status %d): another begins", self.process.returncode
         )
-        self._line.close()
-        self._begin()
+        self._pipe.close()
+        self._start()
 
 
-def main(line: Connection) -> None:
-    """Write what comes, until the owner of the books closes the line, or is gone."""
+def main(file_descriptor: int) -> None:
+    """Write the operations that arrive on a pipe, until the parent closes it or dies."""
+    pipe = Connection(file_descriptor)
     with contextlib.suppress(EOFError, OSError):
-        url, owner = line.recv()
+        url, parent = pipe.recv()
 
-        def check_owner() -> None:
-            if os.getppid() != owner:  # its reservations may be settled already: none must follow
+        def check_parent() -> None:
+            if os.getppid() != parent:  # its reservations may be settled already: none must follow
                 sys.exit()
 
-        books = SqlBooks(attach_database(url), check_owner)
+        writer = LedgerWriter(attach_database(url), check_parent)
         while True:
-            line.send(_done(books, line.recv()))
+            pipe.send(_answer(writer, pipe.recv()))
 
 
-def _done(books: SqlBooks, operations: Sequence[Operation]) -> Results | Exception:
+def _answer(writer: LedgerWriter, operations: Sequence[Operation]) -> Results | Exception:
     try:
-        return books.write(operations)
-    except Exception as error:  # noqa: BLE001  # whatever it is, the owner raises it
+        return writer.write(operations)
+    except Exception as error:  # noqa: BLE001  # the parent raises it
         return error if isinstance(error, DatabaseAwayError) else RuntimeError(repr(error))
-
-
-if __name__ == "__main__":
-    main(Connection(int(sys.argv[1])))

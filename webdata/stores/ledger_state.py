@@ -1,12 +1,12 @@
-"""The rules of the ledger: what each operation does to the books. Nothing here waits, or keeps anything.
+"""The rules of the ledger: how each operation changes balances and reservations. No I/O.
 
-A movement takes an amount from one place of an account and gives it to another:
+A movement transfers an amount between two pools of an account:
 
-    credit   issued → balance      what is given to the account (the other way round: taken back)
-    reserve  balance → reserved    one credit, set aside for a call
+    credit   issued → balance      credits given to the account (balance → issued: taken back)
+    reserve  balance → reserved    one credit, reserved for a call
     commit   reserved → spent
     release  reserved → balance
-    free     balance → spent       nothing: a call that cost no credit
+    free     balance → spent       zero: a call that cost no credit
 """
 
 from collections import Counter
@@ -18,17 +18,17 @@ from typing import Literal, NamedTuple
 from webdata.domain.errors import OutOfCreditsError
 
 Kind = Literal["credit", "reserve", "commit", "release", "free"]
-Place = Literal["issued", "balance", "reserved", "spent"]
+Pool = Literal["issued", "balance", "reserved", "spent"]
 
 
 class Movement(NamedTuple):
-    """One row of the ledger; never changed."""
+    """One row of the ledger, immutable."""
 
     time: datetime
     kind: Kind
     account_id: str
-    source: Place
-    target: Place
+    source: Pool
+    target: Pool
     amount: int
     request_id: str | None = None
     key_id: str | None = None
@@ -39,19 +39,19 @@ class Movement(NamedTuple):
 
 
 class Reservation(NamedTuple):
-    """A credit that is set aside for a call that runs."""
+    """A credit reserved for a call that runs."""
 
     request_id: str
     account_id: str
     key_id: str
     endpoint: str
     process: str
-    """Whose call it is, so that what a dead process left is known."""
+    """The process that runs the call (see `webdata.stores.processes`)."""
     time: datetime
 
 
 class Credit(NamedTuple):
-    """Give credits, or take them back."""
+    """Give credits; take them back where `amount` is negative."""
 
     time: datetime
     account_id: str
@@ -60,13 +60,13 @@ class Credit(NamedTuple):
 
 
 class Reserve(NamedTuple):
-    """Set a credit aside."""
+    """Reserve a credit."""
 
     reservation: Reservation
 
 
 class End(NamedTuple):
-    """Spend a credit that is set aside, or give it back."""
+    """Spend a reserved credit, or return it to the balance."""
 
     time: datetime
     request_id: str
@@ -76,7 +76,7 @@ class End(NamedTuple):
 
 
 class Free(NamedTuple):
-    """Note a call that costs nothing."""
+    """Record a call that costs nothing."""
 
     time: datetime
     account_id: str
@@ -91,21 +91,21 @@ Operation = Credit | Reserve | End | Free
 
 
 @dataclass
-class Books:
-    """Balances and reservations, or those of them that some operations need.
-
-    `apply` changes them and tells the movement, or raises and changes nothing.
-    """
+class LedgerState:
+    """Balances and reservations: all of them, or those that some operations need."""
 
     balances: dict[str, int] = field(default_factory=dict)
     """By account."""
     reservations: dict[str, Reservation] = field(default_factory=dict)
     """By request."""
     ended: set[str] = field(default_factory=set)
-    """Requests that are over."""
+    """Requests that have ended."""
 
     def apply(self, operation: Operation) -> Movement:
-        """Do one operation; raises OutOfCreditsError, ValueError and LookupError as the Ledger says."""
+        """Apply one operation and return its movement.
+
+        Raises OutOfCreditsError, ValueError and LookupError as the methods of Ledger do; nothing is changed then.
+        """
         match operation:
             case Credit():
                 return self._credit(operation)
@@ -118,20 +118,20 @@ class Books:
 
     def _credit(self, credit: Credit) -> Movement:
         balance = self._balance(credit.account_id)
-        if balance + credit.amount < 0:
-            raise OutOfCreditsError(f"the account has {balance} credits, so {-credit.amount} cannot be taken back")
-        self.balances[credit.account_id] = balance + credit.amount
-        source, target = _direction(credit.amount)
-        amount = abs(credit.amount)
-        return Movement(credit.time, "credit", credit.account_id, source, target, amount, note=credit.note)
+        amount = credit.amount
+        if balance + amount < 0:
+            raise OutOfCreditsError(f"the account has {balance} credits, so {-amount} cannot be taken back")
+        self.balances[credit.account_id] = balance + amount
+        pools: tuple[Pool, Pool] = ("issued", "balance") if amount >= 0 else ("balance", "issued")
+        return Movement(credit.time, "credit", credit.account_id, *pools, abs(amount), note=credit.note)
 
-    def _reserve(self, asked: Reservation) -> Movement:
-        balance = self._new(asked.account_id, asked.request_id)
+    def _reserve(self, reservation: Reservation) -> Movement:
+        balance = self._balance_for_new(reservation)
         if balance < 1:
             raise OutOfCreditsError("the account has no credits left")
-        self.balances[asked.account_id] = balance - 1
-        self.reservations[asked.request_id] = asked
-        return _of_call(asked, "reserve", "balance", "reserved")
+        self.balances[reservation.account_id] = balance - 1
+        self.reservations[reservation.request_id] = reservation
+        return _movement(reservation, "reserve", "balance", "reserved")
 
     def _end(self, end: End) -> Movement:
         reservation = self.reservations.pop(end.request_id, None)
@@ -139,20 +139,20 @@ class Books:
             raise LookupError(f"no credit is set aside for {end.request_id}")
         self.ended.add(end.request_id)
         if end.kind == "commit":
-            return _of_call(reservation, "commit", "reserved", "spent", 1, end.outcome, end.cached, end.time)
+            return _movement(reservation, "commit", "reserved", "spent", 1, end.outcome, end.cached, end.time)
         self.balances[reservation.account_id] += 1
-        return _of_call(reservation, "release", "reserved", "balance", 1, end.outcome, time=end.time)
+        return _movement(reservation, "release", "reserved", "balance", 1, end.outcome, time=end.time)
 
     def _free(self, call: Free) -> Movement:
-        self._new(call.account_id, call.request_id)
+        self._balance_for_new(call)
         self.ended.add(call.request_id)
-        return _of_call(call, "free", "balance", "spent", 0, call.outcome, call.cached)
+        return _movement(call, "free", "balance", "spent", 0, call.outcome, call.cached)
 
-    def _new(self, account_id: str, request_id: str) -> int:
-        """The balance of the account, for a request that was not there before."""
-        if request_id in self.reservations or request_id in self.ended:
-            raise ValueError(f"{request_id} was there before")
-        return self._balance(account_id)
+    def _balance_for_new(self, call: Reservation | Free) -> int:
+        """The balance of a call's account; raises ValueError where the request was recorded before."""
+        if call.request_id in self.reservations or call.request_id in self.ended:
+            raise ValueError(f"{call.request_id} was there before")
+        return self._balance(call.account_id)
 
     def _balance(self, account_id: str) -> int:
         if account_id not in self.balances:
@@ -160,28 +160,24 @@ class Books:
         return self.balances[account_id]
 
 
-def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Place]]:
-    """What the places of accounts hold, after these movements from the first on; all of them together hold nothing."""
-    held: Counter[tuple[str, Place]] = Counter()
+def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Pool]]:
+    """The amount in each pool of each account after all these movements; the total is zero."""
+    amounts: Counter[tuple[str, Pool]] = Counter()
     for movement in movements:
-        held[movement.account_id, movement.source] -= movement.amount
-        held[movement.account_id, movement.target] += movement.amount
-    return held
+        amounts[movement.account_id, movement.source] -= movement.amount
+        amounts[movement.account_id, movement.target] += movement.amount
+    return amounts
 
 
-def _direction(amount: int) -> tuple[Place, Place]:
-    return ("issued", "balance") if amount >= 0 else ("balance", "issued")
-
-
-def _of_call(
+def _movement(
     call: Reservation | Free,
     kind: Kind,
-    source: Place,
-    target: Place,
+    source: Pool,
+    target: Pool,
     amount: int = 1,
     outcome: str | None = None,
     cached: bool = False,
     time: datetime | None = None,
 ) -> Movement:
-    of = (call.request_id, call.key_id, call.endpoint)
-    return Movement(time or call.time, kind, call.account_id, source, target, amount, *of, outcome, cached)
+    ids = (call.request_id, call.key_id, call.endpoint)
+    return Movement(time or call.time, kind, call.account_id, source, target, amount, *ids, outcome, cached)
