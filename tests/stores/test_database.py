@@ -214,7 +214,7 @@ def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
 @pytest.mark.task
 async def test_locked_for_too_long(sqlite, monkeypatch):
     """A write that another process keeps from beginning for too long says so, and the next one is done."""
-    monkeypatch.setattr("webdata.stores.database.PATIENCE", 0.1)
+    monkeypatch.setattr("webdata.stores.database.LOCK_SECONDS", 0.1)
     with SqlStores(sqlite) as stores, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseAwayError, match="locked"):

@@ -51,7 +51,7 @@ def test_a_slow_statement(engine):
 
 def test_it_is_tried_again(engine, monkeypatch):
     """After its rest a server that answers is as good as ever."""
-    monkeypatch.setattr("webdata.stores.postgresql.REST_SECONDS", 0)
+    monkeypatch.setattr("webdata.stores.postgresql.RETRY_SECONDS", 0)
     with pytest.raises(OperationalError):
         told(engine, NAP)
     assert told(engine, SELECT) == 1
