@@ -1,4 +1,4 @@
-"""The process that writes the books for another one."""
+"""The child process that writes the ledger."""
 
 import asyncio
 import logging
@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from errno import EAGAIN
 from pathlib import Path
@@ -19,14 +20,14 @@ from sqlalchemy import make_url
 from tests.stores.test_sql_ledger import process
 from webdata.domain.errors import ConfigError, DatabaseAwayError, OutOfCreditsError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.ledger_process import LedgerProcess
+from webdata.stores.ledger_process import ROOT, LedgerProcess
 from webdata.stores.ledger_state import Credit, Reservation, Reserve
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
-OWNER = """
+PARENT = """
 import asyncio, sys
 from webdata.stores.sql_stores import SqlStores
 
@@ -37,33 +38,38 @@ with SqlStores(sys.argv[1], ledger_process=True) as stores:
     print("reserved", flush=True)
     sys.stdin.readline()
 """
-"""A process that has its books written by another one, whose id it tells; told to, it sets a credit aside."""
+"""A process with a ledger process: prints the child's id and, after a line of input, reserves a credit."""
 
 
-def told_to(owner):
-    owner.stdin.write("\n")
-    owner.stdin.flush()
+def trigger(parent):
+    parent.stdin.write("\n")
+    parent.stdin.flush()
 
 
-def credited(number):
-    return Credit(NOW, DEFAULT_ACCOUNT, number, "")
+def credit(amount):
+    return Credit(NOW, DEFAULT_ACCOUNT, amount, "")
 
 
-def reserved(request_id):
-    return Reserve(Reservation(request_id, DEFAULT_ACCOUNT, "key", "web_search", "here:1:1", NOW))
+@contextmanager
+def running(url):
+    """A ledger process of a new database."""
+    with SqlStores(url):
+        one = LedgerProcess(url)
+        try:
+            yield one
+        finally:
+            one.close()
 
 
 @pytest.fixture
-def keeper(url):
-    """A bookkeeper of a database of each kind."""
-    with SqlStores(url):
-        one = LedgerProcess(url)
+def ledger(url):
+    """A ledger process of a database of each kind."""
+    with running(url) as one:
         yield one
-        one.close()
 
 
 def ends(pid, within=10):
-    """Whether a process ends in time; the system may know it longer, where nobody looks after orphans."""
+    """Whether a process ends in time; it stays a zombie where no process reaps orphans."""
     end = monotonic() + within
     while monotonic() < end:
         try:
@@ -76,128 +82,109 @@ def ends(pid, within=10):
     return False
 
 
-def test_what_becomes_of_each(keeper):
-    """Each operation of a group has its result: the balance, or the error that the books raise."""
-    first, refused, last = keeper.write([credited(-999), credited(-2), reserved("req_1")])
+def test_each_operation_has_its_own_result(ledger):
+    """Each operation of a group has its result: the balance, or the error that it raised."""
+    reserve = Reserve(Reservation("req_1", DEFAULT_ACCOUNT, "key", "web_search", "here:1:1", NOW))
+    first, refused, last = ledger.write([credit(-999), credit(-2), reserve])
     assert (first, last) == (1, 0)
     assert isinstance(refused, OutOfCreditsError)
     assert str(refused) == "the account has 1 credits, so 2 cannot be taken back"
 
 
-def test_killed(keeper, caplog):
-    """One that was killed is followed by another, which the log tells, and nobody notices."""
-    assert keeper.write([credited(1)]) == [1001]
-    before = keeper.process
+def test_a_killed_process_is_replaced(ledger, caplog):
+    """After the process was killed the next write starts another one, logs an error and succeeds."""
+    assert ledger.write([credit(1)]) == [1001]
+    before = ledger.process
     before.kill()
     before.wait()
-    assert keeper.write([credited(1)]) == [1002]
-    assert keeper.process.pid != before.pid
+    assert ledger.write([credit(1)]) == [1002]
+    assert ledger.process.pid != before.pid
     assert [(row.levelno, row.message) for row in caplog.records if "ledger" in row.message] == [
         (logging.ERROR, "the process that writes the ledger has ended (status -9): another begins")
     ]
 
 
-def test_killed_while_it_writes(sqlite):
-    """Who waits when it is killed hears that the database is away, and the next one has it done."""
-    with SqlStores(sqlite), sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
-        keeper = LedgerProcess(sqlite)
-        try:
-            other.execute("BEGIN IMMEDIATE")
-            killer = subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {keeper.process.pid}"])
-            with pytest.raises(DatabaseAwayError, match="the process that writes the ledger has ended"):
-                keeper.write([credited(1)])
-            killer.wait()
-            other.execute("ROLLBACK")
-            assert keeper.write([credited(1)]) == [1001]
-        finally:
-            keeper.close()
+def test_a_write_whose_process_is_killed_fails(sqlite):
+    """A write during which the process is killed raises DatabaseAwayError, and the next write succeeds."""
+    with running(sqlite) as ledger, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        killer = subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {ledger.process.pid}"])
+        with pytest.raises(DatabaseAwayError, match="the process that writes the ledger has ended"):
+            ledger.write([credit(1)])
+        killer.wait()
+        other.execute("ROLLBACK")
+        assert ledger.write([credit(1)]) == [1001]
 
 
-def test_its_line_ends_before_it_does(sqlite):
-    """One whose line has ended is followed by another, though the system does not call it ended yet."""
-    with SqlStores(sqlite):
-        keeper = LedgerProcess(sqlite)
-        try:
-            before = keeper.process
-            os.kill(before.pid, signal.SIGSTOP)  # it lives on
-            keeper._line.close()
-            with pytest.raises(DatabaseAwayError):
-                keeper.write([credited(1)])
-            assert keeper.write([credited(1)]) == [1001]
-            assert keeper.process.pid != before.pid
-        finally:
-            keeper.close()
+def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
+    """A process whose pipe is closed is replaced, even if it still runs."""
+    with running(sqlite) as ledger:
+        before = ledger.process
+        os.kill(before.pid, signal.SIGSTOP)
+        ledger._pipe.close()
+        with pytest.raises(DatabaseAwayError):
+            ledger.write([credit(1)])
+        assert ledger.write([credit(1)]) == [1001]
+        assert ledger.process.pid != before.pid
 
 
-def test_frozen(sqlite, monkeypatch):
-    """One that stands still is ended: who waits hears that the database is away, and the next one has it done."""
+def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
+    """A write to a frozen process raises DatabaseAwayError after a timeout, and the next write succeeds."""
     monkeypatch.setattr("webdata.stores.ledger_process.ANSWERS_WITHIN", 1)
-    with SqlStores(sqlite):
-        keeper = LedgerProcess(sqlite)
-        try:
-            assert keeper.write([credited(1)]) == [1001]
-            os.kill(keeper.process.pid, signal.SIGSTOP)
-            with pytest.raises(DatabaseAwayError, match="it has not answered within 1 seconds"):
-                keeper.write([credited(1)])
-            monkeypatch.undo()
-            assert keeper.write([credited(1)]) == [1002]
-        finally:
-            keeper.close()
+    with running(sqlite) as ledger:
+        assert ledger.write([credit(1)]) == [1001]
+        os.kill(ledger.process.pid, signal.SIGSTOP)
+        with pytest.raises(DatabaseAwayError, match="it has not answered within 1 seconds"):
+            ledger.write([credit(1)])
+        monkeypatch.undo()
+        assert ledger.write([credit(1)]) == [1002]
 
 
-def test_no_room(sqlite, monkeypatch):
-    """Where there is no room for a process the first cannot begin, which says why; one that follows is tried again."""
-    with SqlStores(sqlite):
-        keeper = LedgerProcess(sqlite)
-        try:
-            keeper._kill()
-            with monkeypatch.context() as full:
-                full.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(EAGAIN, "no room")))
-                with pytest.raises(ConfigError, match=r"cannot begin .*no room.*: make room for another process"):
-                    LedgerProcess(sqlite)
-                with pytest.raises(DatabaseAwayError, match="no room"):
-                    keeper.write([credited(1)])
-            assert keeper.write([credited(1)]) == [1001]
-        finally:
-            keeper.close()
+def test_a_process_that_cannot_start_is_an_error(sqlite, monkeypatch):
+    """If the system allows no more processes, the first start raises ConfigError; a later one is tried again."""
+    with running(sqlite) as ledger:
+        ledger._kill()
+        with monkeypatch.context() as full:
+            full.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(EAGAIN, "no room")))
+            with pytest.raises(ConfigError, match=r"cannot begin .*no room.*: make room for another process"):
+                LedgerProcess(sqlite)
+            with pytest.raises(DatabaseAwayError, match="no room"):
+                ledger.write([credit(1)])
+        assert ledger.write([credit(1)]) == [1001]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals(sqlite, number):
-    """Ctrl-C and the like, which come to all processes of a service, leave it to its owner when it ends."""
-    with SqlStores(sqlite):
-        keeper = LedgerProcess(sqlite)
-        try:
-            os.kill(keeper.process.pid, number)
-            assert keeper.write([credited(1)]) == [1001]
-            os.kill(keeper.process.pid, number)
-            assert keeper.write([credited(1)]) == [1002]
-        finally:
-            keeper.close()
-        assert keeper.process.returncode == 0
+def test_stop_signals_are_ignored(sqlite, number):
+    """The signals of Ctrl-C and of a service manager do not stop the process; its parent does."""
+    with running(sqlite) as ledger:
+        os.kill(ledger.process.pid, number)
+        assert ledger.write([credit(1)]) == [1001]
+        os.kill(ledger.process.pid, number)
+        assert ledger.write([credit(1)]) == [1002]
+    assert ledger.process.returncode == 0
 
 
-def test_it_ends_with_its_owner(sqlite):
-    """Where its owner is killed it ends."""
-    with process(OWNER, sqlite) as owner:
-        pid = int(owner.stdout.readline())
-        told_to(owner)
-        assert owner.stdout.readline() == "reserved\n"
-        owner.kill()
+def test_it_ends_when_its_parent_is_killed(sqlite):
+    """The process ends when its parent is killed."""
+    with process(PARENT, sqlite) as parent:
+        pid = int(parent.stdout.readline())
+        trigger(parent)
+        assert parent.stdout.readline() == "reserved\n"
+        parent.kill()
         assert ends(pid)
 
 
 @pytest.mark.task
-async def test_nothing_is_done_for_the_dead(sqlite):
-    """What its owner did not live to see committed is not done: nothing stays set aside after the next start."""
+async def test_a_transaction_of_a_killed_parent_is_rolled_back(sqlite):
+    """Operations that are not committed when the parent is killed are rolled back: no reservation remains."""
     with SqlStores(sqlite) as stores, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
-        with process(OWNER, sqlite) as owner:
-            pid = int(owner.stdout.readline())
+        with process(PARENT, sqlite) as parent:
+            pid = int(parent.stdout.readline())
             other.execute("BEGIN IMMEDIATE")
-            told_to(owner)
-            await asyncio.sleep(1)  # the bookkeeper waits for its turn now
-            owner.kill()
-            owner.wait()
+            trigger(parent)
+            await asyncio.sleep(1)  # the child waits for the lock now
+            parent.kill()
+            parent.wait()
             settling = asyncio.ensure_future(stores.ledger.settle(is_dead, NOW.replace(year=2000)))
             await asyncio.sleep(0.1)
             other.execute("ROLLBACK")
@@ -207,33 +194,33 @@ async def test_nothing_is_done_for_the_dead(sqlite):
         assert list(await stores.ledger._reservations()) == []
 
 
-def test_nothing_is_told_to_the_machine(sqlite):
-    """The URL of the database, which may hold a password, is not among the arguments that everybody can read."""
-    with SqlStores(sqlite):
-        keeper = LedgerProcess(sqlite)
-        try:
-            assert keeper.write([]) == []
-            told = Path(f"/proc/{keeper.process.pid}/cmdline").read_bytes()
-        finally:
-            keeper.close()
-    assert b"webdata.stores.ledger_process" in told
-    assert sqlite.encode() not in told
+def test_the_database_url_is_not_an_argument(sqlite):
+    """The URL of the database, which may contain a password, is not among the arguments, which every user can read."""
+    with running(sqlite) as ledger:
+        assert ledger.write([]) == []
+        arguments = Path(f"/proc/{ledger.process.pid}/cmdline").read_bytes()
+    assert b"webdata.stores.ledger_process" in arguments
+    assert sqlite.encode() not in arguments
 
 
-def test_where_it_runs_nothing_is_imported(sqlite, tmp_path, monkeypatch):
-    """Modules in the folder that the service was started in are not taken for those it needs."""
-    with SqlStores(sqlite):
-        (tmp_path / "orjson.py").write_text("raise SystemExit(7)", encoding="utf-8")
-        monkeypatch.chdir(tmp_path)
-        keeper = LedgerProcess(sqlite)
-        try:
-            assert keeper.write([credited(1)]) == [1001]
-        finally:
-            keeper.close()
+def test_it_imports_nothing_from_the_current_folder(sqlite, tmp_path, monkeypatch):
+    """Modules in the current folder of the service do not replace those that the process imports."""
+    (tmp_path / "orjson.py").write_text("raise SystemExit(7)", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    with running(sqlite) as ledger:
+        assert ledger.write([credit(1)]) == [1001]
+
+
+def test_it_starts_from_a_checkout(sqlite):
+    """It starts with a Python in which this package is not installed, as from a checkout."""
+    packages = str(Path(pytest.__file__).parents[1])  # its .pth files are not read from PYTHONPATH
+    command = [sys._base_executable, "-c", PARENT, sqlite]
+    ran = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": packages}, input=b"\n", capture_output=True, check=True)
+    assert ran.stdout.endswith(b"reserved\n")
 
 
 def test_it_imports_little():
-    """It has no reactor, no crawler and no parser in its memory."""
+    """Reactor, crawler and parsers are not loaded into its memory."""
     code = "import sys, webdata.stores.ledger_process; print(*{name.partition('.')[0] for name in sys.modules})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"twisted", "scrapy", "werkzeug", "parsel", "playwright", "pydantic"} & set(told)
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"twisted", "scrapy", "werkzeug", "parsel", "playwright", "pydantic"} & set(modules)
