@@ -1,4 +1,4 @@
-"""The stores of one database, of each kind."""
+"""Stores of each kind of database."""
 
 from types import SimpleNamespace
 
@@ -45,7 +45,7 @@ def stores(request):
 
 @pytest.fixture
 def movements():
-    """Reads the whole ledger of stores, oldest first: `movements(stores)`."""
+    """`movements(stores)`: all movements of the ledger, oldest first."""
 
     def read(stores):
         if isinstance(stores, SimpleNamespace):
