@@ -130,7 +130,7 @@ def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
 
 def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
     """A write to a frozen process raises DatabaseAwayError after a timeout, and the next write succeeds."""
-    monkeypatch.setattr("webdata.stores.ledger_process.ANSWERS_WITHIN", 1)
+    monkeypatch.setattr("webdata.stores.ledger_process.ANSWER_SECONDS", 1)
     with running(sqlite) as ledger:
         assert ledger.write([credit(1)]) == [1001]
         os.kill(ledger.process.pid, signal.SIGSTOP)

@@ -163,8 +163,8 @@ class AccountStore(Protocol):
 class Ledger(Protocol):
     """The credits of accounts, with every movement.
 
-    Append-only double entry: each movement takes an amount from one pool and adds it to another, so that all pools add
-    up to zero and a balance is the sum of its movements. Writes, except `note`, are durable when a method returns.
+    Append-only double entry: each movement takes an amount from one bucket and adds it to another, so that all buckets
+    add up to zero and a balance is the sum of its movements. Writes, except `note`, are durable when a method returns.
     Balances are never negative, also with several processes.
     """
 

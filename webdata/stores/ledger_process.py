@@ -24,10 +24,10 @@ logger = logging.getLogger(__name__)
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a terminal or a service manager sends to all processes; the parent handles them and stops the child."""
-ANSWERS_WITHIN = 60
-"""Seconds that a group of operations may take; a wait for the database times out earlier."""
-STOPS_WITHIN = 10.0
-"""Seconds that the process may take to stop."""
+ANSWER_SECONDS = 60
+"""How long a group of operations may take; a wait for the database times out earlier."""
+STOP_SECONDS = 10.0
+"""How long the process may take to stop."""
 CODE = f"import sys; sys.path.append(sys.argv[2]); from {__name__} import main; main(int(sys.argv[1]))"
 ROOT = str(Path(__file__).parents[2])
 """The folder of this package, which is not on the path of a new interpreter where the package is not installed."""
@@ -70,7 +70,7 @@ class LedgerProcess:
         """Stop the child."""
         self._pipe.close()
         try:
-            self.process.wait(STOPS_WITHIN)
+            self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self._kill()
 
@@ -90,10 +90,10 @@ class LedgerProcess:
 
     def _wait(self) -> None:
         """Wait for an answer; raises TimeoutError for a child that hangs."""
-        for _ in range(ANSWERS_WITHIN):  # in steps, so that a pause of the whole machine counts as one second
+        for _ in range(ANSWER_SECONDS):  # in steps, so that a pause of the whole machine counts as one second
             if self._pipe.poll(1):
                 return
-        raise TimeoutError(f"it has not answered within {ANSWERS_WITHIN} seconds")
+        raise TimeoutError(f"it has not answered within {ANSWER_SECONDS} seconds")
 
     def _kill(self) -> None:
         self.process.kill()

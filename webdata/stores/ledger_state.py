@@ -1,6 +1,6 @@
 """The rules of the ledger: how each operation changes balances and reservations. No I/O.
 
-A movement transfers an amount between two pools of an account:
+A movement transfers an amount between two buckets of an account:
 
     credit   issued → balance      credits given to the account (balance → issued: taken back)
     reserve  balance → reserved    one credit, reserved for a call
@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from webdata.domain.errors import OutOfCreditsError
 
 Kind = Literal["credit", "reserve", "commit", "release", "free"]
-Pool = Literal["issued", "balance", "reserved", "spent"]
+Bucket = Literal["issued", "balance", "reserved", "spent"]
 
 
 class Movement(NamedTuple):
@@ -27,8 +27,8 @@ class Movement(NamedTuple):
     time: datetime
     kind: Kind
     account_id: str
-    source: Pool
-    target: Pool
+    source: Bucket
+    target: Bucket
     amount: int
     request_id: str | None = None
     key_id: str | None = None
@@ -122,8 +122,8 @@ class LedgerState:
         if balance + amount < 0:
             raise OutOfCreditsError(f"the account has {balance} credits, so {-amount} cannot be taken back")
         self.balances[credit.account_id] = balance + amount
-        pools: tuple[Pool, Pool] = ("issued", "balance") if amount >= 0 else ("balance", "issued")
-        return Movement(credit.time, "credit", credit.account_id, *pools, abs(amount), note=credit.note)
+        buckets: tuple[Bucket, Bucket] = ("issued", "balance") if amount >= 0 else ("balance", "issued")
+        return Movement(credit.time, "credit", credit.account_id, *buckets, abs(amount), note=credit.note)
 
     def _reserve(self, reservation: Reservation) -> Movement:
         balance = self._balance_for_new(reservation)
@@ -160,9 +160,9 @@ class LedgerState:
         return self.balances[account_id]
 
 
-def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Pool]]:
-    """The amount in each pool of each account after all these movements; the total is zero."""
-    amounts: Counter[tuple[str, Pool]] = Counter()
+def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Bucket]]:
+    """The amount in each bucket of each account after all these movements; the total is zero."""
+    amounts: Counter[tuple[str, Bucket]] = Counter()
     for movement in movements:
         amounts[movement.account_id, movement.source] -= movement.amount
         amounts[movement.account_id, movement.target] += movement.amount
@@ -172,8 +172,8 @@ def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Pool]]:
 def _movement(
     call: Reservation | Free,
     kind: Kind,
-    source: Pool,
-    target: Pool,
+    source: Bucket,
+    target: Bucket,
     amount: int = 1,
     outcome: str | None = None,
     cached: bool = False,

@@ -39,7 +39,7 @@ def run(engine: Engine) -> None:
         except CommandError as error:
             reason = "it was made by a newer webdata: install that one, or give another database"
             raise ConfigError(f"the database cannot be used: {reason}") from error
-    logger.info("The database has the shape of today (revision %s)", HEAD)
+    logger.info("The database has the newest schema (revision %s)", HEAD)
 
 
 def _revision(engine: Engine) -> str | None:
