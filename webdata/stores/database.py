@@ -42,7 +42,7 @@ class Database:
     """An engine for reads and one for writes, over one pool of connections."""
 
     reads: Engine
-    """Autocommit: each statement sees what is committed when it begins."""
+    """Each statement sees what is committed when it begins."""
     writes: Engine
     """Transactions; SQLite runs one at a time, over all processes."""
 
@@ -129,7 +129,7 @@ def open_database(url: str) -> Database:
 
 
 def attach_database(url: str) -> Database:
-    """The same for a database that another process has opened before: no migration and no connection yet."""
+    """The database at a URL that another process has opened before, without a migration or a connection yet."""
     return _open(url, "FULL", lambda _: None)
 
 
