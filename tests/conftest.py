@@ -90,7 +90,7 @@ def redis_process(tmp_path_factory):
 @pytest.fixture
 def shared_redis(redis_process, monkeypatch):
     """A clean Redis for tests that don't harm it; on a machine that is busy with others it is not given up at once."""
-    monkeypatch.setattr("webdata.stores.redis_server.PATIENCE", 5)
+    monkeypatch.setattr("webdata.stores.redis_server.ANSWER_SECONDS", 5)
     with Redis.from_url(redis_process.url) as client:
         client.flushall()
     return redis_process

@@ -45,7 +45,7 @@ from webdata.server.tls import ServerTLS
 from webdata.server.workers import Worker
 from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
-from webdata.stores.processes import is_dead, nobody
+from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class Service:
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, too late for a mistake
-        stores = self.stores = SqlStores(self.config.database, apart=True)
+        stores = self.stores = SqlStores(self.config.database, ledger_process=True)
         await _settle_at_first(stores.ledger)
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
@@ -250,7 +250,7 @@ async def _settle_now_and_then(ledger: Ledger) -> None:
     while True:
         await asyncio.sleep(SETTLED_EVERY)
         try:
-            await _settle(ledger, nobody)
+            await _settle(ledger, lambda _: False)
         except DatabaseAwayError as error:
             logger.warning("the database does not answer: %s", error)
         except Exception:  # whatever it is, the next look may be better

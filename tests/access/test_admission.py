@@ -10,9 +10,9 @@ from scrapy.utils.defer import deferred_from_coro
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.stores.books import sums
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
+from webdata.stores.ledger_state import sums
 
 ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25})
 STANDING = {
@@ -106,7 +106,7 @@ async def test_one_pays_for_all_who_ask_at_once(pay, calls, database):
     assert sorted(one.headers["x-cache"] for one in heard) == ["HIT"] * 4 + ["MISS"]
     assert sorted(cost(one)[0] for one in heard) == [0, 0, 0, 0, 1]
     assert len(calls.calls) == 1
-    assert database.books.balances[DEFAULT_ACCOUNT] == 999
+    assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 999
 
 
 @ensureDeferred

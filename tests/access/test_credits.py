@@ -78,7 +78,7 @@ async def test_a_reserve_that_is_not_known(ledger, keys, database, done):
     _, end = await paid(failing, keys, answer)
 
     assert isinstance(end, DatabaseAwayError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 async def test_a_commit_that_was_not_done(ledger, keys, database):
@@ -88,7 +88,7 @@ async def test_a_commit_that_was_not_done(ledger, keys, database):
     payment, end = await paid(failing, keys, answer)
 
     assert (isinstance(end, DatabaseAwayError), payment.cost) == (True, 0)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 async def test_a_release_that_was_not_done(ledger, keys, database):
@@ -98,7 +98,7 @@ async def test_a_release_that_was_not_done(ledger, keys, database):
     _, end = await paid(failing, keys, lost)
 
     assert isinstance(end, UpstreamError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 @pytest.mark.parametrize("failures", [{"reserve": 1}, {"commit": 1}, {"commit": 1, "release": 1}])
@@ -109,7 +109,7 @@ async def test_a_ledger_that_breaks(ledger, keys, database, failures):
     _, end = await paid(failing, keys, answer)
 
     assert isinstance(end, RuntimeError)
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (1000, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
 @pytest.mark.parametrize("fetch", [answer, lost])
@@ -123,7 +123,7 @@ async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch
     payment, end = await paid(ledger, keys, settled_meanwhile)
 
     assert (end is ANSWER or isinstance(end, UpstreamError), payment.cost) == (True, 0)
-    assert database.books.balances[DEFAULT_ACCOUNT] == 1000
+    assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 1000
 
 
 async def test_the_end_waits_for_open_payments(ledger, keys, database):
@@ -145,14 +145,14 @@ async def test_the_end_waits_for_open_payments(ledger, keys, database):
 
     running = asyncio.ensure_future(call())
     await begun.wait()
-    assert len(database.books.reservations) == 1
+    assert len(database.ledger_state.reservations) == 1
     closing = asyncio.ensure_future(credits.close(5))
     await asyncio.sleep(0)
     assert not closing.done()
     gate.set()
     await asyncio.gather(closing, running)
 
-    assert (database.books.balances[DEFAULT_ACCOUNT], database.books.reservations) == (999, {})
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (999, {})
 
 
 async def test_refunds_are_left_at_the_end(ledger):

@@ -1,4 +1,4 @@
-"""Commands as a user types them, over a database of their own."""
+"""Commands as on the command line, over a new database."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +17,7 @@ def url(tmp_path):
 
 @pytest.fixture
 def in_thread():
-    """Calls a function in a thread that has no event loop running, as on the command line."""
+    """Calls a function in a thread without a running event loop, as on the command line."""
     with ThreadPoolExecutor(1) as thread:
         yield lambda *call: thread.submit(*call).result()
 
@@ -32,7 +32,7 @@ def attempt(url, in_thread):
 
 @pytest.fixture
 def run(attempt):
-    """Runs a command that must succeed; gives what it printed on standard output."""
+    """Runs a command that must succeed; returns its standard output."""
 
     def run_well(*arguments):
         result = attempt(*arguments)
@@ -44,7 +44,7 @@ def run(attempt):
 
 @pytest.fixture
 def use(url, in_thread):
-    """Does something with the stores: `use(async_function)`."""
+    """Calls an async function with the stores: `use(function)`."""
 
     def run_on_stores(work):
         with SqlStores(url) as stores:
@@ -55,13 +55,13 @@ def use(url, in_thread):
 
 @pytest.fixture
 def rows():
-    """The rows of a table without its header, as words: `rows(table)`."""
+    """The cells of a table's rows, without the header: `rows(table)`."""
     return lambda table: [line.split() for line in table.splitlines()[1:]]
 
 
 @pytest.fixture
 def mistake(attempt):
-    """Runs a command that must end with status 2 and a message; gives what it told."""
+    """Runs a command that must exit with status 2 and a message; returns its output."""
 
     def run_badly(*arguments):
         result = attempt(*arguments)

@@ -3,7 +3,7 @@
 import pytest
 
 
-def test_credits(run, rows):
+def test_credits_are_given_taken_back_and_listed(run, rows):
     """Credits are given and taken back; the list of accounts shows them."""
     account = run("accounts", "create", "coffee", "--credits", "50").strip()
     assert run("accounts", "credit", "coffee", "1500", "--note", "paid") == "coffee has 1,550 credits.\n"
@@ -12,7 +12,7 @@ def test_credits(run, rows):
     assert [row[:3] for row in table] == [["acc_default", "1000", "default"], [account, "1530", "default"]]
 
 
-def test_plans(run, rows):
+def test_plans_are_made_changed_and_listed(run, rows):
     """A plan is made, changed and listed, and an account can have it."""
     run("plans", "set", "fast", "--requests", "600")
     assert run("plans", "set", "fast", "--requests", "900", "--seconds", "10", "--in-flight", "5") == (
@@ -36,6 +36,6 @@ def test_plans(run, rows):
         (["plans", "set", "fast", "--requests", "0"], "0 is not in the range 1<=x<=1000000"),
     ],
 )
-def test_mistakes(mistake, arguments, message):
-    """A user's mistake is told with what would be right."""
+def test_invalid_commands_are_refused_with_a_hint(mistake, arguments, message):
+    """An invalid command is refused with a message that names what would be valid."""
     assert message in mistake(*arguments)

@@ -6,8 +6,8 @@ import sqlite3
 import pytest
 
 
-def test_a_key_is_shown_once_and_listed_without_its_secret(run, rows):
-    """A new key alone is on standard output; the list shows what it is for, and nothing that opens."""
+def test_a_secret_is_printed_once_and_not_listed(run, rows):
+    """The secret of a new key is printed alone on standard output; the list does not contain it."""
     secret = run("keys", "create", "--live", "--name", " crawler ").strip()
     listed = run("keys", "list")
     assert re.fullmatch(r"wd_live_\w{49}", secret)
@@ -16,16 +16,16 @@ def test_a_key_is_shown_once_and_listed_without_its_secret(run, rows):
     assert secret not in listed
 
 
-def test_what_a_new_key_is_stands_beside_it(attempt):
-    """The id, kind, account and end of a new key are told on standard error."""
+def test_the_details_of_a_new_key_are_on_standard_error(attempt):
+    """The id, kind, account and expiry of a new key are printed on standard error."""
     result = attempt("keys", "create", "--expires", "30d")
     assert re.fullmatch(
         r"key_\w{26}: a test key of the account default, until 20[0-9: -]+ UTC. It is not shown again.\n", result.stderr
     )
 
 
-def test_keys_of_accounts(run, rows):
-    """A key belongs to the account that is named, has its scopes and its end, and is listed with it."""
+def test_a_key_belongs_to_its_account(run, rows):
+    """A key belongs to the named account and is listed with its scopes and expiry."""
     account = run("accounts", "create", "coffee shops").strip()
     for name in ("coffee shops", account):
         run("keys", "create", "--account", name, "--scope", "web_search", "--scope", "news_search", "--expires", "24h")
@@ -37,8 +37,8 @@ def test_keys_of_accounts(run, rows):
     assert len(rows(run("keys", "list"))) == 3
 
 
-def test_rotate(run, attempt):
-    """A rotated key is followed by one with the same rights, and says until when it opens."""
+def test_a_rotated_key_has_a_successor(run, attempt):
+    """A rotated key expires after the overlap, and its successor has the same scopes."""
     secret = run("keys", "create", "--live", "--name", "crawler", "--scope", "web_search").strip()
     result = attempt("keys", "rotate", secret[:12], "--overlap", "90m")
     new = result.stdout.strip()
@@ -50,27 +50,27 @@ def test_rotate(run, attempt):
     assert "followed by" in attempt("keys", "rotate", secret[:12]).stderr
 
 
-def test_the_whole_key(run, attempt):
-    """A key that has leaked can be given as it is; one that is not here is not repeated."""
+def test_a_key_may_be_named_by_its_secret(run, attempt):
+    """A key may be named by its whole secret; an unknown secret is not printed in the error."""
     secret = run("keys", "create").strip()
     assert "is revoked" in run("keys", "revoke", secret)
-    told = attempt("keys", "revoke", f"{secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}").stderr
-    assert f"there is no key '{secret[:12]}…'" in told
-    assert secret[:-1] not in told
+    message = attempt("keys", "revoke", f"{secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}").stderr
+    assert f"there is no key '{secret[:12]}…'" in message
+    assert secret[:-1] not in message
 
 
-def test_revoke(run, attempt, rows):
+def test_a_key_is_revoked_once(run, attempt, rows):
     """A revoked key is listed as such, and cannot be revoked again."""
     secret = run("keys", "create").strip()
-    told = run("keys", "revoke", f"{secret[:12]}…")
+    message = run("keys", "revoke", f"{secret[:12]}…")
     key_id = rows(run("keys", "list"))[0][0]
-    assert told == f"{key_id} is revoked: it opens nothing from now on.\n"
+    assert message == f"{key_id} is revoked: it opens nothing from now on.\n"
     assert "test, revoked 20" in run("keys", "list")
     assert f"the key {key_id} is revoked already" in attempt("keys", "revoke", key_id).stderr
 
 
-def test_names_from_before_do_nothing_to_a_terminal(run, tmp_path):
-    """A control character that an old database holds is not sent to the terminal."""
+def test_control_characters_are_not_printed(run, tmp_path):
+    """A control character in a name of an old database is not printed."""
     run("keys", "create", "--name", "crawler")
     with sqlite3.connect(tmp_path / "webdata.sqlite3") as connection:
         connection.execute("UPDATE keys SET name = char(27) || '[2J'")
@@ -91,6 +91,6 @@ def test_names_from_before_do_nothing_to_a_terminal(run, tmp_path):
         (["keys", "revoke", ""], "there is no key ''"),
     ],
 )
-def test_mistakes(mistake, arguments, message):
-    """A user's mistake is told with what would be right."""
+def test_invalid_commands_are_refused_with_a_hint(mistake, arguments, message):
+    """An invalid command is refused with a message that names what would be valid."""
     assert message in mistake(*arguments)

@@ -7,8 +7,8 @@ import pytest
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 
 
-def test_usage(run, use):
-    """What was used is told as a table or as CSV, by day, endpoint or key."""
+def test_usage_is_printed_as_a_table_or_csv(run, use):
+    """Usage is printed as a table or as CSV, by day, endpoint or key."""
 
     async def call(stores):
         for number in range(3):
@@ -38,6 +38,6 @@ def test_usage(run, use):
         (["usage", "--since", "2026-02-01", "--until", "2026-01-01"], "--until is before --since: give the first day"),
     ],
 )
-def test_mistakes(mistake, arguments, message):
-    """A user's mistake is told with what would be right."""
+def test_invalid_commands_are_refused_with_a_hint(mistake, arguments, message):
+    """An invalid command is refused with a message that names what would be valid."""
     assert message in mistake(*arguments)

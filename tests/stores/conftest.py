@@ -1,11 +1,11 @@
-"""The stores of one database, of each kind."""
+"""Stores of each kind of database."""
 
 from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import select
 
-from webdata.stores.books import Movement
+from webdata.stores.ledger_state import Movement
 from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
@@ -45,7 +45,7 @@ def stores(request):
 
 @pytest.fixture
 def movements():
-    """Reads the whole ledger of stores, oldest first: `movements(stores)`."""
+    """`movements(stores)`: all movements of the ledger, oldest first."""
 
     def read(stores):
         if isinstance(stores, SimpleNamespace):

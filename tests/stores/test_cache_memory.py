@@ -1,4 +1,4 @@
-"""What is particular to the cache in memory: its bound."""
+"""The size limit of the cache in memory."""
 
 import tracemalloc
 
@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from webdata.stores.cache_memory import OVERHEAD, MemoryCache
 
-ONE = len("a") + 100 + OVERHEAD
-"""What an entry of a hundred bytes under one letter takes."""
+ENTRY = len("a") + 100 + OVERHEAD
+"""The size of an entry of a hundred bytes with a key of one letter."""
 
 
 @pytest.mark.task
-async def test_what_was_not_asked_for_the_longest_goes_first():
-    """Room is made by forgetting the entry that was asked for or put the longest ago."""
-    cache = MemoryCache(3 * ONE)
+async def test_the_least_recently_used_entry_is_evicted():
+    """A put into a full cache evicts the entry that was read or put the longest ago."""
+    cache = MemoryCache(3 * ENTRY)
     for key in "abc":
         await cache.put(key, bytes(100), 60)
     await cache.get("a")
@@ -25,10 +25,10 @@ async def test_what_was_not_asked_for_the_longest_goes_first():
 
 
 @pytest.mark.task
-async def test_what_is_over_makes_room():
-    """An entry whose time is over takes no room once somebody has asked for it."""
+async def test_an_expired_entry_is_removed_when_it_is_read():
+    """An expired entry is removed when it is read."""
     now = 0.0
-    cache = MemoryCache(10 * ONE, lambda: now)
+    cache = MemoryCache(10 * ENTRY, lambda: now)
     await cache.put("a", bytes(100), 60)
     now = 60.0
 
@@ -37,10 +37,10 @@ async def test_what_is_over_makes_room():
 
 
 @pytest.mark.task
-@pytest.mark.parametrize("room", [0, ONE - 1])
-async def test_what_is_too_large_is_not_kept(room):
-    """An entry that is larger than all the room is not kept, nor is what was under its key before."""
-    cache = MemoryCache(room)
+@pytest.mark.parametrize("size", [0, ENTRY - 1])
+async def test_an_entry_larger_than_the_cache_is_not_stored(size):
+    """An entry larger than the cache is not stored, and the entry before it is removed."""
+    cache = MemoryCache(size)
     await cache.put("a", b"", 60)
     await cache.put("a", bytes(100), 60)
 
@@ -48,8 +48,8 @@ async def test_what_is_too_large_is_not_kept(room):
     assert cache.bytes == 0
 
 
-def done(coroutine):
-    """Run what never waits for anything."""
+def result(coroutine):
+    """The result of a coroutine that never waits."""
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
     return end.value.value
@@ -59,24 +59,24 @@ PUTS = st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 2000), st.in
 
 
 @given(PUTS, st.integers(0, 6000))
-def test_the_bound_holds(puts, room):
-    """Whatever is put, all that is kept never takes more than the bound, and is counted exactly."""
+def test_the_size_never_exceeds_the_limit(puts, limit):
+    """After any puts the size is counted exactly and does not exceed the limit."""
     now = 0
-    cache = MemoryCache(room, lambda: now)
+    cache = MemoryCache(limit, lambda: now)
     for now, (key, size, seconds) in enumerate(puts):  # noqa: B007  # the clock reads it
-        done(cache.put(key, bytes(size), seconds))
-        assert cache.bytes <= room
+        result(cache.put(key, bytes(size), seconds))
+        assert cache.bytes <= limit
         assert cache.bytes == sum(len(key) + len(entry.value) + OVERHEAD for key, entry in cache._entries.items())
 
 
 @pytest.mark.parametrize("size", [10, 20_000])
-def test_the_count_is_true(size):
-    """The cache takes no more of the process's memory than it says, within a twentieth."""
+def test_the_size_is_close_to_the_memory_used(size):
+    """The memory that the cache uses is at most 5 % more than its size."""
     tracemalloc.start()
     cache = MemoryCache(4_000_000)
     before = tracemalloc.get_traced_memory()[0]
     for number in range(2000):
-        done(cache.put(f"{number:064}", bytes(size), 60))
-    taken = tracemalloc.get_traced_memory()[0] - before
+        result(cache.put(f"{number:064}", bytes(size), 60))
+    used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert 0.5 * cache.bytes < taken < 1.05 * cache.bytes
+    assert 0.5 * cache.bytes < used < 1.05 * cache.bytes

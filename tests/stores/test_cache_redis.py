@@ -1,4 +1,4 @@
-"""What processes do together over one Redis."""
+"""The cache of several processes in one Redis."""
 
 import asyncio
 
@@ -20,8 +20,8 @@ async def cache(shared_redis):
     await deferred_from_coro(server.close())
 
 
-async def test_one_owner_at_a_time(cache):
-    """Of many who claim a key at once one may bring it; the next may when it is released, by its owner alone."""
+async def test_a_key_has_one_owner_at_a_time(cache):
+    """Of many concurrent claims of a key one succeeds; the next one does after its owner has released the key."""
     claimed = await asyncio.gather(*(cache.claim("one", f"owner {number}", 5, 0) for number in range(50)))
     assert claimed == [True, *[False] * 49]
     assert await cache.claim("two", "owner 1", 5, 0) is True
@@ -31,8 +31,8 @@ async def test_one_owner_at_a_time(cache):
     assert await cache.claim("one", "owner 1", 5, 0) is True
 
 
-async def test_a_dead_owner(cache):
-    """A key whose owner does not claim it again is free after its time; one that does keeps it."""
+async def test_a_claim_expires_unless_it_is_renewed(cache):
+    """A claim that its owner does not renew expires; a renewed one does not."""
     assert await cache.claim("one", "dead", 0.05, 0) is True
     assert await cache.claim("two", "alive", 0.05, 0) is True
     assert await cache.claim("two", "alive", 5, 0) is True
@@ -42,8 +42,8 @@ async def test_a_dead_owner(cache):
     assert await cache.claim("two", "next", 5, 0) is False
 
 
-async def test_what_was_put_is_there_for_all(cache):
-    """What is kept meanwhile is found by all, whoever owns the key; where it is too old only the owner may bring it."""
+async def test_a_cached_value_is_returned_to_every_owner(cache):
+    """A claim returns the cached value to every owner; if it expires too soon, only the owner may fill the key."""
     await cache.claim("one", "first", 5, 0)
     await cache.put("one", b"coffee", 60)
 
@@ -52,15 +52,15 @@ async def test_what_was_put_is_there_for_all(cache):
     assert await cache.claim("one", "first", 5, 61) is True
 
 
-async def test_nothing_is_owned_for_ever(cache, shared_redis):
-    """The lease is in Redis with its time."""
+async def test_a_claim_has_an_expiry_in_redis(cache, shared_redis):
+    """The key of a claim in Redis has a time to live."""
     await cache.claim("one", "first", 5, 0)
     with Redis.from_url(shared_redis.url) as client:
         assert 4000 < client.pttl(owned("one")) <= 5000
 
 
-async def test_a_lost_redis_lets_everyone(own_redis):
-    """Without its Redis nobody waits for anybody."""
+async def test_without_redis_every_claim_succeeds(own_redis):
+    """While Redis is away every claim succeeds."""
     server = RedisServer(own_redis.url)
     cache = RedisCache(server)
     assert await cache.claim("one", "first", 5, 0) is True

@@ -1,4 +1,4 @@
-"""What every store of cached answers does, run over each of them."""
+"""The common behaviour of caches, for each kind."""
 
 import asyncio
 
@@ -25,8 +25,8 @@ async def cache(request):
 
 
 @pytest.mark.parametrize("value", [b"coffee", b"", bytes(range(256)) * 400, "kaffebønner 🫘\r\n".encode()])
-async def test_what_is_put_comes_back(cache, value):
-    """Bytes come back as they were put, under their key and no other."""
+async def test_a_value_is_read_as_it_was_put(cache, value):
+    """A value is read under its own key, byte for byte."""
     await cache.put("one", value, 60)
     await cache.put("ONE", b"other", 60)
 
@@ -34,8 +34,8 @@ async def test_what_is_put_comes_back(cache, value):
     assert await cache.get("two") is None
 
 
-async def test_the_last_put_counts(cache):
-    """What is put later takes the place of what was there, and has its own time."""
+async def test_a_put_replaces_the_value_and_its_expiry(cache):
+    """A later put replaces the value and its time to live."""
     await cache.put("one", b"first", 0.05)
     await cache.put("one", b"second", 60)
     await asyncio.sleep(0.07)
@@ -43,8 +43,8 @@ async def test_the_last_put_counts(cache):
     assert await cache.get("one") == b"second"
 
 
-async def test_time_ends(cache):
-    """What was put for a while is gone after it."""
+async def test_a_value_expires(cache):
+    """A value is gone after its time to live."""
     await cache.put("one", b"coffee", 0.05)
     assert await cache.get("one") == b"coffee"
     await asyncio.sleep(0.07)
@@ -52,16 +52,16 @@ async def test_time_ends(cache):
     assert await cache.get("one") is None
 
 
-async def test_many_at_once(cache):
-    """Hundreds of gets and puts at the same time each have their own answer."""
+async def test_concurrent_gets_and_puts_are_independent(cache):
+    """Hundreds of concurrent gets and puts each have their own result."""
     await asyncio.gather(*(cache.put(f"{number}", f"value {number}".encode(), 60) for number in range(600)))
-    found = await asyncio.gather(*(cache.get(f"{number}") for number in range(600)))
+    values = await asyncio.gather(*(cache.get(f"{number}") for number in range(600)))
 
-    assert found == [f"value {number}".encode() for number in range(600)]
+    assert values == [f"value {number}".encode() for number in range(600)]
 
 
-async def test_what_is_kept_is_there_to_claim(cache):
-    """Who claims a key gets what is kept under it, if it stays for long enough; else it may bring it."""
+async def test_a_claim_returns_a_value_that_stays_long_enough(cache):
+    """A claim returns the cached value if it stays long enough, else permission to fill the key."""
     await cache.put("one", b"coffee", 60)
 
     assert await cache.claim("one", "first", 5, 0) == b"coffee"
@@ -70,8 +70,8 @@ async def test_what_is_kept_is_there_to_claim(cache):
     assert await cache.claim("two", "first", 5, 0) is True
 
 
-async def test_an_owner_claims_again(cache):
-    """An owner may claim its key as often as it likes; one that is released, or was never claimed, can be released."""
+async def test_an_owner_may_claim_and_release_again(cache):
+    """An owner may claim its key again, and release a key that is released already."""
     for _ in range(2):
         assert await cache.claim("one", "first", 5, 0) is True
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""How databases are opened, and brought to the shape of today."""
+"""The opening and migration of databases."""
 
 import os
 import sqlite3
@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
 from webdata.stores.database import open_database
+from webdata.stores.ledger_writer import LedgerWriter
 from webdata.stores.sql import SqlLinks
-from webdata.stores.sql_books import SqlBooks
 from webdata.stores.sql_ledger import SqlLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import METADATA
@@ -25,7 +25,7 @@ BEFORE = (
     "CREATE TABLE keys (id VARCHAR(64) NOT NULL, digest VARCHAR(64) NOT NULL, name VARCHAR(200) NOT NULL, "
     "test BOOLEAN NOT NULL, created TIMESTAMP NOT NULL, PRIMARY KEY (id), UNIQUE (digest))"
 )
-"""The only table that databases had at first."""
+"""The only table of the first version."""
 
 
 @pytest.fixture
@@ -42,12 +42,12 @@ def empty(request):
     return request.getfixturevalue(request.param)
 
 
-def driven(url):
+def with_driver(url):
     return make_url(url).set(drivername="postgresql+psycopg") if url.startswith("postgresql") else make_url(url)
 
 
-def test_folders(tmp_path):
-    """The folders above the file are made; others may read while one writes, and what is written is there to stay."""
+def test_missing_folders_are_created(tmp_path):
+    """Missing parent folders are created; the database uses WAL and full synchronisation."""
     database = open_database(f"sqlite:///{tmp_path}/not/there/yet/webdata.sqlite3")
     with database.reads.connect() as connection:
         pragmas = [connection.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "synchronous")]
@@ -56,8 +56,8 @@ def test_folders(tmp_path):
     assert (tmp_path / "not/there/yet/webdata.sqlite3").is_file()
 
 
-def test_opened_at_once(empty):
-    """Several processes may make the same new database at the same time; it begins once."""
+def test_a_new_database_may_be_opened_concurrently(empty):
+    """When several processes open the same new database, it is initialised once."""
 
     def open_and_close(_):
         open_database(empty).close()
@@ -71,24 +71,24 @@ def test_opened_at_once(empty):
 
 
 def test_tables_are_what_migrations_make(url):
-    """The tables that the stores use are those that the last migration leaves, column by column."""
-    engine = create_engine(driven(url))
+    """The tables of the stores equal those that the last migration leaves."""
+    engine = create_engine(with_driver(url))
     open_database(url).close()
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
     engine.dispose()
 
 
-def test_the_newest_migration_is_named():
-    """The revision that is looked for at every start is the last one that there is."""
+def test_head_is_the_newest_migration():
+    """The revision that every start checks is the last one."""
     script = ScriptDirectory(str(Path(migrations.__file__).parent))
     assert script.get_current_head() == migrations.HEAD
 
 
 @pytest.mark.task
-async def test_a_database_from_before(empty):
-    """Keys that were made before there were accounts open as ever, in the default account."""
-    engine = create_engine(driven(empty))
+async def test_a_database_of_the_first_version_is_migrated(empty):
+    """Keys of the first version, without accounts, belong to the default account."""
+    engine = create_engine(with_driver(empty))
     with engine.begin() as connection:
         connection.execute(text(BEFORE))
         add = text("INSERT INTO keys VALUES (:id, :digest, :name, :test, '2026-07-01 12:00:00.123456')")
@@ -106,8 +106,8 @@ async def test_a_database_from_before(empty):
             assert live.balance == 1000
 
 
-def test_a_newer_database(sqlite):
-    """A database that a newer release has changed is left alone, and the message says what to do."""
+def test_a_newer_database_is_refused(sqlite):
+    """A database that a newer release has migrated is refused with a hint."""
     open_database(sqlite).close()
     with sqlite3.connect(make_url(sqlite).database) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
@@ -118,7 +118,7 @@ def test_a_newer_database(sqlite):
 
 @pytest.mark.parametrize("change", ["UPDATE movements SET amount = 5", "DELETE FROM movements"])
 def test_the_ledger_is_append_only(url, change):
-    """The database itself refuses to change or delete what stands in the ledger."""
+    """The database itself refuses to change or delete movements."""
     database = open_database(url)
     with pytest.raises(DBAPIError, match="append-only"), database.writes.begin() as connection:
         connection.execute(text(change))
@@ -132,8 +132,8 @@ def test_the_ledger_is_append_only(url, change):
         ("INSERT INTO movements VALUES (2, '2026-07-01', 'credit', 'acc_default', 'a', 'b', -1)", "amount"),
     ],
 )
-def test_nothing_is_negative(url, change, constraint):
-    """The database itself refuses a negative balance, and a movement that goes backwards."""
+def test_negative_amounts_are_refused(url, change, constraint):
+    """The database itself refuses negative balances and amounts."""
     change = change.replace("movements VALUES", "movements (id, time, kind, account_id, source, target, amount) VALUES")
     change = change.replace("target, amount) VALUES", "target, amount, cached, note) VALUES").replace(
         "-1)", "-1, false, '')"
@@ -155,16 +155,16 @@ def test_nothing_is_negative(url, change, constraint):
         ("postgresql://u:sesame@127.0.0.1:1/x", "the database cannot be used"),
     ],
 )
-def test_bad_urls(url, reason):
-    """A URL that cannot be used is an error of one line that shows a right one, and no password."""
+def test_an_invalid_url_is_refused(url, reason):
+    """An invalid URL is an error of one line, with an example and without the password."""
     with pytest.raises(ConfigError, match=reason) as caught:
         open_database(url)
     assert "\n" not in str(caught.value)
     assert "sesame" not in str(caught.value)
 
 
-def test_not_a_database(tmp_path):
-    """A file that is something else is left alone."""
+def test_a_file_that_is_no_database_is_not_changed(tmp_path):
+    """A file of another kind is refused and not changed."""
     file = tmp_path / "notes.txt"
     file.write_text("not a database " * 100)
     with pytest.raises(ConfigError, match="file is not a database"):
@@ -174,15 +174,15 @@ def test_not_a_database(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a path below a file is a different error elsewhere")
-def test_no_folder(tmp_path):
-    """A folder that cannot be made is an error that shows a right URL."""
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path):
+    """A folder that cannot be created is an error with an example URL."""
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="give a URL like sqlite:///"):
         open_database(f"sqlite:///{tmp_path}/file/webdata.sqlite3")
 
 
-def test_links_have_a_database_of_their_own(tmp_path):
-    """The file of links holds links alone, and they are there when it is opened again."""
+def test_links_have_a_separate_database(tmp_path):
+    """The database of links has no other table, and its links persist."""
     url = f"sqlite:///{tmp_path}/links.sqlite3"
     first = SqlLinks(url)
     first.add({"one": "https://clay.example/1"})
@@ -196,8 +196,8 @@ def test_links_have_a_database_of_their_own(tmp_path):
     engine.dispose()
 
 
-def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
-    """A store of links that fails says so in the log, finds nothing and stops nobody."""
+def test_a_failing_store_of_links_is_empty(tmp_path, caplog):
+    """A store of links that fails logs its errors and returns nothing."""
     store = SqlLinks(f"sqlite:///{tmp_path}/links.sqlite3")
     engine = create_engine(f"sqlite:///{tmp_path}/links.sqlite3")
     with engine.begin() as connection:
@@ -206,15 +206,15 @@ def test_links_that_cannot_be_kept_are_not_missed(tmp_path, caplog):
     store.add({"one": "https://clay.example/1"})
 
     assert store.find(["one"]) == {}
-    told = [record.getMessage() for record in caplog.records]
-    assert told == ["The store of news links could not be written", "The store of news links could not be read"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ["The store of news links could not be written", "The store of news links could not be read"]
     store.close()
 
 
 @pytest.mark.task
-async def test_locked_for_too_long(sqlite, monkeypatch):
-    """A write that another process keeps from beginning for too long says so, and the next one is done."""
-    monkeypatch.setattr("webdata.stores.database.PATIENCE", 0.1)
+async def test_a_write_to_a_locked_database_times_out(sqlite, monkeypatch):
+    """A write that waits too long for a lock raises DatabaseAwayError, and the next one succeeds."""
+    monkeypatch.setattr("webdata.stores.database.LOCK_SECONDS", 0.1)
     with SqlStores(sqlite) as stores, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseAwayError, match="locked"):
@@ -224,25 +224,25 @@ async def test_locked_for_too_long(sqlite, monkeypatch):
     other.close()
 
 
-async def reserved(ledger):
-    """How many reservations there is room for."""
+async def fill(ledger):
+    """Make reservations until the database is full; returns their number."""
     for number in range(1000):
         try:
             await ledger.reserve("acc_default", f"req_{number}", "web_search", "key")
         except DatabaseAwayError as error:
-            assert "full" in str(error)  # noqa: PT017  # how many there were before it is wanted
+            assert "full" in str(error)  # noqa: PT017  # the number before it is needed
             return number
-    raise AssertionError("there is room for all")
+    raise AssertionError("the database is not full")
 
 
 @pytest.mark.task
-async def test_a_full_database(sqlite):
-    """What finds no room says so and is as if it had not been; with room again it is done."""
+async def test_a_full_database_recovers(sqlite):
+    """A write to a full database fails and changes nothing; with free space it succeeds again."""
     database = open_database(sqlite)
-    ledger = SqlLedger(database, "here:1:1", SqlBooks(database).write)
+    ledger = SqlLedger(database, "here:1:1", LedgerWriter(database).write)
     with database.reads.connect() as connection:
-        connection.execute(text("PRAGMA max_page_count=1"))  # as few as there are
-    number = await reserved(ledger)
+        connection.execute(text("PRAGMA max_page_count=1"))  # SQLite rounds it up to the current number
+    number = await fill(ledger)
     assert await ledger.balance("acc_default") == 1000 - number
     with database.reads.connect() as connection:
         connection.execute(text("PRAGMA max_page_count=100000"))

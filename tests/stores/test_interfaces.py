@@ -1,4 +1,4 @@
-"""What every store of a kind does, run over each of them."""
+"""The common behaviour of keys, accounts, ledger and links, for each kind of store."""
 
 import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 
 from webdata.domain.errors import OutOfCreditsError
-from webdata.stores.books import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key, Plan, Usage
+from webdata.stores.ledger_state import sums
 from webdata.stores.memory import MemoryLinks
 from webdata.stores.sql import SqlLinks
 
@@ -27,20 +27,19 @@ OTHER = Key(
 FAST = Plan("fast", requests=600, seconds=10, in_flight=100)
 COFFEE = Account("acc_coffee", "coffee", FAST, NOON)
 LATER = NOON + timedelta(hours=1)
-EVER = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
+ALL_TIME = (datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))
 
 task = pytest.mark.task
 
 
-async def with_coffee(stores):
-    """The stores, with an account of its own plan beside the default one."""
+async def add_coffee(stores):
+    """Add an account with a plan of its own."""
     await stores.accounts.put_plan(FAST)
     await stores.accounts.add(COFFEE)
-    return stores
 
 
 @task
-async def test_the_beginning(stores):
+async def test_a_new_database_has_a_default_account_and_plan(stores):
     """A new database has the account and the plan `default`, trial credits, and no keys."""
     (account,) = await stores.accounts.all()
     assert (account.id, account.name, account.plan) == (DEFAULT_ACCOUNT, "default", DEFAULT_PLAN)
@@ -50,9 +49,9 @@ async def test_the_beginning(stores):
 
 
 @task
-async def test_find(stores):
-    """A key comes back by its digest as it was added, with its account, plan and balance."""
-    await with_coffee(stores)
+async def test_a_key_is_found_by_its_digest(stores):
+    """A key is found by its digest as it was added, with its account, plan and balance."""
+    await add_coffee(stores)
     await stores.keys.add(KEY)
     await stores.keys.add(OTHER)
     await stores.ledger.credit("acc_coffee", 7)
@@ -62,37 +61,37 @@ async def test_find(stores):
 
 
 @task
-async def test_not_there(stores):
-    """A digest that nobody added finds nothing."""
+async def test_an_unknown_digest_is_not_found(stores):
+    """A digest of no key is not found, also in another case."""
     await stores.keys.add(KEY)
     assert [await stores.keys.find(digest) for digest in ("c" * 64, "", "B" * 64)] == [None, None, None]
 
 
 @task
-async def test_all(stores):
-    """All keys come oldest first."""
-    await with_coffee(stores)
+async def test_keys_are_listed_oldest_first(stores):
+    """All keys are listed, oldest first."""
+    await add_coffee(stores)
     await stores.keys.add(OTHER)
     await stores.keys.add(KEY)
     assert await stores.keys.all() == [KEY, OTHER]
 
 
 @task
-async def test_revoke(stores):
-    """A revoked key is found as such, only that one, and once revoked it stays so since then."""
-    await with_coffee(stores)
+async def test_a_key_is_revoked_once(stores):
+    """`revoke` changes one key, returns whether it did, and does not change the time of a revoked one."""
+    await add_coffee(stores)
     await stores.keys.add(KEY)
     await stores.keys.add(OTHER)
-    told = [await stores.keys.revoke(*given) for given in (("key_b", NOON), ("key_b", LATER), ("key_c", NOON))]
-    assert told == [True, False, False]
+    revoked = [await stores.keys.revoke(*given) for given in (("key_b", NOON), ("key_b", LATER), ("key_c", NOON))]
+    assert revoked == [True, False, False]
     assert (await stores.keys.find("b" * 64)).key.revoked == NOON
     assert (await stores.keys.find("a" * 64)).key.revoked is None
 
 
 @task
 @pytest.mark.parametrize("twin", [{"id": "key_c"}, {"digest": "c" * 64}, {"id": "key_d", "account_id": "acc_none"}])
-async def test_add_twice(stores, twin):
-    """A key whose id or digest is taken, or whose account is not there, is refused, and the first one stays."""
+async def test_a_conflicting_key_is_refused(stores, twin):
+    """A key whose id or digest is taken, or whose account does not exist, is refused."""
     await stores.keys.add(KEY)
     digest = twin.get("digest", "d" * 64 if "account_id" in twin else KEY.digest)
     with pytest.raises(ValueError, match="cannot be added"):
@@ -101,16 +100,16 @@ async def test_add_twice(stores, twin):
 
 
 @task
-async def test_zones(stores):
-    """A time from another zone is the same moment when it comes back."""
+async def test_times_of_other_zones_are_equal_when_read(stores):
+    """A time in another zone is stored as the same time."""
     await stores.keys.add(dataclasses.replace(KEY, created=NOON.astimezone(timezone(timedelta(hours=9)))))
     assert (await stores.keys.all())[0].created == NOON
 
 
 @task
 @pytest.mark.parametrize(("own", "end"), [(None, LATER), (NOON, NOON), (LATER + timedelta(days=1), LATER)])
-async def test_rotate(stores, own, end):
-    """The old key names its successor and expires when the overlap ends, or when it would have anyway."""
+async def test_a_rotated_key_expires_after_the_overlap(stores, own, end):
+    """The old key names its successor and expires after the overlap, or at its own earlier end."""
     new = dataclasses.replace(KEY, id="key_new", digest="e" * 64, created=LATER)
     await stores.keys.add(dataclasses.replace(KEY, expires=own))
     await stores.keys.rotate("key_b", new, LATER)
@@ -118,8 +117,8 @@ async def test_rotate(stores, own, end):
 
 
 @task
-async def test_what_cannot_be_rotated(stores):
-    """A key that is not there, is revoked or was rotated is refused, and nothing is added."""
+async def test_a_key_is_rotated_once_and_not_when_revoked(stores):
+    """A key that does not exist, is revoked or was rotated is refused, and no successor is added."""
     third = dataclasses.replace(KEY, id="key_3", digest="3" * 64)
     await stores.keys.add(KEY)
     await stores.keys.rotate("key_b", dataclasses.replace(KEY, id="key_2", digest="2" * 64), LATER)
@@ -131,8 +130,8 @@ async def test_what_cannot_be_rotated(stores):
 
 
 @task
-async def test_touch(stores):
-    """The last use is the latest that was told; a key that is gone does not matter."""
+async def test_the_last_use_is_the_latest(stores):
+    """The last use is the latest of the given times; unknown keys are ignored."""
     await stores.keys.add(KEY)
     await stores.keys.touch({})
     for moment in (NOON, LATER, NOON):
@@ -140,15 +139,15 @@ async def test_touch(stores):
     assert (await stores.keys.find("b" * 64)).key.last_used == LATER
 
 
-def test_secrets_stay_out_of_logs():
-    """What is printed of a key does not hold its digest."""
+def test_the_representation_of_a_key_hides_its_digest():
+    """The representation of a key, as in a log, does not contain its digest."""
     assert "bbb" not in repr(KEY)
 
 
 @task
-async def test_accounts(stores):
-    """An account is found by its name and its id, and listed by age."""
-    await with_coffee(stores)
+async def test_an_account_is_found_by_name_and_id(stores):
+    """An account is found by its name and its id; accounts are listed oldest first."""
+    await add_coffee(stores)
     assert await stores.accounts.find("coffee") == await stores.accounts.find("acc_coffee") == COFFEE
     assert await stores.accounts.find("tea") is None
     assert [account.name for account in await stores.accounts.all()] == ["coffee", "default"]
@@ -159,9 +158,9 @@ async def test_accounts(stores):
 @pytest.mark.parametrize(
     "twin", [{"id": "acc_tea"}, {"name": "tea"}, {"id": "acc_tea", "name": "tea", "plan": Plan("none", 1, 1, 1)}]
 )
-async def test_add_account_twice(stores, twin):
-    """An account whose id or name is taken, or whose plan is not there, is refused."""
-    await with_coffee(stores)
+async def test_a_conflicting_account_is_refused(stores, twin):
+    """An account whose id or name is taken, or whose plan does not exist, is refused."""
+    await add_coffee(stores)
     with pytest.raises(ValueError, match="cannot be added"):
         await stores.accounts.add(dataclasses.replace(COFFEE, **twin))
     assert len(await stores.accounts.all()) == 2
@@ -169,8 +168,8 @@ async def test_add_account_twice(stores, twin):
 
 @task
 async def test_a_plan_changes_for_all_its_accounts(stores):
-    """A plan of the same name takes the place of the old one, and callers have it at once."""
-    await with_coffee(stores)
+    """A plan replaces the one of the same name, also for existing callers."""
+    await add_coffee(stores)
     await stores.keys.add(OTHER)
     slow = Plan("fast", requests=1, seconds=2, in_flight=3)
     await stores.accounts.put_plan(slow)
@@ -179,8 +178,8 @@ async def test_a_plan_changes_for_all_its_accounts(stores):
 
 
 @task
-async def test_a_call(stores, movements):
-    """A credit is set aside and spent, or given back; the ledger has every movement with all that is known of it."""
+async def test_the_ledger_records_every_movement_of_a_call(stores, movements):
+    """A credit is reserved and spent, or released; the ledger records every movement with its details."""
     ledger = stores.ledger
     assert await ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_b") == 999
     assert await ledger.reserve(DEFAULT_ACCOUNT, "req_2", "web_search", "key_b") == 998
@@ -207,9 +206,9 @@ async def test_a_call(stores, movements):
 
 
 @task
-async def test_no_credits(stores, movements):
-    """Without a credit nothing is set aside; free calls are noted all the same."""
-    await with_coffee(stores)
+async def test_an_account_without_credits_has_free_calls_only(stores, movements):
+    """An account without credits cannot reserve one; its free calls are recorded."""
+    await add_coffee(stores)
     await stores.ledger.credit("acc_coffee", 1)
     await stores.ledger.reserve("acc_coffee", "req_1", "web_search", "key_a")
     with pytest.raises(OutOfCreditsError):
@@ -220,9 +219,9 @@ async def test_no_credits(stores, movements):
 
 
 @task
-async def test_credit(stores, movements):
-    """Credits are given and taken back, with a note, but never more than there are."""
-    await with_coffee(stores)
+async def test_credits_are_given_and_taken_back(stores, movements):
+    """Credits are given and taken back, with a note, but not more than the balance."""
+    await add_coffee(stores)
     assert await stores.ledger.credit("acc_coffee", 10, "paid") == 10
     assert await stores.ledger.credit("acc_coffee", -4) == 6
     with pytest.raises(OutOfCreditsError, match="has 6 credits, so 7 cannot be taken back"):
@@ -236,7 +235,7 @@ async def test_credit(stores, movements):
 
 @task
 async def test_a_request_begins_and_ends_once(stores, movements, caplog):
-    """A request that was there before cannot begin again or be noted, and one that has ended cannot end again."""
+    """A request is reserved or noted once, and committed or released once."""
     ledger = stores.ledger
 
     async def reserve(request_id):
@@ -266,8 +265,8 @@ async def test_a_request_begins_and_ends_once(stores, movements, caplog):
 
 
 @task
-async def test_no_account(stores, caplog):
-    """An account that is not there has no balance, and nothing is written for it."""
+async def test_an_unknown_account_is_an_error(stores, caplog):
+    """An unknown account has no balance, and no operation on it is written."""
     ledger = stores.ledger
     for refused in (
         ledger.balance("acc_none"),
@@ -282,9 +281,9 @@ async def test_no_account(stores, caplog):
 
 
 @task
-async def test_usage(stores):
-    """What was used, just noted or not, is told by day, endpoint or key; without what runs, or other accounts'."""
-    await with_coffee(stores)
+async def test_usage_is_grouped_by_day_endpoint_or_key(stores):
+    """Usage counts all ended calls of the account by day, endpoint or key, also those noted just before."""
+    await add_coffee(stores)
     ledger = stores.ledger
     for number, (endpoint, key) in enumerate([("web_search", "k1"), ("web_search", "k2"), ("news_search", "k1")]):
         await ledger.reserve(DEFAULT_ACCOUNT, f"req_{number}", endpoint, key)
@@ -293,26 +292,26 @@ async def test_usage(stores):
     ledger.note(DEFAULT_ACCOUNT, "req_free", "web_search", "k1", "ok", cached=True)
     ledger.note("acc_coffee", "req_theirs", "web_search", "k9", "ok")
     today = datetime.now(UTC).date().isoformat()
-    assert await ledger.usage(DEFAULT_ACCOUNT, "engine", *EVER) == [Usage("web_search", 3, 1, 1, 1)]
-    assert await ledger.usage(DEFAULT_ACCOUNT, "key", *EVER) == [Usage("k1", 2, 1, 1, 0), Usage("k2", 1, 0, 0, 1)]
-    assert await ledger.usage(DEFAULT_ACCOUNT, "day", *EVER) == [Usage(today, 3, 1, 1, 1)]
-    assert await ledger.usage(DEFAULT_ACCOUNT, "day", EVER[0], EVER[0]) == []
-    assert await ledger.usage(DEFAULT_ACCOUNT, "day", EVER[1], EVER[1]) == []
+    assert await ledger.usage(DEFAULT_ACCOUNT, "engine", *ALL_TIME) == [Usage("web_search", 3, 1, 1, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "key", *ALL_TIME) == [Usage("k1", 2, 1, 1, 0), Usage("k2", 1, 0, 0, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", *ALL_TIME) == [Usage(today, 3, 1, 1, 1)]
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", ALL_TIME[0], ALL_TIME[0]) == []
+    assert await ledger.usage(DEFAULT_ACCOUNT, "day", ALL_TIME[1], ALL_TIME[1]) == []
 
 
 @task
-async def test_settle(stores, movements):
-    """What dead processes, or anybody long ago, had set aside is given back, once; what lives is left alone."""
+async def test_settle_releases_lost_reservations_once(stores, movements):
+    """`settle` releases the reservations of dead processes, and all old ones, once; it ignores the others."""
     ledger, long_ago = stores.ledger, datetime(2000, 1, 1, tzinfo=UTC)
     await ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_b")
     await ledger.reserve(DEFAULT_ACCOUNT, "req_2", "web_search", "key_b")
     await ledger.commit("req_2", "ok")
-    asked = []
-    assert await ledger.settle(lambda process: bool(asked.append(process)), long_ago) == 0
+    processes = []
+    assert await ledger.settle(lambda process: bool(processes.append(process)), long_ago) == 0
     assert await ledger.settle(lambda process: True, long_ago) == 1
     assert await ledger.settle(lambda process: True, long_ago) == 0
     assert await ledger.balance(DEFAULT_ACCOUNT) == 999
-    assert len(asked) == 1
+    assert len(processes) == 1
     assert (movements(stores)[-1].kind, movements(stores)[-1].outcome) == ("release", "lost")
     await ledger.reserve(DEFAULT_ACCOUNT, "req_3", "web_search", "key_b")
     assert await ledger.settle(lambda process: False, datetime(2100, 1, 1, tzinfo=UTC)) == 1
@@ -331,7 +330,7 @@ def links(request, tmp_path):
 
 
 def test_links_are_found_by_their_ids(links):
-    """Of the ids that are asked for, those that are known have their addresses."""
+    """`find` returns the addresses of the ids that are stored."""
     links.add({"one": "https://clay.example/1", "two": "https://clay.example/2?a=🏺"})
     links.add({"three": "https://clay.example/3"})
 
@@ -343,17 +342,17 @@ def test_links_are_found_by_their_ids(links):
     assert links.find(["ONE", ""]) == {}
 
 
-def test_a_link_is_kept_as_it_was_first(links):
-    """An id that is there already stays as it is, and those beside it are kept."""
+def test_a_link_is_not_changed_by_a_second_add(links):
+    """An id that is stored already keeps its address, and other ids are added."""
     links.add({"one": "https://clay.example/1"})
     links.add({"one": "https://clay.example/other", "two": "https://clay.example/2"})
 
     assert links.find(["one", "two"]) == {"one": "https://clay.example/1", "two": "https://clay.example/2"}
 
 
-def test_many_links_at_once(links):
-    """A feed's worth of long ids is kept and found in one go."""
-    many = {f"{number:04}{'x' * 1000}": f"https://clay.example/{number}" for number in range(1000)}
-    links.add(many)
+def test_many_links_are_added_and_found_at_once(links):
+    """A thousand long ids are added and found in one call."""
+    addresses = {f"{number:04}{'x' * 1000}": f"https://clay.example/{number}" for number in range(1000)}
+    links.add(addresses)
 
-    assert links.find(many.keys()) == many
+    assert links.find(addresses.keys()) == addresses

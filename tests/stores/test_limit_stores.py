@@ -1,4 +1,4 @@
-"""What every store of limits does, run over each of them, and beside a naive model."""
+"""The common behaviour of rate limits, for each kind of store, and compared with a simple model."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -35,18 +35,18 @@ def clean(url):
         client.flushall()
 
 
-async def passed(limits, key_id, plan):
-    """One whole call."""
+async def call(limits, key_id, plan):
+    """Begin and end a call."""
     limit = await limits.enter(key_id, plan, "call")
     await limits.leave(key_id, "call")
     return limit
 
 
 @pytest.mark.task
-async def test_requests_are_counted_down(limits):
-    """Each request leaves one less; one too many is refused, and told when the next has room."""
-    assert [(await passed(limits, "key", PLAN)).remaining for _ in range(3)] == [2, 1, 0]
-    refused = await passed(limits, "key", PLAN)
+async def test_a_request_over_the_limit_is_refused(limits):
+    """Each request reduces the remaining ones; one too many is refused, with the time to wait."""
+    assert [(await call(limits, "key", PLAN)).remaining for _ in range(3)] == [2, 1, 0]
+    refused = await call(limits, "key", PLAN)
 
     assert (refused.refused, refused.remaining) == ("requests", 0)
     assert 0 < refused.retry_after <= 1
@@ -54,71 +54,71 @@ async def test_requests_are_counted_down(limits):
 
 
 @pytest.mark.task
-async def test_who_waits_as_told_is_let_in(limits):
-    """After as many seconds as were told there is room for the next request, and not just before."""
+async def test_a_request_after_retry_after_is_admitted(limits):
+    """A request is admitted after `retry_after` seconds, and refused just before."""
     for _ in range(3):
-        await passed(limits, "key", PLAN)
-    refused = await passed(limits, "key", PLAN)
+        await call(limits, "key", PLAN)
+    refused = await call(limits, "key", PLAN)
     await asyncio.sleep(refused.retry_after - 0.2)
-    assert (await passed(limits, "key", PLAN)).refused == "requests"
+    assert (await call(limits, "key", PLAN)).refused == "requests"
     await asyncio.sleep(0.21)
 
-    assert (await passed(limits, "key", PLAN)).refused is None
+    assert (await call(limits, "key", PLAN)).refused is None
 
 
 @pytest.mark.task
-async def test_calls_in_flight(limits):
-    """One call too many in flight is refused and counts for nothing; when one has ended the next is let in."""
+async def test_calls_in_flight_are_limited(limits):
+    """One call too many in flight is refused and not counted; the next is admitted when another has ended."""
     plan = Plan("two", requests=100, seconds=60, in_flight=2)
     await limits.enter("key", plan, "a")
     await limits.enter("key", plan, "b")
     refused = await limits.enter("key", plan, "c")
     assert (refused.refused, refused.remaining, refused.retry_after) == ("in_flight", 98, 1)
 
-    await limits.leave("key", "c")  # it never was in flight
+    await limits.leave("key", "c")  # it was refused
     assert (await limits.enter("key", plan, "d")).refused == "in_flight"
     await limits.leave("key", "a")
     assert (await limits.enter("key", plan, "e")).remaining == 97
 
 
 @pytest.mark.task
-async def test_keys_are_counted_apart(limits):
-    """What one key does takes nothing from another."""
+async def test_keys_are_counted_separately(limits):
+    """The requests of one key do not count for another."""
     for _ in range(4):
-        await passed(limits, "key", PLAN)
+        await call(limits, "key", PLAN)
 
-    assert (await passed(limits, "other", PLAN)).remaining == 2
+    assert (await call(limits, "other", PLAN)).remaining == 2
 
 
 @pytest.mark.task
-async def test_a_smaller_plan_counts_at_once(limits):
-    """After a change to a smaller plan the requests that were made count, and as many as are too many have to leave."""
+async def test_a_smaller_plan_applies_at_once(limits):
+    """After a change to a smaller plan, earlier requests count, and all excess ones must leave the window."""
     for _ in range(5):
-        await passed(limits, "key", Plan("large", requests=10, seconds=60, in_flight=5))
+        await call(limits, "key", Plan("large", requests=10, seconds=60, in_flight=5))
         await asyncio.sleep(0.01)
-    refused = await passed(limits, "key", Plan("small", requests=2, seconds=60, in_flight=5))
+    refused = await call(limits, "key", Plan("small", requests=2, seconds=60, in_flight=5))
 
     assert (refused.refused, refused.remaining) == ("requests", 0)
     assert refused.retry_after >= refused.reset + 0.03
 
 
 @pytest.mark.task
-async def test_a_plan_of_nothing(limits):
-    """A plan without requests lets nobody in."""
-    assert (await passed(limits, "key", Plan("none", requests=0, seconds=60, in_flight=1))).refused == "requests"
+async def test_a_plan_without_requests_admits_none(limits):
+    """A plan of zero requests refuses every call."""
+    assert (await call(limits, "key", Plan("none", requests=0, seconds=60, in_flight=1))).refused == "requests"
 
 
 @pytest.mark.task
-async def test_many_at_once_are_counted_exactly(limits):
-    """Of many calls at the same time exactly as many as the plan allows are let in."""
+async def test_concurrent_calls_are_counted_exactly(limits):
+    """Of many concurrent calls exactly as many as the plan allows are admitted."""
     plan = Plan("ten", requests=10, seconds=60, in_flight=500)
-    told = await asyncio.gather(*(limits.enter("key", plan, f"{number}") for number in range(300)))
+    results = await asyncio.gather(*(limits.enter("key", plan, f"{number}") for number in range(300)))
 
-    assert sorted(limit.remaining for limit in told if not limit.refused) == list(range(10))
+    assert sorted(limit.remaining for limit in results if not limit.refused) == list(range(10))
 
 
-class Naive:
-    """The rule word for word, over all that ever happened."""
+class Model:
+    """The rules of LimitStore, computed from all requests since the start."""
 
     def __init__(self, plan):
         self.plan, self.now, self.counted, self.in_flight = plan, 0, [], set()
@@ -148,34 +148,34 @@ STEPS = st.lists(
 )
 PLANS = st.builds(Plan, st.just("any"), st.integers(1, 6), st.sampled_from([1, 3, 10]), st.integers(1, 5))
 EDGE = (Plan("any", 2, 3, 1), [("call", 0), ("wait", 1), *[("call", 0), ("call", 0), ("wait", 2)] * 3])
-"""Requests leave the window exactly when their seconds are over, one after the other."""
+"""Requests leave the window one by one, each after exactly `seconds`."""
 
 
-async def play(limits, wait, plan, steps):
-    """Do the steps in earnest and in the model, and compare. Seconds may pass besides, but not half a one."""
-    naive, serial = Naive(plan), 0
+async def compare(limits, wait, plan, steps):
+    """Run the steps on the store and on the model and compare; the steps may take up to half a second."""
+    model, serial = Model(plan), 0
     for what, number in steps:
         if what == "wait":
             wait(number)
-            naive.now += number
+            model.now += number
         elif what == "leave":
-            calls = sorted(naive.in_flight)
+            calls = sorted(model.in_flight)
             call_id = calls[number % len(calls)] if calls else "none"
             await limits.leave("key", call_id)
-            naive.in_flight.discard(call_id)
+            model.in_flight.discard(call_id)
         else:
             serial += 1
-            limit, expected = await limits.enter("key", plan, f"{serial:03}"), naive.enter(f"{serial:03}")
+            limit, expected = await limits.enter("key", plan, f"{serial:03}"), model.enter(f"{serial:03}")
             assert (limit.refused, limit.remaining) == (expected.refused, expected.remaining)
             assert limit.reset == pytest.approx(expected.reset, abs=0.5)
             assert limit.retry_after == pytest.approx(expected.retry_after, abs=0.5)
             if what == "call":
                 await limits.leave("key", f"{serial:03}")
-                naive.in_flight.discard(f"{serial:03}")
+                model.in_flight.discard(f"{serial:03}")
 
 
-def apart(coroutine):
-    """Run a coroutine in a loop of its own, in another thread: a property's examples cannot await."""
+def run_in_thread(coroutine):
+    """Run a coroutine in an event loop in another thread: Hypothesis calls synchronous functions only."""
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, coroutine).result(30)
 
@@ -183,37 +183,37 @@ def apart(coroutine):
 @given(PLANS, STEPS)
 @example(*EDGE)
 @settings(deadline=None)
-def test_memory_slides_as_the_model(plan, steps):
-    """Whatever comes, memory lets in, refuses and tells what the rule says word for word."""
+def test_memory_limits_match_the_model(plan, steps):
+    """After any steps the limits in memory equal those of the model."""
     now = 1000.0
 
     def wait(seconds):
         nonlocal now
         now += seconds
 
-    apart(play(MemoryLimits(lambda: now), wait, plan, steps))
+    run_in_thread(compare(MemoryLimits(lambda: now), wait, plan, steps))
 
 
 @given(PLANS, STEPS)
 @example(*EDGE)
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_redis_slides_as_the_model(shared_redis, plan, steps):
-    """Whatever comes, Redis lets in, refuses and tells what the rule says word for word."""
+def test_redis_limits_match_the_model(shared_redis, plan, steps):
+    """After any steps the limits in Redis equal those of the model."""
     clean(shared_redis.url)
 
-    async def played():
+    async def compared():
         server = RedisServer(shared_redis.url)
         try:
             with Redis.from_url(shared_redis.url) as client:
-                await play(RedisLimits(server, 600), lambda seconds: age(client, seconds), plan, steps)
+                await compare(RedisLimits(server, 600), lambda seconds: age(client, seconds), plan, steps)
         finally:
             await server.close()
 
-    apart(played())
+    run_in_thread(compared())
 
 
 def age(client, seconds):
-    """Make what was counted so much older: nobody can set the clock of a server."""
+    """Subtract seconds from the stored times: the clock of the server cannot be set."""
     for name in client.keys("webdata:requests:*"):
         older = [int(at) - seconds * 1_000_000 for at in client.lrange(name, 0, -1)]
         client.delete(name)
@@ -221,11 +221,11 @@ def age(client, seconds):
 
 
 @pytest.mark.task
-async def test_calls_of_a_dead_process_end(shared_redis):
-    """In Redis a call that never leaves, since its process died, is in flight no longer than the longest call."""
+async def test_calls_of_a_dead_process_expire(shared_redis):
+    """In Redis a call without `leave`, as of a dead process, is in flight for the longest time of a call."""
     plan = Plan("one", requests=100, seconds=60, in_flight=1)
     dead, alive = RedisServer(shared_redis.url), RedisServer(shared_redis.url)
-    await RedisLimits(dead, longest_call=0.2).enter("key", plan, "never left")
+    await RedisLimits(dead, longest_call=0.2).enter("key", plan, "no leave")
     await dead.close()
     limits = RedisLimits(alive, longest_call=0.2)
     assert (await limits.enter("key", plan, "a")).refused == "in_flight"
@@ -236,26 +236,26 @@ async def test_calls_of_a_dead_process_end(shared_redis):
 
 
 @pytest.mark.task
-async def test_redis_forgets_keys_that_rest(shared_redis):
-    """Nothing is left in Redis of a key that made no requests for a window and a call's longest time."""
+async def test_idle_keys_expire_in_redis(shared_redis):
+    """All data of an idle key expires after the window and the longest time of a call."""
     server = RedisServer(shared_redis.url)
     await RedisLimits(server, longest_call=0.3).enter("key", PLAN, "a")
     await server.close()
     with Redis.from_url(shared_redis.url) as client:
-        left = {name: client.pttl(name) for name in client.keys("*")}
-        assert len(left) == 2
-        assert all(0 < milliseconds <= 1000 for milliseconds in left.values())
+        remaining = {name: client.pttl(name) for name in client.keys("*")}
+        assert len(remaining) == 2
+        assert all(0 < milliseconds <= 1000 for milliseconds in remaining.values())
 
 
 @pytest.mark.task
-async def test_processes_count_together(shared_redis):
-    """Over several connections to one Redis exactly as many calls are let in as the plan allows."""
+async def test_processes_share_one_count(shared_redis):
+    """Over several connections to one Redis exactly as many calls are admitted as the plan allows."""
     plan = Plan("ten", requests=100, seconds=60, in_flight=10)
     servers = [RedisServer(shared_redis.url) for _ in range(4)]
     stores = [RedisLimits(server, 60) for server in servers]
-    told = await asyncio.gather(*(stores[number % 4].enter("key", plan, f"{number}") for number in range(200)))
+    results = await asyncio.gather(*(stores[number % 4].enter("key", plan, f"{number}") for number in range(200)))
     for server in servers:
         await server.close()
 
-    assert sorted(limit.remaining for limit in told if not limit.refused) == list(range(90, 100))
-    assert [limit.refused for limit in told].count("in_flight") == 190
+    assert sorted(limit.remaining for limit in results if not limit.refused) == list(range(90, 100))
+    assert [limit.refused for limit in results].count("in_flight") == 190

@@ -1,4 +1,4 @@
-"""Statements that the driver runs."""
+"""Prepared statements on each kind of database."""
 
 from datetime import UTC, datetime
 
@@ -23,11 +23,11 @@ def database(url):
     one.close()
 
 
-def found(database, sought):
+def rows_with(database, ids):
     statement = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", database.reads.dialect))
     prepared = Prepared(statement.order_by(RESERVATIONS.c.request_id), database.reads.dialect, "ids")
     with database.reads.connect() as connection, cursor(connection) as on:
-        return [row._asdict() for row in prepared.all(on, sought)]
+        return [row._asdict() for row in prepared.all(on, ids)]
 
 
 def add_rows(database):
@@ -36,17 +36,17 @@ def add_rows(database):
         add.run_all(on, [list(row.values()) for row in ROWS])
 
 
-def test_rows_come_back_as_they_were(database):
-    """Rows that were added are found by any number of ids, in Python's types, with the columns' names."""
+def test_rows_are_read_as_they_were_added(database):
+    """Rows are selected by any number of ids and read in Python's types, with the names of the columns."""
     add_rows(database)
-    assert found(database, ["req_0", "req_1", "req_none"]) == ROWS
-    assert found(database, ["req_1"]) == ROWS[1:]
-    assert found(database, []) == []
-    assert found(database, ["'; DROP TABLE reservations; --", "ü", "?"]) == []
+    assert rows_with(database, ["req_0", "req_1", "req_none"]) == ROWS
+    assert rows_with(database, ["req_1"]) == ROWS[1:]
+    assert rows_with(database, []) == []
+    assert rows_with(database, ["'; DROP TABLE reservations; --", "ü", "?"]) == []
 
 
-def test_one_row(database):
-    """A row is given as the driver has it, or None."""
+def test_one_returns_a_raw_row_or_none(database):
+    """`one` returns the row of the driver, or None."""
     prepared = Prepared(select(KEYS).where(KEYS.c.digest == bindparam("sought")), database.reads.dialect, "sought")
     with database.reads.connect() as connection, cursor(connection) as on:
         assert prepared.one(on, "none") is None
@@ -59,19 +59,19 @@ def test_one_row(database):
         assert prepared.one(on, "req_1") == ("req_1", "k'%s?")
 
 
-def test_a_database_that_does_not_answer(database):
-    """The driver's own errors are told as those of a database that is away."""
+def test_driver_errors_become_database_away(database):
+    """Errors of the driver are raised as DatabaseAwayError."""
     driver = database.reads.dialect.loaded_dbapi
     with database.reads.connect() as connection, pytest.raises(DatabaseAwayError, match="gone"), cursor(connection):
         raise driver.OperationalError("gone\nwith details")
 
 
-def test_parameters_have_an_order(database):
-    """Values are given in the order of the names, wherever the parameters stand in the statement."""
+def test_values_follow_the_order_of_the_parameters(database):
+    """Values are in the order of the names, in whatever order the statement uses them."""
     insert_first = Prepared(insert(RESERVATIONS), database.writes.dialect, *ROWS[0])
     change = update(RESERVATIONS).where(RESERVATIONS.c.request_id == bindparam("which"))
     prepared = Prepared(change.values(process=bindparam("whose")), database.writes.dialect, "which", "whose")
     with database.writes.begin() as connection, cursor(connection) as on:
         insert_first.run(on, *ROWS[0].values())
         prepared.run(on, "req_0", "q")
-    assert found(database, ["req_0"]) == [{**ROWS[0], "process": "q"}]
+    assert rows_with(database, ["req_0"]) == [{**ROWS[0], "process": "q"}]

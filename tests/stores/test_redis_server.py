@@ -1,4 +1,4 @@
-"""A Redis that goes and comes back, in earnest."""
+"""The connection to a real Redis that is killed, frozen, full or restarted."""
 
 import asyncio
 import os
@@ -17,8 +17,8 @@ from webdata.stores.redis_server import AWAY, RedisServer
 
 pytestmark = pytest.mark.task
 
-NOTICEABLE = 0.5
-"""Seconds that no call may wait longer for a Redis that is gone."""
+MOST_SECONDS = 0.5
+"""The longest that a call may wait for a Redis that is away."""
 
 
 @asynccontextmanager
@@ -32,69 +32,69 @@ async def opened(url):
 
 
 @pytest.fixture(autouse=True)
-def soon(monkeypatch):
+def probe_often(monkeypatch):
     monkeypatch.setattr("webdata.stores.redis_server.PROBE_SECONDS", 0.1)
 
 
-async def back(server):
+async def until_back(server):
     async with asyncio.timeout(5):
-        while server.warnings():  # noqa: ASYNC110  # it tells nobody when it is back
+        while server.warnings():  # noqa: ASYNC110  # there is no event to wait for
             await asyncio.sleep(0.02)
 
 
-async def waited(awaitables):
-    """How long the longest of many took, and what they gave."""
+async def timed(awaitables):
+    """The seconds that the slowest of many took, and their results."""
     begun = monotonic()
-    given = await asyncio.gather(*awaitables)
-    return monotonic() - begun, given
+    results = await asyncio.gather(*awaitables)
+    return monotonic() - begun, results
 
 
-async def test_killed_and_back(own_redis, caplog):
-    """A killed Redis finds nothing and refuses nobody; the operator is told, and it is used again once it is back."""
+async def test_a_killed_redis_is_used_again_when_it_is_back(own_redis, caplog):
+    """A killed Redis is an empty cache without limits and a warning; it is used again when it is back."""
     async with opened(own_redis.url) as server:
         cache, limits = RedisCache(server), RedisLimits(server, 60)
         await cache.put("one", b"coffee", 60)
         assert await cache.get("one") == b"coffee"
         assert server.warnings() == []
         own_redis.kill()
-        seconds, given = await waited(
+        seconds, results = await timed(
             [cache.get("one"), cache.put("two", b"tea", 60), limits.enter("k", DEFAULT_PLAN, "a")]
         )
-        assert seconds < NOTICEABLE
-        assert given == [None, None, None]
+        assert seconds < MOST_SECONDS
+        assert results == [None, None, None]
         assert server.warnings() == [AWAY]
         await limits.leave("k", "a")
 
         own_redis.start()
-        await back(server)
+        await until_back(server)
         await cache.put("one", b"again", 60)
         assert await cache.get("one") == b"again"
         assert (await limits.enter("k", DEFAULT_PLAN, "b")).remaining == DEFAULT_PLAN.requests - 1
-    told = [record.getMessage() for record in caplog.records if record.name == "webdata.stores.redis_server"]
-    assert [words[:13] for words in told] == ["Redis is away", "Redis is back"]
+    messages = [record.getMessage() for record in caplog.records if record.name == "webdata.stores.redis_server"]
+    assert [message[:13] for message in messages] == ["Redis is away", "Redis is back"]
 
 
-async def test_frozen_and_back(own_redis):
-    """A Redis that takes commands and does not answer keeps nobody waiting, not even those behind it in line."""
-    longest = []
+async def test_a_frozen_redis_delays_no_call(own_redis):
+    """Calls do not wait for a Redis that accepts commands without answering, nor do queued ones."""
+    durations = []
     async with opened(own_redis.url) as server:
         cache = RedisCache(server)
         await cache.put("one", b"coffee", 60)
         for _ in range(3):
             os.kill(own_redis.process.pid, signal.SIGSTOP)
             try:
-                seconds, given = await waited(cache.get(f"{number}") for number in range(600))
+                seconds, results = await timed(cache.get(f"{number}") for number in range(600))
             finally:
                 os.kill(own_redis.process.pid, signal.SIGCONT)
-            longest.append(seconds)
-            assert set(given) == {None}
-            await back(server)
+            durations.append(seconds)
+            assert set(results) == {None}
+            await until_back(server)
         assert await cache.get("one") == b"coffee"
-    assert min(longest) < NOTICEABLE  # others may keep this machine busy
+    assert min(durations) < MOST_SECONDS  # the machine may be busy once or twice
 
 
-async def test_full_and_empty_again(own_redis):
-    """A Redis that answers, but keeps nothing, is as good as away, until it keeps something again."""
+async def test_a_full_redis_counts_as_away(own_redis):
+    """A Redis that answers but cannot store anything counts as away until it can."""
     async with opened(own_redis.url) as server:
         with Redis.from_url(own_redis.url) as client:
             client.config_set("maxmemory", 1)
@@ -103,33 +103,33 @@ async def test_full_and_empty_again(own_redis):
             await asyncio.sleep(0.3)
             assert server.warnings() == [AWAY]
             client.config_set("maxmemory", 0)
-        await back(server)
+        await until_back(server)
 
 
-async def test_restarted_between_two_calls(own_redis):
-    """A restart that nobody noticed costs one look-up at most."""
+async def test_a_restart_costs_at_most_one_look_up(own_redis):
+    """After a restart between two calls at most one look-up fails."""
     async with opened(own_redis.url) as server:
         cache = RedisCache(server)
         await cache.put("one", b"coffee", 60)
         own_redis.kill()
         own_redis.start()
         await cache.get("one")
-        await back(server)
+        await until_back(server)
         await cache.put("one", b"again", 60)
         assert await cache.get("one") == b"again"
 
 
-async def test_later_than_the_service(own_redis):
-    """A service starts without its Redis, and uses it once it is there."""
+async def test_redis_may_start_after_the_service(own_redis):
+    """A service starts without its Redis and uses it when it is available."""
     own_redis.kill()
     async with opened(own_redis.url) as server:
         assert server.warnings() == [AWAY]
         own_redis.start()
-        await back(server)
+        await until_back(server)
 
 
-async def test_a_busy_process_blames_nobody(own_redis):
-    """That the process itself was busy with something else for long is not taken for a Redis that is away."""
+async def test_a_busy_process_does_not_mark_redis_as_away(own_redis):
+    """A delay because the process itself was busy does not mark Redis as away."""
     async with opened(own_redis.url) as server:
         cache = RedisCache(server)
         await cache.put("one", b"coffee", 60)
@@ -141,24 +141,24 @@ async def test_a_busy_process_blames_nobody(own_redis):
 
 async def keep_busy():
     for _ in range(10):
-        sleep(0.06)  # noqa: ASYNC251  # it is what pages do that take long to parse
+        sleep(0.06)  # noqa: ASYNC251  # like the parsing of a large page
         await asyncio.sleep(0)
 
 
-async def test_whose_caller_is_gone(shared_redis):
-    """A command whose caller is gone harms none of those that were sent with it."""
+async def test_a_cancelled_command_does_not_affect_others(shared_redis):
+    """A command whose caller is cancelled does not affect those of the same pipeline."""
     async with opened(shared_redis.url) as server:
         cache = RedisCache(server)
         await cache.put("one", b"coffee", 60)
-        first, gone, last = (asyncio.create_task(cache.get("one")) for _ in range(3))
+        first, cancelled, last = (asyncio.create_task(cache.get("one")) for _ in range(3))
         await asyncio.sleep(0)
-        gone.cancel()
+        cancelled.cancel()
         assert await asyncio.gather(first, last) == [b"coffee", b"coffee"]
         assert server.warnings() == []
 
 
-async def test_a_wrong_password(own_redis, caplog):
-    """A password that Redis refuses stops the start, and is not repeated."""
+async def test_a_wrong_password_is_an_error(own_redis, caplog):
+    """A password that Redis refuses raises ConfigError, without the password."""
     with Redis.from_url(own_redis.url) as client:
         client.config_set("requirepass", "right")
     server = RedisServer(own_redis.url.replace("//", "//:wrong@"))
@@ -170,7 +170,7 @@ async def test_a_wrong_password(own_redis, caplog):
         assert server.warnings() == []
 
 
-def test_what_is_no_url():
-    """What is no URL of a Redis is refused with one that is."""
+def test_an_invalid_url_is_refused_with_an_example():
+    """An invalid URL is refused with an example of a valid one."""
     with pytest.raises(ConfigError, match=r"redis://127\.0\.0\.1:6379/0"):
         RedisServer("http://127.0.0.1")

@@ -1,7 +1,6 @@
-"""The ledger and keys of one database, used by several processes."""
+"""The ledger and keys of a database that several processes use."""
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
@@ -11,8 +10,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from webdata.stores.books import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, Account, Key
+from webdata.stores.ledger_state import sums
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
@@ -45,7 +44,7 @@ with SqlStores(sys.argv[1]) as stores:
     for thread in threads:
         thread.join()
 """
-"""A process of 4 threads that tries to spend 100 credits, and says what it has spent."""
+"""A process that tries to spend 100 credits in 4 threads and prints the requests that it has committed."""
 
 SPEND = """
 import asyncio, itertools, sys
@@ -64,10 +63,10 @@ async def spend(ledger, name):
 async def main(ledger):
     await asyncio.gather(*(spend(ledger, name) for name in range(16)))
 
-with SqlStores(sys.argv[1], apart=sys.argv[2] == "apart") as stores:
+with SqlStores(sys.argv[1], ledger_process=sys.argv[2] == "ledger process") as stores:
     asyncio.run(main(stores.ledger))
 """
-"""A process that calls and calls, 16 at once, and says what was acknowledged."""
+"""A process that calls without end, 16 calls at once, and prints the requests that it has committed."""
 
 
 @contextmanager
@@ -84,8 +83,8 @@ def process(code, *arguments):
 
 
 @pytest.mark.task
-async def test_exactly_as_many_as_there_are_credits(url, movements):
-    """Of ten times as many calls as there are credits, by 8 threads of 2 processes, exactly those are charged."""
+async def test_no_more_calls_are_charged_than_there_are_credits(url, movements):
+    """Of 200 calls by 8 threads of 2 processes for 20 credits, 20 are charged."""
     with SqlStores(url) as stores:
         plan = (await stores.accounts.plans())[0]
         await stores.accounts.add(Account("acc_few", "few", plan, LONG_AGO))
@@ -96,43 +95,43 @@ async def test_exactly_as_many_as_there_are_credits(url, movements):
             for running in (one, other):
                 running.stdin.write("\n")
                 running.stdin.flush()
-            told = [line for running in (one, other) for line in await asyncio.to_thread(running.stdout.readlines)]
+            lines = [line for running in (one, other) for line in await asyncio.to_thread(running.stdout.readlines)]
         charged = [row.request_id for row in movements(stores) if row.kind == "commit"]
         assert await stores.ledger.balance("acc_few") == 0
-    assert len(told) == 20
-    assert sorted(line.strip() for line in told) == sorted(charged)
+    assert len(lines) == 20
+    assert sorted(line.strip() for line in lines) == sorted(charged)
 
 
 @pytest.mark.task
-@pytest.mark.parametrize("where", ["here", "apart"])
-async def test_killed(url, movements, where):
-    """After `kill -9` every acknowledged call is charged, none twice, and what was set aside is given back."""
+@pytest.mark.parametrize("writer", ["thread", "ledger process"])
+async def test_after_a_kill_each_call_is_charged_once_or_released(url, movements, writer):
+    """After `kill -9` every printed request is charged, none twice, and all reservations are released."""
     with SqlStores(url) as stores:
         await stores.ledger.credit(DEFAULT_ACCOUNT, 100_000)
-        with process(SPEND, url, where) as running:
-            acknowledged = [running.stdout.readline().strip() for _ in range(300)]
+        with process(SPEND, url, writer) as running:
+            printed = [running.stdout.readline().strip() for _ in range(300)]
             running.send_signal(signal.SIGKILL)
-            rest = (await asyncio.to_thread(running.stdout.read)).split("\n")
+            later = (await asyncio.to_thread(running.stdout.read)).split("\n")
             running.wait()
-        acknowledged += rest[:-1]
+        printed += later[:-1]
         await stores.ledger.settle(is_dead, LONG_AGO)
         rows, balance = movements(stores), await stores.ledger.balance(DEFAULT_ACCOUNT)
         assert await stores.ledger.settle(lambda process: True, LONG_AGO) == 0
     committed = Counter(row.request_id for row in rows if row.kind == "commit")
     ends = Counter(row.request_id for row in rows if row.kind in ("commit", "release"))
     begins = Counter(row.request_id for row in rows if row.kind == "reserve")
-    assert set(acknowledged) <= set(committed)
+    assert set(printed) <= set(committed)
     assert set(ends.values()) == {1}
     assert ends == begins
-    held = sums(rows)
-    assert (held[DEFAULT_ACCOUNT, "reserved"], held[DEFAULT_ACCOUNT, "balance"]) == (0, balance)
+    amounts = sums(rows)
+    assert (amounts[DEFAULT_ACCOUNT, "reserved"], amounts[DEFAULT_ACCOUNT, "balance"]) == (0, balance)
     assert balance == 101_000 - committed.total()
-    assert held.total() == 0
+    assert amounts.total() == 0
 
 
 @pytest.mark.task
-async def test_the_living_are_left_alone(url):
-    """Who settles at a start takes nothing from a process that runs, itself among them."""
+async def test_settle_ignores_running_processes(url):
+    """`settle` does not release the reservations of a process that runs."""
     with SqlStores(url) as stores:
         await stores.ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key")
         assert await stores.ledger.settle(is_dead, LONG_AGO) == 0
@@ -140,13 +139,13 @@ async def test_the_living_are_left_alone(url):
 
 
 @pytest.mark.task
-async def test_both_settle(url, movements):
-    """Where two processes settle at once each credit is given back once."""
+async def test_concurrent_settles_release_once(url, movements):
+    """When two ledgers settle at once, each credit is released once."""
     with SqlStores(url) as one, SqlStores(url) as other:
         for number in range(20):
             await one.ledger.reserve(DEFAULT_ACCOUNT, f"req_{number}", "web_search", "key")
-        told = await asyncio.gather(*(stores.ledger.settle(lambda _: True, LONG_AGO) for stores in (one, other)))
-        assert sum(told) == 20
+        released = await asyncio.gather(*(stores.ledger.settle(lambda _: True, LONG_AGO) for stores in (one, other)))
+        assert sum(released) == 20
         assert await one.ledger.balance(DEFAULT_ACCOUNT) == 1000
         assert sum(row.kind == "release" for row in movements(one)) == 20
 
@@ -162,8 +161,8 @@ with SqlStores(sys.argv[1]) as stores:
 
 
 @pytest.mark.task
-async def test_another_process_revokes(url):
-    """A key that another process revokes is revoked with the next look-up."""
+async def test_a_key_that_another_process_revokes_is_revoked_here(url):
+    """The next look-up of a key sees that another process has revoked it."""
     with SqlStores(url) as stores:
         await stores.keys.add(Key("key_a", "a", test=True, created=LONG_AGO, digest="a" * 64))
         assert (await stores.keys.find("a" * 64)).key.revoked is None
@@ -172,23 +171,23 @@ async def test_another_process_revokes(url):
 
 
 @pytest.mark.task
-async def test_who_repeats_a_request_harms_nobody(url):
-    """Operations that are written with one that repeats a request are done all the same."""
+async def test_a_repeated_request_fails_alone(url):
+    """Of the operations of a group only those that repeat a request fail."""
     with SqlStores(url) as stores:
         ledger = stores.ledger
         await ledger.reserve(DEFAULT_ACCOUNT, "req_0", "web_search", "key")
-        told = await asyncio.gather(
+        results = await asyncio.gather(
             *(ledger.reserve(DEFAULT_ACCOUNT, f"req_{number % 8}", "web_search", "key") for number in range(16)),
             return_exceptions=True,
         )
-        assert sum(isinstance(one, int) for one in told) == 7
-        assert sum(isinstance(one, ValueError) for one in told) == 9
+        assert sum(isinstance(one, int) for one in results) == 7
+        assert sum(isinstance(one, ValueError) for one in results) == 9
         assert await ledger.balance(DEFAULT_ACCOUNT) == 992
 
 
 @pytest.mark.task
-async def test_a_database_that_goes_away(sqlite, tmp_path):
-    """While the ledger cannot be written its callers are told so, and afterwards it is written again."""
+async def test_the_ledger_recovers_from_a_failed_write(sqlite):
+    """A write that fails raises its error, and a later write succeeds."""
     with SqlStores(sqlite) as stores:
         rename = [
             f"ALTER TABLE {one} RENAME TO {other}" for one, other in (("movements", "gone"), ("gone", "movements"))
@@ -200,12 +199,3 @@ async def test_a_database_that_goes_away(sqlite, tmp_path):
         with stores._database.writes.begin() as connection:
             connection.exec_driver_sql(rename[1])
         assert await stores.ledger.credit(DEFAULT_ACCOUNT, 1) == 1001
-
-
-def test_names_of_processes_are_kept_whole():
-    """The name of this process fits into its column."""
-    from webdata.stores.processes import this_process
-    from webdata.stores.tables import RESERVATIONS
-
-    assert len(this_process()) < RESERVATIONS.c.process.type.length
-    assert str(os.getpid()) in this_process()

@@ -1,4 +1,4 @@
-"""`webdata accounts` and `webdata plans`: who owns keys and credits, and how fast they may call."""
+"""`webdata accounts` and `webdata plans`: the owners of keys and credits, and their rate limits."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 import click
 from ulid import ULID
 
-from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Name
-from webdata.administration.tables import table, told
+from webdata.administration.stores import find_account, open_stores
+from webdata.administration.tables import print_table, to_minute
 from webdata.config.config import Config
 from webdata.stores.interfaces import Account, AccountStore, Plan
 from webdata.stores.sql_stores import SqlStores
 
-MANY = 10**12
-"""More credits than anybody gives at once."""
+MAX_AMOUNT = 10**12
+"""The largest amount of one command."""
 
 
 @click.group()
@@ -26,14 +26,14 @@ def accounts() -> None:
 @click.argument("name", type=Name())
 @click.option("--plan", default="default", show_default=True, help="How fast its keys may call: a plan's name.")
 @click.option(
-    "--credits", "amount", type=click.IntRange(0, MANY), default=0, show_default=True, help="What it begins with."
+    "--credits", "amount", type=click.IntRange(0, MAX_AMOUNT), default=0, show_default=True, help="What it begins with."
 )
 @click.pass_obj
 def create_account(config: Config, name: str, plan: str, amount: int) -> None:
     """Make an account."""
     if not name or name.startswith("acc_"):
         raise click.UsageError("the name of an account is not empty and does not begin with acc_, as ids do")
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(_create_account(stores, name, plan, amount))
 
 
@@ -51,31 +51,31 @@ async def _create_account(stores: SqlStores, name: str, plan: str, amount: int) 
 @click.pass_obj
 def list_accounts(config: Config) -> None:
     """List the accounts with their credits."""
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(_list_accounts(stores))
 
 
 async def _list_accounts(stores: SqlStores) -> None:
     rows = [
-        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, told(one.created), one.name)
+        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, to_minute(one.created), one.name)
         for one in await stores.accounts.all()
     ]
-    table(("id", "credits", "plan", "created", "name"), rows)
+    print_table(("id", "credits", "plan", "created", "name"), rows)
 
 
 @accounts.command("credit", context_settings={"ignore_unknown_options": True})
 @click.argument("account")
-@click.argument("amount", type=click.IntRange(-MANY, MANY))
-@click.option("--note", type=Name(), default="", help="What for; it stands in the ledger.")
+@click.argument("amount", type=click.IntRange(-MAX_AMOUNT, MAX_AMOUNT))
+@click.option("--note", type=Name(), default="", help="The reason, for the ledger.")
 @click.pass_obj
 def credit(config: Config, account: str, amount: int, note: str) -> None:
     """Give ACCOUNT (a name or an id) credits; a negative AMOUNT takes some back."""
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(_credit(stores, account, amount, note))
 
 
 async def _credit(stores: SqlStores, name: str, amount: int, note: str) -> None:
-    account = await account_of(stores.accounts, name)
+    account = await find_account(stores.accounts, name)
     balance = await stores.ledger.credit(account.id, amount, note)
     click.echo(f"{account.name} has {balance:,} credits.")
 
@@ -89,10 +89,10 @@ def plans() -> None:
 @click.pass_obj
 def list_plans(config: Config) -> None:
     """List the plans."""
-    with opened(config) as stores:
-        found = asyncio.run(stores.accounts.plans())
-    rows = [(one.name, str(one.requests), str(one.seconds), str(one.in_flight)) for one in found]
-    table(("name", "requests", "seconds", "in flight"), rows)
+    with open_stores(config) as stores:
+        plans = asyncio.run(stores.accounts.plans())
+    rows = [(plan.name, str(plan.requests), str(plan.seconds), str(plan.in_flight)) for plan in plans]
+    print_table(("name", "requests", "seconds", "in flight"), rows)
 
 
 @plans.command("set")
@@ -103,7 +103,7 @@ def list_plans(config: Config) -> None:
 @click.pass_obj
 def set_plan(config: Config, name: str, requests: int, seconds: int, in_flight: int) -> None:
     """Make a plan, or change it for all its accounts at once."""
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(stores.accounts.put_plan(Plan(name, requests, seconds, in_flight)))
     click.echo(f"{name}: {requests} requests in {seconds} seconds, {in_flight} in flight, each key.")
 

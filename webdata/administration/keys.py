@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from webdata.access.api_keys import SHOWN, digest, new_key, successor
-from webdata.administration.opened import account_of, opened
 from webdata.administration.options import Duration, Name
-from webdata.administration.tables import table, told
+from webdata.administration.stores import find_account, open_stores
+from webdata.administration.tables import print_table, to_minute
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.stores.interfaces import Account, Key, KeyStore
@@ -31,22 +31,22 @@ def keys() -> None:
 def create_key(
     config: Config, live: bool, test: bool, name: str, account: str, scopes: tuple[str, ...], expires: timedelta | None
 ) -> None:
-    """Make a key and show it: this once, only a hash of it is kept."""
+    """Make a key and print it, once: only a hash of it is stored."""
     if live and test:
         raise click.UsageError("a key is live or test, not both: give one of --live and --test")
     _check_scopes(scopes)
     end = datetime.now(UTC) + expires if expires else None
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(_create_key(stores, account, name, not live, scopes, end))
 
 
 async def _create_key(
     stores: SqlStores, account: str, name: str, test: bool, scopes: tuple[str, ...], expires: datetime | None
 ) -> None:
-    owner = await account_of(stores.accounts, account)
+    owner = await find_account(stores.accounts, account)
     key, secret = new_key(name, test=test, account_id=owner.id, scopes=scopes, expires=expires)
     await stores.keys.add(key)
-    _show_secret(key, secret, owner)
+    _print_secret(key, secret, owner)
 
 
 @keys.command("list")
@@ -54,12 +54,12 @@ async def _create_key(
 @click.pass_obj
 def list_keys(config: Config, account: str | None) -> None:
     """List the keys that there are, without their secrets."""
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         asyncio.run(_list_keys(stores, account))
 
 
 async def _list_keys(stores: SqlStores, account: str | None) -> None:
-    only = account and (await account_of(stores.accounts, account)).id
+    only = account and (await find_account(stores.accounts, account)).id
     names = {one.id: one.name for one in await stores.accounts.all()}
     now = datetime.now(UTC)
     rows = [
@@ -68,15 +68,15 @@ async def _list_keys(stores: SqlStores, account: str | None) -> None:
             f"{key.prefix}…",
             names[key.account_id],
             _state(key, now),
-            told(key.created),
-            told(key.last_used) or "never",
+            to_minute(key.created),
+            to_minute(key.last_used) or "never",
             ",".join(sorted(key.scopes)) or "all",
             key.name,
         )
         for key in await stores.keys.all()
         if only in (None, key.account_id)
     ]
-    table(("id", "key", "account", "state", "created", "used", "opens", "name"), rows)
+    print_table(("id", "key", "account", "state", "created", "used", "opens", "name"), rows)
 
 
 @keys.command("rotate")
@@ -84,32 +84,32 @@ async def _list_keys(stores: SqlStores, account: str | None) -> None:
 @click.option("--overlap", type=Duration(), default="24h", show_default=True, help="How long the old one still opens.")
 @click.pass_obj
 def rotate_key(config: Config, key: str, overlap: timedelta) -> None:
-    """Make the key that follows KEY (an id, the key, or its shown beginning) and show it, this once."""
-    with opened(config) as stores:
+    """Make the successor of KEY (an id, the key, or its listed beginning) and print it, once."""
+    with open_stores(config) as stores:
         asyncio.run(_rotate_key(stores, key, overlap))
 
 
 async def _rotate_key(stores: SqlStores, wanted: str, overlap: timedelta) -> None:
-    old = await _key(stores.keys, wanted)
+    old = await _find_key(stores.keys, wanted)
     new, secret = successor(old)
     until = new.created + overlap
     await stores.keys.rotate(old.id, new, until)
-    owner = await account_of(stores.accounts, new.account_id)
-    _show_secret(new, secret, owner)
-    click.echo(f"{old.id} opens until {told(min(until, old.expires or until))} UTC.", err=True)
+    owner = await find_account(stores.accounts, new.account_id)
+    _print_secret(new, secret, owner)
+    click.echo(f"{old.id} opens until {to_minute(min(until, old.expires or until))} UTC.", err=True)
 
 
 @keys.command("revoke")
 @click.argument("key")
 @click.pass_obj
 def revoke_key(config: Config, key: str) -> None:
-    """Close KEY (an id, the key, or its shown beginning) at once, for ever."""
-    with opened(config) as stores:
+    """Revoke KEY (an id, the key, or its listed beginning), at once and for ever."""
+    with open_stores(config) as stores:
         asyncio.run(_revoke_key(stores.keys, key))
 
 
 async def _revoke_key(keys: KeyStore, wanted: str) -> None:
-    key = await _key(keys, wanted)
+    key = await _find_key(keys, wanted)
     if not await keys.revoke(key.id, datetime.now(UTC)):
         raise ValueError(f"the key {key.id} is revoked already")
     click.echo(f"{key.id} is revoked: it opens nothing from now on.")
@@ -124,35 +124,31 @@ def _check_scopes(scopes: tuple[str, ...]) -> None:
             raise click.UsageError(f"{scope!r} is not an endpoint: the endpoints are {', '.join(endpoints)}")
 
 
-async def _key(keys: KeyStore, wanted: str) -> Key:
-    """The key of this id, the whole key itself, or the only one that begins so."""
-    whole = digest(wanted)
-    found = [key for key in await keys.all() if wanted == key.id or whole == key.digest or _begins(key, wanted)]
-    if len(found) > 1:
+async def _find_key(keys: KeyStore, wanted: str) -> Key:
+    """The key with this id, secret or beginning of a secret; raises ValueError for none or several."""
+    hashed, prefix = digest(wanted), wanted.rstrip("…") or None
+    matching = [key for key in await keys.all() if wanted == key.id or hashed == key.digest or prefix == key.prefix]
+    if len(matching) > 1:
         raise ValueError(f"{wanted!r} is the beginning of several keys: give the id of one, from `webdata keys list`")
-    if not found:
-        shown = f"{wanted[:SHOWN]}…" if wanted.startswith("wd_") and len(wanted) > SHOWN else wanted
-        right = "give an id, or the beginning that `webdata keys list` shows, or the whole key"
-        raise ValueError(f"there is no key {shown!r}: {right}")
-    return found[0]
+    if not matching:
+        safe = f"{wanted[:SHOWN]}…" if wanted.startswith("wd_") and len(wanted) > SHOWN else wanted
+        hint = "give an id, or the beginning that `webdata keys list` shows, or the whole key"
+        raise ValueError(f"there is no key {safe!r}: {hint}")
+    return matching[0]
 
 
-def _begins(key: Key, wanted: str) -> bool:
-    return bool(key.prefix) and wanted.rstrip("…") == key.prefix
-
-
-def _show_secret(key: Key, secret: str, owner: Account) -> None:
-    """The secret alone on standard output, so that `$(webdata keys create)` is it."""
+def _print_secret(key: Key, secret: str, owner: Account) -> None:
+    """Print the secret alone on standard output, for `$(webdata keys create)`."""
     click.echo(secret)
     kind = "test" if key.test else "live"
-    ends = f", until {told(key.expires)} UTC" if key.expires else ""
-    click.echo(f"{key.id}: a {kind} key of the account {owner.name}{ends}. It is not shown again.", err=True)
+    end = f", until {to_minute(key.expires)} UTC" if key.expires else ""
+    click.echo(f"{key.id}: a {kind} key of the account {owner.name}{end}. It is not shown again.", err=True)
 
 
 def _state(key: Key, now: datetime) -> str:
     kind = "test" if key.test else "live"
     if key.revoked:
-        return f"{kind}, revoked {told(key.revoked)}"
+        return f"{kind}, revoked {to_minute(key.revoked)}"
     if key.expires:
-        return f"{kind}, expire{'d' if key.expires <= now else 's'} {told(key.expires)}"
+        return f"{kind}, expire{'d' if key.expires <= now else 's'} {to_minute(key.expires)}"
     return kind

@@ -1,4 +1,4 @@
-"""What the commands take."""
+"""The types of the commands' options."""
 
 import re
 from datetime import timedelta
@@ -12,7 +12,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class Duration(click.ParamType[timedelta]):
-    """A time such as `30d`, `24h`, `90m` or `45s`."""
+    """A duration such as `30d`, `24h`, `90m` or `45s`."""
 
     name = "duration"
 
@@ -26,7 +26,7 @@ class Duration(click.ParamType[timedelta]):
 
 
 class Name(click.ParamType[str]):
-    """What a key or an account is called."""
+    """The name of a key or an account."""
 
     name = "name"
 

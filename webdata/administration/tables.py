@@ -1,4 +1,4 @@
-"""How the commands show things."""
+"""Tables in the output of the commands."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,13 +6,13 @@ from datetime import datetime
 import click
 
 
-def told(moment: datetime | None) -> str:
-    """A moment, in UTC and to the minute."""
-    return f"{moment:%Y-%m-%d %H:%M}" if moment else ""
+def to_minute(time: datetime | None) -> str:
+    """A time in UTC, to the minute; empty for None."""
+    return f"{time:%Y-%m-%d %H:%M}" if time else ""
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they need to be; numbers to the right. Names of old may hold what a terminal obeys."""
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print aligned columns, numbers to the right. Unprintable characters, which terminals obey, are replaced."""
     lines = [header, *([_printable(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -25,4 +25,4 @@ def _padded(cell: str, width: int) -> str:
 
 
 def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else "�" for sign in text)
+    return "".join(character if character.isprintable() else "�" for character in text)

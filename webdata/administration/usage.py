@@ -1,4 +1,4 @@
-"""`webdata usage`: what accounts have used."""
+"""`webdata usage`: the usage of accounts."""
 
 import asyncio
 import csv
@@ -8,8 +8,8 @@ from typing import get_args
 
 import click
 
-from webdata.administration.opened import account_of, opened
-from webdata.administration.tables import table
+from webdata.administration.stores import find_account, open_stores
+from webdata.administration.tables import print_table
 from webdata.config.config import Config
 from webdata.stores.interfaces import GroupBy
 from webdata.stores.sql_stores import SqlStores
@@ -29,24 +29,24 @@ LATEST = datetime.max.replace(tzinfo=UTC) - DAY
 def usage(
     config: Config, account: str, by: GroupBy, since: datetime | None, until: datetime | None, as_csv: bool
 ) -> None:
-    """Tell what ACCOUNT (a name or an id) has used."""
+    """Show the usage of ACCOUNT (a name or an id)."""
     today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     first = since.replace(tzinfo=UTC) if since else today - timedelta(days=30)
     last = until.replace(tzinfo=UTC) if until else today
     if last < first:
         raise click.UsageError("--until is before --since: give the first day as --since, the last as --until")
-    with opened(config) as stores:
+    with open_stores(config) as stores:
         rows = asyncio.run(_usage(stores, account, by, first, min(last, LATEST) + DAY))
     header = (by, *USAGE)
     if as_csv:
         csv.writer(sys.stdout, lineterminator="\n").writerows([header, *rows])
     elif rows:
-        table(header, rows)
+        print_table(header, rows)
     else:
         click.echo(f"{account} used nothing from {first:%Y-%m-%d} to {last:%Y-%m-%d}.")
 
 
 async def _usage(stores: SqlStores, name: str, by: GroupBy, since: datetime, until: datetime) -> list[tuple[str, ...]]:
-    account = await account_of(stores.accounts, name)
-    used = await stores.ledger.usage(account.id, by, since, until)
-    return [(one.group, *(str(getattr(one, column)) for column in USAGE)) for one in used]
+    account = await find_account(stores.accounts, name)
+    groups = await stores.ledger.usage(account.id, by, since, until)
+    return [(one.group, *(str(getattr(one, column)) for column in USAGE)) for one in groups]

@@ -1,1 +1,1 @@
-"""Where state is kept, behind the interfaces of `webdata.stores.interfaces`."""
+"""Stores of state, behind the interfaces of `webdata.stores.interfaces`."""

@@ -1,4 +1,4 @@
-"""A cache in this process's memory: bounded in bytes, gone with the process."""
+"""A cache in the memory of this process, bounded in bytes."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from time import monotonic
 
 OVERHEAD = 400
-"""Bytes that an entry takes beside its key and its value: measured, with what CPython's allocator rounds up."""
+"""Bytes of an entry besides its key and value: measured, with the rounding of CPython's allocator."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value, and when its time is over, by the monotonic clock."""
+    """A value, and the time at which it expires, by the cache's clock."""
 
     value: bytes
-    ends: float
+    expires: float
 
 
 class MemoryCache:
-    """A CacheStore of at most `max_bytes`; room is made by forgetting what was not asked for the longest."""
+    """A CacheStore of at most `max_bytes` that evicts the least recently used entries."""
 
     shared = False
 
@@ -27,40 +27,40 @@ class MemoryCache:
         self._clock = clock
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self.bytes = 0
-        """What all entries take."""
+        """The size of all entries."""
 
     async def get(self, key: str) -> bytes | None:
         entry = self._entries.get(key)
         if entry is None:
             return None
-        if entry.ends <= self._clock():
-            self._forget(key)
+        if entry.expires <= self._clock():
+            self._remove(key)
             return None
         self._entries.move_to_end(key)
         return entry.value
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
         if key in self._entries:
-            self._forget(key)
+            self._remove(key)
         size = _size(key, value)
         if size > self._max_bytes:
             return
         while self.bytes + size > self._max_bytes:
-            self._forget(next(iter(self._entries)))
+            self._remove(next(iter(self._entries)))
         self._entries[key] = Entry(value, self._clock() + seconds)
         self.bytes += size
 
     async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
         entry = self._entries.get(key)
-        if entry is None or entry.ends <= self._clock() + beyond:
+        if entry is None or entry.expires <= self._clock() + beyond:
             return True
         self._entries.move_to_end(key)
         return entry.value
 
     async def release(self, key: str, owner: str) -> None:
-        """Nobody else waits for it."""
+        """No other process shares this cache."""
 
-    def _forget(self, key: str) -> None:
+    def _remove(self, key: str) -> None:
         self.bytes -= _size(key, self._entries.pop(key).value)
 
 

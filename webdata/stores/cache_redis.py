@@ -3,10 +3,10 @@
 from webdata.stores.redis_server import PREFIX, RedisServer
 
 CLAIM = """
-local kept, owned = KEYS[1], KEYS[2]
+local cached, owned = KEYS[1], KEYS[2]
 local owner, lease, beyond = ARGV[1], ARGV[2], tonumber(ARGV[3])
-if redis.call('PTTL', kept) > beyond then
-    return redis.call('GET', kept)
+if redis.call('PTTL', cached) > beyond then
+    return redis.call('GET', cached)
 end
 local other = redis.call('GET', owned)
 if other and other ~= owner then
@@ -15,9 +15,9 @@ end
 redis.call('SET', owned, owner, 'PX', lease)
 return 1
 """
-"""Finds what is kept, or tells whether the owner may bring it, in one step: a miss waits for Redis once.
+"""Returns the cached value, or whether the owner may fill the key; one script, so that a miss costs one round trip.
 
-The lease lets the next one in when a process dies.
+The lease frees the key when the owner's process dies.
 """
 RELEASE = """
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -27,7 +27,7 @@ end
 
 
 class RedisCache:
-    """A CacheStore in Redis, which is empty and keeps nothing while the server is away."""
+    """A CacheStore in Redis. While the server is away the cache is empty and stores nothing."""
 
     shared = True
 
@@ -35,27 +35,27 @@ class RedisCache:
         self._server = server
 
     async def get(self, key: str) -> bytes | None:
-        value: bytes | None = await self._server.ask("GET", _kept(key))
+        value: bytes | None = await self._server.execute("GET", _cached(key))
         return value
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
-        await self._server.ask("SET", _kept(key), value, "PX", _milliseconds(seconds))
+        await self._server.execute("SET", _cached(key), value, "PX", _milliseconds(seconds))
 
     async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
-        asked = (owner, _milliseconds(seconds), round(beyond * 1000))
-        told = await self._server.ask("EVAL", CLAIM, 2, _kept(key), owned(key), *asked)
-        return told if isinstance(told, bytes) else told != 0
+        arguments = (owner, _milliseconds(seconds), round(beyond * 1000))
+        answer = await self._server.execute("EVAL", CLAIM, 2, _cached(key), owned(key), *arguments)
+        return answer if isinstance(answer, bytes) else answer != 0
 
     async def release(self, key: str, owner: str) -> None:
-        await self._server.ask("EVAL", RELEASE, 1, owned(key), owner)
+        await self._server.execute("EVAL", RELEASE, 1, owned(key), owner)
 
 
 def owned(key: str) -> str:
-    """Where it stands who brings what is not kept under a key; the braces keep both on one node of a cluster."""
+    """The Redis key that holds the owner of a cache key; the braces assign it to the node of the cached value."""
     return f"{PREFIX}owned:{{{key}}}"
 
 
-def _kept(key: str) -> str:
+def _cached(key: str) -> str:
     return f"{PREFIX}cache:{{{key}}}"
 
 

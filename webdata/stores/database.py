@@ -1,4 +1,4 @@
-"""An SQL database, opened: SQLite by default, PostgreSQL by its URL; brought to its newest shape at the start."""
+"""SQL databases: SQLite by default, PostgreSQL by its URL; migrated to the newest schema when they are opened."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -26,91 +26,91 @@ from webdata.stores.tables import LINKS
 T = TypeVar("T")
 
 EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
-RIGHT = f"give a URL like {EXAMPLE_URL} or postgresql://user:password@host/name"
-PATIENCE = 30
-"""Seconds that a writer waits for another process's transaction to end."""
-NAP = 0.001
-"""Seconds between two looks whether it has."""
+URL_HINT = f"give a URL like {EXAMPLE_URL} or postgresql://user:password@host/name"
+LOCK_SECONDS = 30
+"""How long a writer waits for another process's transaction in SQLite to end."""
+LOCK_POLL_SECONDS = 0.001
+"""The interval at which it checks whether it has."""
 PRIMARY_CODE = 0xFF
-"""The part of an error's code that all kinds of it have in common (https://www.sqlite.org/rescode.html)."""
+"""The mask of an extended result code that leaves the primary one (https://www.sqlite.org/rescode.html)."""
 ANSWER_SECONDS = 5
-"""How long PostgreSQL may take to answer; to connect, where its URL has no `connect_timeout` of its own."""
+"""How long PostgreSQL may take to answer, and to connect where its URL has no `connect_timeout`."""
 
 
 @dataclass(frozen=True)
 class Database:
-    """A database in two ways, over one pool of connections."""
+    """An engine for reads and one for writes, over one pool of connections."""
 
     reads: Engine
     """Each statement sees what is committed when it begins."""
     writes: Engine
-    """Transactions; in SQLite each is the only one from its beginning, over all processes."""
+    """Transactions; SQLite runs one at a time, over all processes."""
 
     @property
     def embedded(self) -> bool:
-        """Whether it is in this process, so that a read takes microseconds and need not wait in a thread."""
+        """Whether it runs in this process, so that a read takes microseconds and needs no thread."""
         return self.reads.dialect.name == "sqlite"
 
     async def read(self, query: Callable[[Connection], T]) -> T:
-        """What a query finds now."""
+        """Run a query and return its result."""
         if self.embedded:
             return self._run(self.reads.connect, query)
-        return await self._answered(self.reads.connect, query)
+        return await self._run_in_thread(self.reads.connect, query)
 
     async def look_up(self, query: Callable[[Any], T]) -> T:
-        """What a query finds now by a cursor of the driver's, for what every call asks.
+        """Run a query on a cursor of the driver and return its result: faster, for the queries of every call.
 
-        The cursor stays open where the database is in this process, so all that is found is to be fetched.
+        The cursor of an embedded database stays open, so the query must fetch all rows.
         """
         if not self.embedded:
-            return await self.read(partial(_by_cursor, query))
+            return await self.read(partial(_with_cursor, query))
         try:
-            return query(self._kept)
+            return query(self._cursor)
         except OperationalError as error:
             raise DatabaseAwayError(str(error)) from error
 
     async def write(self, change: Callable[[Connection], T]) -> T:
-        """What a change tells; it is one transaction, and durable."""
+        """Run a change in one durable transaction and return its result."""
         if self.embedded:
             return await asyncio.to_thread(self._run, self.writes.begin, change)
-        return await self._answered(self.writes.begin, change)
+        return await self._run_in_thread(self.writes.begin, change)
 
-    async def _answered(
-        self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]
+    async def _run_in_thread(
+        self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]
     ) -> T:
-        """What a server tells in time; while it does not answer, those who wait for a thread are not kept longer."""
+        """Run work on a server. The timeout includes the wait for a free thread."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(self._run, opened, work), ANSWER_SECONDS)
+            return await asyncio.wait_for(asyncio.to_thread(self._run, connect, work), ANSWER_SECONDS)
         except TimeoutError as error:
             raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
-    def _run(self, opened: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
-        with reached(), opened() as connection:
+    def _run(self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+        with errors_as_away(), connect() as connection:
             return work(connection)
 
     @cached_property
-    def _kept(self) -> Any:
-        return self._kept_open.connection.cursor()
+    def _cursor(self) -> Any:
+        return self._cursor_connection.connection.cursor()
 
     @cached_property
-    def _kept_open(self) -> Connection:
+    def _cursor_connection(self) -> Connection:
         return self.reads.connect()
 
     def close(self) -> None:
-        """Let go of every connection."""
-        if "_kept_open" in vars(self):
-            self._kept_open.close()
+        """Close every connection."""
+        if "_cursor_connection" in vars(self):
+            self._cursor_connection.close()
         self.reads.dispose()
 
 
-def _by_cursor(query: Callable[[Any], T], connection: Connection) -> T:
+def _with_cursor(query: Callable[[Any], T], connection: Connection) -> T:
     with cursor(connection) as on:
         return query(on)
 
 
 @contextmanager
-def reached() -> Iterator[None]:
-    """Raises DatabaseAwayError where a database that was there does not answer."""
+def errors_as_away() -> Iterator[None]:
+    """Raise DatabaseAwayError instead of the errors of a database that does not answer."""
     try:
         yield
     except (SqlOperationalError, InterfaceError, InternalError, PoolTimeoutError, OperationalError) as error:
@@ -120,37 +120,39 @@ def reached() -> Iterator[None]:
 def open_database(url: str) -> Database:
     """The database of accounts, keys and credits at an SQLAlchemy URL.
 
-    `sqlite:////var/lib/webdata/webdata.sqlite3`: the missing folders above the file are made.
+    `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created.
     `postgresql://user:password@host/name`: needs `pip install webdata[postgresql]`.
 
-    Brings an older database to the shape of today, one process at a time. Raises ConfigError on one that cannot be
-    used.
+    An older schema is migrated, by one process at a time. Raises ConfigError for a database that cannot be used.
     """
-    return _prepared(url, "FULL", migrations.run)
+    return _open(url, "FULL", migrations.run)
 
 
 def attach_database(url: str) -> Database:
-    """As `open_database`, for one that somebody else has opened before. Asks nothing of it yet."""
-    return _prepared(url, "FULL", lambda _: None)
+    """The database at a URL that another process has opened before, without a migration or a connection yet."""
+    return _open(url, "FULL", lambda _: None)
 
 
 def open_links(url: str) -> Database:
-    """The database of links at an SQLAlchemy URL, with its table made; otherwise as `open_database`."""
-    return _prepared(url, "NORMAL", _make_links)
+    """The database of links at an SQLAlchemy URL, with its table; see `open_database` for the URLs and errors."""
+    return _open(url, "NORMAL", _create_links)
 
 
-def _make_links(engine: Engine) -> None:
+def _create_links(engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(CreateTable(LINKS, if_not_exists=True))
 
 
-def _prepared(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> Database:
-    with _usable():
-        database = _opened(url, synchronous)
+def _open(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> Database:
+    with _errors_as_config_error():
+        database = _database(url, synchronous)
         try:
             prepare(database.writes)
             if not database.embedded:
-                _limit_waits(database.writes)  # from now on: a migration may take its time
+                # Imported here because psycopg is installed only where PostgreSQL is used.
+                from webdata.stores.postgresql import limit_waits  # noqa: PLC0415
+
+                limit_waits(database.writes, ANSWER_SECONDS)  # after the migration, which may take longer
         except Exception:
             database.close()
             raise
@@ -158,30 +160,23 @@ def _prepared(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> 
 
 
 @contextmanager
-def _usable() -> Iterator[None]:
+def _errors_as_config_error() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, SqliteError, ImportError, OSError) as error:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-        raise ConfigError(f"the database cannot be used ({reason}): {RIGHT}") from error
+        raise ConfigError(f"the database cannot be used ({reason}): {URL_HINT}") from error
 
 
-def _opened(url: str, synchronous: str) -> Database:
+def _database(url: str, synchronous: str) -> Database:
     address = make_url(url)
     if address.drivername in ("postgres", "postgresql"):
         address = address.set(drivername="postgresql+psycopg")
     if address.get_backend_name() == "sqlite":
-        return _sqlite(create_engine(address, connect_args={"timeout": PATIENCE}), synchronous)
+        return _sqlite(create_engine(address, connect_args={"timeout": LOCK_SECONDS}), synchronous)
     address = address.set(query={"connect_timeout": str(ANSWER_SECONDS), **address.query})
     engine = create_engine(address, pool_pre_ping=True, pool_timeout=ANSWER_SECONDS)
     return Database(engine.execution_options(isolation_level="AUTOCOMMIT"), engine)
-
-
-def _limit_waits(engine: Engine) -> None:
-    # psycopg is there only where PostgreSQL is used.
-    from webdata.stores.postgresql import limit_waits  # noqa: PLC0415
-
-    limit_waits(engine, ANSWER_SECONDS)
 
 
 def _sqlite(engine: Engine, synchronous: str) -> Database:
@@ -189,44 +184,44 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
     if not file or file == ":memory:":
         raise ConfigError(f"the database cannot be in memory, where threads do not share it: give {EXAMPLE_URL}")
     Path(file).parent.mkdir(parents=True, exist_ok=True)
-    event.listen(engine, "connect", _tuned(synchronous))
+    event.listen(engine, "connect", _pragmas(synchronous))
     writes = engine.execution_options()
-    event.listen(writes, "begin", _begin_alone)
+    event.listen(writes, "begin", _begin_immediate)
     return Database(engine, writes)
 
 
-def _tuned(synchronous: str) -> Callable[[SqliteConnection, Any], None]:
-    def tune(connection: SqliteConnection, _record: Any) -> None:
-        # Readers and one writer at once, over several processes. FULL: what is committed outlives the machine's crash.
-        _in_turn(connection, "PRAGMA journal_mode=WAL")
+def _pragmas(synchronous: str) -> Callable[[SqliteConnection, Any], None]:
+    def set_pragmas(connection: SqliteConnection, _record: Any) -> None:
+        # WAL: readers do not wait for the writer. FULL: what is committed survives a crash of the machine.
+        _execute_alone(connection, "PRAGMA journal_mode=WAL")
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
 
-    return tune
+    return set_pragmas
 
 
-def _begin_alone(connection: Connection) -> None:
-    """Begin a transaction as the only writer: one that reads first fails to write where another one wrote in between.
+def _begin_immediate(connection: Connection) -> None:
+    """Begin a transaction with the write lock: one that reads first cannot write after another one has written.
 
-    SQLite itself waits for its turn in naps that grow to 100 ms. With naps of one, the slowest commits of two processes
-    that write all the time took a third as long.
+    SQLite polls a lock at intervals that grow to 100 ms. With 1 ms, the slowest commits of two processes that write all
+    the time took a third as long.
     """
     database = cast("SqliteConnection", connection.connection.dbapi_connection)
     database.execute("PRAGMA busy_timeout=0")
     try:
-        _in_turn(database, "BEGIN IMMEDIATE")
+        _execute_alone(database, "BEGIN IMMEDIATE")
     finally:
-        database.execute(f"PRAGMA busy_timeout={PATIENCE * 1000}")
+        database.execute(f"PRAGMA busy_timeout={LOCK_SECONDS * 1000}")
 
 
-def _in_turn(database: SqliteConnection, statement: str) -> None:
-    """Execute what needs the file alone; SQLite itself does not wait where it is recovered, or becomes a WAL."""
-    end = monotonic() + PATIENCE
-    while not _done(database, statement, last=monotonic() > end):
-        sleep(NAP)
+def _execute_alone(database: SqliteConnection, statement: str) -> None:
+    """Execute a statement that needs a lock; SQLite does not wait itself during recovery or the change to WAL."""
+    end = monotonic() + LOCK_SECONDS
+    while not _try_execute(database, statement, last=monotonic() > end):
+        sleep(LOCK_POLL_SECONDS)
 
 
-def _done(database: SqliteConnection, statement: str, last: bool) -> bool:
+def _try_execute(database: SqliteConnection, statement: str, last: bool) -> bool:
     try:
         database.execute(statement)
     except OperationalError as error:

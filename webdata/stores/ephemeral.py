@@ -1,4 +1,4 @@
-"""What is kept for a while only, cache and limits: in the memory of a process, or in a Redis that processes share."""
+"""The stores of data that may be lost, cache and limits: in the memory of a process, or in a shared Redis."""
 
 from collections.abc import Sequence
 
@@ -11,9 +11,9 @@ from webdata.stores.redis_server import RedisServer
 
 
 class EphemeralStores:
-    """The stores of a process, with those in Redis where it has a URL.
+    """The cache and limits of a process; in Redis where it has a URL.
 
-    `cache_bytes` bounds the memory, `longest_call` is in seconds. Raises ConfigError on a URL that means nothing.
+    `cache_bytes` bounds the cache in memory, `longest_call` is in seconds. Raises ConfigError for an invalid URL.
     """
 
     def __init__(self, redis: str | None, cache_bytes: int, longest_call: float) -> None:
@@ -25,11 +25,11 @@ class EphemeralStores:
 
     @property
     def cache_bytes(self) -> int:
-        """What the answers in this process's memory take."""
+        """The size of the cache in this process's memory."""
         return self._memory.bytes
 
     def warnings(self) -> Sequence[str]:
-        """What the operator should know."""
+        """Warnings for the operator."""
         return self._server.warnings() if self._server else ()
 
     async def open(self) -> None:
@@ -38,6 +38,6 @@ class EphemeralStores:
             await self._server.open()
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if self._server:
             await self._server.close()

@@ -1,6 +1,6 @@
-"""What the rules ask of a store; every store passes the same tests.
+"""The interfaces of the stores. All implementations of an interface pass the same tests.
 
-Times are aware, in UTC. Times without a date, such as overlaps, are timedeltas.
+Times are aware, in UTC.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -9,17 +9,17 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 GroupBy = Literal["day", "engine", "key"]
-"""What a usage is told by; an engine is told by the name of its endpoint, such as `web_search`."""
+"""How usage is grouped; an engine is named by its endpoint, such as `web_search`."""
 
 DEFAULT_ACCOUNT = "acc_default"
-"""The id of the account that is there from the start, and has the keys that were made without one."""
+"""The id of the account of a new database, which owns the keys that are made without an account."""
 TRIAL_CREDITS = 1000
-"""What it begins with."""
+"""The credits it starts with."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How fast the keys of an account may call: so many requests in so many seconds, so many in flight, each key."""
+    """The rate limit of each key of an account: `requests` in any `seconds`, and calls in flight at once."""
 
     name: str
     requests: int
@@ -28,12 +28,12 @@ class Plan:
 
 
 DEFAULT_PLAN = Plan("default", requests=60, seconds=60, in_flight=32)
-"""The plan that is there from the start."""
+"""The plan of a new database."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """Who pays: the owner of keys and credits."""
+    """The owner of keys and credits."""
 
     id: str
     name: str
@@ -43,31 +43,31 @@ class Account:
 
 @dataclass(frozen=True)
 class Key:
-    """Everything about an API key but its secret."""
+    """An API key without its secret."""
 
     id: str
     name: str
     test: bool
-    """A test key is answered from the sandbox, a live key from the internet (contract.md 7)."""
+    """A test key is answered from the sandbox, a live key from the internet (docs/api.md)."""
     created: datetime
     digest: str = field(repr=False)
-    """The hash that the key is found by (see `webdata.access.api_keys.digest`)."""
+    """The hash of the secret (see `webdata.access.api_keys.digest`)."""
     account_id: str = DEFAULT_ACCOUNT
     prefix: str = ""
-    """The beginning of the secret, to tell keys apart by; empty where it was not kept."""
+    """The beginning of the secret, to recognise a key by; empty where it was not stored."""
     scopes: frozenset[str] = frozenset()
-    """The endpoints that it opens, such as `web_search`; empty for all."""
+    """The endpoints that the key may call, such as `web_search`; empty for all."""
     expires: datetime | None = None
-    """From when on it does not open."""
+    """The key is refused from this time on."""
     revoked: datetime | None = None
     last_used: datetime | None = None
     """To the minute or so."""
     replaced_by: str | None = None
-    """The id of the key that follows it."""
+    """The id of its successor."""
 
 
 def rotatable(key_id: str, key: Key | None) -> Key:
-    """A key that may be followed by another one; raises ValueError that says why it may not."""
+    """The key, if it may be replaced by another one; else raises ValueError with the reason."""
     if key is None:
         raise ValueError(f"there is no key {key_id}")
     if key.revoked:
@@ -79,7 +79,7 @@ def rotatable(key_id: str, key: Key | None) -> Key:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls, as of now."""
+    """The key of a call with its account, at the time of the look-up."""
 
     key: Key
     account: Account
@@ -89,58 +89,58 @@ class Caller:
 
 @dataclass(frozen=True)
 class Usage:
-    """What an account used in one day (`2026-07-01`, in UTC), at one endpoint, or with one key (its id)."""
+    """What an account used in one group: a day (`2026-07-01`, in UTC), an endpoint, or a key (its id)."""
 
     group: str
     calls: int
     """Calls that ended."""
     credits: int
-    """What they cost."""
+    """Credits spent."""
     cached: int
-    """Those among them that were answered from the cache."""
+    """Calls that were answered from the cache."""
     released: int
-    """Those among them that gave their credit back."""
+    """Calls whose credit was released."""
 
 
 class KeyStore(Protocol):
-    """Keys by the digest of their secret; the secret itself is never kept."""
+    """API keys by the digest of their secret; the secret itself is not stored."""
 
     async def add(self, key: Key) -> None:
-        """Keep a key; raises ValueError if its id or digest is taken, or its account is not there."""
+        """Add a key; raises ValueError if its id or digest is taken, or its account does not exist."""
         ...
 
     async def find(self, digest: str) -> Caller | None:
-        """Who calls with the key of this digest, as of now: what another process changed is seen at once.
+        """The caller with the key of this digest, also a revoked or expired key.
 
-        Keys that are revoked or expired are found too.
+        Changes by other processes are visible at once.
         """
         ...
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        """Close a key from then on; tells whether it was open. One that is revoked already stays as it is."""
+        """Revoke a key from a time on; returns False, and changes nothing, if it does not exist or is revoked."""
         ...
 
     async def rotate(self, key_id: str, successor: Key, until: datetime) -> None:
-        """Add the key that follows this one, which expires then, if not earlier.
+        """Add the successor of a key, which expires at `until`, if not earlier.
 
-        Raises ValueError if the key is not there, is revoked or was followed already.
+        Raises ValueError if the key does not exist, is revoked or has a successor.
         """
         ...
 
     async def touch(self, used: Mapping[str, datetime]) -> None:
-        """Remember when keys, by id, were last used; an earlier time than the one known changes nothing."""
+        """Set the last use of keys, by id, unless the stored time is later."""
         ...
 
     async def all(self) -> list[Key]:
-        """Every key, revoked ones too, oldest first."""
+        """Every key, also revoked ones, oldest first."""
         ...
 
 
 class AccountStore(Protocol):
-    """Accounts and their plans. The account `default` and the plan `default` are there from the start."""
+    """Accounts and their plans. A new database has the account `default` and the plan `default`."""
 
     async def add(self, account: Account) -> None:
-        """Keep an account, without credits; raises ValueError if its id or name is taken, or its plan not there."""
+        """Add an account without credits; raises ValueError if its id or name is taken, or its plan does not exist."""
         ...
 
     async def find(self, name: str) -> Account | None:
@@ -152,7 +152,7 @@ class AccountStore(Protocol):
         ...
 
     async def put_plan(self, plan: Plan) -> None:
-        """Keep a plan; one of the same name is replaced, for all its accounts at once."""
+        """Add a plan, or replace the one of this name for all its accounts at once."""
         ...
 
     async def plans(self) -> list[Plan]:
@@ -161,157 +161,157 @@ class AccountStore(Protocol):
 
 
 class Ledger(Protocol):
-    """Who has how many credits, and how that came about.
+    """The credits of accounts, with every movement.
 
-    Append-only double entry: every movement takes from one place what it gives to another, so all places together
-    hold nothing, and a balance is the sum of its rows. What a method has done, but for `note`, is durable when it
-    returns. Balances are never negative, whatever other processes do meanwhile.
+    Append-only double entry: each movement takes an amount from one bucket and adds it to another, so that all buckets
+    add up to zero and a balance is the sum of its movements. Writes, except `note`, are durable when a method returns.
+    Balances are never negative, also with several processes.
     """
 
     async def credit(self, account_id: str, amount: int, note: str = "") -> int:
-        """Give credits, or take them back where `amount` is negative; gives the balance after it.
+        """Give credits, or take them back where `amount` is negative; returns the new balance.
 
-        Raises OutOfCreditsError where there are fewer to take back, LookupError where there is no such account.
+        Raises OutOfCreditsError where the balance is too small to take them back, LookupError for an unknown account.
         """
         ...
 
     async def reserve(self, account_id: str, request_id: str, endpoint: str, key_id: str) -> int:
-        """Set one credit aside for a call; gives the balance after it.
+        """Reserve one credit for a call; returns the new balance.
 
-        Raises OutOfCreditsError where there is none, ValueError if the request was there before, LookupError where
-        there is no such account. After any other error it is not known whether the credit is set aside: release it.
+        Raises OutOfCreditsError where there is none, ValueError for a request that was recorded before, LookupError for
+        an unknown account. After any other error it is unknown whether the credit is reserved: release it.
         """
         ...
 
     async def commit(self, request_id: str, outcome: str, *, cached: bool = False) -> int:
-        """Spend the credit that is set aside for a call; gives the balance.
+        """Spend the reserved credit of a call; returns the balance.
 
-        Raises LookupError when none is: the call ended before, or was settled.
+        Raises LookupError where no credit is reserved: the call has ended before, or was settled.
         """
         ...
 
     async def release(self, request_id: str, outcome: str) -> int:
-        """Give back the credit that is set aside for a call; gives the balance after it. Raises as `commit`."""
+        """Return the reserved credit of a call to the balance; returns the new balance. Raises as `commit`."""
         ...
 
     def note(
         self, account_id: str, request_id: str, endpoint: str, key_id: str, outcome: str, *, cached: bool = False
     ) -> None:
-        """Note a call that costs nothing, such as one answered from the cache.
+        """Queue the record of a call that costs nothing, such as one answered from the cache.
 
-        Nobody waits for it: it is durable some 20 ms later, or lost, which the log tells, as with a request that was
-        there before. A process that is killed loses the last ones.
+        It is durable some 20 ms later. A record that cannot be written, also of a request that was recorded before, is
+        logged as an error and dropped; a process that is killed loses its queue.
         """
         ...
 
     async def flush(self) -> None:
-        """Wait until what was noted is durable."""
+        """Wait until the queued records are durable."""
         ...
 
     async def balance(self, account_id: str) -> int:
-        """Credits that can be spent; raises LookupError where there is no such account."""
+        """Credits that can be spent; raises LookupError for an unknown account."""
         ...
 
     async def usage(self, account_id: str, group_by: GroupBy, since: datetime, until: datetime) -> Sequence[Usage]:
-        """What an account used from `since` to just before `until`, by group; groups without calls are left out."""
+        """What an account used from `since` to just before `until`, by group, without empty groups."""
         ...
 
     async def settle(self, dead: Callable[[str], bool], before: datetime) -> int:
-        """Release what processes that are dead had set aside, and what anybody had before that time; tells how much.
+        """Release the reservations of dead processes, and all that are older than `before`; returns how many.
 
-        `dead` is asked with the names of processes that ledgers were made with (see `webdata.stores.processes`).
+        `dead` is called with names of processes (see `webdata.stores.processes`).
         """
         ...
 
     def close(self) -> None:
-        """Finish what was begun, and let go of everything."""
+        """Write what is queued, then stop."""
         ...
 
 
 class LinkStore(Protocol):
-    """Publishers' addresses by the news aggregator's ids, kept for ever: an id never changes its meaning.
+    """Publishers' addresses by the ids of the news aggregator. They do not expire: an id never changes its meaning.
 
-    It spares fetches and is never needed for an answer: a store that fails says so in its log and finds nothing.
+    It saves fetches, but no answer depends on it: a store that fails logs the error and returns nothing.
     """
 
     def find(self, ids: Collection[str]) -> dict[str, str]:
-        """The addresses of those of the ids that are known."""
+        """The addresses of the ids that are stored."""
         ...
 
     def add(self, addresses: Mapping[str, str]) -> None:
-        """Keep addresses by their ids; one that is there already stays as it is."""
+        """Add addresses by their ids; an id that is stored already keeps its address."""
         ...
 
     def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
         ...
 
 
 Refusal = Literal["requests", "in_flight"]
-"""What a call may be too many of."""
+"""The limit that a refused call exceeds."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """How a key stands with its plan, once a call of it was counted or refused. Times are in seconds from now."""
+    """The limit of a key after a call was counted or refused. Times are in seconds from now."""
 
     plan: Plan
     remaining: int
-    """Requests that may still be made at once."""
+    """Requests that are allowed at once."""
     reset: float
-    """Until the oldest request of the window leaves it, so that there is room for one more than now."""
+    """Until the oldest request leaves the window, which allows one more."""
     refused: Refusal | None = None
-    """What the call was one too many of; None for a call that may go on."""
+    """The limit that the call exceeds; None for a call that is admitted."""
     retry_after: float = 0
-    """Until a refused call is worth another try."""
+    """Until a refused call should be tried again."""
 
 
 class LimitStore(Protocol):
-    """How many requests each key made lately and has in flight.
+    """The recent requests and the calls in flight of each key.
 
-    The window slides: a request counts for exactly `plan.seconds`. Refused calls count for nothing.
+    The window slides: a request counts for exactly `plan.seconds`. Refused calls are not counted.
     """
 
     async def enter(self, key_id: str, plan: Plan, call_id: str) -> Limit | None:
-        """Count a call that begins, unless it is refused; None while the store does not answer.
+        """Count a call that begins, unless it is refused; None while the store is away.
 
-        It is in flight until `leave`, but no longer than the store's longest time for a call, where it has one.
+        The call is in flight until `leave`, or until the store's longest time for a call, if it has one.
         """
         ...
 
     async def leave(self, key_id: str, call_id: str) -> None:
-        """End a call; one that was refused, or has ended before, changes nothing."""
+        """End a call; a call that was refused or has ended before changes nothing."""
         ...
 
 
 class CacheStore(Protocol):
-    """Bytes by their keys, for a while.
+    """Bytes by key that expire.
 
-    Never needed for an answer: a store that fails says so in its log, finds nothing and keeps nothing.
+    No answer depends on it: a store that fails logs the error, returns nothing and stores nothing.
 
-    Processes that share a store take turns to bring what is not there, by owning its key. An owner is the name of a
-    process.
+    Processes that share a store fill a missing key one at a time: the owner of the key, named by its process, fetches
+    the value, and the others wait for it.
     """
 
     shared: bool
     """Whether other processes may use it too."""
 
     async def get(self, key: str) -> bytes | None:
-        """What was put under the key, unless its time is over or room was needed."""
+        """The value of the key, unless it has expired or was evicted."""
         ...
 
     async def put(self, key: str, value: bytes, seconds: float) -> None:
-        """Keep bytes for so long, instead of what was under the key before."""
+        """Store a value for some seconds; it replaces the one before."""
         ...
 
     async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
-        """What is kept under the key for more than `beyond` seconds from now, else whether the owner may bring it.
+        """The value that stays for more than `beyond` seconds; without one, whether the owner may fill the key.
 
-        One owner may at a time, until it releases the key or for so many seconds, which begin anew when it claims the
-        key again. Everyone may in a store that fails, or that no other process shares.
+        One owner may at a time, until it releases the key or its claim expires after `seconds`; it may renew the claim.
+        In a store that fails or is not shared every owner may.
         """
         ...
 
     async def release(self, key: str, owner: str) -> None:
-        """Leave a key to the next who claims it; one that another owner has claimed meanwhile stays with that one."""
+        """Give up a key, unless another owner has claimed it meanwhile."""
         ...

@@ -1,43 +1,43 @@
-"""What every ledger does alike: its methods as operations on the books."""
+"""The part that all ledgers share: methods that make operations."""
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from webdata.stores.books import Credit, End, Free, Operation, Reservation, Reserve
+from webdata.stores.ledger_state import Credit, End, Free, Operation, Reservation, Reserve
 
 
-class BookLedger(ABC):
-    """A Ledger, but for how operations are done. `process` is who it writes for."""
+class BaseLedger(ABC):
+    """A Ledger without storage. `process` is the name of the process whose calls it records."""
 
     def __init__(self, process: str) -> None:
         self._process = process
 
     @abstractmethod
-    async def _do(self, operation: Operation) -> int:
-        """Do it durably; gives the balance of its account after it, or raises what the books do."""
+    async def _write(self, operation: Operation) -> int:
+        """Write an operation durably; returns the new balance, or raises as `LedgerState.apply`."""
 
     @abstractmethod
     def _post(self, operation: Operation) -> None:
-        """Do it soon."""
+        """Queue an operation, and log an error if it cannot be written."""
 
     @abstractmethod
     async def _reservations(self) -> Iterable[Reservation]:
-        """What is set aside, by anybody."""
+        """The reservations of all processes."""
 
     async def credit(self, account_id: str, amount: int, note: str = "") -> int:
-        return await self._do(Credit(datetime.now(UTC), account_id, amount, note))
+        return await self._write(Credit(datetime.now(UTC), account_id, amount, note))
 
     async def reserve(self, account_id: str, request_id: str, endpoint: str, key_id: str) -> int:
         now = datetime.now(UTC)
-        return await self._do(Reserve(Reservation(request_id, account_id, key_id, endpoint, self._process, now)))
+        return await self._write(Reserve(Reservation(request_id, account_id, key_id, endpoint, self._process, now)))
 
     async def commit(self, request_id: str, outcome: str, *, cached: bool = False) -> int:
-        return await self._do(End(datetime.now(UTC), request_id, "commit", outcome, cached))
+        return await self._write(End(datetime.now(UTC), request_id, "commit", outcome, cached))
 
     async def release(self, request_id: str, outcome: str) -> int:
-        return await self._do(End(datetime.now(UTC), request_id, "release", outcome))
+        return await self._write(End(datetime.now(UTC), request_id, "release", outcome))
 
     def note(
         self, account_id: str, request_id: str, endpoint: str, key_id: str, outcome: str, *, cached: bool = False
@@ -46,13 +46,13 @@ class BookLedger(ABC):
 
     async def settle(self, dead: Callable[[str], bool], before: datetime) -> int:
         reservations = list(await self._reservations())
-        gone = {process for process in {one.process for one in reservations} if dead(process)}
-        lost = [one for one in reservations if one.process in gone or one.time < before]
-        return sum(await asyncio.gather(*(self._give_back(one.request_id) for one in lost)))
+        died = {process for process in {one.process for one in reservations} if dead(process)}
+        lost = [one for one in reservations if one.process in died or one.time < before]
+        return sum(await asyncio.gather(*(self._release_lost(one.request_id) for one in lost)))
 
-    async def _give_back(self, request_id: str) -> bool:
+    async def _release_lost(self, request_id: str) -> bool:
         try:
             await self.release(request_id, "lost")
-        except LookupError:  # its call ended meanwhile, or somebody else settles too
+        except LookupError:  # the call ended meanwhile, or another process settles too
             return False
         return True

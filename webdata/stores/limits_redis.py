@@ -1,4 +1,4 @@
-"""Limits that processes and machines count together."""
+"""Rate limits that processes and machines count together."""
 
 from webdata.stores.interfaces import Limit, Plan, Refusal
 from webdata.stores.redis_server import PREFIX, RedisServer
@@ -32,16 +32,16 @@ redis.call('ZADD', in_flight, string.format('%.0f', now + lease), call_id)
 redis.call('PEXPIRE', in_flight, math.ceil(lease / 1000))
 return {most - count - 1, oldest and reset or window, 0, 0}
 """
-"""Counts a call, or tells why not, in one step: microseconds of the server's own clock, so that all count alike.
+"""Counts a call unless it is refused; returns the remaining requests, reset, refusal and retry of a Limit.
 
-The requests are a list of times, oldest first. The calls in flight are a sorted set by the time when they end at
-the latest: those of a process that died leave by themselves. Gives what remains, the reset, the refusal, the wait.
+Times are in microseconds of the server's clock, which all processes share. The requests are a list of times, oldest
+first. The calls in flight are a sorted set by their latest end, so that calls of a process that died expire.
 """
 REFUSALS: tuple[Refusal | None, ...] = (None, "requests", "in_flight")
 
 
 class RedisLimits:
-    """A LimitStore in Redis. A call is in flight for `longest_call` seconds at most, whether it leaves or not."""
+    """A LimitStore in Redis. A call is in flight for `longest_call` seconds at most, also without `leave`."""
 
     def __init__(self, server: RedisServer, longest_call: float) -> None:
         self._server = server
@@ -49,27 +49,17 @@ class RedisLimits:
 
     async def enter(self, key_id: str, plan: Plan, call_id: str) -> Limit | None:
         requests, calls = f"{PREFIX}requests:{{{key_id}}}", in_flight(key_id)
-        told = await self._server.ask(
-            "EVAL",
-            ENTER,
-            2,
-            requests,
-            calls,
-            plan.requests,
-            plan.seconds * 1_000_000,
-            plan.in_flight,
-            call_id,
-            self._lease,
-        )
-        if told is None:
+        arguments = (plan.requests, plan.seconds * 1_000_000, plan.in_flight, call_id, self._lease)
+        answer = await self._server.execute("EVAL", ENTER, 2, requests, calls, *arguments)
+        if answer is None:
             return None
-        remaining, reset, refusal, retry = told
+        remaining, reset, refusal, retry = answer
         return Limit(plan, remaining, reset / 1_000_000, REFUSALS[refusal], retry / 1_000_000)
 
     async def leave(self, key_id: str, call_id: str) -> None:
-        await self._server.ask("ZREM", in_flight(key_id), call_id)
+        await self._server.execute("ZREM", in_flight(key_id), call_id)
 
 
 def in_flight(key_id: str) -> str:
-    """Where the calls of a key that are in flight are kept; the braces keep all of a key on one node of a cluster."""
+    """The Redis key of a key's calls in flight; the braces assign all data of a key to one node of a cluster."""
     return f"{PREFIX}in_flight:{{{key_id}}}"

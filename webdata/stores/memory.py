@@ -1,4 +1,4 @@
-"""State kept in memory, for tests and trials: gone with the process."""
+"""Stores in the memory of the process, for tests and trials."""
 
 import logging
 from collections import defaultdict
@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from webdata.stores.books import Books, Credit, Movement, Operation, Reservation
 from webdata.stores.interfaces import (
     DEFAULT_ACCOUNT,
     DEFAULT_PLAN,
@@ -19,7 +18,8 @@ from webdata.stores.interfaces import (
     Usage,
     rotatable,
 )
-from webdata.stores.ledger import BookLedger
+from webdata.stores.ledger import BaseLedger
+from webdata.stores.ledger_state import Credit, LedgerState, Movement, Operation, Reservation
 
 logger = logging.getLogger(__name__)
 
@@ -32,35 +32,35 @@ GROUPS: dict[GroupBy, Callable[[Movement], str | None]] = {
 
 @dataclass
 class MemoryDatabase:
-    """What the stores share."""
+    """The state that the stores share."""
 
     keys: dict[str, Key] = field(default_factory=dict)
     """By digest."""
     accounts: dict[str, Account] = field(default_factory=dict)
     plans: dict[str, Plan] = field(default_factory=lambda: {DEFAULT_PLAN.name: DEFAULT_PLAN})
-    books: Books = field(default_factory=Books)
+    ledger_state: LedgerState = field(default_factory=LedgerState)
     movements: list[Movement] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         now = datetime.now(UTC)
         self.add(Account(DEFAULT_ACCOUNT, "default", DEFAULT_PLAN, now))
-        self.do(Credit(now, DEFAULT_ACCOUNT, TRIAL_CREDITS, "trial"))
+        self.write(Credit(now, DEFAULT_ACCOUNT, TRIAL_CREDITS, "trial"))
 
     def add(self, account: Account) -> None:
-        """Keep an account, without credits."""
+        """Add an account, without credits."""
         self.accounts[account.id] = account
-        self.books.balances[account.id] = 0
+        self.ledger_state.balances[account.id] = 0
 
     def account(self, account_id: str) -> Account:
-        """The account, with its plan as it is now."""
+        """The account, with the current state of its plan."""
         account = self.accounts[account_id]
         return replace(account, plan=self.plans[account.plan.name])
 
-    def do(self, operation: Operation) -> int:
-        """Write an operation; gives the balance after it."""
-        movement = self.books.apply(operation)
+    def write(self, operation: Operation) -> int:
+        """Write an operation; returns the new balance of its account."""
+        movement = self.ledger_state.apply(operation)
         self.movements.append(movement)
-        return self.books.balances[movement.account_id]
+        return self.ledger_state.balances[movement.account_id]
 
 
 class MemoryKeys:
@@ -80,7 +80,7 @@ class MemoryKeys:
         key = self._keys.get(digest)
         if key is None:
             return None
-        return Caller(key, self._database.account(key.account_id), self._database.books.balances[key.account_id])
+        return Caller(key, self._database.account(key.account_id), self._database.ledger_state.balances[key.account_id])
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
         key = self._by_id(key_id)
@@ -133,7 +133,7 @@ class MemoryAccounts:
         return [plan for _, plan in sorted(self._database.plans.items())]
 
 
-class MemoryLedger(BookLedger):
+class MemoryLedger(BaseLedger):
     """A Ledger in lists and dictionaries."""
 
     def __init__(self, database: MemoryDatabase, process: str) -> None:
@@ -142,7 +142,7 @@ class MemoryLedger(BookLedger):
 
     async def balance(self, account_id: str) -> int:
         try:
-            return self._database.books.balances[account_id]
+            return self._database.ledger_state.balances[account_id]
         except KeyError:
             raise LookupError(f"there is no account {account_id}") from None
 
@@ -155,22 +155,22 @@ class MemoryLedger(BookLedger):
         return [_usage(group, movements) for group, movements in sorted(groups.items())]
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """There is nothing to close."""
 
     async def flush(self) -> None:
-        """Nothing waits."""
+        """There is no queue."""
 
-    async def _do(self, operation: Operation) -> int:
-        return self._database.do(operation)
+    async def _write(self, operation: Operation) -> int:
+        return self._database.write(operation)
 
     def _post(self, operation: Operation) -> None:
         try:
-            self._database.do(operation)
+            self._database.write(operation)
         except (LookupError, ValueError):
             logger.exception("%s is lost", operation)
 
     async def _reservations(self) -> Iterable[Reservation]:
-        return list(self._database.books.reservations.values())
+        return list(self._database.ledger_state.reservations.values())
 
 
 class MemoryLinks:
@@ -187,7 +187,7 @@ class MemoryLinks:
             self._addresses.setdefault(one, address)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """There is nothing to close."""
 
 
 def _usage(group: str, movements: Sequence[Movement]) -> Usage:

@@ -1,6 +1,6 @@
-"""Connections to PostgreSQL that do not wait for ever: a server may be frozen, or gone from the network without a word.
+"""Connections to PostgreSQL with timeouts, for a server that is frozen or unreachable without an error.
 
-The time is watched here alone: a server that stands still watches nothing, and TCP takes it for one that is slow.
+Only the client can measure them: a frozen server runs no timers, and TCP treats it as a slow one.
 """
 
 from collections.abc import Callable
@@ -16,73 +16,68 @@ from sqlalchemy import Engine, event
 
 T = TypeVar("T")
 
-TOLD = 0.9
-"""Part of the patience after which the server gives up what waits for a lock: it is not silent then, and does not wait
-for somebody who has gone."""
-REST_SECONDS = 1.0
-"""After a silence, until a connection is tried again: those who would wait for the same are told at once."""
+LOCK_SHARE = 0.9
+"""Part of the timeout after which the server ends a wait for a lock, earlier than the client, so that it answers."""
+RETRY_SECONDS = 1.0
+"""After a timeout, how long new connections fail at once instead of waiting for the same timeout."""
 
 
-class PatientConnection(Connection[Any]):
+class TimedConnection(Connection[Any]):
     """A connection that is closed when the server takes too long to answer."""
 
-    patience: float
-    """Seconds that it may take."""
-    silent: Callable[[], OperationalError]
-    """Who is told that it took longer, and says what to raise."""
+    answer_timeout: float
+    """In seconds."""
+    on_timeout: Callable[[], OperationalError]
+    """Records a timeout and returns the error to raise."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """What psycopg waits for whenever the server was asked something; raises OperationalError in time."""
+        """Psycopg's hook for every wait for an answer; raises OperationalError after the timeout."""
         try:
-            return super().wait(gen, interval, self.patience if timeout is None else timeout)
+            return super().wait(gen, interval, self.answer_timeout if timeout is None else timeout)
         except OperationalError:
             if self.pgconn.transaction_status != TransactionStatus.ACTIVE:
                 raise
             self.close()
-            raise self.silent() from None
+            raise self.on_timeout() from None
 
 
-class Connecting:
-    """Makes the connections of an engine."""
+class Connector:
+    """Makes the connections of an engine, whose server may take `timeout` seconds to answer."""
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
-        self._silent_at = -inf
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
+        self._timed_out_at = -inf
 
-    def connect(self, args: list[Any], params: dict[str, Any]) -> PatientConnection:
-        """A connection, as psycopg makes it; raises OperationalError."""
-        if monotonic() < self._silent_at + REST_SECONDS:
+    def connect(self, args: list[Any], params: dict[str, Any]) -> TimedConnection:
+        """Connect with the arguments of psycopg's `connect`; raises OperationalError."""
+        if monotonic() < self._timed_out_at + RETRY_SECONDS:
             raise self._error()
         try:
-            connection = PatientConnection.connect(*args, **params)
+            connection = TimedConnection.connect(*args, **params)
         except ConnectionTimeout as error:
-            raise self._silent() from error
-        connection.patience, connection.silent = self._patience, self._silent
+            raise self._on_timeout() from error
+        connection.answer_timeout, connection.on_timeout = self._timeout, self._on_timeout
         self._limit_locks(connection)
         return connection
 
-    def _limit_locks(self, connection: PatientConnection) -> None:
-        """Who stands still in the middle of a transaction, as a suspended machine does, must not hold up the others."""
-        limits = {"lock_timeout": TOLD * self._patience, "idle_in_transaction_session_timeout": self._patience}
+    def _limit_locks(self, connection: TimedConnection) -> None:
+        """Let the server end a transaction whose client is frozen, as on a suspended machine, and release its locks."""
+        limits = {"lock_timeout": LOCK_SHARE * self._timeout, "idle_in_transaction_session_timeout": self._timeout}
         connection.autocommit = True
         for name, seconds in limits.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, f"{seconds * 1000:.0f}ms"))
         connection.autocommit = False
 
-    def _silent(self) -> OperationalError:
-        self._silent_at = monotonic()
+    def _on_timeout(self) -> OperationalError:
+        self._timed_out_at = monotonic()
         return self._error()
 
     def _error(self) -> OperationalError:
-        return OperationalError(f"the server has not answered within {self._patience:g} seconds")
+        return OperationalError(f"the server has not answered within {self._timeout:g} seconds")
 
 
-def limit_waits(engine: Engine, patience: float) -> None:
-    """Let an engine make connections from now on whose server may take so many seconds to answer a statement."""
-    connecting = Connecting(patience)
-
-    def connect(_dialect: Any, _record: Any, args: list[Any], params: dict[str, Any]) -> PatientConnection:
-        return connecting.connect(args, params)
-
-    event.listen(engine, "do_connect", connect)
+def limit_waits(engine: Engine, timeout: float) -> None:
+    """Let the server of an engine take `timeout` seconds for an answer, on connections made from now on."""
+    connector = Connector(timeout)
+    event.listen(engine, "do_connect", lambda _dialect, _record, args, params: connector.connect(args, params))
     engine.dispose()

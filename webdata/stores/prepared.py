@@ -1,7 +1,7 @@
-"""Statements that SQLAlchemy writes once and the database's own driver runs: those that every call needs.
+"""Statements that SQLAlchemy compiles once and the database driver executes, for the queries of every call.
 
-Measured in the service, with SQLite: to look a key up took 60 us by SQLAlchemy and takes 10 so; a group of 16 movements
-took 950 us and takes 620, of which the disk takes half.
+Measured in the service, with SQLite: the look-up of a key takes 10 us, by SQLAlchemy 60; a group of 16 movements takes
+620 us, by SQLAlchemy 950, and half of the 620 is the disk.
 """
 
 from collections import namedtuple
@@ -18,14 +18,14 @@ from sqlalchemy.types import TypeDecorator
 from webdata.domain.errors import DatabaseAwayError
 
 Raw = tuple[Any, ...]
-"""A row as the driver gives it."""
+"""A row as the driver returns it."""
 Process = Callable[[Any], Any] | None
 
 
 class Prepared:
-    """A statement in the words of one kind of database.
+    """A statement in one dialect of SQL.
 
-    `parameters` are their names, in the order in which their values are given; those of an INSERT are its columns.
+    `parameters` are the names of its parameters, in the order of the values of each run; for an INSERT its columns.
     """
 
     def __init__(self, statement: Select[Any] | UpdateBase, dialect: Dialect, *parameters: str) -> None:
@@ -34,33 +34,33 @@ class Prepared:
         self._names = None if compiled.positional else parameters
         order = [parameters.index(name) for name in getattr(compiled, "positiontup", None) or ()]
         self._order = order if order != sorted(order) else None
-        binds = [_in(dialect, compiled.binds[name].type) for name in parameters]
-        self._processes = [(place, process) for place, process in enumerate(binds) if process]
-        found: Mapping[str, Any] = dict(statement.selected_columns) if isinstance(statement, Select) else {}
-        self._results = [_out(dialect, one.type) for one in found.values()]
-        self._row = namedtuple("Row", found.keys())  # type: ignore[misc]  # the names are those of the statement
+        binds = [_bind_processor(dialect, compiled.binds[name].type) for name in parameters]
+        self._processes = [(index, process) for index, process in enumerate(binds) if process]
+        columns: Mapping[str, Any] = dict(statement.selected_columns) if isinstance(statement, Select) else {}
+        self._results = [_result_processor(dialect, one.type) for one in columns.values()]
+        self._row = namedtuple("Row", columns.keys())  # type: ignore[misc]  # the names are those of the statement
 
     def run(self, on: Any, *values: Any) -> None:
-        """Run it on a cursor of the driver's."""
+        """Execute it on a cursor of the driver."""
         on.execute(self._text, self._parameters(values))
 
     def run_all(self, on: Any, rows: Iterable[Sequence[Any]]) -> None:
-        """Run it for each of the rows."""
+        """Execute it for each row of values."""
         on.executemany(self._text, [self._parameters(values) for values in rows])
 
     def one(self, on: Any, *values: Any) -> Raw | None:
-        """The only row, as the driver gives it, if there is one."""
+        """The first row as the driver returns it, or None."""
         self.run(on, *values)
-        found: list[Raw] = on.fetchall()
-        return found[0] if found else None
+        rows: list[Raw] = on.fetchall()
+        return rows[0] if rows else None
 
     def all(self, on: Any, *values: Any) -> list[Any]:
-        """All rows, as `read` gives them."""
+        """All rows, as `read` returns them."""
         self.run(on, *values)
         return [self.read(raw) for raw in on.fetchall()]
 
     def read(self, raw: Raw) -> Any:
-        """A row in Python's types, a tuple whose places have the names of the columns."""
+        """A row in Python's types: a named tuple with the names of the columns."""
         return self._row(
             *(process(value) if process else value for process, value in zip(self._results, raw, strict=True))
         )
@@ -68,15 +68,15 @@ class Prepared:
     def _parameters(self, values: Sequence[Any]) -> Sequence[Any] | Mapping[str, Any]:
         if self._processes:
             values = list(values)
-            for place, process in self._processes:
-                values[place] = process(values[place])
+            for index, process in self._processes:
+                values[index] = process(values[index])
         if self._names:
             return dict(zip(self._names, values, strict=True))
-        return [values[place] for place in self._order] if self._order else values
+        return [values[index] for index in self._order] if self._order else values
 
 
 class Texts(TypeDecorator[Sequence[str]]):
-    """Several texts as one value: an array, or JSON where the database has none."""
+    """Several texts as one value: an array, or JSON in a database without arrays."""
 
     impl = Text
     cache_ok = True
@@ -89,7 +89,7 @@ class Texts(TypeDecorator[Sequence[str]]):
 
 
 def among(sought: ColumnElement[str], name: str, dialect: Dialect) -> ColumnElement[bool]:
-    """Whether a column is one of the texts of a parameter, however many they are."""
+    """Whether a column equals one of the texts in a parameter of type Texts."""
     texts = bindparam(name, type_=Texts())
     if dialect.name == "postgresql":
         return sought == func.any(texts)
@@ -98,7 +98,7 @@ def among(sought: ColumnElement[str], name: str, dialect: Dialect) -> ColumnElem
 
 @contextmanager
 def cursor(connection: Connection) -> Iterator[Any]:
-    """A cursor of the driver's on a connection; raises DatabaseAwayError where the database does not answer."""
+    """A cursor of the driver; raises DatabaseAwayError where the database does not answer."""
     driver = connection.dialect.loaded_dbapi
     opened = connection.connection.cursor()
     try:
@@ -109,11 +109,11 @@ def cursor(connection: Connection) -> Iterator[Any]:
         opened.close()
 
 
-def _in(dialect: Dialect, kind: Any) -> Process:
+def _bind_processor(dialect: Dialect, kind: Any) -> Process:
     process: Process = kind.dialect_impl(dialect).bind_processor(dialect)
     return process
 
 
-def _out(dialect: Dialect, kind: Any) -> Process:
+def _result_processor(dialect: Dialect, kind: Any) -> Process:
     process: Process = kind.dialect_impl(dialect).result_processor(dialect, None)
     return process

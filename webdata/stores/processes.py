@@ -1,4 +1,4 @@
-"""Processes by name, so that it is known whose calls ended with their process."""
+"""Names of processes, to find the reservations of processes that have died."""
 
 import os
 import socket
@@ -6,21 +6,16 @@ from pathlib import Path
 
 
 def this_process() -> str:
-    """`host:pid:start`: a name that no other process has, also when a process id is used again."""
+    """`host:pid:start`: a name that stays unique when the process id is reused."""
     return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def is_dead(process: str) -> bool:
-    """Whether a process of this machine has ended; of other machines' processes it is not known, so they are not."""
+    """Whether a process has ended; False for processes of other machines, whose state is unknown here."""
     host, pid, started = process.rsplit(":", 2)
     if host != socket.gethostname():
         return False
     return not _runs(int(pid)) or _started(int(pid)) != started or _stat(int(pid))[:1] == ["Z"]
-
-
-def nobody(_: str) -> bool:
-    """For who only looks at the time: no process is held to be dead."""
-    return False
 
 
 def _runs(pid: int) -> bool:
@@ -34,12 +29,12 @@ def _runs(pid: int) -> bool:
 
 
 def _started(pid: int) -> str:
-    """When a process began, in the kernel's ticks (proc(5), field 22 of stat); empty where there is no /proc."""
+    """When a process started, in clock ticks since boot (proc(5), field 22 of stat); empty where there is no /proc."""
     return "".join(_stat(pid)[19:20])
 
 
 def _stat(pid: int) -> list[str]:
-    """From its state on, which is Z when it has ended and its parent, as in some containers, does not look after it."""
+    """The fields of stat from the state on, which is Z for a process that has ended but was not reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:

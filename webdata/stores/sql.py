@@ -26,9 +26,9 @@ BY_DIGEST = (
     .where(KEYS.c.digest == bindparam("sought"))
 )
 BALANCE = BY_DIGEST.selected_columns.keys().index("owner_balance")
-"""Its place in the row; all else changes rarely."""
-MOST_KNOWN = 10_000
-"""Rows whose keys and accounts are kept as Python's: to make them takes longer than to find the row."""
+"""The index of the balance in the row; the other columns change rarely."""
+CACHED_ROWS = 10_000
+"""Rows whose Key and Account are cached: to construct them takes longer than to query the row."""
 BY_AGE = select(KEYS).order_by(KEYS.c.created, KEYS.c.id)
 KEY = select(KEYS).where(KEYS.c.id == bindparam("sought")).with_for_update()
 TOUCH = (
@@ -49,7 +49,7 @@ class SqlKeys:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._by_digest = Prepared(BY_DIGEST, database.reads.dialect, "sought")
-        self._shaped = lru_cache(MOST_KNOWN)(self._shape)
+        self._constructed = lru_cache(CACHED_ROWS)(self._construct)
 
     async def add(self, key: Key) -> None:
         try:
@@ -59,7 +59,7 @@ class SqlKeys:
 
     async def find(self, digest: str) -> Caller | None:
         raw = await self._database.look_up(lambda on: self._by_digest.one(on, digest))
-        return None if raw is None else Caller(*self._shaped(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
+        return None if raw is None else Caller(*self._constructed(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
         change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
@@ -76,7 +76,7 @@ class SqlKeys:
     async def all(self) -> list[Key]:
         return await self._database.read(lambda on: [_key(row) for row in on.execute(BY_AGE)])
 
-    def _shape(self, raw: Raw) -> tuple[Key, Account]:
+    def _construct(self, raw: Raw) -> tuple[Key, Account]:
         row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))
         return _key(row), _account(row)
 
@@ -111,7 +111,7 @@ class SqlAccounts:
 
 
 class SqlLinks:
-    """A LinkStore in the table `links` of the database at `url`; raises ConfigError if it cannot be opened."""
+    """A LinkStore in the table `links` of the database at `url`. Raises ConfigError if it cannot be opened."""
 
     def __init__(self, url: str) -> None:
         self._database = open_links(url)
@@ -163,8 +163,8 @@ def _account(row: Row[Any]) -> Account:
 
 
 def _rotate(connection: Connection, key_id: str, successor: Key, until: datetime) -> None:
-    found = connection.execute(KEY, {"sought": key_id}).first()
-    key = rotatable(key_id, None if found is None else _key(found))
+    row = connection.execute(KEY, {"sought": key_id}).first()
+    key = rotatable(key_id, None if row is None else _key(row))
     expires = min(until, key.expires or until)
     connection.execute(insert(KEYS), _key_row(successor))
     connection.execute(update(KEYS).where(KEYS.c.id == key_id).values(expires=expires, replaced_by=successor.id))

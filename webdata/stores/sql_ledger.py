@@ -6,15 +6,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func, select, text
 
-from webdata.stores.books import Operation, Reservation
 from webdata.stores.database import Database
-from webdata.stores.grouped import GroupedWriter
+from webdata.stores.group_commit import GroupCommitter
 from webdata.stores.interfaces import GroupBy, Usage
-from webdata.stores.ledger import BookLedger
-from webdata.stores.sql_books import Results
+from webdata.stores.ledger import BaseLedger
+from webdata.stores.ledger_state import Operation, Reservation
+from webdata.stores.ledger_writer import Results
 from webdata.stores.tables import ACCOUNTS, MOVEMENTS, RESERVATIONS
 
-ALONE = text("LOCK TABLE reservations IN SHARE MODE")
+LOCK = text("LOCK TABLE reservations IN SHARE MODE")
 BALANCE = select(ACCOUNTS.c.balance).where(ACCOUNTS.c.id == bindparam("account"))
 
 GROUPS: dict[GroupBy, ColumnElement[Any]] = {
@@ -24,19 +24,19 @@ GROUPS: dict[GroupBy, ColumnElement[Any]] = {
 }
 
 
-class SqlLedger(BookLedger):
-    """A Ledger in an SQL database, by grouped commits: `write` does a group. `process` is who it writes for."""
+class SqlLedger(BaseLedger):
+    """A Ledger in an SQL database with group commit. `process` is as in BaseLedger; `write` writes a group."""
 
     def __init__(self, database: Database, process: str, write: Callable[[list[Operation]], Results]) -> None:
         super().__init__(process)
         self._database = database
-        self._writer: GroupedWriter[Operation, int] = GroupedWriter(write)
+        self._committer: GroupCommitter[Operation, int] = GroupCommitter(write)
 
     async def balance(self, account_id: str) -> int:
-        found = await self._database.read(lambda on: on.execute(BALANCE, {"account": account_id}).scalar())
-        if found is None:
+        balance = await self._database.read(lambda on: on.execute(BALANCE, {"account": account_id}).scalar())
+        if balance is None:
             raise LookupError(f"there is no account {account_id}")
-        return int(found)
+        return int(balance)
 
     async def usage(self, account_id: str, group_by: GroupBy, since: datetime, until: datetime) -> Sequence[Usage]:
         await self.flush()
@@ -45,25 +45,25 @@ class SqlLedger(BookLedger):
         return [Usage(str(group), *map(int, counts)) for group, *counts in rows]
 
     def close(self) -> None:
-        self._writer.close()
+        self._committer.close()
 
     async def flush(self) -> None:
-        await self._writer.flush()
+        await self._committer.flush()
 
-    async def _do(self, operation: Operation) -> int:
-        return await self._writer.submit(operation)
+    async def _write(self, operation: Operation) -> int:
+        return await self._committer.submit(operation)
 
     def _post(self, operation: Operation) -> None:
-        self._writer.post(operation)
+        self._committer.post(operation)
 
     async def _reservations(self) -> Iterable[Reservation]:
         return await self._database.write(_reserved)
 
 
 def _reserved(on: Connection) -> list[Reservation]:
-    """What is set aside, once all who write now have ended: one of them may have lost its owner."""
-    if on.dialect.name == "postgresql":  # SQLite lets in one at a time anyway
-        on.execute(ALONE)
+    """The reservations after all running transactions have ended; the parent of one of them may have died."""
+    if on.dialect.name == "postgresql":  # in SQLite this transaction is the only one
+        on.execute(LOCK)
     return [Reservation(**row._asdict()) for row in on.execute(select(RESERVATIONS))]
 
 

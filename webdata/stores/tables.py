@@ -1,4 +1,4 @@
-"""The tables of the SQL stores, as the last migration leaves them."""
+"""The tables of the SQL stores, equal to those that the last migration leaves."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -23,11 +23,11 @@ from sqlalchemy.types import TypeDecorator
 
 METADATA = MetaData()
 LINKS_METADATA = MetaData()
-"""Of a database of its own: links may be thrown away, keys and credits may not."""
+"""A separate database: unlike keys and credits, links may be deleted."""
 
 
 class Moment(TypeDecorator[datetime]):
-    """A time, kept in UTC and without its zone."""
+    """An aware time, stored in UTC without its zone."""
 
     impl = DateTime
     cache_ok = True
@@ -96,9 +96,9 @@ MOVEMENTS = Table(
     UniqueConstraint("request_id", "source", name="movements_request"),
     Index("movements_by_account", "account_id", "time"),
 )
-"""The ledger: rows are added, and never changed or deleted, which triggers of the database hold to.
+"""The ledger: append-only, enforced by triggers of the database.
 
-A request takes one credit from `balance` (or none, if it is free) and one from `reserved`: it begins and ends once.
+The unique constraint lets each request take a credit from `balance` once and from `reserved` once.
 """
 
 RESERVATIONS = Table(
@@ -111,7 +111,7 @@ RESERVATIONS = Table(
     Column("process", String(128), nullable=False),
     Column("time", Moment, nullable=False),
 )
-"""Of the ledger's movements the reservations that have not ended."""
+"""The reservations that have not ended."""
 
 LINKS = Table(
     "links",

@@ -1,4 +1,4 @@
-"""How a database came to its shape of today: Alembic's revisions, shipped with the package and run at the start."""
+"""Schema migrations: Alembic revisions, shipped with the package and run when a database is opened."""
 
 import logging
 from pathlib import Path
@@ -12,17 +12,17 @@ logger = logging.getLogger(__name__)
 HEAD = "0002"
 """The newest revision."""
 LOCK = 7_763_100
-"""What processes that start at once take turns by, in PostgreSQL: a number of our own."""
+"""The key of PostgreSQL's advisory lock that lets one process migrate at a time; an arbitrary number."""
 
 
 def run(engine: Engine) -> None:
-    """Bring the database to the newest revision; raises ConfigError where it is a newer one than is known here.
+    """Migrate the database to the newest revision, in one transaction, while other processes wait.
 
-    One process does it, in one transaction, and the others wait.
+    Raises ConfigError for a database whose revision is unknown to this version.
     """
     if _revision(engine) == HEAD:
         return
-    # Alembic takes longer to import than the rest of a command to run.
+    # Imported here because Alembic takes longer to import than a command takes to run.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
     from alembic.util import CommandError  # noqa: PLC0415
@@ -39,7 +39,7 @@ def run(engine: Engine) -> None:
         except CommandError as error:
             reason = "it was made by a newer webdata: install that one, or give another database"
             raise ConfigError(f"the database cannot be used: {reason}") from error
-    logger.info("The database has the shape of today (revision %s)", HEAD)
+    logger.info("The database has the newest schema (revision %s)", HEAD)
 
 
 def _revision(engine: Engine) -> str | None:

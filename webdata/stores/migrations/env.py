@@ -1,4 +1,4 @@
-"""What Alembic runs: the revisions, on the connection and in the transaction that `migrations.run` hands it."""
+"""Alembic's environment: it runs the revisions in the transaction that `migrations.run` has begun."""
 
 from alembic import context
 

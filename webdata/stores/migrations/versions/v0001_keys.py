@@ -1,4 +1,4 @@
-"""Keys alone, as they were before there were accounts: databases of that time have the table, and no revision."""
+"""The table of keys before there were accounts. Databases of that version have the table, but no revision."""
 
 from alembic import op
 from sqlalchemy import Boolean, Column, DateTime, String
@@ -8,7 +8,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the table, if it is not there."""
+    """Create the table if it does not exist."""
     op.create_table(
         "keys",
         Column("id", String(64), primary_key=True),

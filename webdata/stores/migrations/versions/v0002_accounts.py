@@ -1,4 +1,4 @@
-"""Accounts, plans and the ledger. Keys from before belong to the default account, which begins with trial credits."""
+"""Accounts, plans and the ledger. Existing keys belong to the default account, which starts with trial credits."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -22,18 +22,18 @@ revision = "0002"
 down_revision = "0001"
 
 PREFIX = "CASE WHEN test THEN 'wd_test_' ELSE 'wd_live_' END"
-"""All that is known of the secrets of keys from before."""
+"""The known part of the secrets of existing keys."""
 
 
 def upgrade() -> None:
-    """Make the tables, the default plan and account, and give keys their new columns."""
-    _make_tables()
+    """Create the tables, the default plan and account, and add the new columns of keys."""
+    _create_tables()
     _make_append_only()
-    _make_default_account()
-    _complete_keys()
+    _create_default_account()
+    _extend_keys()
 
 
-def _make_tables() -> None:
+def _create_tables() -> None:
     op.create_table(
         "plans",
         Column("name", String(64), primary_key=True),
@@ -98,7 +98,7 @@ def _make_append_only() -> None:
     )
 
 
-def _make_default_account() -> None:
+def _create_default_account() -> None:
     now = datetime.now(UTC).replace(tzinfo=None)
     _execute("INSERT INTO plans (name, requests, seconds, in_flight) VALUES ('default', 60, 60, 32)")
     _execute(
@@ -124,7 +124,7 @@ def _execute(statement: str, **values: Any) -> None:
     )
 
 
-def _complete_keys() -> None:
+def _extend_keys() -> None:
     with op.batch_alter_table("keys") as keys:
         keys.add_column(Column("account_id", String(64), nullable=False, server_default="acc_default"))
         keys.add_column(Column("prefix", String(64), nullable=False, server_default=""))

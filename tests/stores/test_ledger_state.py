@@ -1,4 +1,4 @@
-"""The rules of the ledger, whatever happens in whatever order."""
+"""The rules of the ledger under random sequences of operations."""
 
 import asyncio
 import tempfile
@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from sqlalchemy import select
 
 from webdata.domain.errors import OutOfCreditsError
-from webdata.stores.books import Movement, sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
+from webdata.stores.ledger_state import Movement, sums
 from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
@@ -25,19 +25,19 @@ OPERATIONS = ("commit", "release")
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """A ledger beside a model of it: balances, and requests by what became of them."""
+    """A ledger compared with a model: balances, reserved requests by account, and requests that have ended."""
 
     def __init__(self):
         super().__init__()
         self.runner = asyncio.Runner()
-        self.accounts, self.ledger = self.opened()
+        self.accounts, self.ledger = self.open()
         self.run(self.accounts.add(Account("acc_coffee", "coffee", DEFAULT_PLAN, datetime.now(UTC))))
         self.balances = {DEFAULT_ACCOUNT: 1000, "acc_coffee": 0}
         self.reserved = {}
-        self.over = set()
-        self.drop(998)
+        self.ended = set()
+        self.take_back(998)
 
-    def drop(self, amount):
+    def take_back(self, amount):
         self.run(self.ledger.credit(DEFAULT_ACCOUNT, -amount))
         self.balances[DEFAULT_ACCOUNT] -= amount
 
@@ -50,45 +50,45 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(account=ACCOUNTS, amount=st.integers(-3, 3))
     def credit(self, account, amount):
-        given = self.ledger.credit(account, amount)
+        crediting = self.ledger.credit(account, amount)
         if self.balances[account] + amount < 0:
-            self.refused(OutOfCreditsError, given)
+            self.refused(OutOfCreditsError, crediting)
         else:
             self.balances[account] += amount
-            assert self.run(given) == self.balances[account]
+            assert self.run(crediting) == self.balances[account]
 
     @rule(account=ACCOUNTS, request=REQUESTS)
     def reserve(self, account, request):
-        asked = self.ledger.reserve(account, request, "web_search", "key")
-        if request in self.reserved or request in self.over:
-            self.refused((ValueError, OutOfCreditsError), asked)
+        reserving = self.ledger.reserve(account, request, "web_search", "key")
+        if request in self.reserved or request in self.ended:
+            self.refused((ValueError, OutOfCreditsError), reserving)
         elif self.balances[account] == 0:
-            self.refused(OutOfCreditsError, asked)
+            self.refused(OutOfCreditsError, reserving)
         else:
             self.balances[account] -= 1
             self.reserved[request] = account
-            assert self.run(asked) == self.balances[account]
+            assert self.run(reserving) == self.balances[account]
 
     @rule(request=REQUESTS, operation=st.sampled_from(OPERATIONS))
     def end(self, request, operation):
-        ended = getattr(self.ledger, operation)(request, "ok")
+        ending = getattr(self.ledger, operation)(request, "ok")
         if request not in self.reserved:
-            self.refused(LookupError, ended)
+            self.refused(LookupError, ending)
             return
         account = self.reserved.pop(request)
-        self.over.add(request)
+        self.ended.add(request)
         self.balances[account] += operation == "release"
-        assert self.run(ended) == self.balances[account]
+        assert self.run(ending) == self.balances[account]
 
     @rule(account=ACCOUNTS, request=REQUESTS)
     def note(self, account, request):
         before = len(self.movements())
         self.ledger.note(account, request, "web_search", "key", "ok")
         self.run(self.ledger.flush())
-        repeated = request in self.reserved or request in self.over
+        repeated = request in self.reserved or request in self.ended
         assert len(self.movements()) == before + (not repeated)
         if request not in self.reserved:
-            self.over.add(request)
+            self.ended.add(request)
 
     @rule(dead=st.booleans())
     def settle(self, dead):
@@ -97,16 +97,16 @@ class LedgerMachine(RuleBasedStateMachine):
         if dead:
             for account in self.reserved.values():
                 self.balances[account] += 1
-            self.over |= set(self.reserved)
+            self.ended |= set(self.reserved)
             self.reserved = {}
 
     @invariant()
-    def the_rows_tell_the_balances(self):
-        held = sums(self.movements())
-        assert held.total() == 0
+    def balances_are_the_sums_of_movements(self):
+        amounts = sums(self.movements())
+        assert amounts.total() == 0
         for account, balance in self.balances.items():
-            assert held[account, "balance"] == balance == self.run(self.ledger.balance(account)) >= 0
-            assert held[account, "reserved"] == list(self.reserved.values()).count(account)
+            assert amounts[account, "balance"] == balance == self.run(self.ledger.balance(account)) >= 0
+            assert amounts[account, "reserved"] == list(self.reserved.values()).count(account)
 
     def teardown(self):
         self.ledger.close()
@@ -116,7 +116,7 @@ class LedgerMachine(RuleBasedStateMachine):
 class MemoryMachine(LedgerMachine):
     """The ledger in memory."""
 
-    def opened(self):
+    def open(self):
         self.database = MemoryDatabase()
         return MemoryAccounts(self.database), MemoryLedger(self.database, "here:1:1")
 
@@ -127,7 +127,7 @@ class MemoryMachine(LedgerMachine):
 class SqlMachine(LedgerMachine):
     """The ledger in SQLite."""
 
-    def opened(self):
+    def open(self):
         self.folder = tempfile.TemporaryDirectory()
         self.stores = SqlStores(f"sqlite:///{Path(self.folder.name)}/webdata.sqlite3")
         return self.stores.accounts, self.stores.ledger
@@ -144,10 +144,10 @@ class SqlMachine(LedgerMachine):
 
 
 @pytest.mark.parametrize(("machine", "examples"), [(MemoryMachine, 60), (SqlMachine, 8)])
-def test_invariants(machine, examples):
-    """Balances are the sums of their rows, all rows together hold nothing, and no balance is negative, ever."""
-    chosen = settings(
+def test_balances_match_the_movements(machine, examples):
+    """Each balance is the sum of its movements and never negative, and all movements add up to zero."""
+    options = settings(
         max_examples=examples, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    with ThreadPoolExecutor(1) as thread:  # which has no event loop running
-        thread.submit(run_state_machine_as_test, machine, settings=chosen).result()
+    with ThreadPoolExecutor(1) as thread:  # a thread without a running event loop
+        thread.submit(run_state_machine_as_test, machine, settings=options).result()

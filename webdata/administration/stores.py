@@ -1,4 +1,4 @@
-"""What the commands open and find."""
+"""The stores of the commands, and their errors as messages."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ from webdata.stores.sql_stores import SqlStores
 
 
 @contextmanager
-def opened(config: Config) -> Iterator[SqlStores]:
-    """The stores; what they refuse becomes a message."""
+def open_stores(config: Config) -> Iterator[SqlStores]:
+    """The stores of the configured database; their refusals are raised as usage errors."""
     try:
         with SqlStores(config.database) as stores:
             yield stores
@@ -21,10 +21,10 @@ def opened(config: Config) -> Iterator[SqlStores]:
         raise click.UsageError(str(error)) from error
 
 
-async def account_of(accounts: AccountStore, name: str) -> Account:
-    """The account of this name or id; raises ValueError that tells those that there are."""
+async def find_account(accounts: AccountStore, name: str) -> Account:
+    """The account of this name or id; raises ValueError that names the existing accounts."""
     account = await accounts.find(name)
     if account is None:
-        there = ", ".join(one.name for one in await accounts.all())
-        raise ValueError(f"there is no account {name!r}: the accounts are {there}; `webdata accounts create` makes one")
+        names = ", ".join(one.name for one in await accounts.all())
+        raise ValueError(f"there is no account {name!r}: the accounts are {names}; `webdata accounts create` makes one")
     return account
