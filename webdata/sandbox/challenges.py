@@ -1,28 +1,29 @@
-"""What may stand before any site: a challenge that only a real browser passes, and the refusal of others' TLS.
+"""Challenges in front of any site: a script that only a real browser completes, and the refusal of other TLS clients.
 
-The challenge is in the layout of Cloudflare's: a page with status 403 whose script draws, measures and waits, sets the
-cookie `sandbox_clearance`, which holds for the same user agent alone, and loads the page anew.
+The script's page has the layout of Cloudflare's challenge (status 403). The script draws, measures and waits, sets the
+cookie `sandbox_clearance`, which is valid for the same user agent only, and reloads the page.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 
-from webdata.sandbox import hello
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.sandbox import client_hello
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
 from webdata.sandbox.templates import blocks
 
-Page = Callable[[SandboxRequest], Reply]
-Wall = Callable[[Page], Page]
+Challenge = Callable[[Handler], Handler]
 
 CLEARANCE = "sandbox_clearance"
 CHALLENGE_SECONDS = 0.4
-"""How long the challenge's script waits, as real ones do."""
+"""How long the script waits, like those of real challenges."""
 BOX_AREA = 300 * 65
-"""What a browser measures on the challenge's box, in pixels: nothing but a layout engine knows it."""
+"""The size of the challenge's box in square pixels, which takes a layout engine to measure."""
+RAY = re.compile(r"[0-9a-f]{16}")
 
 
-def challenge(page: Page) -> Page:
-    """The challenge until a browser has passed it, then `page`."""
+def challenge(page: Handler) -> Handler:
+    """The challenge until a browser has completed it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
         return page(request) if cleared(request) else _challenge(request)
@@ -30,31 +31,30 @@ def challenge(page: Page) -> Page:
     return answer
 
 
-def handshake(page: Page) -> Page:
-    """`page` for those whose TLS is a browser's, 403 for all others."""
+def handshake(page: Handler) -> Handler:
+    """`page` for clients with the TLS handshake of a browser, 403 for all others."""
 
     def answer(request: SandboxRequest) -> Reply:
-        if hello.is_browsers(request.hello):
+        if client_hello.is_browser(request.client_hello):
             return page(request)
-        return Reply(403, HTML, blocks("walls.html")["denied"].fill(ray=_ray(request.url)).encode())
+        return Reply(403, HTML, blocks("challenges.html")["denied"].fill(ray=_ray(request.url)).encode())
 
     return answer
 
 
-WALLS: Mapping[str, Wall] = {"challenge": challenge, "handshake": handshake}
-"""By their names, which are words of scenarios too."""
+CHALLENGES: Mapping[str, Challenge] = {"challenge": challenge, "handshake": handshake}
+"""By the names of their scenarios."""
 
 
 def cleared(request: SandboxRequest) -> bool:
-    """Whether the clearance is one that the challenge's script has made in a browser of the same user agent."""
+    """Whether the clearance is one that the challenge's script computed in a browser of the same user agent."""
     ray, _, answer = request.cookies.get(CLEARANCE, "").partition(".")
     return bool(ray) and answer == str(_sum(ray, request.headers.get("user-agent", "")))
 
 
 def _challenge(request: SandboxRequest) -> Reply:
-    ray = _ray(request.url)
-    page = blocks("walls.html")["challenge"].fill(
-        host=request.host, ray=ray, cookie=CLEARANCE, milliseconds=round(CHALLENGE_SECONDS * 1000)
+    page = blocks("challenges.html")["challenge"].fill(
+        host=request.host, ray=_ray(request.url), cookie=CLEARANCE, milliseconds=round(CHALLENGE_SECONDS * 1000)
     )
     headers = (*HTML, ("cf-mitigated", "challenge"), ("Cache-Control", "no-store"))
     return Reply(403, headers, page.encode())
@@ -65,12 +65,8 @@ def _ray(url: str) -> str:
 
 
 def _sum(ray: str, user_agent: str) -> int:
-    """What the script makes of the ray: the colour that it draws and reads back, the box, the user agent."""
-    total = int(ray[:6], 16) + BOX_AREA if _is_ray(ray) else 0
+    """The script's checksum over the colour that it draws and reads back, the box, the ray and the user agent."""
+    total = int(ray[:6], 16) + BOX_AREA if RAY.fullmatch(ray) else 0
     for letter in ray + user_agent:
         total = (total * 31 + ord(letter)) % 2**32
     return total
-
-
-def _is_ray(text: str) -> bool:
-    return len(text) == 16 and all(letter in "0123456789abcdef" for letter in text)
