@@ -232,7 +232,7 @@ def _related(search: Search) -> Html:
 def _pages(search: Search) -> Html:
     cells = []
     for number, first in enumerate(range(1, RESULTS + 1, RESULTS_A_PAGE), 1):
-        here = first <= search.start < first + RESULTS_A_PAGE
-        block = search.block["page_here" if here else "page_link"]
+        is_current = first <= search.start < first + RESULTS_A_PAGE
+        block = search.block["current_page" if is_current else "page_link"]
         cells.append(block.fill(number=number, first=first, search=quote_plus(search.q)))
     return search.block["pages"].fill(q=search.topic, parts=joined(cells))

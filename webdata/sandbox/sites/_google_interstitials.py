@@ -1,4 +1,4 @@
-"""What Google shows instead of results (layouts: the sorry page, the JavaScript shell, the consent page, 403, 500)."""
+"""Google's pages in place of results: the sorry page, the JavaScript shell, the consent page, errors, home."""
 
 import re
 from hashlib import blake2b
@@ -8,14 +8,28 @@ from urllib.parse import urlencode
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
 from webdata.sandbox.templates import Html, blocks
 
+TEMPLATE = "google_interstitials.html"
+
 CAPTCHA_COOKIE = "GOOGLE_ABUSE_EXEMPTION"
 SHELL_COOKIE = "SG_SS"
 CONSENT_COOKIE = "SOCS"
 
 BOX_AREA = 304 * 78
-"""What a browser measures on the challenge's box, in pixels: nothing but a layout engine knows it."""
+"""The size of the challenge's box in square pixels, which takes a layout engine to measure."""
 
 NO_SCRIPT = Html("")
+
+
+def by_scenario(results: Handler) -> dict[str, Handler]:
+    """The pages of all scenarios of Google's sites that stand in place of results."""
+    return {
+        "captcha": captcha(results),
+        "enablejs": shell(results),
+        "consent": consent(results),
+        "denied": denied,
+        "limited": limited,
+        "error": failed,
+    }
 
 
 def captcha(page: Handler) -> Handler:
@@ -24,30 +38,30 @@ def captcha(page: Handler) -> Handler:
     def answer(request: SandboxRequest) -> Reply:
         if solved(request, CAPTCHA_COOKIE):
             return page(request)
-        asked = {"continue": request.url, "q": challenge_id(request.url)}
-        return redirect(f"{request.scheme}://{request.host}/sorry/index?{urlencode(asked)}")
+        parameters = {"continue": request.url, "q": challenge_id(request.url)}
+        return redirect(f"{request.scheme}://{request.host}/sorry/index?{urlencode(parameters)}")
 
     return answer
 
 
 def sorry(request: SandboxRequest) -> Reply:
     """The captcha itself, at `/sorry/index?continue=…`."""
-    script = blocks("google_interstitials.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
-    return _sorry(_next(request, request.first("continue")), script)
+    script = blocks(TEMPLATE)["pass"].fill(cookie=CAPTCHA_COOKIE)
+    return _sorry(_same_google(request, request.first("continue")), script)
 
 
 def limited(request: SandboxRequest) -> Reply:
-    """The sorry page that nothing passes."""
+    """The sorry page without a script, which no client can solve."""
     return _sorry(request.url, NO_SCRIPT)
 
 
 def shell(page: Handler) -> Handler:
-    """The page that wants JavaScript until a browser has run it, then `page`."""
+    """The page without content that requires JavaScript until a browser has run it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
         if solved(request, SHELL_COOKIE):
             return page(request)
-        block = blocks("google_interstitials.html")
+        block = blocks(TEMPLATE)
         script = block["pass"].fill(cookie=SHELL_COOKIE)
         hl = request.first("hl") or "en"
         return _page(block["shell"].fill(challenge=challenge_id(request.url), url=request.url, hl=hl, script=script))
@@ -56,37 +70,34 @@ def shell(page: Handler) -> Handler:
 
 
 def enablejs(_request: SandboxRequest) -> Reply:
-    """Where the shell sends clients without JavaScript."""
-    return _page(blocks("google_interstitials.html")["enablejs"].fill())
+    """The page to which the shell redirects clients without JavaScript."""
+    return _page(blocks(TEMPLATE)["enablejs"].fill())
 
 
 def consent(page: Handler) -> Handler:
-    """The consent page until its form was sent, then `page`."""
+    """The consent page until its form is posted, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
         if CONSENT_COOKIE in request.cookies:
             return page(request)
-        asked = {
-            "continue": request.url,
-            "gl": request.first("gl") or "DE",
-            "hl": request.first("hl") or "en",
-            "m": "0",
-        }
-        return redirect(f"{_consent_root(request)}/m?{urlencode(asked)}")
+        gl, hl = request.first("gl") or "DE", request.first("hl") or "en"
+        parameters = {"continue": request.url, "gl": gl, "hl": hl, "m": "0"}
+        return redirect(f"{_consent_root(request)}/m?{urlencode(parameters)}")
 
     return answer
 
 
 def consent_form(request: SandboxRequest) -> Reply:
     """The consent page itself, at `/m?continue=…` of the host `consent.google.…`."""
-    values = {"url": _next(request, request.first("continue")), "gl": request.first("gl"), "hl": request.first("hl")}
-    return _page(blocks("google_interstitials.html")["consent"].fill(save=f"{_consent_root(request)}/save", **values))
+    url = _same_google(request, request.first("continue"))
+    values = {"url": url, "gl": request.first("gl"), "hl": request.first("hl")}
+    return _page(blocks(TEMPLATE)["consent"].fill(save=f"{_consent_root(request)}/save", **values))
 
 
 def consent_saved(request: SandboxRequest) -> Reply:
-    """The answer to the form: a cookie, and back to where the client came from."""
+    """The reply to the posted form: a cookie, and a redirect to the requested page."""
     cookie = f"{CONSENT_COOKIE}=CAISHAgB; Path=/; Domain={_domain(request)}; SameSite=Lax"
-    return redirect(_next(request, request.form.get("continue", [""])[0]), 303, (("Set-Cookie", cookie),))
+    return redirect(_same_google(request, request.form.get("continue", [""])[0]), 303, (("Set-Cookie", cookie),))
 
 
 def denied(_request: SandboxRequest) -> Reply:
@@ -97,19 +108,23 @@ def failed(_request: SandboxRequest) -> Reply:
     return error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer.")
 
 
+def wrong_method() -> Reply:
+    return error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+
+
 def error(status: HTTPStatus, reason: str) -> Reply:
     """Google's plain error page."""
-    page = blocks("google_interstitials.html")["error"].fill(status=status.value, phrase=status.phrase, reason=reason)
+    page = blocks(TEMPLATE)["error"].fill(status=status.value, phrase=status.phrase, reason=reason)
     return _page(page, status.value)
 
 
 def home() -> Reply:
     """The page with the search box and nothing else."""
-    return _page(blocks("google_interstitials.html")["home"].fill())
+    return _page(blocks(TEMPLATE)["home"].fill())
 
 
 def _sorry(url: str, script: Html) -> Reply:
-    page = blocks("google_interstitials.html")["sorry"].fill(url=url, challenge=challenge_id(url), script=script)
+    page = blocks(TEMPLATE)["sorry"].fill(url=url, challenge=challenge_id(url), script=script)
     return _page(page, HTTPStatus.TOO_MANY_REQUESTS.value)
 
 
@@ -118,21 +133,21 @@ def _page(markup: Html, status: int = 200) -> Reply:
 
 
 def challenge_id(url: str) -> str:
-    """What a browser has to solve before it is shown the page at a URL."""
+    """The id of the challenge for a URL, from which the script of the page computes the solution."""
     return blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def solved(request: SandboxRequest, cookie: str) -> bool:
-    """Whether the cookie holds a challenge and what the page's script makes of it."""
-    asked, _, answer = request.cookies.get(cookie, "").partition(".")
+    """Whether the cookie holds the id of a challenge and the solution that a browser computes from it."""
+    challenge, _, solution = request.cookies.get(cookie, "").partition(".")
     total = BOX_AREA
-    for letter in asked:
+    for letter in challenge:
         total = (total * 31 + ord(letter)) % 2**32
-    return bool(asked) and answer == str(total)
+    return bool(challenge) and solution == str(total)
 
 
-def _next(request: SandboxRequest, url: str) -> str:
-    """Where to go on: only ever to the same Google."""
+def _same_google(request: SandboxRequest, url: str) -> str:
+    """The URL, if it is on the Google of the request; else that Google's home page."""
     domain = re.escape(_domain(request))
     same = re.match(rf"{request.scheme}://\w+{domain}/", url)
     return url if same else f"{request.scheme}://www{_domain(request)}/"

@@ -1,4 +1,4 @@
-"""A page of Google's results: which parts it has and what is in them, decided by the query alone."""
+"""Pages of Google's results, invented from the query alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 30
-"""How many there are to any query."""
+"""How many there are for any query."""
 RESULTS_A_PAGE = 10
-KEPT_PAGES = 64
+CACHED_PAGES = 64
 
 IMAGE = "https://images.example.com/{id}.jpg"
 TOPIC_CHARACTERS = 60
@@ -20,7 +20,7 @@ NOTHING = Html("")
 
 @dataclass(frozen=True)
 class Search:
-    """What was asked of Google."""
+    """The parameters of one page of Google's results."""
 
     q: str
     start: int = 0
@@ -29,7 +29,7 @@ class Search:
     gl: str = "us"
     mobile: bool = False
     known: bool = True
-    """Whether the layout is one that exists."""
+    """Whether the page has a layout that parsers know."""
 
     @property
     def topic(self) -> str:
@@ -44,24 +44,26 @@ class Search:
         return SeededRandom(self.q, self.gl, self.hl, *key)
 
     def has(self, part: str, one_in: int) -> bool:
-        """Whether this query's first page shows a part."""
+        """Whether the page is the first one of a query and has a part; one query in `one_in` has it."""
         return self.start == 0 and self.random("has", part).chance(one_in)
 
 
-@lru_cache(maxsize=KEPT_PAGES)
+@lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
-    """The whole page. The same search always gives the same bytes."""
-    return whole(search, _mobile_page if search.mobile else _desktop_page)
+    """The page of web results. The same search always gives the same bytes."""
+    return results_page(search, _mobile_page if search.mobile else _desktop_page)
 
 
-def whole(search: Search, results: Callable[[Search], Html]) -> bytes:
-    """The page that `results` makes; past their end, or for a layout that nobody knows, another."""
-    make = _empty_page if search.start >= RESULTS else results if search.known else _unknown_page
+def results_page(search: Search, page: Callable[[Search], Html]) -> bytes:
+    """The `page` of a search, the empty page behind the last result, or a page in an unknown layout."""
+    make = _empty_page if search.start >= RESULTS else page if search.known else _unknown_page
     return make(search).encode("utf-8", "replace")
 
 
 def _desktop_page(search: Search) -> Html:
-    main = search.block["main"].fill(parts=joined(_column(search)))
+    results = _results(search)
+    column = [_places(search), *results[:3], _questions(search), *results[3:6], _stories(search), *results[6:]]
+    main = search.block["main"].fill(parts=joined(column))
     top = joined([_shopping(search), _ads(search, "tads")])
     below = _related(search, _pages(search))
     bottom = _ads(search, "tadsb")
@@ -75,8 +77,8 @@ def _mobile_page(search: Search) -> Html:
 
 
 def _empty_page(search: Search) -> Html:
-    place = "notice" if search.mobile else "below"
-    return frame(search, **{place: search.block["empty"].fill(q=search.q)})
+    part = "notice" if search.mobile else "below"
+    return frame(search, **{part: search.block["empty"].fill(q=search.q)})
 
 
 def _unknown_page(search: Search) -> Html:
@@ -85,19 +87,13 @@ def _unknown_page(search: Search) -> Html:
 
 
 def frame(search: Search, **parts: Html) -> Html:
-    """The page around its parts; those that are not given are left empty."""
+    """The page around its parts; missing ones are empty."""
     empty = dict.fromkeys(("stats", "top", "notice", "main", "bottom", "below", "aside"), NOTHING)
     return search.block["page"].fill(q=search.q, hl=search.hl, **empty | parts)
 
 
-def _column(search: Search) -> list[Html]:
-    """The main column: results, with other things between them."""
-    results = _results(search)
-    return [_places(search), *results[:3], _questions(search), *results[3:6], _stories(search), *results[6:]]
-
-
 def ranks(search: Search) -> range:
-    """The ranks of the results on the page that was asked for."""
+    """The ranks of the results on the page."""
     return range(search.start + 1, min(search.start + search.count, RESULTS) + 1)
 
 
@@ -194,8 +190,8 @@ def _product(search: Search, rank: int) -> Html:
 def _questions(search: Search) -> Html:
     if not search.has("questions", 2):
         return NOTHING
-    asked = [text.format(topic=search.topic) for text in search.random("questions").sample(QUESTIONS, 4)]
-    parts = joined(search.block["question"].fill(question=question) for question in asked)
+    questions = [text.format(topic=search.topic) for text in search.random("questions").sample(QUESTIONS, 4)]
+    parts = joined(search.block["question"].fill(question=question) for question in questions)
     return search.block["questions"].fill(parts=parts)
 
 
@@ -274,10 +270,10 @@ def _profiles(search: Search) -> list[Html]:
 
 
 def _related(search: Search, pages: Html = NOTHING) -> Html:
-    words = search.random("related").sample(REFINEMENTS, 8)
-    refinement = search.block["refinement"]
+    block = search.block["refinement"]
     parts = joined(
-        refinement.fill(q=search.topic, word=word, link=quote_plus(f"{search.topic} {word}")) for word in words
+        block.fill(q=search.topic, word=refinement, link=quote_plus(f"{search.topic} {refinement}"))
+        for refinement in search.random("related").sample(REFINEMENTS, 8)
     )
     return search.block["related"].fill(parts=parts, pages=pages)
 
@@ -285,7 +281,7 @@ def _related(search: Search, pages: Html = NOTHING) -> Html:
 def _pages(search: Search) -> Html:
     cells = []
     for number, start in enumerate(range(0, RESULTS, RESULTS_A_PAGE), 1):
-        here = start <= search.start < start + RESULTS_A_PAGE
-        block = search.block["page_here" if here else "page_link"]
+        is_current = start <= search.start < start + RESULTS_A_PAGE
+        block = search.block["current_page" if is_current else "page_link"]
         cells.append(block.fill(number=number, start=start, link=quote_plus(search.q)))
     return search.block["pages"].fill(parts=joined(cells))

@@ -1,4 +1,4 @@
-"""Google's web search: results in the layout of 2026 (desktop) and 2023 (mobile), with invented content."""
+"""Google's web search: invented results in the layout of 2026 (desktop) and 2023 (mobile)."""
 
 from http import HTTPStatus
 
@@ -11,7 +11,7 @@ HOSTS = _google_search.HOSTS
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """Google's answer: home, a page of results, or a page of `_google_interstitials`."""
+    """Google's home page, a page of results, or a page of `_google_interstitials`."""
     path = request.path.rstrip("/")
     if request.host.startswith("consent."):
         return interstitials.consent_saved(request) if path == "/save" else interstitials.consent_form(request)
