@@ -1,4 +1,4 @@
-"""A page of Bing's results: which parts it has and what is in them, decided by the query alone."""
+"""Pages of Bing's results, invented from the query alone."""
 
 import re
 from base64 import b64encode, urlsafe_b64encode
@@ -11,10 +11,10 @@ from webdata.sandbox.invention import PUBLISHERS, REFINEMENTS, TITLES, SeededRan
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 34
-"""How many there are to any query."""
+"""How many there are for any query."""
 RESULTS_A_PAGE = 10
-MOST_A_PAGE = 50
-KEPT_PAGES = 64
+MAX_A_PAGE = 50
+CACHED_PAGES = 64
 
 BING = "https://www.bing.com"
 IMAGE = "https://images.example.com/{id}.jpg"
@@ -27,19 +27,19 @@ DECOYS = (
     "“{word}” in a sentence",
     "How “{word}” is spelt",
 )
-"""Titles of results that answer the first word of a query and nothing else."""
+"""Titles of results that match the first word of a query and nothing else."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What was asked of Bing."""
+    """The parameters of one page of Bing's results."""
 
     q: str
     first: int = 1
     count: int = RESULTS_A_PAGE
     mkt: str = "en-US"
     country: str = "US"
-    """Where the reader is."""
+    """Where Bing locates the client."""
     mobile: bool = False
 
     @property
@@ -50,12 +50,12 @@ class Search:
     @property
     def word(self) -> str:
         """The first word of the terms."""
-        found = re.search(r"\w+", self.q)
-        return found.group()[:TOPIC_CHARACTERS] if found else self.topic
+        match = re.search(r"\w+", self.q)
+        return match.group()[:TOPIC_CHARACTERS] if match else self.topic
 
     @property
     def start(self) -> int:
-        """Where the page begins: beyond the end Bing sends the first one again."""
+        """The rank of the page's first result: behind the last result Bing repeats the first page."""
         return self.first if self.first <= RESULTS else 1
 
     @property
@@ -66,11 +66,11 @@ class Search:
         return SeededRandom(self.q, self.mkt, *key)
 
     def has(self, part: str, one_in: int) -> bool:
-        """Whether this query's first page shows a part."""
+        """Whether the page is the first one of a query and has a part; one query in `one_in` has it."""
         return self.start == 1 and self.random("has", part).chance(one_in)
 
 
-@lru_cache(maxsize=KEPT_PAGES)
+@lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
     """The page of results. The same search always gives the same bytes."""
     results = _results(search)
@@ -85,24 +85,24 @@ def page(search: Search) -> bytes:
 
 
 def empty_page(search: Search) -> bytes:
-    """The page that says that nothing was found, whether that is true or not."""
+    """The page that reports no results, for any query."""
     return _frame(search, column=search.block["nothing"].fill(q=search.q))
 
 
 def degraded_page(search: Search) -> bytes:
-    """Results in the right shape that answer the first word alone."""
+    """Results in the known layout that match the first word alone."""
     results = [search.block["result"].fill(**_decoy(search, rank)) for rank in range(1, RESULTS_A_PAGE + 1)]
     return _frame(search, stats=search.block["stats"].fill(text="About 89 results"), column=joined(results))
 
 
 def unknown_page(search: Search) -> bytes:
-    """Results in a shape that no parser knows."""
+    """Results in a layout that no parser knows."""
     cards = [search.block["unknown_result"].fill(**_organic(search, rank)) for rank in _ranks(search)]
     return _frame(search, column=search.block["unknown"].fill(parts=joined(cards)))
 
 
 def _frame(search: Search, **parts: Html) -> bytes:
-    """The page around its parts; those that are not given are left empty."""
+    """The page around its parts; missing ones are empty."""
     empty = dict.fromkeys(("stats", "column", "aside"), NOTHING)
     region, lang = search.mkt.rpartition("-")[2], search.mkt.partition("-")[0]
     markup = search.block["page"].fill(
@@ -150,13 +150,13 @@ def _decoy(search: Search, rank: int) -> dict[str, str | int]:
 
 
 def _tracked(link: str) -> str:
-    """The link over Bing's redirect."""
+    """The link through Bing's redirect."""
     encoded = urlsafe_b64encode(link.encode()).decode().rstrip("=")
     return f"{BING}/ck/a?!&&p=inventedJmltdHM9MTc2NzIyNTYwMA&ptn=3&ver=2&hsh=4&u=a1{encoded}&ntb=1"
 
 
 def _paid(link: str) -> str:
-    """The link over the tracker of ads."""
+    """The link through the redirect of ads."""
     return f"{BING}/aclk?ld=e8invented&u={quote_plus(b64encode(quote(link, safe='').encode()).decode())}"
 
 
@@ -204,11 +204,11 @@ def _shopping(search: Search) -> Html:
 def _product(search: Search, rank: int) -> Html:
     random = search.random("product", rank)
     source, host = random.choice(PUBLISHERS)
-    start, rest = f"{search.topic}, ", f"model {random.number(100, 999)}"
+    start, end = f"{search.topic}, ", f"model {random.number(100, 999)}"
     return search.block["product"].fill(
-        title=f"{start}{rest}",
+        title=f"{start}{end}",
         start=start,
-        rest=rest,
+        end=end,
         link=_paid(f"https://{host}/shop/{slug(search.q)}-{rank}"),
         price=random.price(),
         source=source,
@@ -223,8 +223,7 @@ def _videos(search: Search) -> Html:
 
 
 def _related(search: Search) -> Html:
-    words = search.random("related").sample(REFINEMENTS, 6)
-    texts = [f"{search.topic} {word}" for word in words]
+    texts = [f"{search.topic} {refinement}" for refinement in search.random("related").sample(REFINEMENTS, 6)]
     parts = joined(search.block["refinement"].fill(text=text, search=quote_plus(text)) for text in texts)
     return search.block["related"].fill(q=search.topic, parts=parts)
 
