@@ -48,6 +48,9 @@ class Scenario:
     name: str
     number: float | None = None
 
+    def __str__(self) -> str:
+        return f"sandbox:{self.name}" + ("" if self.number is None else f"={self.number}")
+
 
 def scenarios(terms: str) -> list[Scenario]:
     """The scenarios in search terms, in their order."""

@@ -76,7 +76,7 @@ def test_todays_ids_are_told_by_page_and_call():
     assert one.id == first
     forged = articles.Signed(two.id, two.time, "0" * 48)
     known, hidden = addresses([one, forged])
-    assert (known, hidden) == (_news_ids.opened(first)[0], None)
+    assert (known, hidden) == (_news_ids.decoded(first)[0], None)
     assert known.startswith("https://")
 
 
