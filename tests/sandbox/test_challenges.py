@@ -1,4 +1,4 @@
-"""What may stand before any site."""
+"""Challenges in front of any site."""
 
 import pytest
 import pytest_twisted
@@ -13,7 +13,7 @@ UA = "Mozilla/5.0 Chrome/156.0.0.0"
 RAY = "0123456789abcdef"
 
 
-def asked(**headers):
+def request(**headers):
     return SandboxRequest("GET", "https", "www.google.com", "/search?q=coffee", headers)
 
 
@@ -25,17 +25,17 @@ def clearance(user_agent=UA, ray=RAY):
     return f"{challenges.CLEARANCE}={ray}.{challenges._sum(ray, user_agent)}"
 
 
-def test_a_challenge_is_told_as_one():
-    """The challenge is a 403 that our own judge takes for a JavaScript challenge, by header and by page."""
-    reply = challenges.challenge(page)(asked())
+def test_a_challenge_is_recognised():
+    """The challenge is a 403 that is classified as a JavaScript challenge, by its header and by its page."""
+    reply = challenges.challenge(page)(request())
     assert reply.status == 403
     for headers in (dict(reply.headers), {}):
-        assert blocked.block(403, headers, reply.body, asked().url).kind == "javascript"
+        assert blocked.block(403, headers, reply.body, request().url).kind == "javascript"
 
 
-def test_the_cookie_opens_the_page():
-    """What the script makes of the challenge lets its browser in."""
-    reply = challenges.challenge(page)(asked(cookie=clearance(), **{"user-agent": UA}))
+def test_a_clearance_opens_the_page():
+    """The clearance that the script computes opens the page to the same browser."""
+    reply = challenges.challenge(page)(request(cookie=clearance(), **{"user-agent": UA}))
     assert reply.body == b"results"
 
 
@@ -49,38 +49,38 @@ def test_the_cookie_opens_the_page():
         "",
     ],
 )
-def test_no_other_cookie_does(cookie):
-    """A clearance of another user agent, or a made-up one, opens nothing."""
-    assert challenges.challenge(page)(asked(cookie=cookie, **{"user-agent": UA})).status == 403
+def test_an_invalid_clearance_is_refused(cookie):
+    """A clearance of another user agent, or a made-up one, gets the challenge."""
+    assert challenges.challenge(page)(request(cookie=cookie, **{"user-agent": UA})).status == 403
 
 
-def test_a_handshake_that_is_no_browsers_is_denied():
-    """Without a browser's TLS there is a page that says no."""
-    reply = challenges.handshake(page)(asked())
+def test_other_tls_handshakes_are_denied():
+    """A client without a browser's TLS handshake gets a denial."""
+    reply = challenges.handshake(page)(request())
     assert reply.status == 403
-    assert blocked.block(403, {}, reply.body, asked().url).kind == "denied"
+    assert blocked.block(403, {}, reply.body, request().url).kind == "denied"
 
 
 @pytest_twisted.async_yield_fixture
-async def walled(client):
-    """A client of a sandbox whose Google and Bing are walled."""
+async def protected(client):
+    """A client of a sandbox with challenges in front of Google and Bing."""
     sandbox = Sandbox(challenges={"www.google.com": challenges.challenge, "www.bing.com": challenges.handshake})
     yield type(client)(sandbox, await sandbox.start())
     await sandbox.stop()
 
 
 @ensureDeferred
-async def test_a_wall_stands_before_a_whole_host(walled):
-    """All of a walled host's pages are behind the wall, and no other's."""
-    assert (await walled.get("https://www.google.com/search?q=coffee")).status == 403
-    assert (await walled.get("http://www.google.com/")).status == 403
-    assert (await walled.get("https://www.bing.com/search?q=coffee")).status == 403
-    assert (await walled.get("https://www.google.de/search?q=coffee")).status == 200
+async def test_a_challenge_protects_a_whole_host(protected):
+    """All pages of the host are behind the challenge, those of other hosts are not."""
+    assert (await protected.get("https://www.google.com/search?q=coffee")).status == 403
+    assert (await protected.get("http://www.google.com/")).status == 403
+    assert (await protected.get("https://www.bing.com/search?q=coffee")).status == 403
+    assert (await protected.get("https://www.google.de/search?q=coffee")).status == 200
 
 
 @ensureDeferred
-async def test_a_word_builds_a_wall(client):
-    """Search terms ask for a wall on any site."""
+async def test_scenarios_challenge_on_any_site(client):
+    """A scenario in the search terms puts a challenge in front of any site."""
     for url in ("https://www.google.com/search?q=", "https://www.bing.com/search?q="):
         assert (await client.get(f"{url}tea+sandbox:challenge")).headers["cf-mitigated"] == "challenge"
         assert (await client.get(f"{url}tea+sandbox:handshake")).status == 403
