@@ -26,7 +26,7 @@ USAGE = "This is a forward proxy: ask for http://HOST/PATH, or open a tunnel wit
 
 
 class Backend(Interface):
-    """What answers the requests of a connection."""
+    """The proxy behind a connection, which answers its requests."""
 
     authority: Authority
     connections: "set[Connection]"

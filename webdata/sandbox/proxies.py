@@ -93,7 +93,7 @@ class RegionProxy:
         self._credentials = f"{user}:{password}" if user else ""
         self._random = Random(seed)  # noqa: S311 - repeatable failures
         self._clock = clock
-        self._allowance, self._counted_at = self.behaviour.per_second or 0.0, clock()
+        self._tokens, self._refilled_at = self.behaviour.per_second or 0.0, clock()
         self._listener: IListeningPort | None = None
         self._closed_port: socket.socket | None = None
 
@@ -151,18 +151,18 @@ class RegionProxy:
     def _denial(self) -> Reply | None:
         if self.behaviour.denied:
             return Reply(self.behaviour.denied, HTML, DENIED)
-        if self.behaviour.per_second and not self._allowed(self.behaviour.per_second):
+        if self.behaviour.per_second and not self._take_token(self.behaviour.per_second):
             return Reply(HTTPStatus.TOO_MANY_REQUESTS, (("Retry-After", "1"), *HTML), LIMITED)
         return None
 
-    def _allowed(self, per_second: float) -> bool:
+    def _take_token(self, per_second: float) -> bool:
         """Take a token from a bucket of one second's requests; False when it is empty."""
         now = self._clock()
-        self._allowance = min(per_second, self._allowance + (now - self._counted_at) * per_second)
-        self._counted_at = now
-        if self._allowance < 1:
+        self._tokens = min(per_second, self._tokens + (now - self._refilled_at) * per_second)
+        self._refilled_at = now
+        if self._tokens < 1:
             return False
-        self._allowance -= 1
+        self._tokens -= 1
         return True
 
 

@@ -32,7 +32,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True)
 class Message:
-    """One request as received."""
+    """A request as received, with any form of target (RFC 9112, 3.2)."""
 
     method: str
     target: str

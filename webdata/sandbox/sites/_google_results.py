@@ -120,13 +120,11 @@ def _organic(search: Search, rank: int) -> dict[str, str | int]:
 def _extras(search: Search, rank: int) -> dict[str, Html]:
     random = search.random("extras", rank)
     date = search.block["date"].fill(date=random.date()) if random.chance(3) else NOTHING
-    rating = _rating(search, random) if random.chance(4) else NOTHING
-    sitelinks = _sitelinks(search, rank) if rank == 1 and random.chance(2) else NOTHING
-    return {"date": date, "more": joined([rating, sitelinks])}
-
-
-def _rating(search: Search, random: SeededRandom) -> Html:
-    return search.block["rating"].fill(rating=random.rating(), reviews=random.number(2, 900))
+    rating = search.block["rating"]
+    more = [rating.fill(rating=random.rating(), reviews=random.number(2, 900))] if random.chance(4) else []
+    if rank == 1 and random.chance(2):
+        more.append(_sitelinks(search, rank))
+    return {"date": date, "more": joined(more)}
 
 
 def _sitelinks(search: Search, rank: int) -> Html:
@@ -135,16 +133,14 @@ def _sitelinks(search: Search, rank: int) -> Html:
 
 
 def _links(search: Search, link: str, titles: tuple[str, ...]) -> Html:
-    link_block = search.block["sitelink"]
-    links = [link_block.fill(link=f"{link}/{slug(title)}", title=title) for title in titles]
-    return Html(" · ".join(links))
+    block = search.block["sitelink"]
+    return Html(" · ".join(block.fill(link=f"{link}/{slug(title)}", title=title) for title in titles))
 
 
 def _stats(search: Search) -> Html:
     random = search.random("stats")
-    return search.block["stats"].fill(
-        total=f"{random.number(1_000, 900_000) * 1000:,}", hundredths=random.number(11, 89)
-    )
+    total = f"{random.number(1_000, 900_000) * 1000:,}"
+    return search.block["stats"].fill(total=total, hundredths=random.number(11, 89))
 
 
 def _ads(search: Search, area: str) -> Html:

@@ -33,7 +33,7 @@ class Search:
     gl: str
     ceid: str
     article_scenarios: str = ""
-    """The terms with the scenarios of the articles' pages."""
+    """The scenarios of the articles' pages, as search terms."""
     legacy_ids: bool = False
     """Whether the ids contain the articles' URLs."""
 

@@ -40,8 +40,8 @@ def signature(article_id: str, time: int) -> str:
     return blake2b(f"{article_id} {time}".encode("utf-8", "replace"), digest_size=24).hexdigest()
 
 
-def _id(url: str, amp: bytes = b"") -> str:
-    return _base64(VERSION + _field(URL, url) + amp)
+def _id(text: str, amp: bytes = b"") -> str:
+    return _base64(VERSION + _field(URL, text) + amp)
 
 
 def _field(number: int, text: str) -> bytes:

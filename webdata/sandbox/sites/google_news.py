@@ -124,8 +124,9 @@ def _signed_id(row: list[Any]) -> SignedId:
 def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) -> Reply:
     frames: list[list[Any]] = []
     for (article_id, time, signature, number), article in zip(signed_ids, articles, strict=True):
-        is_valid = article and signature == _news_ids.signature(article_id, time)
-        result = json.dumps(["garturlres", article[0], 1]) if is_valid and article else None
+        result = None
+        if article and signature == _news_ids.signature(article_id, time):
+            result = json.dumps(["garturlres", article[0], 1])
         frames.append(["wrb.fr", CALL, result, None, None, None, number])
     return Reply(200, JSON, (GUARD + json.dumps([*frames, ["di", 12]])).encode())
 
