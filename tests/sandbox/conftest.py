@@ -1,4 +1,4 @@
-"""A sandbox on a real port, and a plain client of the standard library that talks to it from a thread."""
+"""A sandbox on a real port, and a client of the standard library that runs in a thread."""
 
 import http.client
 import socket
@@ -13,8 +13,8 @@ from webdata.sandbox.server import Sandbox
 
 
 @dataclass(frozen=True)
-class Got:
-    """What the client received."""
+class Response:
+    """A response as the client received it."""
 
     status: int
     headers: dict[str, str]
@@ -27,7 +27,7 @@ class Got:
 
 @dataclass
 class Client:
-    """Asks one sandbox for pages; trusts its certificates and no others."""
+    """Fetches pages through one sandbox, and trusts its certificates alone."""
 
     sandbox: Sandbox
     url: str
@@ -48,7 +48,7 @@ class Client:
         return deferToThread(self.fetch, method, url, headers, body)
 
     def raw(self, data):
-        """Send bytes, and return all that comes back until the sandbox closes."""
+        """Send bytes, and return all that the sandbox sends until it closes."""
         return deferToThread(self._raw, data)
 
     def fetch(self, method, url, headers=(), body=None):
@@ -65,7 +65,8 @@ class Client:
                 method, target, body=body, headers={name.replace("_", "-"): v for name, v in headers.items()}
             )
             response = connection.getresponse()
-            return Got(response.status, {name.lower(): value for name, value in response.getheaders()}, response.read())
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return Response(response.status, headers, response.read())
         finally:
             connection.close()
 

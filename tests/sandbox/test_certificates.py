@@ -6,27 +6,27 @@ from cryptography import x509
 from webdata.sandbox.certificates import Authority
 
 
-def test_its_certificate_can_be_trusted():
-    """The authority shows a certificate that may sign others."""
+def test_the_authority_has_a_ca_certificate():
+    """The authority's certificate may sign others."""
     certificate = x509.load_pem_x509_certificate(Authority().pem)
     assert certificate.extensions.get_extension_for_class(x509.BasicConstraints).value.ca
 
 
-def test_a_host_is_signed_once():
-    """A host keeps its certificate, another host gets another."""
+def test_each_host_has_one_certificate():
+    """A host's certificate is cached, another host gets another one."""
     authority = Authority()
-    assert authority.host("www.example.com") is authority.host("www.example.com")
-    assert authority.host("www.example.com") is not authority.host("www.example.org")
+    assert authority.host_tls("www.example.com") is authority.host_tls("www.example.com")
+    assert authority.host_tls("www.example.com") is not authority.host_tls("www.example.org")
 
 
-def test_addresses_are_hosts_too():
-    """A numeric address gets a certificate like a name."""
-    assert Authority().host("192.0.2.1")
-    assert Authority().host("2001:db8::1")
+def test_ip_addresses_get_certificates():
+    """An IP address gets a certificate like a name."""
+    assert Authority().host_tls("192.0.2.1")
+    assert Authority().host_tls("2001:db8::1")
 
 
 @pytest.mark.parametrize("name", ["", "..", "-a-.com", "a" * 300])
-def test_what_is_no_host_gets_none(name):
-    """A name that no certificate can carry raises ValueError."""
+def test_invalid_host_names_are_refused(name):
+    """A name that no certificate can hold raises ValueError."""
     with pytest.raises(ValueError, match=r".*"):
-        Authority().host(name)
+        Authority().host_tls(name)

@@ -1,4 +1,4 @@
-"""One client of the proxy, and what it may do to it."""
+"""Connections of clients to the sandbox's proxy."""
 
 import http.client
 import socket
@@ -18,7 +18,7 @@ PAGE = "http://www.google.com/search?q=coffee"
 
 @ensureDeferred
 async def test_one_tunnel_serves_many_requests(client):
-    """A connection is kept inside the tunnel, for as many requests as come."""
+    """A connection inside a tunnel stays open for any number of requests."""
 
     def many():
         connection = http.client.HTTPSConnection(*client.address, context=client.tls, timeout=10)
@@ -39,8 +39,8 @@ async def test_one_tunnel_serves_many_requests(client):
 
 
 @ensureDeferred
-async def test_requests_at_once_are_answered_in_order(client):
-    """Requests that come together are answered one after the other, a slow one first if it came first."""
+async def test_pipelined_requests_are_answered_in_order(client):
+    """Requests sent at once are answered one after the other, also where the first one is slow."""
     line = "GET http://www.google.com/search?q={} HTTP/1.1\r\n\r\n"
     sent = line.format("first+sandbox:slow=0.2") + line.format("second")
     answer = await client.raw(sent.encode() + b"GET http://www.google.com/ HTTP/1.0\r\n\r\n")
@@ -51,14 +51,14 @@ async def test_requests_at_once_are_answered_in_order(client):
 @ensureDeferred
 async def test_head_has_no_body(client):
     """HEAD gets the headers of GET, length included, and no body."""
-    got, full = await client.request("HEAD", PAGE), await client.get(PAGE)
-    assert (got.status, got.body) == (200, b"")
-    assert int(got.headers["content-length"]) == len(full.body)
+    response, full = await client.request("HEAD", PAGE), await client.get(PAGE)
+    assert (response.status, response.body) == (200, b"")
+    assert int(response.headers["content-length"]) == len(full.body)
 
 
 @ensureDeferred
-async def test_slow_pages_wait_and_others_do_not(client):
-    """A slow page keeps nobody waiting but its own connection."""
+async def test_a_slow_page_delays_only_its_connection(client):
+    """A slow page does not delay the pages of other connections."""
     start = time.monotonic()
     slow = client.get(f"{PAGE}+sandbox:slow=0.6")
     await client.get(PAGE)
@@ -68,17 +68,17 @@ async def test_slow_pages_wait_and_others_do_not(client):
 
 
 @ensureDeferred
-async def test_a_client_may_leave_while_it_waits(client):
-    """A slow answer to a client that left is dropped, and nothing is left of it."""
+async def test_a_client_may_disconnect_while_it_waits(client):
+    """The slow answer to a client that disconnected is dropped, its connection too."""
 
-    def leave():
+    def disconnect():
         connection = http.client.HTTPConnection(*client.address, timeout=0.2)
         connection.request("GET", f"{PAGE}+sandbox:slow=30")
         with pytest.raises(TimeoutError):
             connection.getresponse()
         connection.close()
 
-    await deferToThread(leave)
+    await deferToThread(disconnect)
     await deferToThread(time.sleep, 0.1)
     assert not client.sandbox.connections
 
@@ -93,7 +93,7 @@ async def test_a_reset_breaks_the_connection(client):
 
 @ensureDeferred
 async def test_a_truncated_page_is_cut(client):
-    """A truncated page is shorter than its head says, in a tunnel and outside."""
+    """A truncated page is shorter than its Content-Length, in a tunnel and outside."""
     for url in (PAGE, PAGE.replace("http:", "https:")):
         with pytest.raises(http.client.IncompleteRead) as caught:
             await client.get(f"{url}+sandbox:truncated")
@@ -123,7 +123,7 @@ async def test_a_truncated_page_is_cut(client):
 )
 @ensureDeferred
 async def test_nonsense_is_refused(client, data, caplog):
-    """Bytes that are no proxy request get a 4xx, and the sandbox goes on without a word."""
+    """Bytes that are no proxy request get a 4xx, and nothing is logged."""
     answer = await client.raw(data + b"\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 4")
     assert (await client.get(PAGE)).status == 200
@@ -135,7 +135,7 @@ async def test_nonsense_is_refused(client, data, caplog):
 )
 @ensureDeferred
 async def test_garbage_in_a_tunnel_ends_it(client, target, caplog):
-    """Bytes that are no TLS end the tunnel, and the sandbox goes on without a word."""
+    """Bytes that are no TLS end the tunnel, and nothing is logged."""
     answer = await client.raw(b"CONNECT " + target + b" HTTP/1.1\r\n\r\n" + b"no TLS at all " * 100)
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\n")
     assert (await client.get(PAGE)).status == 200
@@ -143,22 +143,22 @@ async def test_garbage_in_a_tunnel_ends_it(client, target, caplog):
 
 
 @ensureDeferred
-async def test_there_is_no_tunnel_in_a_tunnel(client):
+async def test_a_tunnel_in_a_tunnel_is_refused(client):
     """CONNECT inside a tunnel is refused."""
-    got = await client.request("CONNECT", "https://www.google.com/")
-    assert got.status == 400
+    response = await client.request("CONNECT", "https://www.google.com/")
+    assert response.status == 400
 
 
 @ensureDeferred
-async def test_the_usage_is_told(client):
-    """Whoever takes the proxy for a web server is told how to use it."""
+async def test_a_request_for_a_web_server_gets_the_usage(client):
+    """A request without a host gets a description of how to use the proxy."""
     answer = await client.raw(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
     assert b"This is a forward proxy" in answer
 
 
 @ensureDeferred
-async def test_a_tunnel_takes_absolute_addresses_too(client):
-    """Inside a tunnel a request may name the whole address."""
+async def test_a_tunnel_accepts_absolute_urls(client):
+    """Inside a tunnel a request may have an absolute URL."""
 
     def fetch():
         connection = http.client.HTTPSConnection(*client.address, context=client.tls, timeout=10)
@@ -173,7 +173,7 @@ async def test_a_tunnel_takes_absolute_addresses_too(client):
 
 @ensureDeferred
 async def test_early_bytes_belong_to_the_handshake(client):
-    """A client that begins TLS without waiting for the tunnel gets its handshake."""
+    """A client that starts TLS before the tunnel is confirmed gets its handshake."""
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     tls = client.tls.wrap_bio(incoming, outgoing, server_hostname="www.google.com")
     with pytest.raises(ssl.SSLWantReadError):
@@ -187,35 +187,35 @@ async def test_early_bytes_belong_to_the_handshake(client):
 @ensureDeferred
 async def test_many_clients_at_once(client):
     """Fifty clients at once all get their pages."""
-    got = [client.get(f"https://www.google.com/search?q={number}") for number in range(50)]
-    assert [(await one).status for one in got] == [200] * 50
+    pages = [client.get(f"https://www.google.com/search?q={number}") for number in range(50)]
+    assert [(await page).status for page in pages] == [200] * 50
 
 
 @ensureDeferred
-async def test_pieces_are_sent_as_they_are(client, monkeypatch):
-    """A reply in pieces goes out piece by piece, over http and https, and then the connection is closed."""
+async def test_pieces_are_sent_unchanged(client, monkeypatch):
+    """A reply in pieces is sent piece by piece, over http and https, and then the connection is closed."""
     pieces = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n\r\n", b"body"]
     monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=lambda: iter(pieces), pause=0.02))
     for scheme in ("http", "https"):
-        got = await client.get(f"{scheme}://www.google.com/")
-        assert (got.headers, got.body) == ({"a": "b"}, b"body")
+        response = await client.get(f"{scheme}://www.google.com/")
+        assert (response.headers, response.body) == ({"a": "b"}, b"body")
 
 
 @ensureDeferred
-async def test_pieces_wait_for_who_reads_them(client, monkeypatch):
-    """A client that does not read is not sent more than the buffers hold, and its end is the end of the pieces."""
-    taken = []
+async def test_pieces_are_produced_as_fast_as_they_are_read(client, monkeypatch):
+    """A client that does not read gets no more than the buffers hold; when it disconnects, the pieces end."""
+    produced = []
 
     def pieces():
         yield b"HTTP/1.1 200 OK\r\n\r\n"
         for _ in range(2000):
-            taken.append(1)
+            produced.append(1)
             yield bytes(65536)
 
     monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=pieces))
     with socket.create_connection(client.address) as sock:
         sock.sendall(b"GET http://www.google.com/ HTTP/1.1\r\n\r\n")
         await deferLater(reactor, 0.3)
-        assert 0 < len(taken) < 1900
+        assert 0 < len(produced) < 1900
     while client.sandbox.connections:
         await deferLater(reactor, 0.01)

@@ -7,32 +7,32 @@ def request(target="/", **headers):
     return SandboxRequest("GET", "https", "www.example.com", target, headers, b"a=1&b=%C3%A9")
 
 
-def test_the_address_is_put_together():
-    """The parts of a request give its address and its path."""
-    made = request("/search?q=a+b")
-    assert (made.url, made.path) == ("https://www.example.com/search?q=a+b", "/search")
+def test_a_request_has_a_url_and_a_path():
+    """URL and path are one of the parts of the request."""
+    one = request("/search?q=a+b")
+    assert (one.url, one.path) == ("https://www.example.com/search?q=a+b", "/search")
 
 
 def test_the_query_is_decoded():
-    """Percent-encoding and plus signs are undone, repeated and blank values kept."""
-    made = request("/search?q=a+%26+b&q=&hl=%C3%A9")
-    assert made.query == {"q": ["a & b", ""], "hl": ["é"]}
-    assert (made.first("q"), made.first("start")) == ("a & b", "")
+    """Percent-encoding and plus signs are decoded, repeated and blank values are included."""
+    one = request("/search?q=a+%26+b&q=&hl=%C3%A9")
+    assert one.query == {"q": ["a & b", ""], "hl": ["é"]}
+    assert (one.first("q"), one.first("start")) == ("a & b", "")
 
 
 def test_a_posted_form_is_decoded():
-    """The body of a form reads like a query."""
+    """The body of a form is decoded like a query."""
     assert request().form == {"a": ["1"], "b": ["é"]}
 
 
 def test_cookies_are_read():
-    """Cookies come by name, the first of a name counts, and broken ones do no harm."""
+    """Cookies are read by name; the first of a name counts, and invalid ones are skipped."""
     assert request(cookie="a=1; b=x=y;; =z; a=2").cookies == {"a": "1", "b": "x=y"}
     assert request().cookies == {}
 
 
-def test_a_redirect_says_where_to():
-    """A redirect carries its address, and what else it was given."""
+def test_a_redirect_has_a_location():
+    """A redirect has its URL and the other headers."""
     reply = redirect("https://www.example.com/", 303, (("Set-Cookie", "a=1"),))
     assert reply.status == 303
     assert dict(reply.headers)["Location"] == "https://www.example.com/"
@@ -40,7 +40,7 @@ def test_a_redirect_says_where_to():
 
 
 def test_a_plain_reply_is_a_line_of_text():
-    """A message for a person is one line of plain text."""
+    """A message is one line of plain text."""
     reply = plain(502, "Nobody here.")
     assert (reply.status, reply.body) == (502, b"Nobody here.\n")
     assert dict(reply.headers)["Content-Type"].startswith("text/plain")

@@ -11,14 +11,14 @@ from pytest_twisted import async_yield_fixture, ensureDeferred
 from twisted.internet.threads import deferToThread
 
 from webdata.domain.errors import ConfigError
-from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, described, region_proxies
+from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, parse_description, region_proxies
 from webdata.sandbox.server import Sandbox
 
 PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
 
 
 class Recording(Sandbox):
-    """A sandbox that remembers what its sites were asked."""
+    """A sandbox that records the requests to its sites."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +31,7 @@ class Recording(Sandbox):
 
 @async_yield_fixture
 async def start():
-    """Starts region proxies in front of one sandbox; each call gives the proxy and its URL."""
+    """A function that starts a region proxy in front of one sandbox, and returns it with its URL."""
     sandbox, started = Recording(), []
 
     def start(label="DE-1", behaviour=None, **options):
@@ -46,17 +46,16 @@ async def start():
 
 
 def get(url, through):
-    """The status, headers and body of a page; `through` is the URL of a proxy."""
+    """The status, headers and body of a page through the proxy of a URL."""
     return deferToThread(fetch, url, through)
 
 
 def fetch(url, through):
     proxy, parts = urlsplit(through), urlsplit(url)
-    word = b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
-    credentials = {"Proxy-Authorization": f"Basic {word}"} if proxy.username else {}
+    encoded = b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+    credentials = {"Proxy-Authorization": f"Basic {encoded}"} if proxy.username else {}
     if parts.scheme == "https":
-        trusting = ssl._create_unverified_context()
-        connection = HTTPSConnection(proxy.hostname, proxy.port, context=trusting, timeout=10)
+        connection = HTTPSConnection(proxy.hostname, proxy.port, context=ssl._create_unverified_context(), timeout=10)
         connection.set_tunnel(parts.hostname, 443, credentials)
         target, headers = url.partition(parts.netloc)[2], {}
     else:
@@ -72,32 +71,32 @@ def fetch(url, through):
 
 @pytest.mark.parametrize("page", PAGES)
 @ensureDeferred
-async def test_it_tells_which_one_served(start, page):
-    """The sandbox's own page comes with a header that names the proxy, through a tunnel too."""
+async def test_replies_name_their_proxy(start, page):
+    """The sandbox's page has a header with the proxy's label, through a tunnel too."""
     proxy, url = start("SE-2")
     status, headers, body = await get(page, url)
-    assert (status, headers[SERVED_BY], proxy.asked) == (200, "SE-2", 1)
+    assert (status, headers[SERVED_BY], proxy.request_count) == (200, "SE-2", 1)
     assert b"coffee" in body
 
 
 @pytest.mark.parametrize("page", PAGES)
 @ensureDeferred
-async def test_it_wants_its_user(start, page):
-    """With the right user and password the page comes, and the site sees neither; with wrong ones 407."""
+async def test_the_user_is_authenticated(start, page):
+    """The right user and password get the page and are not sent to the site; wrong ones get a 407."""
     _, url = start(user="me", password="secret")
     status, _, _ = await get(page, url)
     assert status == 200
     assert "proxy-authorization" not in start.sandbox.requests[-1].headers
-    with_wrong = url.replace("secret", "wrong")
+    wrong = url.replace("secret", "wrong")
     if page.startswith("https"):
         with pytest.raises(OSError, match="407"):
-            await get(page, with_wrong)
+            await get(page, wrong)
     else:
-        assert (await get(page, with_wrong))[0] == 407
+        assert (await get(page, wrong))[0] == 407
 
 
 @ensureDeferred
-async def test_a_locked_one_takes_nobody(start):
+async def test_a_locked_proxy_rejects_every_user(start):
     """A locked proxy answers 407 to the right password too."""
     _, url = start(behaviour=Behaviour(locked=True), user="me", password="secret")
     assert (await get(PAGES[0], url))[0] == 407
@@ -105,18 +104,18 @@ async def test_a_locked_one_takes_nobody(start):
 
 @pytest.mark.parametrize("page", PAGES)
 @ensureDeferred
-async def test_a_dead_one_refuses(start, page):
-    """Nothing listens where a dead proxy is said to be."""
+async def test_a_dead_proxy_refuses_connections(start, page):
+    """Nothing listens on the port of a dead proxy."""
     _, url = start(behaviour=Behaviour(dead=True))
     with pytest.raises(ConnectionRefusedError):
         await get(page, url)
 
 
 @ensureDeferred
-async def test_a_flaky_one_breaks_now_and_then(start):
-    """About the told share of its connections break, and the same ones for the same seed."""
+async def test_a_flaky_proxy_breaks_some_connections(start):
+    """About the configured share of the connections break, the same ones for the same seed."""
 
-    async def story(seed):
+    async def successes(seed):
         _, url = start(behaviour=Behaviour(flaky=0.5), seed=seed)
         return [await works(url) for _ in range(20)]
 
@@ -126,32 +125,32 @@ async def test_a_flaky_one_breaks_now_and_then(start):
         except (OSError, HTTPException):
             return False
 
-    first = await story(1)
+    first = await successes(1)
     assert 4 <= sum(first) <= 16
-    assert await story(1) == first
+    assert await successes(1) == first
 
 
 @ensureDeferred
-async def test_a_slow_one_takes_its_time(start):
-    """Every answer comes so many seconds late."""
+async def test_a_slow_proxy_delays_replies(start):
+    """Every reply is delayed by the configured seconds."""
     _, url = start(behaviour=Behaviour(slow=0.2))
-    begun = time.monotonic()
+    started = time.monotonic()
     assert (await get(PAGES[1], url))[0] == 200
-    assert time.monotonic() - begun >= 0.2
+    assert time.monotonic() - started >= 0.2
 
 
 @pytest.mark.parametrize("status", [403, 429])
 @ensureDeferred
-async def test_sites_turn_a_denied_one_away(start, status):
-    """Whoever comes from a denied proxy gets the site's denial, and others do not."""
+async def test_sites_reject_a_denied_proxy(start, status):
+    """Requests from a denied proxy get the site's denial, those from others do not."""
     _, denied = start("DE-1", Behaviour(denied=status))
-    _, welcome = start("DE-2")
-    assert [(await get(PAGES[1], url))[0] for url in (denied, welcome)] == [status, 200]
+    _, allowed = start("DE-2")
+    assert [(await get(PAGES[1], url))[0] for url in (denied, allowed)] == [status, 200]
 
 
 @ensureDeferred
-async def test_sites_take_so_many_requests_a_second(start):
-    """More requests than the told number a second are answered 429, until time has passed."""
+async def test_sites_limit_requests_per_second(start):
+    """More requests a second than the configured number are answered 429, until a second later."""
     now = 0.0
     _, url = start(behaviour=Behaviour(per_second=2), clock=lambda: now)
     assert [(await get(PAGES[0], url))[0] for _ in range(3)] == [200, 200, 429]
@@ -167,19 +166,19 @@ async def test_sites_take_so_many_requests_a_second(start):
         ("DE flaky=0.5 slow=1 denied=403", Behaviour(flaky=0.5, slow=1, denied=403)),
     ],
 )
-def test_proxies_are_described_in_words(text, behaviour):
-    """A region and what is different from a proxy that does well."""
-    assert described(text) == ("DE", behaviour)
+def test_proxies_are_described_by_a_text(text, behaviour):
+    """A description has a region and the failures of the proxy."""
+    assert parse_description(text) == ("DE", behaviour)
 
 
 @pytest.mark.parametrize("text", ["", "UK", "DE drunk", "DE flaky=often", "DE =1"])
-def test_a_wrong_description_says_what_would_be_right(text):
-    """The message has an example and all words that there are."""
+def test_an_invalid_description_is_refused(text):
+    """The message has an example and all options."""
     with pytest.raises(ConfigError, match=r"such as 'DE flaky=0.5'; there are dead, flaky, slow, locked, denied"):
-        described(text)
+        parse_description(text)
 
 
 def test_proxies_are_labelled_by_their_region():
-    """The label is the one that a service gives which has the proxies in this order."""
+    """A label is the region and the number of the proxy in it, in the order of the descriptions."""
     labels = [proxy.label for proxy in region_proxies(Sandbox(), ["DE", "FR dead", "DE"])]
     assert labels == ["DE-1", "FR-1", "DE-2"]

@@ -23,56 +23,56 @@ def folder(tmp_path):
     return tmp_path
 
 
-def asked(replay, target="/"):
+def answer(replay, target="/"):
     return replay.answer(SandboxRequest("GET", "https", "any.example", target, {}))
 
 
-def test_pages_come_in_turn(folder):
-    """Without a name the pages come in the order of the index, over and over."""
+def test_pages_rotate(folder):
+    """Without a stem in the query the pages are sent in the order of the index, again and again."""
     replay = Replay(folder)
-    bodies = [asked(replay, "/search?q=coffee").body for _ in range(4)]
+    bodies = [answer(replay, "/search?q=coffee").body for _ in range(4)]
     assert bodies == [b"page first.html", b"page second.json", b"page third.page.html", b"page first.html"]
 
 
 @pytest.mark.parametrize("target", ["/search?q=third.page", "/jobs?keywords=third.page", "/s?x=1&q=a&k=third.page"])
-def test_a_page_is_asked_for_by_its_stem(folder, target):
-    """The stem of a file in the query chooses its page, whatever the key is called."""
-    assert asked(Replay(folder), target).body == b"page third.page.html"
+def test_a_stem_selects_its_page(folder, target):
+    """The stem of a file as a value of the query selects its page, under any key."""
+    assert answer(Replay(folder), target).body == b"page third.page.html"
 
 
-def test_status_and_headers_come_back(folder):
-    """A page has the status and headers of its row; without any it is HTML with status 200."""
+def test_status_and_headers_are_replayed(folder):
+    """A page has the status and headers of its row, by default HTML and status 200."""
     replay = Replay(folder)
-    assert asked(replay, "/?q=second").status == 429
-    assert dict(asked(replay, "/?q=second").headers) == {"content-type": "application/json", "x-seen": "yes"}
-    assert asked(replay, "/?q=first").status == 200
-    assert dict(asked(replay, "/?q=first").headers) == {"Content-Type": "text/html; charset=UTF-8"}
+    assert answer(replay, "/?q=second").status == 429
+    assert dict(answer(replay, "/?q=second").headers) == {"content-type": "application/json", "x-seen": "yes"}
+    assert answer(replay, "/?q=first").status == 200
+    assert dict(answer(replay, "/?q=first").headers) == {"Content-Type": "text/html; charset=UTF-8"}
 
 
-def test_headers_of_the_saved_transfer_are_left_out(folder):
-    """Headers that were true of how the page was saved and would be false now are not sent."""
-    assert dict(asked(Replay(folder), "/?q=third.page").headers) == {"Content-Type": "text/html; charset=UTF-8"}
+def test_headers_of_the_saved_transfer_are_removed(folder):
+    """Headers that described the saved transfer are not sent."""
+    assert dict(answer(Replay(folder), "/?q=third.page").headers) == {"Content-Type": "text/html; charset=UTF-8"}
 
 
 def test_a_file_is_read_once(folder):
-    """A page is kept once it was read."""
+    """A page is cached on first use."""
     replay = Replay(folder)
-    asked(replay, "/?q=first")
+    answer(replay, "/?q=first")
     (folder / "first.html").unlink()
-    assert asked(replay, "/?q=first").body == b"page first.html"
+    assert answer(replay, "/?q=first").body == b"page first.html"
 
 
 @pytest.mark.captures
 def test_real_pages_are_replayed(captures):
-    """A folder of real saved pages is answered from, each page byte for byte under its own name."""
+    """A real capture is replayed byte for byte."""
     replay = Replay(captures / "google-web")
     stem = "linkedinch-2026-07-site-query-fr"
     page = (captures / "google-web" / f"{stem}.html").read_bytes()
-    assert asked(replay, f"/search?q={stem}").body == page
+    assert answer(replay, f"/search?q={stem}").body == page
 
 
 @pytest.mark.parametrize(
-    ("index", "told"),
+    ("index", "message"),
     [
         (None, "cannot be read"),
         ("", "is empty"),
@@ -88,15 +88,15 @@ def test_real_pages_are_replayed(captures):
         ('{"file": "first.html", "headers": ["a"]}', "`headers` should be an object"),
     ],
 )
-def test_a_broken_index_is_told(folder, index, told):
-    """A folder that cannot be replayed is refused with a message that says what was expected."""
+def test_an_invalid_index_is_refused(folder, index, message):
+    """A folder that cannot be replayed is refused with a message that describes a valid one."""
     (folder / "INDEX.jsonl").unlink()
     (folder.parent / "outside.html").write_text("not for replay")
     if index is not None:
         (folder / "INDEX.jsonl").write_text(index)
-    if told is None:
+    if message is None:
         assert Replay(folder)
         return
     with pytest.raises(ConfigError, match=r"INDEX\.jsonl") as caught:
         Replay(folder)
-    assert told in str(caught.value)
+    assert message in str(caught.value)

@@ -1,4 +1,4 @@
-"""HTTP as bytes."""
+"""HTTP/1.1 as bytes."""
 
 from contextlib import suppress
 from http import HTTPStatus
@@ -14,9 +14,9 @@ REQUEST = b"POST /save?a=1 HTTP/1.1\r\nHost: example.com\r\nContent-Length: 3\r\
 
 
 def reader(data):
-    made = RequestReader()
-    made.feed(data)
-    return made
+    requests = RequestReader()
+    requests.feed(data)
+    return requests
 
 
 def refusal(data):
@@ -26,7 +26,7 @@ def refusal(data):
 
 
 def test_a_request_is_read_with_its_body():
-    """The parts of a request come out, header names in lower case."""
+    """A request has method, target, headers in lower case and a body."""
     message = reader(REQUEST).next()
     assert (message.method, message.target, message.body) == ("POST", "/save?a=1", b"a=b")
     assert message.headers == {"host": "example.com", "content-length": "3"}
@@ -34,25 +34,25 @@ def test_a_request_is_read_with_its_body():
 
 
 @pytest.mark.parametrize("cut", range(len(REQUEST)))
-def test_a_request_may_come_in_pieces(cut):
-    """Wherever a request is cut, nothing comes out before its last byte, and then all of it."""
-    made = reader(REQUEST[:cut])
-    assert made.next() is None
-    made.feed(REQUEST[cut:])
-    assert made.next().body == b"a=b"
+def test_a_request_may_arrive_in_pieces(cut):
+    """A request is returned after its last byte, wherever it is cut."""
+    requests = reader(REQUEST[:cut])
+    assert requests.next() is None
+    requests.feed(REQUEST[cut:])
+    assert requests.next().body == b"a=b"
 
 
-def test_requests_may_come_together():
-    """Requests that came at once come out one after the other, and then no more."""
-    made = reader(REQUEST + b"GET / HTTP/1.1\r\n\r\n")
-    assert [made.next().method, made.next().method, made.next()] == ["POST", "GET", None]
+def test_requests_may_arrive_at_once():
+    """Requests that arrive at once are returned one after the other."""
+    requests = reader(REQUEST + b"GET / HTTP/1.1\r\n\r\n")
+    assert [requests.next().method, requests.next().method, requests.next()] == ["POST", "GET", None]
 
 
-def test_what_follows_a_request_can_be_taken_out():
-    """The bytes after a request are there for whoever takes the connection over, once."""
-    made = reader(b"CONNECT a:443 HTTP/1.1\r\n\r\n\x16\x03")
-    made.next()
-    assert (made.rest(), made.rest()) == (b"\x16\x03", b"")
+def test_the_bytes_after_a_request_can_be_taken():
+    """The bytes after a request are returned once."""
+    requests = reader(b"CONNECT a:443 HTTP/1.1\r\n\r\n\x16\x03")
+    requests.next()
+    assert (requests.take_unread(), requests.take_unread()) == (b"\x16\x03", b"")
 
 
 def test_repeated_headers_are_joined():
@@ -62,7 +62,7 @@ def test_repeated_headers_are_joined():
 
 
 @pytest.mark.parametrize(
-    ("version", "headers", "kept"),
+    ("version", "headers", "keep_alive"),
     [
         (b"1.1", b"", True),
         (b"1.1", b"Connection: close\r\n", False),
@@ -71,9 +71,9 @@ def test_repeated_headers_are_joined():
         (b"1.0", b"Connection: keep-alive\r\n", True),
     ],
 )
-def test_connections_are_kept_as_the_client_says(version, headers, kept):
-    """HTTP/1.1 keeps a connection unless told not to, HTTP/1.0 the other way round."""
-    assert reader(b"GET / HTTP/" + version + b"\r\n" + headers + b"\r\n").next().keep_alive is kept
+def test_the_client_decides_about_keep_alive(version, headers, keep_alive):
+    """HTTP/1.1 keeps a connection alive by default, HTTP/1.0 closes it by default."""
+    assert reader(b"GET / HTTP/" + version + b"\r\n" + headers + b"\r\n").next().keep_alive is keep_alive
 
 
 @pytest.mark.parametrize(
@@ -91,57 +91,57 @@ def test_connections_are_kept_as_the_client_says(version, headers, kept):
         (b"GET / HTTP/1.1\r\nA: " + b"a" * MAX_HEAD, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE),
     ],
 )
-def test_what_is_no_request_is_refused(data, status):
-    """Bytes that are no request raise an error with the status that says why."""
+def test_invalid_requests_are_refused(data, status):
+    """Bytes that are no request raise an error with the status of the reason."""
     assert refusal(data) == status
 
 
-def test_no_more_is_kept_than_a_request_may_hold():
-    """A client that sends without end is refused, whatever it sends."""
-    made = RequestReader()
+def test_the_buffer_is_bounded():
+    """A client that sends more than the largest request is refused."""
+    requests = RequestReader()
     with pytest.raises(WireError) as caught:
-        made.feed(b"a" * (MAX_HEAD + MAX_BODY + 1))
+        requests.feed(b"a" * (MAX_HEAD + MAX_BODY + 1))
     assert caught.value.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_break_the_reader(data):
-    """Any bytes give requests, a wait for more, or a WireError."""
-    made = reader(data)
+    """Any bytes are requests, an incomplete request, or a WireError."""
+    requests = reader(data)
     with suppress(WireError):
-        assert all(message.method for message in iter(made.next, None))
+        assert all(message.method for message in iter(requests.next, None))
 
 
-def test_a_reply_is_written_with_its_length():
-    """The head says how long the body is, in bytes."""
+def test_a_reply_has_its_length():
+    """Content-Length is the length of the body in bytes."""
     reply = Reply(200, (("Content-Type", "text/plain"),), "é".encode())
     assert reply_bytes(reply) == b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n\xc3\xa9"
 
 
-def test_a_head_has_no_body():
-    """The answer to HEAD is that to GET without the body."""
+def test_the_reply_to_head_has_no_body():
+    """The reply to HEAD is that to GET without the body."""
     assert reply_bytes(Reply(200, (), b"body"), head_only=True) == b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
 
 
-def test_a_cut_reply_promises_more_than_it_sends():
-    """A reply that is to be cut has the length of the whole and a part of the bytes."""
+def test_a_cut_reply_declares_the_whole_length():
+    """A cut reply has the length of the whole body and a part of its bytes."""
     assert reply_bytes(Reply(200, (), b"body", cut=1), keep_alive=False) == (
         b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nb"
     )
 
 
-def test_a_header_cannot_begin_another():
-    """Line breaks in a header's value are left out."""
+def test_a_header_cannot_inject_another():
+    """Line breaks in a header's value are removed."""
     assert b"\r\nSet-Cookie" not in reply_bytes(Reply(302, (("Location", "/a\r\nSet-Cookie: b=c"),)))
 
 
 def test_headers_may_have_bytes_that_are_no_text():
-    """An escaped byte goes out as it is, a letter in UTF-8, and what is neither as a question mark."""
+    """An escaped byte is sent unchanged, a letter in UTF-8, a lone surrogate as a question mark."""
     assert head_bytes(200, (("A", "\udce9"), ("B", "é"), ("C", "\ud800"))) == (
         b"HTTP/1.1 200 OK\r\nA: \xe9\r\nB: \xc3\xa9\r\nC: ?\r\n\r\n"
     )
 
 
-def test_a_status_without_a_name_is_written():
-    """A status that nobody registered has a phrase all the same."""
+def test_an_unregistered_status_has_a_phrase():
+    """The phrase of an unregistered status is `Unknown`."""
     assert reply_bytes(Reply(299)).startswith(b"HTTP/1.1 299 Unknown\r\n")

@@ -16,7 +16,9 @@ from webdata.sandbox.sites import _news_ids, google_news
 from webdata.spiders import _news_links
 from webdata.spiders._news_links import AT_ONCE, MOST_FAILURES, Resolution
 
-IDS = {_news_ids.opaque(f"https://clay.example/{number}", ""): f"https://clay.example/{number}" for number in range(60)}
+IDS = {
+    _news_ids.opaque_id(f"https://clay.example/{number}", ""): f"https://clay.example/{number}" for number in range(60)
+}
 EMPTY = b"<html></html>"
 
 

@@ -4,7 +4,7 @@ from webdata.pages._news import links
 from webdata.sandbox.sites import _news_ids
 
 KILN, GLAZE = "https://clay.example/kiln?a=1&b=2", "https://clay.example/glaze"
-OLD, NEW, OTHER = _news_ids.telling(KILN), _news_ids.opaque(GLAZE, ""), _news_ids.opaque(KILN, "")
+OLD, NEW, OTHER = _news_ids.legacy_id(KILN), _news_ids.opaque_id(GLAZE, ""), _news_ids.opaque_id(KILN, "")
 
 
 def redirect(one: str) -> str:

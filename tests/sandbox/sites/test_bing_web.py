@@ -1,4 +1,4 @@
-"""Bing's web search, as the sandbox plays it."""
+"""Bing's web search in the sandbox."""
 
 import re
 from urllib.parse import urlencode, urlsplit
@@ -37,14 +37,14 @@ def block_of(reply):
 
 
 def test_it_answers_for_bing():
-    """Bing's hosts are one site, and nobody else's are."""
+    """The site answers for Bing's hosts and no others."""
     assert all(site_for(host) is bing_web.answer for host in ("bing.com", "www.bing.com", "cn.bing.com"))
     assert site_for("notbing.com") is not bing_web.answer
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
 def test_the_same_search_gets_the_same_bytes(headers):
-    """A search is answered with the same bytes, also when its page was not kept."""
+    """A search gets the same bytes, whether its page is cached or not."""
     first = ask(q="coffee", headers=headers)
     _bing_results.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
@@ -57,8 +57,8 @@ def test_other_searches_get_other_pages():
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-def test_pages_follow_each_other_until_the_first_comes_again(headers):
-    """Thirty-four different results in all, ten a page; beyond the end the first page is sent again."""
+def test_the_first_page_repeats_behind_the_last(headers):
+    """There are thirty-four different results, ten a page; behind the last page is the first one again."""
     pages = [ask(q="coffee", first=first, headers=headers) for first in (1, 11, 21, 31)]
     assert [len(links(page)) for page in pages] == [10, 10, 10, 4]
     assert len({link for page in pages for link in links(page)}) == 34
@@ -67,32 +67,32 @@ def test_pages_follow_each_other_until_the_first_comes_again(headers):
     assert links(beyond, start=40) == []
 
 
-@pytest.mark.parametrize(("count", "shown"), [("3", 3), ("25", 25), ("50", 34), ("0", 10), ("x", 10), ("", 10)])
-def test_the_count_is_honoured(count, shown):
-    """As many as asked for, as long as there are any; nonsense gets ten."""
-    assert len(links(ask(q="coffee", count=count))) == shown
+@pytest.mark.parametrize(("count", "results"), [("3", 3), ("25", 25), ("50", 34), ("0", 10), ("x", 10), ("", 10)])
+def test_count_limits_the_results(count, results):
+    """A page has the requested number of results, as far as there are any; an invalid number gets ten."""
+    assert len(links(ask(q="coffee", count=count))) == results
 
 
 def test_every_part_is_read_by_the_parser():
-    """What a page shows is what our own parser finds on it, and each part is on some page."""
-    seen = set()
+    """The parser reads all parts of a page, and each part is on some page."""
+    parts = set()
     for number in range(20):
         reply = ask(q=f"coffee {number}")
-        found, page = read(reply), LexborHTMLParser(reply.body)
+        record, page = read(reply), LexborHTMLParser(reply.body)
         counts = {
             "results": len(page.css(".b_algo")),
             "ads": len(page.css(".sb_add")),
             "shoppingAds": len(page.css(".pa_item")),
         }
-        assert {part: len(found[part]) for part in counts} == counts
-        assert {one["area"] for one in found["ads"]} <= {"top", "bottom"}
-        assert parser.answers(found["results"], f"coffee {number}")
-        seen |= {part for part, count in counts.items() if count}
-    assert seen == {"results", "ads", "shoppingAds"}
+        assert {part: len(record[part]) for part in counts} == counts
+        assert {one["area"] for one in record["ads"]} <= {"top", "bottom"}
+        assert parser.answers(record["results"], f"coffee {number}")
+        parts |= {part for part, count in counts.items() if count}
+    assert parts == {"results", "ads", "shoppingAds"}
 
 
-def test_every_link_leads_to_an_invented_place():
-    """Links lead to reserved example domains, or stay with Bing."""
+def test_every_link_is_invented():
+    """Links have reserved example domains, or Bing's own."""
     for number in range(20):
         reply = ask(q=f"coffee {number}")
         for link in links(reply):
@@ -107,61 +107,61 @@ def test_every_link_leads_to_an_invented_place():
 )
 @settings(max_examples=60, deadline=None)
 def test_terms_are_text_and_nothing_else(q, mobile):
-    """Whatever is searched for stands in the title and adds no markup."""
+    """Any terms are text in the title and add no markup."""
     page = LexborHTMLParser(ask(q=q, headers=PHONE if mobile else {}).body)
     assert page.css_first("title").text().split() == f"{q} - Search".replace("\0", "\ufffd").split()
     assert len(page.css("script, style")) == 2
 
 
 @pytest.mark.parametrize("query", [{}, {"q": ""}, {"q": " \t"}])
-def test_a_search_for_nothing_goes_home(query):
-    """Without terms Bing sends the client to its home page."""
+def test_a_search_without_terms_redirects_home(query):
+    """Without terms Bing redirects the client to its home page."""
     reply = ask(**query)
     assert (reply.status, dict(reply.headers)["Location"]) == (302, "https://www.bing.com/")
     assert ask("/").status == 200
 
 
-def test_what_is_not_there_is_not_there():
-    """Other paths are a 404, other methods a 405, other scenarios a 400 that lists them."""
+def test_other_pages_are_errors():
+    """Other paths are a 404, other methods a 405, unknown scenarios a 400 that lists the known ones."""
     assert ask("/maps").status == 404
     assert ask(q="coffee", method="POST").status == 405
     assert b"fickle" in ask(q="coffee sandbox:nonsense").body
 
 
-def test_the_captcha_is_bings():
-    """The challenge is a page like a results page without results, and only a solved one opens it."""
+def test_the_captcha_is_recognised():
+    """The captcha is recognised on its page, which a cookie with a wrong solution does not open."""
     reply = ask(q="coffee sandbox:captcha")
     assert (reply.status, block_of(reply).kind) == (200, "captcha")
     assert block_of(ask(q="coffee sandbox:captcha", headers={"cookie": "_C_ETH=abc.123"})).kind == "captcha"
     assert block_of(ask(q="coffee")) is None
 
 
-@pytest.mark.parametrize(("word", "status"), [("denied", 403), ("limited", 429)])
-def test_refusals_are_blocks(word, status):
-    """A refusal has its status and is recognised."""
-    reply = ask(q=f"coffee sandbox:{word}")
+@pytest.mark.parametrize(("scenario", "status"), [("denied", 403), ("limited", 429)])
+def test_refusals_are_blocks(scenario, status):
+    """A refusal has its status and is recognised as a block."""
+    reply = ask(q=f"coffee sandbox:{scenario}")
     assert (reply.status, block_of(reply).kind) == (status, "denied")
 
 
-def test_nothing_is_found_outside_the_readers_market():
-    """The false "no results" goes away where the market of the reader is asked for."""
+def test_other_markets_have_no_results():
+    """The false "no results" is not reported for the market of the client's country."""
     assert links(ask(q="coffee sandbox:market")) == links(ask(q="coffee sandbox:market", mkt="de-DE")) == []
     assert parser.seen_from(ask(q="coffee sandbox:market").body) == "US"
     assert len(links(ask(q="coffee sandbox:market", mkt="en-US"))) == 10
 
 
-def test_degraded_results_answer_the_first_word_alone():
-    """They are well-formed, and the relevance check tells them from answers."""
-    for word in ("degraded", "fickle"):
-        q = f"coffee grinder repair sandbox:{word}"
+def test_degraded_results_match_the_first_word_alone():
+    """Degraded results are well-formed, and the relevance check rejects them."""
+    for scenario in ("degraded", "fickle"):
+        q = f"coffee grinder repair sandbox:{scenario}"
         results = read(ask(q=q), q)["results"]
         assert len(results) == 10
         assert not parser.answers(results, q)
     assert parser.answers(read(ask(q=q, mkt="en-US"), q)["results"], q)
 
 
-def test_the_other_scenarios_are_what_they_say():
-    """Empty, unknown, repeated, undecoded and failed pages are told apart by the parser."""
+def test_the_other_scenarios_have_their_pages():
+    """The parser distinguishes empty, unknown, repeated, undecoded and failed pages."""
     assert links(ask(q="coffee sandbox:empty")) == []
     assert ask(q="coffee sandbox:repeat", first=11).body == ask(q="coffee sandbox:repeat").body
     assert ask(q="coffee sandbox:error").status == 500

@@ -1,4 +1,4 @@
-"""Google's image search, as the sandbox plays it."""
+"""Google's image search in the sandbox."""
 
 import re
 from urllib.parse import urlencode, urlsplit
@@ -18,13 +18,13 @@ RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
 SCRIPT = re.compile(rb"<script.*?</script>", re.DOTALL)
 
 
-def made(path="/search", headers=None, *, host="www.google.com", **query):
+def request(path="/search", headers=None, *, host="www.google.com", **query):
     target = f"{path}?{urlencode(query)}" if query else path
     return SandboxRequest("GET", "https", host, target, headers or {})
 
 
 def ask(headers=None, **query):
-    return google_image.answer(made(headers=headers, tbm="isch", **query))
+    return google_image.answer(request(headers=headers, tbm="isch", **query))
 
 
 def record(reply, q="coffee"):
@@ -33,22 +33,22 @@ def record(reply, q="coffee"):
 
 @pytest.mark.parametrize("query", [{"tbm": "isch"}, {"udm": "2"}])
 def test_it_takes_searches_for_images(query):
-    """Searches for images are its own, by their old name and their new one, on every Google."""
-    assert site_that_takes(made(q="coffee", **query)) is google_image.answer
-    assert site_that_takes(made(q="coffee", host="www.google.de", **query)) is google_image.answer
+    """The site takes searches for images, by the old parameter and the new one, on every Google."""
+    assert site_that_takes(request(q="coffee", **query)) is google_image.answer
+    assert site_that_takes(request(q="coffee", host="www.google.de", **query)) is google_image.answer
 
 
 @pytest.mark.parametrize("query", [{}, {"tbm": "nws"}, {"udm": "14"}])
 def test_it_takes_nothing_else(query):
-    """Everything else stays with the site of the host."""
-    assert site_that_takes(made(q="coffee", **query)) is None
-    assert site_that_takes(made("/sorry/index", q="coffee", tbm="isch")) is None
+    """The web search answers all other requests."""
+    assert site_that_takes(request(q="coffee", **query)) is None
+    assert site_that_takes(request("/sorry/index", q="coffee", tbm="isch")) is None
     assert site_for("www.google.com") is google_web.answer
 
 
 @DEVICES
 def test_the_same_search_gets_the_same_bytes(headers):
-    """A search is answered with the same bytes, also when its page was not kept; another with others."""
+    """A search gets the same bytes, whether its page is cached or not; another one gets others."""
     first = ask(q="coffee", headers=headers)
     google_image.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
@@ -58,10 +58,10 @@ def test_the_same_search_gets_the_same_bytes(headers):
 @DEVICES
 @pytest.mark.parametrize("q", ["coffee", "</script>\"' & 東京 🏺"])
 def test_every_image_is_read_by_the_parser(headers, q):
-    """A page has more images than a record takes, each with data that our own parser finds."""
-    found = record(ask(q=q, headers=headers))["image_results"]
-    assert len({one["image"]["src"] for one in found}) == len(found) == 20
-    for one in found:
+    """A page has more images than a record, and the parser reads the data of each."""
+    images = record(ask(q=q, headers=headers))["image_results"]
+    assert len({one["image"]["src"] for one in images}) == len(images) == 20
+    for one in images:
         assert one["original_image"]["file_format"] != "image/"
         assert one["link"]["title"] == one["image"]["alt"] != ""
         assert one["link"]["domain"] == urlsplit(one["link"]["href"]).hostname
@@ -70,42 +70,42 @@ def test_every_image_is_read_by_the_parser(headers, q):
 
 
 @DEVICES
-def test_tiles_and_data_show_the_same_images(headers):
-    """Without scripts the tiles give the same pages and titles."""
+def test_tiles_and_data_have_the_same_images(headers):
+    """The tiles have the same pages and titles as the script data."""
     reply = ask(q="coffee", headers=headers)
     tiles = parser.record(SCRIPT.sub(b"", reply.body), ImageQuery(q="coffee"))["image_results"]
     assert [one["link"] for one in tiles] == [one["link"] for one in record(reply)["image_results"]]
 
 
 @DEVICES
-def test_our_parser_knows_an_empty_page(headers):
-    """The page that says that nothing was found gives an empty record."""
+def test_an_empty_page_is_an_empty_record(headers):
+    """The page that reports no results gives an empty record."""
     assert record(ask(q="coffee sandbox:empty", headers=headers))["total"] == 0
 
 
 @DEVICES
-def test_our_parser_does_not_know_an_unknown_layout(headers):
-    """A page of a new shape is neither images nor emptiness to the parser."""
+def test_an_unknown_layout_is_a_layout_error(headers):
+    """A page in an unknown layout is not empty."""
     with pytest.raises(LayoutError):
         record(ask(q="coffee sandbox:layout", headers=headers))
 
 
-def test_the_way_on_from_a_block_leads_back():
-    """The captcha goes on to the same search for images."""
+def test_the_captcha_continues_to_the_search():
+    """The captcha redirects to the same search for images."""
     parts = urlsplit(dict(ask(q="coffee sandbox:captcha").headers)["Location"])
-    sorry = google_web.answer(made(f"{parts.path}?{parts.query}"))
+    sorry = google_web.answer(request(f"{parts.path}?{parts.query}"))
     address = LexborHTMLParser(sorry.body).css_first("[name=continue]").attributes["value"]
     assert sorry.status == 429
     assert address == "https://www.google.com/search?tbm=isch&q=coffee+sandbox%3Acaptcha"
 
 
-def test_a_search_for_nothing_goes_home():
-    """Without terms Google sends the client to its home page."""
+def test_a_search_without_terms_redirects_home():
+    """Without terms Google redirects the client to its home page."""
     assert dict(ask(q=" ").headers)["Location"] == "https://www.google.com/"
 
 
 def test_markup_in_terms_is_escaped():
-    """Terms that are markup come out as text, in the data too."""
+    """Terms that are markup are text on the page, in the data too."""
     page = LexborHTMLParser(ask(q="</script><img src=x onerror=alert(1)>").body)
     assert page.css("img[onerror]") == []
     assert len(page.css("script")) == 1

@@ -1,4 +1,4 @@
-"""Google Maps, as the sandbox plays it."""
+"""Google Maps in the sandbox."""
 
 import contextlib
 import re
@@ -22,13 +22,13 @@ RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
 QUERIES = [f"query {number}" for number in range(12)]
 
 
-def asked(q="coffee", offset=None, headers=None, **query):
+def search_request(q="coffee", offset=None, headers=None, **query):
     url = request(MapsQuery(q=q, num=200, **query), WORLD, offset).url
     return SandboxRequest("GET", "https", "www.google.com", url.removeprefix("https://www.google.com"), headers or {})
 
 
 def ask(*args, **query):
-    return google_maps.answer(asked(*args, **query))
+    return google_maps.answer(search_request(*args, **query))
 
 
 def places(*args, **query):
@@ -44,15 +44,15 @@ def tree(q):
 
 
 def test_it_takes_searches_on_the_map_alone():
-    """Of Google's hosts it answers for searches on the map; all else stays with the web search."""
-    assert site_that_takes(asked()) is google_maps.answer
+    """On Google's hosts it answers for searches on the map, the web search for all other requests."""
+    assert site_that_takes(search_request()) is google_maps.answer
     web = SandboxRequest("GET", "https", "www.google.com", "/search?q=coffee", {})
     assert site_that_takes(web) is None
     assert site_for("www.google.com") is google_web.answer
 
 
 def test_the_same_search_gets_the_same_bytes():
-    """A search is answered with the same bytes, also when its page was not kept."""
+    """A search gets the same bytes, whether its page is cached or not."""
     first = ask()
     _maps_places.page.cache_clear()
     assert ask() == first
@@ -65,23 +65,23 @@ def test_other_searches_get_other_places():
 
 
 def test_there_are_two_hundred_and_forty_seven_places():
-    """Twenty a page, none twice, seven on the last, and then the short answer without any."""
+    """There are twenty different places a page, seven on the last, then a short reply without any."""
     pages = [names(offset=offset) for offset in range(0, 280, 20)]
     assert [len(page) for page in pages] == [20] * 12 + [7, 0]
     assert len({name for page in pages for name in page}) == 247
     assert len(ask(offset=260).body) < 1000
 
 
-def test_there_are_two_layouts_and_two_ways_to_tell():
-    """Over some queries places stand in either branch, and tell all or only a little."""
-    assert {"listed" if len(tree(q)) > 64 else "found" for q in QUERIES} == {"listed", "found"}
+def test_there_are_two_layouts_and_two_sets_of_fields():
+    """Depending on the query places are in one of two branches, and have all fields or only a few."""
+    assert {len(tree(q)) > 64 for q in QUERIES} == {True, False}
     assert {place["review_count"] is None for q in QUERIES for place in places(q)[:1]} == {True, False}
     for q in QUERIES:
         assert len({place["review_count"] is None for place in places(q)}) == 1
 
 
-def test_places_tell_what_real_ones_do():
-    """Websites, numbers, addresses and hours are such as the parser finds on real pages."""
+def test_places_have_the_fields_of_real_ones():
+    """The parser reads ids, websites, phone numbers and hours as on real pages."""
     for place in (place for q in QUERIES for place in places(q)):
         assert place["place_id"] == parser.place_id_of(place["data_id"])
         assert re.fullmatch(r"\+120155501\d\d", place["phone_e164"])
@@ -90,14 +90,14 @@ def test_places_tell_what_real_ones_do():
 
 
 @pytest.mark.parametrize(("pb", "status"), [("", 500), ("!7i20!12m5!1b1", 400), ("nothing", 400), ("!7x", 400)])
-def test_what_it_cannot_read_it_refuses(pb, status):
-    """Without the parameter it fails, with a wrong count in it the request is a bad one, as on the site."""
+def test_an_invalid_pb_is_refused(pb, status):
+    """A request without `pb` is a 500, one with an invalid `pb` a 400, as on the site."""
     target = f"/search?tbm=map&q=coffee&pb={pb}"
     assert google_maps.answer(SandboxRequest("GET", "https", "www.google.com", target, {})).status == status
 
 
 @pytest.mark.parametrize(
-    ("word", "status", "kind"),
+    ("scenario", "status", "kind"),
     [
         ("captcha", 302, "captcha"),
         ("enablejs", 200, "javascript"),
@@ -105,30 +105,30 @@ def test_what_it_cannot_read_it_refuses(pb, status):
         ("denied", 403, "denied"),
     ],
 )
-def test_blocks(word, status, kind):
-    """Each obstacle is recognised."""
-    reply = ask(f"coffee sandbox:{word}")
-    found = blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.google.com/search?tbm=map")
-    assert (reply.status, found.kind) == (status, kind)
+def test_every_block_is_recognised(scenario, status, kind):
+    """Every page in place of the results is recognised as a block."""
+    reply = ask(f"coffee sandbox:{scenario}")
+    block = blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.google.com/search?tbm=map")
+    assert (reply.status, block.kind) == (status, kind)
 
 
-def test_consent_has_to_be_given():
-    """A cookie that refuses is not enough for the consent page; the one that its form sets is."""
+def test_the_consent_form_opens_the_results():
+    """A cookie that a client sets itself does not replace the consent form; the form's own cookie does."""
     cookies = [None, {"cookie": "SOCS=CAI"}, {"cookie": "SOCS=CAISHAgB"}]
     assert [ask("sandbox:consent", headers=headers).status for headers in cookies] == [302, 302, 200]
 
 
-def test_what_is_empty_and_what_is_unknown():
-    """One scenario has no places and says so, another has them where nobody looks, a third is no answer at all."""
+def test_empty_is_not_unknown():
+    """A reply without places is empty; places at another index or HTML are a LayoutError."""
     assert places("sandbox:empty") == []
-    for word in ("layout", "html"):
+    for scenario in ("layout", "html"):
         for q in QUERIES:
             with pytest.raises(LayoutError):
-                places(f"{q} sandbox:{word}")
+                places(f"{q} sandbox:{scenario}")
 
 
-def test_a_short_list_and_one_that_loops():
-    """Few places end after the second page, or begin anew there."""
+def test_a_short_list_ends_or_repeats():
+    """A short list ends on the second page, or repeats after it."""
     few = [names("sandbox:few", offset=offset) for offset in (0, 20, 40)]
     loop = [names("sandbox:loop", offset=offset) for offset in (0, 20, 40)]
     assert [len(page) for page in few] == [20, 7, 0]
@@ -138,13 +138,13 @@ def test_a_short_list_and_one_that_loops():
 
 @given(st.text())
 def test_any_parameter_is_read_or_refused(text):
-    """Whatever the parameter is, it gives fields or a ValueError."""
+    """Any parameter gives fields or a ValueError."""
     with contextlib.suppress(ValueError):
         assert isinstance(decode(text), dict)
 
 
 @given(st.text(st.characters(exclude_categories=["C"]), min_size=1).filter(str.strip))
 def test_any_terms_are_answered(q):
-    """Whatever is searched, the answer is one that can be read."""
+    """A search for any terms gets a valid reply."""
     reply = ask(q)
     assert reply.status == 400 or len(parser.record(reply.body, MapsQuery(q=q))["places"]) in (0, 20)

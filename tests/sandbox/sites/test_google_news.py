@@ -1,4 +1,4 @@
-"""Google News, as the sandbox plays it."""
+"""Google News in the sandbox."""
 
 import json
 import re
@@ -36,13 +36,13 @@ def addresses(signed):
 
 
 def test_it_answers_for_google_news():
-    """Google News is a site of its own among Google's hosts."""
+    """The site answers for the host of Google News alone."""
     assert site_for("news.google.com") is google_news.answer
     assert site_for("www.google.com") is google_web.answer
 
 
 def test_the_same_search_gets_the_same_bytes():
-    """A search is answered with the same bytes, also when its feed was not kept."""
+    """A search gets the same bytes, whether its feed is cached or not; another one gets others."""
     first = ask(q="coffee", ceid="DE:de")
     _news_feed.feed.cache_clear()
     assert ask(q="coffee", ceid="DE:de") == first
@@ -51,88 +51,88 @@ def test_the_same_search_gets_the_same_bytes():
 
 
 def test_a_feed_is_xml_of_a_hundred_invented_articles():
-    """Every article has an address of its own at an invented publisher, some head a cluster."""
+    """Every article has its own URL at an invented publisher, some begin a cluster."""
     assert len(ElementTree.fromstring(ask(q="coffee").body).findall("channel/item")) == 100
     page = parser.record(ask(q="coffee sandbox:old_links").body, NewsQuery(q="coffee", resolve_links=True))
-    found = [entry["link"] for entry in page["entries"]]
-    assert len(set(found)) == page["links_resolved"] == 100
-    assert all(RESERVED.fullmatch(urlsplit(link).hostname) for link in found)
+    urls = [entry["link"] for entry in page["entries"]]
+    assert len(set(urls)) == page["links_resolved"] == 100
+    assert all(RESERVED.fullmatch(urlsplit(link).hostname) for link in urls)
     assert any(len(entry["sub_articles"]) > 1 for entry in page["entries"])
 
 
 @given(st.text(st.characters(exclude_categories=["C"], exclude_characters=":"), max_size=100).filter(str.strip))
 def test_a_feed_of_any_terms_is_read(q):
-    """Whatever is searched, and is not a scenario, the feed is whole and shows it."""
+    """A search for any terms without a scenario gets a complete feed."""
     reply = ask(q=q, hl=q)
     assert reply.status == 200
     assert len(parser.record(reply.body, ANY)["entries"]) == 100
 
 
-def test_todays_ids_are_told_by_page_and_call():
-    """An id without an address is signed by its page, and the call gives the address that a wrong signature hides."""
+def test_opaque_ids_are_resolved_by_page_and_call():
+    """The page of an opaque id signs it, and the call returns its URL for the right signature alone."""
     first, second = links.unresolved(record(q="coffee"))[:2]
     assert ids.address(first) is None
-    one, two = (articles.shown(ask(f"/articles/{found}").body) for found in (first, second))
+    one, two = (articles.shown(ask(f"/articles/{article_id}").body) for article_id in (first, second))
     assert one.id == first
     forged = articles.Signed(two.id, two.time, "0" * 48)
     known, hidden = addresses([one, forged])
-    assert (known, hidden) == (_news_ids.opened(first)[0], None)
+    assert (known, hidden) == (_news_ids.decoded(first)[0], None)
     assert known.startswith("https://")
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"f.req=", b"f.req=[[[]]]", b"f.req=%5B%5B%5B%22Fbv4je%22%2C%22%5B%5D%22%5D%5D%5D"]
 )
-def test_what_is_no_call_is_refused(body):
-    """Anything but a call is a 400."""
+def test_an_invalid_call_is_refused(body):
+    """A body that is no call is a 400."""
     assert ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=body).status == 400
 
 
 @given(st.text(alphabet="ABCabc012_-=é%", max_size=60))
-def test_any_id_is_opened_or_not(one):
-    """No id makes the sandbox stumble."""
-    assert ask(f"/articles/{one}").status in (200, 404)
+def test_any_id_is_decoded_or_refused(article_id):
+    """An id is an article or a 404."""
+    assert ask(f"/articles/{article_id}").status in (200, 404)
 
 
-@pytest.mark.parametrize(("word", "status"), [("denied", 403), ("limited", 429), ("error", 500)])
-def test_feeds_are_refused_on_demand(word, status):
-    """Denials, limits and errors come with their status."""
-    assert ask(q=f"coffee sandbox:{word}").status == status
+@pytest.mark.parametrize(("scenario", "status"), [("denied", 403), ("limited", 429), ("error", 500)])
+def test_feeds_are_refused_on_demand(scenario, status):
+    """Denials, limits and errors have their status."""
+    assert ask(q=f"coffee sandbox:{scenario}").status == status
 
 
-@pytest.mark.parametrize("word", ["captcha", "consent"])
-def test_what_stands_in_the_way_is_redirected_to(word):
-    """Captcha and consent have addresses of their own, which are recognised, and know the way back."""
-    reply = ask(q=f"coffee sandbox:{word}")
+@pytest.mark.parametrize("scenario", ["captcha", "consent"])
+def test_captcha_and_consent_are_redirects(scenario):
+    """Captcha and consent have their own URLs, which are recognised, and contain that of the feed."""
+    reply = ask(q=f"coffee sandbox:{scenario}")
     location = dict(reply.headers)["Location"]
     assert reply.status == 302
     assert blocked.block(302, {"location": location}, b"", "https://news.google.com/")
     parts = urlsplit(location)
     site = google_news if parts.hostname == "news.google.com" else google_web
-    shown = site.answer(SandboxRequest("GET", "https", parts.hostname, f"{parts.path}?{parts.query}", {}))
-    assert f"https://news.google.com/rss/search?q=coffee+sandbox%3A{word}".encode() in shown.body
+    page = site.answer(SandboxRequest("GET", "https", parts.hostname, f"{parts.path}?{parts.query}", {}))
+    assert f"https://news.google.com/rss/search?q=coffee+sandbox%3A{scenario}".encode() in page.body
 
 
-def test_consent_is_passed_by_its_form():
-    """With the cookie of the consent page's form the feed comes."""
+def test_the_consent_cookie_opens_the_feed():
+    """The cookie that the consent page's form sets opens the feed."""
     assert ask(q="coffee sandbox:consent", headers={"cookie": "SOCS=CAISHAgB"}).status == 200
 
 
-def test_an_empty_feed_says_so():
-    """Nothing found is a whole feed without items."""
+def test_an_empty_feed_has_no_items():
+    """A search without results gets a feed without items."""
     assert record(q="coffee sandbox:empty")["entries"] == []
 
 
-def test_a_feed_that_there_is_not_is_an_apology():
-    """An edition that is not served leads to the feed that says so."""
+def test_an_unsupported_edition_has_its_own_feed():
+    """An unsupported edition redirects to the feed that reports so."""
     location = dict(ask(q="coffee sandbox:unsupported").headers)["Location"]
     assert location == "https://news.google.com/rss/unsupported"
     with pytest.raises(NotFoundError):
         parser.record(ask("/rss/unsupported").body, ANY)
 
 
-def test_our_parser_does_not_know_an_unknown_layout():
-    """HTML in the place of a feed is neither a block nor empty."""
+def test_an_unknown_layout_is_a_layout_error():
+    """HTML in place of a feed is neither blocked nor empty."""
     reply = ask(q="coffee sandbox:layout")
     assert blocked.block(200, {}, reply.body, "https://news.google.com/rss/search?q=coffee") is None
     with pytest.raises(LayoutError):
@@ -140,7 +140,7 @@ def test_our_parser_does_not_know_an_unknown_layout():
 
 
 @pytest.mark.parametrize(
-    ("word", "reply"),
+    ("scenario", "reply"),
     [
         ("links_limited", {"status": 429}),
         ("links_consent", {"status": 302}),
@@ -150,19 +150,19 @@ def test_our_parser_does_not_know_an_unknown_layout():
         ("slow=0.3", {"delay": 0.3}),
     ],
 )
-def test_what_befalls_the_articles_of_a_feed(word, reply):
-    """The feed itself comes, and the pages of its articles suffer what its word says."""
-    feed = ask(q=f"coffee sandbox:{word}")
-    assert (feed.status, feed.reset, feed.delay) == (200, False, 0.3 if word == "slow=0.3" else 0)
-    (one, *_) = links.unresolved(parser.record(feed.body, ANY))
-    article = ask(f"/articles/{one}")
+def test_scenarios_of_links_apply_to_articles(scenario, reply):
+    """A scenario of the links leaves the feed unchanged and applies to the pages of its articles."""
+    feed = ask(q=f"coffee sandbox:{scenario}")
+    assert (feed.status, feed.reset, feed.delay) == (200, False, 0.3 if scenario == "slow=0.3" else 0)
+    (article_id, *_) = links.unresolved(parser.record(feed.body, ANY))
+    article = ask(f"/articles/{article_id}")
     assert {name: getattr(article, name) for name in reply} == reply
 
 
 def test_a_slow_search_makes_its_call_slow():
-    """The call for addresses is as slow as the articles that it is for."""
-    (one, *_) = links.unresolved(record(q="coffee sandbox:slow=0.3"))
-    signed = articles.Signed(one, 1, "x")
+    """The call for URLs is as slow as its articles."""
+    (article_id, *_) = links.unresolved(record(q="coffee sandbox:slow=0.3"))
+    signed = articles.Signed(article_id, 1, "x")
     assert ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call([signed])).delay == 0.3
 
 
@@ -175,13 +175,13 @@ def test_a_slow_search_makes_its_call_slow():
         ("/articles/x", "GET", 404),
     ],
 )
-def test_other_pages_are_not_there(path, method, status):
-    """Pages that the sandbox does not play are Google's own error page."""
+def test_other_pages_are_errors(path, method, status):
+    """Paths and methods that the sandbox does not support get Google's own error page."""
     assert ask(path, method=method).status == status
 
 
-def test_the_answer_to_a_call_is_guarded_json():
-    """The call's answer begins with what keeps browsers from running it."""
+def test_the_reply_to_a_call_is_guarded_json():
+    """The reply to a call begins with the guard that prevents its execution as a script."""
     reply = ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call([articles.Signed("x", 1, "y")]))
     guard, _, text = reply.body.decode().partition("\n\n")
     assert guard == ")]}'"

@@ -1,4 +1,4 @@
-"""Google's video search, as the sandbox plays it."""
+"""Google's video search in the sandbox."""
 
 from urllib.parse import urlencode
 
@@ -14,12 +14,12 @@ PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safa
 DEVICES = pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
 
 
-def made(headers=None, **query):
+def request(headers=None, **query):
     return SandboxRequest("GET", "https", "www.google.com", f"/search?{urlencode(query)}", headers or {})
 
 
 def ask(headers=None, **query):
-    return google_video.answer(made(headers, tbm="vid", **query))
+    return google_video.answer(request(headers, tbm="vid", **query))
 
 
 def record(reply):
@@ -28,13 +28,13 @@ def record(reply):
 
 @pytest.mark.parametrize("query", [{"tbm": "vid"}, {"udm": "7"}])
 def test_it_takes_searches_for_videos(query):
-    """Searches for videos are its own, by their old name and their new one."""
-    assert site_that_takes(made(q="coffee", **query)) is google_video.answer
+    """The site takes searches for videos, by the old parameter and the new one."""
+    assert site_that_takes(request(q="coffee", **query)) is google_video.answer
 
 
 @DEVICES
 def test_the_same_search_gets_the_same_bytes(headers):
-    """A search is answered with the same bytes, also when its page was not kept; another with others."""
+    """A search gets the same bytes, whether its page is cached or not; another one gets others."""
     first = ask(q="coffee", headers=headers)
     google_video.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
@@ -43,7 +43,7 @@ def test_the_same_search_gets_the_same_bytes(headers):
 
 @DEVICES
 def test_there_are_three_pages_of_ten(headers):
-    """Thirty different videos in all, ten a page, and then the page that says that nothing was found."""
+    """There are thirty different videos, ten a page, then the page that reports no results."""
     pages = [record(ask(q="coffee", start=start, headers=headers))["results"] for start in (0, 10, 20, 30)]
     assert [len(page) for page in pages] == [10, 10, 10, 0]
     assert len({one["link"] for page in pages for one in page}) == 30
@@ -52,7 +52,7 @@ def test_there_are_three_pages_of_ten(headers):
 
 @DEVICES
 def test_every_video_is_read_by_the_parser(headers):
-    """Of every video our own parser finds all that is shown."""
+    """The parser reads all fields of every video."""
     for one in record(ask(q="coffee", headers=headers))["results"]:
         assert one["metadata"].keys() >= {"duration", "channel", "source", "date", "thumbnail"}
         assert one["metadata"]["source"] == "Example Video"
@@ -61,7 +61,7 @@ def test_every_video_is_read_by_the_parser(headers):
 
 
 @DEVICES
-def test_our_parser_does_not_know_an_unknown_layout(headers):
-    """A page of a new shape is neither videos nor emptiness to the parser."""
+def test_an_unknown_layout_is_a_layout_error(headers):
+    """A page in an unknown layout is not empty."""
     with pytest.raises(LayoutError):
         record(ask(q="coffee sandbox:layout", headers=headers))

@@ -1,4 +1,4 @@
-"""Google's web search, as the sandbox plays it."""
+"""Google's web search in the sandbox."""
 
 import re
 import shutil
@@ -43,8 +43,8 @@ def links(reply):
 
 
 def test_it_answers_for_every_google():
-    """Google's own domain and those of countries are one site, and nobody else's is."""
-    ours = [
+    """The site answers for Google's own domain and those of countries, and for no other host."""
+    hosts = [
         "google.com",
         "www.google.com",
         "www.google.de",
@@ -52,13 +52,13 @@ def test_it_answers_for_every_google():
         "www.google.com.br",
         "consent.google.fr",
     ]
-    assert all(site_for(host) is google_web.answer for host in ours)
+    assert all(site_for(host) is google_web.answer for host in hosts)
     assert google_web.answer not in map(site_for, ["notgoogle.com", "google.com.evil.example", "www.google.evil"])
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
 def test_the_same_search_gets_the_same_bytes(headers):
-    """A search is answered with the same bytes, also when its page was not kept."""
+    """A search gets the same bytes, whether its page is cached or not."""
     first = ask(q="coffee", headers=headers)
     _google_results.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
@@ -72,7 +72,7 @@ def test_other_searches_get_other_pages():
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
 def test_there_are_three_pages_of_ten(headers):
-    """Thirty different results in all, ten a page, and then the page that says that nothing was found."""
+    """There are thirty different results, ten a page, then the page that reports no results."""
     pages = [ask(q="coffee", start=start, headers=headers) for start in (0, 10, 20)]
     assert [len(links(page)) for page in pages] == [10, 10, 10]
     assert len({link for page in pages for link in links(page)}) == 30
@@ -83,22 +83,22 @@ def test_there_are_three_pages_of_ten(headers):
 
 
 @pytest.mark.parametrize(
-    ("num", "shown"), [("3", 3), ("1", 1), ("10", 10), ("100", 10), ("0", 10), ("x", 10), ("", 10)]
+    ("num", "count"), [("3", 3), ("1", 1), ("10", 10), ("100", 10), ("0", 10), ("x", 10), ("", 10)]
 )
-def test_num_asks_for_fewer(num, shown):
-    """A smaller number is honoured, a larger one or nonsense gets ten."""
-    assert links(ask(q="coffee", num=num)) == links(ask(q="coffee"))[:shown]
+def test_num_limits_the_results(num, count):
+    """A smaller number is respected; a larger one or an invalid one gets ten."""
+    assert links(ask(q="coffee", num=num)) == links(ask(q="coffee"))[:count]
 
 
 @pytest.mark.parametrize("start", ["-5", "x", "", "1e3", "٣"])
-def test_a_start_that_is_no_number_is_the_first_page(start):
-    """Nonsense for a start gets the first page."""
+def test_an_invalid_start_gets_the_first_page(start):
+    """A start that is no number gets the first page."""
     assert ask(q="coffee", start=start).body == ask(q="coffee").body
 
 
 @pytest.mark.parametrize("query", [{}, {"q": ""}, {"q": " \t"}, {"num": "5"}])
-def test_a_search_for_nothing_goes_home(query):
-    """Without terms Google sends the client to its home page."""
+def test_a_search_without_terms_redirects_home(query):
+    """Without terms Google redirects the client to its home page."""
     reply = ask(**query)
     assert (reply.status, location(reply)) == (302, "https://www.google.com/")
     assert tree(ask("/")).css_first("title").text() == "Google"
@@ -109,7 +109,7 @@ def test_a_search_for_nothing_goes_home(query):
 )
 @settings(max_examples=60, deadline=None)
 def test_terms_are_text_and_nothing_else(q, mobile):
-    """Whatever is searched for stands in the title and adds no markup."""
+    """Any terms are text in the title and add no markup."""
     reply = ask(q=q, headers=PHONE if mobile else {})
     title = f"{q} - Google Search".replace("\0", "\ufffd")
     assert reply.status == 200
@@ -118,7 +118,7 @@ def test_terms_are_text_and_nothing_else(q, mobile):
 
 
 def test_markup_in_terms_is_escaped():
-    """Terms that are markup come out as text, in attributes too."""
+    """Terms that are markup are text on the page, in attributes too."""
     terms = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>"
     for headers in ({}, PHONE):
         page = tree(ask(q=terms, headers=headers))
@@ -127,15 +127,15 @@ def test_markup_in_terms_is_escaped():
         assert (box.attributes.get("value") or box.text()) == terms
 
 
-def test_every_link_leads_to_an_invented_place():
-    """Links lead to reserved example domains, or stay with Google."""
+def test_every_link_is_invented():
+    """Links have reserved example domains, or Google's own."""
     for number in range(30):
         for node in tree(ask(q=f"coffee {number}")).css("[href], [src]"):
             host = urlsplit(node.attributes.get("href") or node.attributes["src"]).hostname
             assert host is None or RESERVED.fullmatch(host), host
 
 
-SHOWN = {
+SELECTORS = {
     "results": "[data-snc]",
     "ads": "[data-text-ad]",
     "shopping_ads": ".pla-unit",
@@ -149,22 +149,22 @@ SHOWN = {
     ("headers", "missing"), [({}, set()), (PHONE, {"shopping_ads", "places"})], ids=["desktop", "mobile"]
 )
 def test_every_part_is_read_by_the_parser(headers, missing):
-    """What a page shows is what our own parser finds on it, and each part is on some page."""
-    seen = set()
+    """The parser reads all parts of a page, and each part is on some page."""
+    parts = set()
     for number in range(20):
         reply, query = ask(q=f"coffee {number}", headers=headers), WebQuery(q=f"coffee {number}")
         record, page = parser.record(reply.body, query), tree(reply)
-        counts = {part: len(page.css(selector)) for part, selector in SHOWN.items()}
-        assert {part: len(record[part]) for part in SHOWN} == counts
+        counts = {part: len(page.css(selector)) for part, selector in SELECTORS.items()}
+        assert {part: len(record[part]) for part in SELECTORS} == counts
         assert bool(record["company"]) == bool(page.css_first("#rhs"))
         stories = [one["items"] for one in record["carousel"] if one["type"] == "top_stories"]
         assert sum(map(len, stories)) == len(page.css(".WlydOe"))
-        seen |= {part for part, count in counts.items() if count}
-    assert seen == set(SHOWN) - missing
+        parts |= {part for part, count in counts.items() if count}
+    assert parts == set(SELECTORS) - missing
 
 
-def test_captcha_sends_to_the_sorry_page():
-    """The captcha is a redirect to a 429 whose form knows where to go on."""
+def test_the_captcha_redirects_to_the_sorry_page():
+    """The captcha is a redirect to a 429 with a form that has the URL of the search."""
     search = ask(q="coffee sandbox:captcha")
     assert search.status == 302
     path, _, query = location(search).removeprefix("https://www.google.com").partition("?")
@@ -178,15 +178,15 @@ def test_captcha_sends_to_the_sorry_page():
 
 
 @pytest.mark.parametrize("cookie", ["", "x", "abc.123", ".23712", "abc."])
-def test_a_cookie_that_was_not_computed_passes_nothing(cookie):
-    """Only the value that the page's script computes opens the captcha."""
-    for name, word in (("GOOGLE_ABUSE_EXEMPTION", "captcha"), ("SG_SS", "enablejs")):
-        reply = ask(q=f"coffee sandbox:{word}", headers={"cookie": f"{name}={cookie}"})
+def test_an_invalid_solution_is_refused(cookie):
+    """A cookie with another value than the page's script computes does not open the results."""
+    for name, scenario in (("GOOGLE_ABUSE_EXEMPTION", "captcha"), ("SG_SS", "enablejs")):
+        reply = ask(q=f"coffee sandbox:{scenario}", headers={"cookie": f"{name}={cookie}"})
         assert links(reply) == []
 
 
-def test_the_sorry_page_leads_to_google_only():
-    """Neither captcha nor consent sends a client to somebody else's address."""
+def test_interstitials_redirect_to_google_alone():
+    """Neither captcha nor consent redirects a client to another site."""
     elsewhere = "https://evil.example/"
     box = tree(ask("/sorry/index", **{"continue": elsewhere})).css_first("[data-next]")
     assert box.attributes["data-next"] == "https://www.google.com/"
@@ -194,8 +194,8 @@ def test_the_sorry_page_leads_to_google_only():
     assert location(ask("/save", host="consent.google.com", method="POST", body=body)) == "https://www.google.com/"
 
 
-def test_consent_is_passed_by_its_form():
-    """The consent page's form gives a cookie, and with it the results."""
+def test_the_consent_form_opens_the_results():
+    """The consent page's form sets a cookie that opens the results."""
     for domain in ("google.com", "google.de"):
         search = ask(q="coffee sandbox:consent", host=f"www.{domain}")
         target = location(search).removeprefix(f"https://consent.{domain}")
@@ -211,7 +211,7 @@ def test_consent_is_passed_by_its_form():
 
 
 def test_the_shell_has_no_results():
-    """The page that wants JavaScript is a 200 with Google's title and none of its results."""
+    """The page that requires JavaScript is a 200 with Google's title and without results."""
     reply = ask(q="coffee sandbox:enablejs", hl="de")
     page = tree(reply)
     assert reply.status == 200
@@ -221,19 +221,19 @@ def test_the_shell_has_no_results():
     assert ask("/httpservice/retry/enablejs", sei="x").status == 200
 
 
-@pytest.mark.parametrize(("word", "status"), [("denied", 403), ("limited", 429), ("error", 500), ("nonsense", 400)])
-def test_errors_have_their_status(word, status):
-    """Denials, limits and errors come with their status and without results."""
-    reply = ask(q=f"coffee sandbox:{word}")
+@pytest.mark.parametrize(("scenario", "status"), [("denied", 403), ("limited", 429), ("error", 500), ("nonsense", 400)])
+def test_errors_have_their_status(scenario, status):
+    """Denials, limits and errors have their status and no results."""
+    reply = ask(q=f"coffee sandbox:{scenario}")
     assert reply.status == status
     assert links(reply) == []
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-@pytest.mark.parametrize("word", ["captcha", "enablejs", "consent", "denied", "limited"])
-def test_a_block_is_known_for_one(word, headers):
-    """Every page that stands in the way is recognised as a block."""
-    reply, url = ask(q=f"coffee sandbox:{word}", headers=headers), "https://www.google.com/search?q=coffee"
+@pytest.mark.parametrize("scenario", ["captcha", "enablejs", "consent", "denied", "limited"])
+def test_every_block_is_recognised(scenario, headers):
+    """Every page in place of the results is recognised as a block."""
+    reply, url = ask(q=f"coffee sandbox:{scenario}", headers=headers), "https://www.google.com/search?q=coffee"
     if reply.status == 302:
         url = location(reply)
         parts = urlsplit(url)
@@ -242,8 +242,8 @@ def test_a_block_is_known_for_one(word, headers):
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-def test_our_parser_does_not_know_an_unknown_layout(headers):
-    """A page of a new shape is neither results nor emptiness nor a block to the parser."""
+def test_an_unknown_layout_is_a_layout_error(headers):
+    """A page in an unknown layout is neither blocked nor empty."""
     reply = ask(q="coffee sandbox:layout", headers=headers)
     assert blocked.block(reply.status, {}, reply.body, "https://www.google.com/search?q=coffee") is None
     with pytest.raises(LayoutError):
@@ -251,17 +251,17 @@ def test_our_parser_does_not_know_an_unknown_layout(headers):
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
-def test_our_parser_knows_an_empty_page(headers):
-    """The page that says that nothing was found gives an empty record."""
+def test_an_empty_page_is_an_empty_record(headers):
+    """The page that reports no results gives an empty record."""
     record = parser.record(ask(q="coffee sandbox:empty", headers=headers).body, WebQuery(q="coffee"))
-    assert not any(record[part] for part in SHOWN)
+    assert not any(record[part] for part in SELECTORS)
 
 
 @pytest.mark.parametrize(
     ("path", "method", "status"), [("/maps", "GET", 404), ("/search", "POST", 405), ("/webhp", "GET", 200)]
 )
-def test_other_pages_are_not_there(path, method, status):
-    """Pages that the sandbox does not play are Google's own error page."""
+def test_other_pages_are_errors(path, method, status):
+    """Paths and methods that the sandbox does not support get Google's own error page."""
     assert ask(path, method=method, q="x").status == status
 
 
@@ -280,22 +280,22 @@ BROWSER = [
 ]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: only a real browser can show that it passes")
-@pytest.mark.parametrize("word", ["captcha", "enablejs"])
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: the scripts need a real browser")
+@pytest.mark.parametrize("scenario", ["captcha", "enablejs"])
 @ensureDeferred
-async def test_a_real_browser_passes(client, word, tmp_path):
-    """A real browser runs the page's script and ends at the results, where a plain client ends at the block."""
-    address = f"https://www.google.com/search?q=coffee+sandbox%3A{word}"
+async def test_a_real_browser_gets_the_results(client, scenario, tmp_path):
+    """A real browser runs the page's script and gets the results, a plain client gets the block."""
+    address = f"https://www.google.com/search?q=coffee+sandbox%3A{scenario}"
     assert (await client.get(address)).status in (200, 302)
     command = [CHROMIUM, *BROWSER, f"--user-data-dir={tmp_path}", f"--proxy-server={client.url}", address]
     ran = await deferToThread(subprocess.run, command, capture_output=True, timeout=60, check=True)
     page = LexborHTMLParser(ran.stdout)
-    assert page.css_first("title").text() == f"coffee sandbox:{word} - Google Search"
+    assert page.css_first("title").text() == f"coffee sandbox:{scenario} - Google Search"
     assert len(page.css("#rso [data-snc]")) == 10
 
 
 def test_pages_are_the_same_in_every_process():
-    """Nothing of a page depends on the process that makes it."""
+    """A page does not depend on the process that makes it."""
     code = (
         "import sys; from webdata.sandbox.sites import google_web; from webdata.sandbox.exchange import SandboxRequest;"
         "sys.stdout.buffer.write(google_web.answer("

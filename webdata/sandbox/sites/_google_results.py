@@ -1,17 +1,17 @@
-"""A page of Google's results: which parts it has and what is in them, decided by the query alone."""
+"""Pages of Google's results, invented from the query alone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote_plus
 
-from webdata.sandbox.invention import PLACES, QUESTIONS, REFINEMENTS, SITES, STREETS, TITLES, Dice, slug
+from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS, STREETS, TITLES, SeededRandom, slug
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 30
-"""How many there are to any query."""
+"""How many there are for any query."""
 RESULTS_A_PAGE = 10
-KEPT_PAGES = 64
+CACHED_PAGES = 64
 
 IMAGE = "https://images.example.com/{id}.jpg"
 TOPIC_CHARACTERS = 60
@@ -20,7 +20,7 @@ NOTHING = Html("")
 
 @dataclass(frozen=True)
 class Search:
-    """What was asked of Google."""
+    """The parameters of one page of Google's results."""
 
     q: str
     start: int = 0
@@ -29,7 +29,7 @@ class Search:
     gl: str = "us"
     mobile: bool = False
     known: bool = True
-    """Whether the layout is one that exists."""
+    """Whether the page has a layout that parsers know."""
 
     @property
     def topic(self) -> str:
@@ -40,28 +40,30 @@ class Search:
     def block(self) -> Mapping[str, Block]:
         return blocks("google_web_mobile.html" if self.mobile else "google_web_desktop.html")
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.gl, self.hl, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.gl, self.hl, *key)
 
     def has(self, part: str, one_in: int) -> bool:
-        """Whether this query's first page shows a part."""
-        return self.start == 0 and self.dice("has", part).chance(one_in)
+        """Whether the page is the first one of a query and has a part; one query in `one_in` has it."""
+        return self.start == 0 and self.random("has", part).chance(one_in)
 
 
-@lru_cache(maxsize=KEPT_PAGES)
+@lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
-    """The whole page. The same search always gives the same bytes."""
-    return whole(search, _mobile_page if search.mobile else _desktop_page)
+    """The page of web results. The same search always gives the same bytes."""
+    return results_page(search, _mobile_page if search.mobile else _desktop_page)
 
 
-def whole(search: Search, results: Callable[[Search], Html]) -> bytes:
-    """The page that `results` makes; past their end, or for a layout that nobody knows, another."""
-    make = _empty_page if search.start >= RESULTS else results if search.known else _unknown_page
+def results_page(search: Search, page: Callable[[Search], Html]) -> bytes:
+    """The `page` of a search, the empty page behind the last result, or a page in an unknown layout."""
+    make = _empty_page if search.start >= RESULTS else page if search.known else _unknown_page
     return make(search).encode("utf-8", "replace")
 
 
 def _desktop_page(search: Search) -> Html:
-    main = search.block["main"].fill(parts=joined(_column(search)))
+    results = _results(search)
+    column = [_places(search), *results[:3], _questions(search), *results[3:6], _stories(search), *results[6:]]
+    main = search.block["main"].fill(parts=joined(column))
     top = joined([_shopping(search), _ads(search, "tads")])
     below = _related(search, _pages(search))
     bottom = _ads(search, "tadsb")
@@ -75,8 +77,8 @@ def _mobile_page(search: Search) -> Html:
 
 
 def _empty_page(search: Search) -> Html:
-    place = "notice" if search.mobile else "below"
-    return frame(search, **{place: search.block["empty"].fill(q=search.q)})
+    part = "notice" if search.mobile else "below"
+    return frame(search, **{part: search.block["empty"].fill(q=search.q)})
 
 
 def _unknown_page(search: Search) -> Html:
@@ -85,19 +87,13 @@ def _unknown_page(search: Search) -> Html:
 
 
 def frame(search: Search, **parts: Html) -> Html:
-    """The page around its parts; those that are not given are left empty."""
+    """The page around its parts; missing ones are empty."""
     empty = dict.fromkeys(("stats", "top", "notice", "main", "bottom", "below", "aside"), NOTHING)
     return search.block["page"].fill(q=search.q, hl=search.hl, **empty | parts)
 
 
-def _column(search: Search) -> list[Html]:
-    """The main column: results, with other things between them."""
-    results = _results(search)
-    return [_places(search), *results[:3], _questions(search), *results[3:6], _stories(search), *results[6:]]
-
-
 def ranks(search: Search) -> range:
-    """The ranks of the results on the page that was asked for."""
+    """The ranks of the results on the page."""
     return range(search.start + 1, min(search.start + search.count, RESULTS) + 1)
 
 
@@ -106,31 +102,29 @@ def _results(search: Search) -> list[Html]:
 
 
 def _organic(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("result", rank)
-    source, host = dice.one(SITES)
+    random = search.random("result", rank)
+    source, host = random.choice(PUBLISHERS)
     return {
         "rank": rank,
-        "id": f"ih6Jnb_{dice.number(10**8, 10**9)}",
+        "id": f"ih6Jnb_{random.number(10**8, 10**9)}",
         "hl": search.hl,
         "link": f"https://{host}/{slug(search.q)}/{rank}",
-        "title": f"{dice.one(TITLES).format(topic=search.topic)} - {source}",
+        "title": f"{random.choice(TITLES).format(topic=search.topic)} - {source}",
         "source": source,
         "host": host,
         "crumb": "guides",
-        "snippet": dice.sentences(search.topic, 2),
+        "snippet": random.sentences(search.topic, 2),
     }
 
 
 def _extras(search: Search, rank: int) -> dict[str, Html]:
-    dice = search.dice("extras", rank)
-    date = search.block["date"].fill(date=dice.date()) if dice.chance(3) else NOTHING
-    rating = _rating(search, dice) if dice.chance(4) else NOTHING
-    sitelinks = _sitelinks(search, rank) if rank == 1 and dice.chance(2) else NOTHING
-    return {"date": date, "more": joined([rating, sitelinks])}
-
-
-def _rating(search: Search, dice: Dice) -> Html:
-    return search.block["rating"].fill(rating=dice.rating(), reviews=dice.number(2, 900))
+    random = search.random("extras", rank)
+    date = search.block["date"].fill(date=random.date()) if random.chance(3) else NOTHING
+    rating = search.block["rating"]
+    more = [rating.fill(rating=random.rating(), reviews=random.number(2, 900))] if random.chance(4) else []
+    if rank == 1 and random.chance(2):
+        more.append(_sitelinks(search, rank))
+    return {"date": date, "more": joined(more)}
 
 
 def _sitelinks(search: Search, rank: int) -> Html:
@@ -139,30 +133,30 @@ def _sitelinks(search: Search, rank: int) -> Html:
 
 
 def _links(search: Search, link: str, titles: tuple[str, ...]) -> Html:
-    link_block = search.block["sitelink"]
-    links = [link_block.fill(link=f"{link}/{slug(title)}", title=title) for title in titles]
-    return Html(" · ".join(links))
+    block = search.block["sitelink"]
+    return Html(" · ".join(block.fill(link=f"{link}/{slug(title)}", title=title) for title in titles))
 
 
 def _stats(search: Search) -> Html:
-    dice = search.dice("stats")
-    return search.block["stats"].fill(total=f"{dice.number(1_000, 900_000) * 1000:,}", hundredths=dice.number(11, 89))
+    random = search.random("stats")
+    total = f"{random.number(1_000, 900_000) * 1000:,}"
+    return search.block["stats"].fill(total=total, hundredths=random.number(11, 89))
 
 
 def _ads(search: Search, area: str) -> Html:
     if not search.has(area, 2):
         return NOTHING
-    ads = [_ad(search, area, rank) for rank in range(1, search.dice(area).number(1, 3) + 1)]
+    ads = [_ad(search, area, rank) for rank in range(1, search.random(area).number(1, 3) + 1)]
     return search.block["ads"].fill(id=area, parts=joined(ads))
 
 
 def _ad(search: Search, area: str, rank: int) -> Html:
-    dice = search.dice(area, rank)
-    source, host = dice.one(SITES)
+    random = search.random(area, rank)
+    source, host = random.choice(PUBLISHERS)
     link = f"https://{host}/offers/{slug(search.q)}-{area}-{rank}"
-    title = f"{source} | {search.topic} from {dice.price()}"
-    links = _links(search, link, ("Today's Offers", "All Shops")) if dice.chance(2) else NOTHING
-    snippet = dice.sentences(search.topic, 2)
+    title = f"{source} | {search.topic} from {random.price()}"
+    links = _links(search, link, ("Today's Offers", "All Shops")) if random.chance(2) else NOTHING
+    snippet = random.sentences(search.topic, 2)
     return search.block["ad"].fill(
         rank=rank, link=link, title=title, source=source, host=host, snippet=snippet, links=links
     )
@@ -171,29 +165,29 @@ def _ad(search: Search, area: str, rank: int) -> Html:
 def _shopping(search: Search) -> Html:
     if not search.has("shopping", 3):
         return NOTHING
-    units = [_product(search, rank) for rank in range(1, search.dice("shopping").number(4, 8) + 1)]
+    units = [_product(search, rank) for rank in range(1, search.random("shopping").number(4, 8) + 1)]
     return search.block["shopping"].fill(parts=joined(units))
 
 
 def _product(search: Search, rank: int) -> Html:
-    dice = search.dice("product", rank)
-    source, host = dice.one(SITES)
+    random = search.random("product", rank)
+    source, host = random.choice(PUBLISHERS)
     return search.block["product"].fill(
-        title=f"{search.topic}, model {dice.number(100, 999)}",
+        title=f"{search.topic}, model {random.number(100, 999)}",
         link=f"https://{host}/shop/{slug(search.q)}-{rank}",
-        price=dice.price(),
+        price=random.price(),
         source=source,
-        image=IMAGE.format(id=f"product-{dice.number(1, 9999)}"),
-        rating=dice.rating(),
-        reviews=dice.number(2, 900),
+        image=IMAGE.format(id=f"product-{random.number(1, 9999)}"),
+        rating=random.rating(),
+        reviews=random.number(2, 900),
     )
 
 
 def _questions(search: Search) -> Html:
     if not search.has("questions", 2):
         return NOTHING
-    asked = [text.format(topic=search.topic) for text in search.dice("questions").some(QUESTIONS, 4)]
-    parts = joined(search.block["question"].fill(question=question) for question in asked)
+    questions = [text.format(topic=search.topic) for text in search.random("questions").sample(QUESTIONS, 4)]
+    parts = joined(search.block["question"].fill(question=question) for question in questions)
     return search.block["questions"].fill(parts=parts)
 
 
@@ -204,37 +198,37 @@ def _stories(search: Search) -> Html:
 
 
 def _story(search: Search, rank: int) -> Html:
-    dice = search.dice("story", rank)
-    source, host = dice.one(SITES)
+    random = search.random("story", rank)
+    source, host = random.choice(PUBLISHERS)
     return search.block["story"].fill(
         link=f"https://{host}/news/{slug(search.q)}-{rank}",
-        title=f"{search.topic}: {dice.sentences(search.topic, 1)}",
+        title=f"{search.topic}: {random.sentences(search.topic, 1)}",
         source=source,
-        date=f"{dice.number(2, 23)} hours ago",
-        image=IMAGE.format(id=f"story-{dice.number(1, 9999)}"),
+        date=f"{random.number(2, 23)} hours ago",
+        image=IMAGE.format(id=f"story-{random.number(1, 9999)}"),
     )
 
 
 def _places(search: Search) -> Html:
     if not search.has("places", 3):
         return NOTHING
-    names = search.dice("places").some(PLACES, 3)
+    names = search.random("places").sample(PLACES, 3)
     return search.block["pack"].fill(parts=joined(_place(search, name) for name in names))
 
 
 def _place(search: Search, name: str) -> Html:
-    dice = search.dice("place", name)
+    random = search.random("place", name)
     return search.block["place"].fill(
         name=f"{name} {search.topic}",
-        cid=dice.number(10**8, 10**9),
+        cid=random.number(10**8, 10**9),
         slug=quote_plus(search.q),
-        rating=dice.rating(),
-        reviews=f"{dice.number(3, 4000):,}",
-        price_level="$" * dice.number(1, 3),
+        rating=random.rating(),
+        reviews=f"{random.number(3, 4000):,}",
+        price_level="$" * random.number(1, 3),
         category="Shop",
-        address=f"{dice.number(1, 180)} {dice.one(STREETS)}",
-        phone=f"(555) 555-01{dice.number(0, 99):02}",
-        status=f"Open · Closes {dice.number(5, 11)} PM",
+        address=f"{random.number(1, 180)} {random.choice(STREETS)}",
+        phone=f"(555) 555-01{random.number(0, 99):02}",
+        status=f"Open · Closes {random.number(5, 11)} PM",
         website=f"https://{slug(name)}.example/",
     )
 
@@ -242,24 +236,24 @@ def _place(search: Search, name: str) -> Html:
 def _panel(search: Search) -> Html:
     if not search.has("panel", 3):
         return NOTHING
-    dice = search.dice("panel")
-    source, host = dice.one(SITES)
+    random = search.random("panel")
+    source, host = random.choice(PUBLISHERS)
     return search.block["panel"].fill(
         title=search.topic,
         kind="Invented thing",
-        description=dice.sentences(search.topic, 2),
+        description=random.sentences(search.topic, 2),
         source=source,
         source_link=f"https://{host}/about/{slug(search.q)}",
-        facts=joined(_facts(search, dice)),
+        facts=joined(_facts(search, random)),
         profiles=joined(_profiles(search)),
     )
 
 
-def _facts(search: Search, dice: Dice) -> list[Html]:
+def _facts(search: Search, random: SeededRandom) -> list[Html]:
     facts = {
-        "founded": ("Founded", dice.date()),
+        "founded": ("Founded", random.date()),
         "founder": ("Founder", "Ada Example"),
-        "seat": ("Headquarters", f"{dice.one(STREETS)}, Exampleton"),
+        "seat": ("Headquarters", f"{random.choice(STREETS)}, Exampleton"),
     }
     return [search.block["fact"].fill(key=key, label=label, text=text) for key, (label, text) in facts.items()]
 
@@ -272,10 +266,10 @@ def _profiles(search: Search) -> list[Html]:
 
 
 def _related(search: Search, pages: Html = NOTHING) -> Html:
-    words = search.dice("related").some(REFINEMENTS, 8)
-    refinement = search.block["refinement"]
+    block = search.block["refinement"]
     parts = joined(
-        refinement.fill(q=search.topic, word=word, link=quote_plus(f"{search.topic} {word}")) for word in words
+        block.fill(q=search.topic, word=refinement, link=quote_plus(f"{search.topic} {refinement}"))
+        for refinement in search.random("related").sample(REFINEMENTS, 8)
     )
     return search.block["related"].fill(parts=parts, pages=pages)
 
@@ -283,7 +277,7 @@ def _related(search: Search, pages: Html = NOTHING) -> Html:
 def _pages(search: Search) -> Html:
     cells = []
     for number, start in enumerate(range(0, RESULTS, RESULTS_A_PAGE), 1):
-        here = start <= search.start < start + RESULTS_A_PAGE
-        block = search.block["page_here" if here else "page_link"]
+        is_current = start <= search.start < start + RESULTS_A_PAGE
+        block = search.block["current_page" if is_current else "page_link"]
         cells.append(block.fill(number=number, start=start, link=quote_plus(search.q)))
     return search.block["pages"].fill(parts=joined(cells))

@@ -1,57 +1,51 @@
-"""What searches on Google have in common, whatever they search for: what is asked, and what goes wrong on demand."""
+"""What all of Google's searches share: the parameters, the hosts and the failures on demand."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from http import HTTPStatus
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites._google_results import RESULTS, RESULTS_A_PAGE, Search
 
 HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
 
 
 def is_search(request: SandboxRequest, tbm: str, udm: str) -> bool:
-    """Whether a request is a search in one of Google's verticals, by the old name of it or the new one."""
+    """Whether a request is a search in one of Google's verticals; `tbm` is the old parameter for it, `udm` the new."""
     return request.path.rstrip("/") == "/search" and (request.first("tbm") == tbm or request.first("udm") == udm)
 
 
 def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> Reply:
-    """A page of results, made by `page`, or what the terms ask for instead."""
+    """The results that `page` makes, or what the scenarios in the terms make of them."""
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
-    asked = _asked(request)
-    if not asked.q.strip():
+        return interstitials.wrong_method()
+    search = _search(request)
+    if not search.q.strip():
         return redirect(f"{request.scheme}://{request.host}/")
 
-    def shown(search: Search) -> Page:
+    def results_of(search: Search) -> Handler:
         return lambda _: Reply(200, HTML, page(search))
 
-    results = shown(asked)
-    scenarios: dict[str, Page] = {
-        "captcha": block.captcha(results),
-        "enablejs": block.shell(results),
-        "consent": block.consent(results),
-        "denied": block.denied,
-        "limited": block.limited,
-        "error": block.failed,
-        "empty": shown(replace(asked, start=RESULTS)),
-        "layout": shown(replace(asked, known=False)),
+    results = results_of(search)
+    pages: dict[str, Handler] = {
+        **interstitials.by_scenario(results),
+        "empty": results_of(replace(search, start=RESULTS)),
+        "layout": results_of(replace(search, known=False)),
     }
-    return play(request, asked.q, results, scenarios)
+    return apply_scenarios(request, search.q, results, pages)
 
 
-def _asked(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> Search:
     return Search(
         q=request.first("q"),
-        start=_number(request.first("start"), 0),
-        count=min(_number(request.first("num"), 0) or RESULTS_A_PAGE, RESULTS_A_PAGE),
+        start=_number(request.first("start")),
+        count=min(_number(request.first("num")) or RESULTS_A_PAGE, RESULTS_A_PAGE),
         hl=request.first("hl") or "en",
         gl=request.first("gl").lower() or "us",
         mobile="Mobi" in request.headers.get("user-agent", ""),
     )
 
 
-def _number(text: str, otherwise: int) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,4 +1,4 @@
-"""The `pb` parameter of Google Maps, read back: a protocol buffer written as text, `!<field><type><value>`."""
+"""Decodes the `pb` parameter of Google Maps: a protocol buffer as text, `!<field><type><value>`."""
 
 import re
 from collections.abc import Iterator
@@ -6,30 +6,29 @@ from typing import Any
 
 FIELD = re.compile(r"(\d+)([bdefims])(.*)", re.DOTALL)
 
-Message = dict[int, Any]
+Fields = dict[int, Any]
 
 
-def decode(text: str) -> Message:
-    """The fields by their numbers, of repeated ones the last. Raises ValueError where a count is wrong."""
+def decode(text: str) -> Fields:
+    """The fields by number, the last of repeated ones. Raises ValueError for text that is no protocol buffer."""
     fields = iter(text.split("!")[1:])
-    message = dict(_field(one, fields) for one in fields)
-    if not message:
+    decoded = dict(_field(field, fields) for field in fields)
+    if not decoded:
         raise ValueError("there are no fields")
-    return message
+    return decoded
 
 
 def _field(text: str, following: Iterator[str]) -> tuple[int, Any]:
-    found = FIELD.fullmatch(text)
-    if found is None:
+    match = FIELD.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no field")
-    number, kind, value = found.groups()
+    number, kind, value = match.groups()
     return int(number), _message(int(value), following) if kind == "m" else _scalar(kind, value)
 
 
-def _message(count: int, following: Iterator[str]) -> Message:
-    inner = [next(following, "") for _ in range(count)]
-    fields = iter(inner)
-    return dict(_field(one, fields) for one in fields)
+def _message(count: int, following: Iterator[str]) -> Fields:
+    fields = iter([next(following, "") for _ in range(count)])
+    return dict(_field(field, fields) for field in fields)
 
 
 def _scalar(kind: str, value: str) -> bool | int | float | str:

@@ -1,7 +1,7 @@
-"""Ids of invented articles, as Google News makes them: protobuf in base64url, once with the address, now without.
+"""Article ids in the format of Google News: protobuf in base64url.
 
-The id of today holds a string that means something only to the aggregator: here the address and the scenarios that
-befall whoever opens the article.
+Until July 2024 an id contained the article's URL, since then an opaque string. The sandbox encodes the URL and the
+scenarios of the article's page in that string.
 """
 
 import binascii
@@ -10,38 +10,38 @@ from hashlib import blake2b
 
 VERSION = b"\x08\x13"
 """Field 1, the number 19."""
-ADDRESS, AMP_ADDRESS = 4, 26
+URL, AMP_URL = 4, 26
 OPAQUE = "AU_yqL"
-"""How the strings without meaning begin."""
+"""The prefix of opaque strings."""
 TIME = 1_784_000_000
-"""The second that every signature is of."""
+"""The Unix time of every signature."""
 
 
-def telling(address: str) -> str:
-    """An id of before July 2024, which holds the address."""
-    return _id(address, "")
+def legacy_id(url: str) -> str:
+    """An id from before July 2024, with the article's URL."""
+    return _id(url, amp=_field(AMP_URL, ""))
 
 
-def opaque(address: str, words: str) -> str:
-    """An id of today; `words` are the scenarios of its article."""
-    return _id(OPAQUE + _base64(f"{address}\n{words}".encode("utf-8", "replace")))
+def opaque_id(url: str, scenarios: str) -> str:
+    """An id in the current format; `scenarios` are those of the article's page."""
+    return _id(OPAQUE + _base64(f"{url}\n{scenarios}".encode("utf-8", "replace")))
 
 
-def opened(one: str) -> tuple[str, str] | None:
-    """The address and the scenarios in an id of today; None in anything else."""
-    _, mark, rest = _unbase64(one).partition(OPAQUE.encode())
-    address, newline, words = _unbase64(rest.decode("ascii", "replace")).decode("utf-8", "replace").partition("\n")
-    return (address, words) if mark and newline else None
+def decoded(article_id: str) -> tuple[str, str] | None:
+    """The URL and the scenarios in an id of the current format; None for anything else."""
+    _, prefix, encoded = _unbase64(article_id).partition(OPAQUE.encode())
+    text = _unbase64(encoded.decode("ascii", "replace")).decode("utf-8", "replace")
+    url, newline, scenarios = text.partition("\n")
+    return (url, scenarios) if prefix and newline else None
 
 
-def signature(one: str, time: int) -> str:
-    """What an article's page gives for its id, and the call for addresses wants to see."""
-    return blake2b(f"{one} {time}".encode("utf-8", "replace"), digest_size=24).hexdigest()
+def signature(article_id: str, time: int) -> str:
+    """The signature of an id on its article's page, which the call for URLs requires."""
+    return blake2b(f"{article_id} {time}".encode("utf-8", "replace"), digest_size=24).hexdigest()
 
 
-def _id(address: str, amp_address: str | None = None) -> str:
-    amp = b"" if amp_address is None else _field(AMP_ADDRESS, amp_address)
-    return _base64(VERSION + _field(ADDRESS, address) + amp)
+def _id(text: str, amp: bytes = b"") -> str:
+    return _base64(VERSION + _field(URL, text) + amp)
 
 
 def _field(number: int, text: str) -> bytes:

@@ -1,17 +1,17 @@
-"""Google Maps' search for places, as the map itself asks for them, with invented content.
+"""Google Maps' search for places, in the JSON that the map itself loads, with invented places.
 
-Words of its own (see `webdata.sandbox.scenarios`): `sandbox:few` has 27 places, `sandbox:loop` the same, and begins
-anew after the last; `sandbox:html` is a page where an answer should be.
+Its own scenarios (see `webdata.sandbox.scenarios`): `sandbox:few` has 27 places; `sandbox:loop` has 27 and repeats
+them on the pages behind the last; `sandbox:html` is an HTML page in place of the JSON.
 """
 
 from dataclasses import replace
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
-from webdata.sandbox.scenarios import Page, play
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
+from webdata.sandbox.scenarios import apply_scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._maps_pb import Message, decode
+from webdata.sandbox.sites._maps_pb import Fields, decode
 from webdata.sandbox.sites._maps_places import MapSearch, page
 
 HOSTS = _google_search.HOSTS
@@ -23,57 +23,53 @@ JSON: Headers = (
 PAGE_SIZE = 20
 FEW = 27
 REFUSAL = "CAI"
-"""A consent cookie that a client brings along; the consent page wants to be answered itself."""
+"""The value of a consent cookie that a client sets itself: it does not replace the consent form."""
 
 
 def takes(request: SandboxRequest) -> bool:
-    """Searches on the map."""
+    """Whether a request is a search on the map."""
     return request.path.rstrip("/") == "/search" and request.first("tbm") == "map"
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """A page of places, or what the terms ask for instead. Without a readable `pb` it is an error, as on the site."""
+    """A page of places, or what the scenarios in the terms make of it; an error without a valid `pb`."""
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return interstitials.wrong_method()
     if not request.first("pb"):
-        return block.failed(request)
+        return interstitials.failed(request)
     try:
-        asked = _asked(request, decode(request.first("pb")))
+        search = _search(request, decode(request.first("pb")))
     except ValueError:
-        return block.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
-    return play(request, asked.q, _shown(asked), _scenarios(asked))
+        return interstitials.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
+    return apply_scenarios(request, search.q, _results(search), _pages(search))
 
 
-def _scenarios(asked: MapSearch) -> dict[str, Page]:
-    results = _shown(asked)
+def _pages(search: MapSearch) -> dict[str, Handler]:
+    results = _results(search)
     return {
-        "captcha": block.captcha(results),
-        "enablejs": block.shell(results),
+        **interstitials.by_scenario(results),
         "consent": _consent(results),
-        "denied": block.denied,
-        "limited": block.limited,
-        "error": block.failed,
-        "empty": _shown(replace(asked, offset=asked.total)),
-        "layout": _shown(replace(asked, known=False)),
-        "few": _shown(replace(asked, total=FEW)),
-        "loop": _shown(replace(asked, total=FEW, loops=True)),
-        "html": lambda _: block.home(),
+        "empty": _results(replace(search, offset=search.total)),
+        "layout": _results(replace(search, known=False)),
+        "few": _results(replace(search, total=FEW)),
+        "loop": _results(replace(search, total=FEW, loops=True)),
+        "html": lambda _: interstitials.home(),
     }
 
 
-def _consent(results: Page) -> Page:
+def _consent(results: Handler) -> Handler:
     def answer(request: SandboxRequest) -> Reply:
-        refused = request.cookies.get(block.CONSENT_COOKIE) == REFUSAL
-        return block.consent(results)(replace(request, headers={}) if refused else request)
+        refused = request.cookies.get(interstitials.CONSENT_COOKIE) == REFUSAL
+        return interstitials.consent(results)(replace(request, headers={}) if refused else request)
 
     return answer
 
 
-def _shown(search: MapSearch) -> Page:
+def _results(search: MapSearch) -> Handler:
     return lambda _: Reply(200, JSON, page(search))
 
 
-def _asked(request: SandboxRequest, pb: Message) -> MapSearch:
+def _search(request: SandboxRequest, pb: Fields) -> MapSearch:
     return MapSearch(
         q=request.first("q"),
         offset=int(pb.get(8, 0)),

@@ -1,28 +1,29 @@
-"""Google News: the feed of a search, the pages of its articles, and the call that tells where they lead.
+"""Google News: the feed of a search, the pages of its articles, and the call that returns the articles' URLs.
 
-Scenarios of its own, beside those that every site has:
+Its own scenarios (see `webdata.sandbox.scenarios`):
 
-| word | what happens |
+| scenario | effect |
 |---|---|
-| `sandbox:unsupported` | the feed that says that there is none |
-| `sandbox:old_links` | links as before July 2024, which hold the publishers' addresses |
-| `sandbox:links_limited` | the feed comes, its articles are 429 |
-| `sandbox:links_consent` | the feed comes, its articles are the consent page |
-| `sandbox:links_down` | the feed comes, connections for its articles break |
-| `sandbox:links_slow` | the feed comes, its articles after 5 seconds; `sandbox:links_slow=SECONDS` |
+| `sandbox:unsupported` | the feed that reports that the requested one is not available |
+| `sandbox:old_links` | article ids from before July 2024, which contain the publishers' URLs |
+| `sandbox:links_limited` | a normal feed, 429 for its articles |
+| `sandbox:links_consent` | a normal feed, the consent page for its articles |
+| `sandbox:links_down` | a normal feed, broken connections for its articles |
+| `sandbox:links_slow` | a normal feed, its articles after 5 seconds; `sandbox:links_slow=SECONDS` |
 
-`sandbox:slow` holds for the feed and for all that is needed for its links.
+`sandbox:slow` applies to the feed, its articles and the call.
 """
 
 import json
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play, scenarios
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios, scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _news_ids
-from webdata.sandbox.sites._news_feed import FILE, SITE, Search, apology, feed
+from webdata.sandbox.sites._news_feed import SITE, TEMPLATE, Search, feed, unsupported
 from webdata.sandbox.templates import blocks
 
 HOSTS = ("news.google.com",)
@@ -33,80 +34,67 @@ GUARD = ")]}'\n\n"
 CALL = "Fbv4je"
 CALL_PATH = "/_/DotsSplashUi/data/batchexecute"
 ARTICLE_FOLDERS = ("/rss/articles/", "/articles/", "/read/")
-OF_LINKS = {"links_limited": "limited", "links_consent": "consent", "links_down": "reset", "links_slow": "slow"}
-"""What a word for the links is to their articles."""
+LINK_SCENARIOS = {"links_limited": "limited", "links_consent": "consent", "links_down": "reset", "links_slow": "slow"}
+"""The scenarios of articles by those of their feed."""
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """Google News' answer: a feed, an article's page, addresses, or a page of `_google_blocks`."""
+    """A feed, an article's page, the URLs of articles, or a page of `_google_interstitials`."""
     if request.path == CALL_PATH:
         return _call(request)
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return interstitials.wrong_method()
     if request.path.startswith(ARTICLE_FOLDERS):
         return _article(request)
     return PAGES.get(request.path, _missing)(request)
 
 
-def _found(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> Reply:
     terms = request.first("q")
-    return play(request, terms, _feed, SCENARIOS) if terms.strip() else _missing(request)
+    return apply_scenarios(request, terms, _feed, SCENARIOS) if terms.strip() else _missing(request)
 
 
 def _missing(_request: SandboxRequest) -> Reply:
-    return block.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
-
-
-def _apology(request: SandboxRequest) -> Reply:
-    return Reply(200, XML, apology(_search(request)))
+    return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
 
 
 def _feed(request: SandboxRequest) -> Reply:
     return Reply(200, XML, feed(_search(request)))
 
 
-def _empty(request: SandboxRequest) -> Reply:
-    return Reply(200, XML, feed(_search(request), entries=0))
-
-
 def _layout(request: SandboxRequest) -> Reply:
-    return Reply(200, HTML, blocks(FILE)["layout"].fill(q=request.first("q")).encode("utf-8", "replace"))
+    return Reply(200, HTML, blocks(TEMPLATE)["layout"].fill(q=request.first("q")).encode("utf-8", "replace"))
 
 
-def _unsupported(_request: SandboxRequest) -> Reply:
-    return redirect(f"{SITE}/rss/unsupported")
+def _unsupported(request: SandboxRequest) -> Reply:
+    return Reply(200, XML, unsupported(_search(request)))
 
 
 def _search(request: SandboxRequest) -> Search:
-    terms = request.first("q")
-    asked = scenarios(terms)
+    requested = scenarios(request.first("q"))
+    links = [scenario for scenario in requested if scenario.name in (*LINK_SCENARIOS, "slow")]
+    of_articles = (replace(scenario, name=LINK_SCENARIOS.get(scenario.name, "slow")) for scenario in links)
     return Search(
-        q=terms,
+        q=request.first("q"),
         hl=request.first("hl") or "en-US",
         gl=request.first("gl") or "US",
         ceid=request.first("ceid") or "US:en",
-        words=" ".join(_word(one.name, one.number) for one in asked if one.name in OF_LINKS or one.name == "slow"),
-        old_links=any(one.name == "old_links" for one in asked),
+        article_scenarios=" ".join(map(str, of_articles)),
+        legacy_ids=any(scenario.name == "old_links" for scenario in requested),
     )
 
 
-def _word(name: str, number: float | None) -> str:
-    """The scenario of a feed as one of its articles."""
-    return f"sandbox:{OF_LINKS.get(name, name)}" + ("" if number is None else f"={number}")
-
-
 def _article(request: SandboxRequest) -> Reply:
-    opened = _news_ids.opened(_id(request))
-    if opened is None:
-        return block.error(HTTPStatus.NOT_FOUND, "There is no such article here.")
-    return play(request, opened[1], _signed, ARTICLE_SCENARIOS)
+    article = _news_ids.decoded(_id(request))
+    if article is None:
+        return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such article here.")
+    return apply_scenarios(request, article[1], _article_page, ARTICLE_SCENARIOS)
 
 
-def _signed(request: SandboxRequest) -> Reply:
-    one = _id(request)
-    signature = _news_ids.signature(one, _news_ids.TIME)
-    page = blocks(FILE)["article"].fill(id=one, time=_news_ids.TIME, signature=signature)
-    return Reply(200, HTML, page.encode())
+def _article_page(request: SandboxRequest) -> Reply:
+    article_id, time = _id(request), _news_ids.TIME
+    signature = _news_ids.signature(article_id, time)
+    return Reply(200, HTML, blocks(TEMPLATE)["article"].fill(id=article_id, time=time, signature=signature).encode())
 
 
 def _id(request: SandboxRequest) -> str:
@@ -114,44 +102,52 @@ def _id(request: SandboxRequest) -> str:
 
 
 def _call(request: SandboxRequest) -> Reply:
-    """The addresses of all signed ids of one call."""
+    """The URLs of all signed ids of one call."""
     try:
-        asked = [_asked(row) for row in json.loads(request.form["f.req"][0])[0]]
+        signed_ids = [_signed_id(row) for row in json.loads(request.form["f.req"][0])[0]]
     except (KeyError, IndexError, TypeError, ValueError):
-        return block.error(HTTPStatus.BAD_REQUEST, "This is no call.")
-    opened = [_news_ids.opened(one) for one, *_ in asked]
-    words = next((found[1] for found in opened if found), "")
-    return play(request, words, lambda _: _answered(asked, opened), ARTICLE_SCENARIOS)
+        return interstitials.error(HTTPStatus.BAD_REQUEST, "This is no call.")
+    articles = [_news_ids.decoded(article_id) for article_id, *_ in signed_ids]
+    terms = next((article[1] for article in articles if article), "")
+    return apply_scenarios(request, terms, lambda _: _urls(signed_ids, articles), ARTICLE_SCENARIOS)
 
 
-Asked = tuple[str, int, str, str]
+SignedId = tuple[str, int, str, str]
 
 
-def _asked(row: list[Any]) -> Asked:
+def _signed_id(row: list[Any]) -> SignedId:
     """The id, time, signature and number in `["Fbv4je", '["garturlreq", …, ID, TIME, SIGNATURE]', null, NUMBER]`."""
-    one, time, signature = json.loads(row[1])[2:5]
-    return str(one), int(time), str(signature), str(row[3])
+    article_id, time, signature = json.loads(row[1])[2:5]
+    return str(article_id), int(time), str(signature), str(row[3])
 
 
-def _answered(asked: list[Asked], opened: list[tuple[str, str] | None]) -> Reply:
+def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) -> Reply:
     frames: list[list[Any]] = []
-    for (one, time, signature, number), found in zip(asked, opened, strict=True):
-        known = found and signature == _news_ids.signature(one, time)
-        told = json.dumps(["garturlres", found[0], 1]) if known and found else None
-        frames.append(["wrb.fr", CALL, told, None, None, None, number])
+    for (article_id, time, signature, number), article in zip(signed_ids, articles, strict=True):
+        result = None
+        if article and signature == _news_ids.signature(article_id, time):
+            result = json.dumps(["garturlres", article[0], 1])
+        frames.append(["wrb.fr", CALL, result, None, None, None, number])
     return Reply(200, JSON, (GUARD + json.dumps([*frames, ["di", 12]])).encode())
 
 
-SCENARIOS: dict[str, Page] = {
-    "captcha": block.captcha(_feed),
-    "consent": block.consent(_feed),
-    "denied": block.denied,
-    "limited": block.limited,
-    "error": block.failed,
-    "empty": _empty,
+SCENARIOS: dict[str, Handler] = {
+    "captcha": interstitials.captcha(_feed),
+    "consent": interstitials.consent(_feed),
+    "denied": interstitials.denied,
+    "limited": interstitials.limited,
+    "error": interstitials.failed,
+    "empty": lambda request: Reply(200, XML, feed(_search(request), entries=0)),
     "layout": _layout,
-    "unsupported": _unsupported,
-    **dict.fromkeys(("old_links", *OF_LINKS), _feed),
+    "unsupported": lambda _: redirect(f"{SITE}/rss/unsupported"),
+    **dict.fromkeys(("old_links", *LINK_SCENARIOS), _feed),
 }
-ARTICLE_SCENARIOS: dict[str, Page] = {"limited": block.limited, "consent": block.consent(_signed)}
-PAGES: dict[str, Page] = {"/rss/search": _found, "/rss/unsupported": _apology, "/sorry/index": block.sorry}
+ARTICLE_SCENARIOS: dict[str, Handler] = {
+    "limited": interstitials.limited,
+    "consent": interstitials.consent(_article_page),
+}
+PAGES: dict[str, Handler] = {
+    "/rss/search": _results,
+    "/rss/unsupported": _unsupported,
+    "/sorry/index": interstitials.sorry,
+}

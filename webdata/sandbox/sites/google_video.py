@@ -1,11 +1,11 @@
-"""Google's video search in the markup of the web page's videos of 2026 (results and groups), with invented content."""
+"""Google's video search: invented results in the markup that videos have in web results of 2026."""
 
 from functools import lru_cache
 
 from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.invention import TITLES, slug
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_results import IMAGE, KEPT_PAGES, Search, frame, ranks, whole
+from webdata.sandbox.sites._google_results import CACHED_PAGES, IMAGE, Search, frame, ranks, results_page
 from webdata.sandbox.templates import Html, blocks, joined
 
 HOSTS = _google_search.HOSTS
@@ -14,19 +14,19 @@ CHANNELS = ("Kiln & Co", "Half Past Nine", "Blue Lantern", "The Open Notebook", 
 
 
 def takes(request: SandboxRequest) -> bool:
-    """Searches for videos, by the old name or the new one."""
+    """Whether a request is a search for videos."""
     return _google_search.is_search(request, tbm="vid", udm="7")
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """A page of videos, or what the terms ask for instead."""
+    """A page of videos, or what the scenarios in the terms make of it."""
     return _google_search.answer_search(request, page)
 
 
-@lru_cache(maxsize=KEPT_PAGES)
+@lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
-    """The whole page. The same search always gives the same bytes."""
-    return whole(search, _videos)
+    """The page of videos. The same search always gives the same bytes."""
+    return results_page(search, _videos)
 
 
 def _videos(search: Search) -> Html:
@@ -36,19 +36,19 @@ def _videos(search: Search) -> Html:
 
 
 def _video(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("video", rank)
+    random = search.random("video", rank)
     key = f"{slug(search.q)}-{rank}"
     return {
         "rank": rank,
         "hl": search.hl,
         "id": key,
         "link": f"https://video.example.net/watch?v={key}",
-        "title": dice.one(TITLES).format(topic=search.topic),
+        "title": random.choice(TITLES).format(topic=search.topic),
         "source": "Example Video",
-        "channel": dice.one(CHANNELS),
-        "views": f"{dice.number(2, 900)}K",
-        "date": dice.date(),
-        "duration": f"{dice.number(0, 59)}:{dice.number(0, 59):02}",
-        "image": IMAGE.format(id=f"video-{dice.number(1, 9999)}"),
-        "snippet": dice.sentences(search.topic, 2),
+        "channel": random.choice(CHANNELS),
+        "views": f"{random.number(2, 900)}K",
+        "date": random.date(),
+        "duration": f"{random.number(0, 59)}:{random.number(0, 59):02}",
+        "image": IMAGE.format(id=f"video-{random.number(1, 9999)}"),
+        "snippet": random.sentences(search.topic, 2),
     }
