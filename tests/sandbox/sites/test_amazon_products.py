@@ -15,7 +15,7 @@ from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.resources.product_search import ProductQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _amazon_results, _google_blocks, amazon_products, site_for
-from webdata.sandbox.sites._amazon_words import money, words
+from webdata.sandbox.sites._amazon_locales import money, words
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from webdata.sandbox.invention import Dice, slug
-from webdata.sandbox.sites._amazon_words import Money, money, words
+from webdata.sandbox.sites._amazon_locales import Money, money, words
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS_A_PAGE = 16

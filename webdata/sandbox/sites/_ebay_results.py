@@ -7,7 +7,7 @@ from typing import Literal
 from urllib.parse import quote_plus
 
 from webdata.sandbox.invention import Dice
-from webdata.sandbox.sites._ebay_words import Words, money, words
+from webdata.sandbox.sites._ebay_locales import Words, money, words
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 137
