@@ -16,10 +16,10 @@ Answer = Callable[[SandboxRequest], Reply]
 
 @dataclass(frozen=True)
 class Trial:
-    """A page of the web: its path, what it is in one line, and how it answers."""
+    """A test page: its path on the example hosts, a description of one line, and its handler."""
 
     path: str
-    what: str
+    description: str
     answer: Answer
 
 
@@ -53,18 +53,18 @@ def article_markup(url: str) -> str:
     )
 
 
-def line(title: str, text: str, *, head: Html = Html(""), more: Html = Html("")) -> bytes:  # noqa: B008 - never changed
-    """A small page in UTF-8."""
+def small_page(title: str, text: str, *, head: Html = Html(""), more: Html = Html("")) -> bytes:  # noqa: B008 - immutable
+    """A page with a heading and a line of text, in UTF-8."""
     return blocks(TEMPLATE)["line"].fill(title=title, text=text, head=head, more=more).encode()
 
 
-def said(status: int, title: str, text: str, headers: Headers = HTML) -> Reply:
-    """A reply with a small page."""
-    return Reply(status, headers, line(title, text))
+def small_reply(status: int, title: str, text: str, headers: Headers = HTML) -> Reply:
+    """A reply with a small page as its body."""
+    return Reply(status, headers, small_page(title, text))
 
 
 def constant(reply: Reply) -> Answer:
-    """The same reply for whatever is asked."""
+    """A handler with the same reply for every request."""
     return lambda _: reply
 
 
