@@ -26,10 +26,10 @@ from webdata.domain.errors import TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Device
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.sandbox.challenges import CHALLENGE_SECONDS
 from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
-from webdata.sandbox.walls import CHALLENGE_SECONDS
 from webdata.spiders.base import fetch_error
 from webdata.transports.browser.process import Browser
 

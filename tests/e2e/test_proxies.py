@@ -74,7 +74,7 @@ async def test_the_pool_of_the_region_serves(through):
     assert some.served() == {"DE-1"}
     await some.answer(region="US")
     assert some.served() == {"DE-1", "US-1"}
-    assert [proxy.asked > 0 for proxy in some.proxies] == [True, True, False]
+    assert [proxy.request_count > 0 for proxy in some.proxies] == [True, True, False]
 
 
 async def test_calls_for_other_regions_go_as_they_would(through):
@@ -82,7 +82,7 @@ async def test_calls_for_other_regions_go_as_they_would(through):
     some = through(DE=[WELL])
     assert (await some.answer(region="JP")).record["device_region"] == "JP"
     await some.answer()
-    assert some.proxies[0].asked == 0
+    assert some.proxies[0].request_count == 0
 
 
 async def test_regions_without_proxies_can_be_refused(through):

@@ -15,18 +15,18 @@ def test_its_certificate_can_be_trusted():
 def test_a_host_is_signed_once():
     """A host keeps its certificate, another host gets another."""
     authority = Authority()
-    assert authority.host("www.example.com") is authority.host("www.example.com")
-    assert authority.host("www.example.com") is not authority.host("www.example.org")
+    assert authority.host_tls("www.example.com") is authority.host_tls("www.example.com")
+    assert authority.host_tls("www.example.com") is not authority.host_tls("www.example.org")
 
 
 def test_addresses_are_hosts_too():
     """A numeric address gets a certificate like a name."""
-    assert Authority().host("192.0.2.1")
-    assert Authority().host("2001:db8::1")
+    assert Authority().host_tls("192.0.2.1")
+    assert Authority().host_tls("2001:db8::1")
 
 
 @pytest.mark.parametrize("name", ["", "..", "-a-.com", "a" * 300])
 def test_what_is_no_host_gets_none(name):
     """A name that no certificate can carry raises ValueError."""
     with pytest.raises(ValueError, match=r".*"):
-        Authority().host(name)
+        Authority().host_tls(name)

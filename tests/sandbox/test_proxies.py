@@ -11,7 +11,7 @@ from pytest_twisted import async_yield_fixture, ensureDeferred
 from twisted.internet.threads import deferToThread
 
 from webdata.domain.errors import ConfigError
-from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, described, region_proxies
+from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, parse_description, region_proxies
 from webdata.sandbox.server import Sandbox
 
 PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
@@ -76,7 +76,7 @@ async def test_it_tells_which_one_served(start, page):
     """The sandbox's own page comes with a header that names the proxy, through a tunnel too."""
     proxy, url = start("SE-2")
     status, headers, body = await get(page, url)
-    assert (status, headers[SERVED_BY], proxy.asked) == (200, "SE-2", 1)
+    assert (status, headers[SERVED_BY], proxy.request_count) == (200, "SE-2", 1)
     assert b"coffee" in body
 
 
@@ -169,14 +169,14 @@ async def test_sites_take_so_many_requests_a_second(start):
 )
 def test_proxies_are_described_in_words(text, behaviour):
     """A region and what is different from a proxy that does well."""
-    assert described(text) == ("DE", behaviour)
+    assert parse_description(text) == ("DE", behaviour)
 
 
 @pytest.mark.parametrize("text", ["", "UK", "DE drunk", "DE flaky=often", "DE =1"])
 def test_a_wrong_description_says_what_would_be_right(text):
     """The message has an example and all words that there are."""
     with pytest.raises(ConfigError, match=r"such as 'DE flaky=0.5'; there are dead, flaky, slow, locked, denied"):
-        described(text)
+        parse_description(text)
 
 
 def test_proxies_are_labelled_by_their_region():

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain
-from webdata.sandbox.scenarios import HUGE_BYTES, Scenario, play, scenarios
+from webdata.sandbox.scenarios import HUGE_BYTES, Scenario, apply_scenarios, scenarios
 
 REQUEST = SandboxRequest("GET", "https", "www.example.com", "/", {})
 
 
 def played(terms):
     page = Reply(200, (), "<title>page</title><span>é</span>".encode())
-    return play(REQUEST, terms, lambda request: page, {"captcha": lambda request: plain(429, "captcha")})
+    return apply_scenarios(REQUEST, terms, lambda request: page, {"captcha": lambda request: plain(429, "captcha")})
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,9 @@ def test_words_may_hold_once():
 
     def status(request):
         page = Reply(200, (), b"page")
-        reply = play(request, "sandbox:captcha sandbox:once=2", lambda _: page, {"captcha": lambda _: plain(429, "no")})
+        reply = apply_scenarios(
+            request, "sandbox:captcha sandbox:once=2", lambda _: page, {"captcha": lambda _: plain(429, "no")}
+        )
         return reply.status, dict(reply.headers).get("Set-Cookie", "").partition(";")[0]
 
     seen, cookie = [], ""

@@ -112,7 +112,7 @@ async def test_stopping_leaves_nothing_behind():
     clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(3)]
     clients[0].sendall(b"GET http://www.google.com/search?q=sandbox:slow HTTP/1.1\r\n\r\n")
     clients[1].sendall(b"CONNECT www.google.com:443 HTTP/1.1\r\n\r\n")
-    while len(sandbox.connections) < 3 or not any(one._later for one in sandbox.connections):
+    while len(sandbox.connections) < 3 or not any(one._delayed for one in sandbox.connections):
         await deferLater(reactor, 0.01)
     await sandbox.stop()
     assert not sandbox.connections

@@ -24,7 +24,7 @@ def test_an_empty_hole_is_an_error():
         Block("${a}").fill(b=1)
 
 
-@pytest.mark.parametrize("name", ["google_web_desktop.html", "google_web_mobile.html", "google_blocks.html"])
+@pytest.mark.parametrize("name", ["google_web_desktop.html", "google_web_mobile.html", "google_interstitials.html"])
 def test_files_are_read_as_blocks(name):
     """Every file of pages is a row of blocks, none of them empty."""
     assert blocks(name)

@@ -52,7 +52,7 @@ def test_what_follows_a_request_can_be_taken_out():
     """The bytes after a request are there for whoever takes the connection over, once."""
     made = reader(b"CONNECT a:443 HTTP/1.1\r\n\r\n\x16\x03")
     made.next()
-    assert (made.rest(), made.rest()) == (b"\x16\x03", b"")
+    assert (made.take_unread(), made.take_unread()) == (b"\x16\x03", b"")
 
 
 def test_repeated_headers_are_joined():

@@ -110,7 +110,7 @@ class GuardProxy:
         try:
             message = await _next(requests, here.reader)
             if message and self._knows(message):
-                await self._take(message, requests.rest(), here)
+                await self._take(message, requests.take_unread(), here)
             elif message:
                 here.writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
         except WireError as error:

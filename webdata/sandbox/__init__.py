@@ -1,1 +1,1 @@
-"""The offline internet: a forward proxy on loopback that answers for every host that the spiders know."""
+"""The offline internet: a forward proxy on loopback that answers for every host that the spiders fetch from."""

@@ -1,4 +1,4 @@
-"""A certificate authority of the sandbox's own, so that https stays https."""
+"""The sandbox's own certificate authority, so that https stays https."""
 
 from functools import lru_cache
 
@@ -8,12 +8,12 @@ from twisted.internet.interfaces import IOpenSSLServerConnectionCreator
 from twisted.protocols.tls import TLSMemoryBIOProtocol
 from zope.interface import implementer
 
-KEPT_HOSTS = 256
+CACHED_HOSTS = 256
 
 
 @implementer(IOpenSSLServerConnectionCreator)
 class HostTLS:
-    """The server's end of TLS as one host."""
+    """The server side of TLS for one host."""
 
     def __init__(self, context: SSL.Context):
         self._context = context
@@ -23,19 +23,19 @@ class HostTLS:
 
 
 class Authority:
-    """Signs a certificate for any host, once, and keeps it."""
+    """Signs a certificate for any host, and caches it."""
 
     def __init__(self) -> None:
         self._ca = trustme.CA(organization_name="webdata sandbox")
-        self.host = lru_cache(maxsize=KEPT_HOSTS)(self._host)
+        self.host_tls = lru_cache(maxsize=CACHED_HOSTS)(self._host_tls)
 
     @property
     def pem(self) -> bytes:
-        """The authority's own certificate, for clients that would trust it."""
+        """The authority's own certificate, for clients that verify those of the sites."""
         return self._ca.cert_pem.bytes()
 
-    def _host(self, name: str) -> HostTLS:
-        """Raises ValueError for a name that no certificate can carry."""
+    def _host_tls(self, host: str) -> HostTLS:
+        """Raises ValueError for a name that no certificate can hold."""
         context = SSL.Context(SSL.TLS_SERVER_METHOD)
-        self._ca.issue_cert(name).configure_cert(context)
+        self._ca.issue_cert(host).configure_cert(context)
         return HostTLS(context)

@@ -1,21 +1,21 @@
-"""One client of the sandbox's proxy."""
+"""One client's connection to the sandbox's proxy."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http import HTTPStatus
-from typing import Protocol as Shape
+from typing import Protocol as Interface
 from typing import cast
 
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IDelayedCall, IPushProducer
-from twisted.internet.protocol import Protocol
+from twisted.internet.interfaces import IAddress, IDelayedCall, IPushProducer
+from twisted.internet.protocol import Protocol, ServerFactory
 from twisted.internet.tcp import Server
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
-from webdata.sandbox import hello
+from webdata.sandbox import client_hello
 from webdata.sandbox.certificates import Authority, HostTLS
-from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown
+from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
 AUTHORITY = r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253}))(?::\d{1,5})?"
@@ -25,8 +25,8 @@ ABSOLUTE = re.compile(rf"(?P<scheme>https?)://{AUTHORITY}(?P<target>(?:[/?].*)?)
 USAGE = "This is a forward proxy: ask for http://HOST/PATH, or open a tunnel with CONNECT HOST:443."
 
 
-class Answering(Shape):
-    """What a connection needs of the sandbox."""
+class Backend(Interface):
+    """What answers the requests of a connection."""
 
     authority: Authority
     connections: "set[Connection]"
@@ -37,29 +37,29 @@ class Answering(Shape):
 
 
 class Connection(Protocol):
-    """Plain requests for any host, or a tunnel to one whose TLS ends here; one request after the other."""
+    """Plain requests for any host, or a tunnel to one host with TLS terminated here; requests are answered in order."""
 
-    def __init__(self, sandbox: Answering):
-        self.gone: Deferred[None] = Deferred()
+    def __init__(self, backend: Backend):
+        self.closed: Deferred[None] = Deferred()
         """Fires when the connection is lost."""
-        self._sandbox = sandbox
+        self._backend = backend
         self._reader = RequestReader()
         self._tunnel: str | None = None
         self._tls: HostTLS | None = None
-        """What the handshake is made with, until it begins."""
-        self._hello = b""
-        self._later: IDelayedCall | None = None
+        """The server side of the handshake, until that begins."""
+        self._client_hello = b""
+        self._delayed: IDelayedCall | None = None
         self._closing = False
 
     def connectionMade(self) -> None:
-        self._sandbox.connections.add(self)
+        self._backend.connections.add(self)
 
     def connectionLost(self, reason: Failure | None = None) -> None:
         self._closing = True
-        self._sandbox.connections.discard(self)
-        if self._later:
-            self._later.cancel()
-        self.gone.callback(None)
+        self._backend.connections.discard(self)
+        if self._delayed:
+            self._delayed.cancel()
+        self.closed.callback(None)
 
     def abort(self) -> None:
         """Break the connection now (TCP reset)."""
@@ -78,49 +78,46 @@ class Connection(Protocol):
             return
         try:
             self._reader.feed(data)
-            while not self._closing and self._later is None and (message := self._reader.next()):
-                self._take(message)
+            while not self._closing and self._delayed is None and (message := self._reader.next()):
+                self._handle(message)
         except WireError as error:
             self._refuse(plain(error.status, f"{error.reason}. {USAGE}"))
 
-    def _take(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         if message.method == "CONNECT":
             self._connect(message.target)
         else:
-            self._reply(message, self._answer(message))
+            request = self._request(message)
+            self._reply(message, self._backend.answer(request) if request else plain(HTTPStatus.BAD_REQUEST, USAGE))
 
     def _connect(self, target: str) -> None:
         match = TUNNEL.fullmatch(target)
         if self._tunnel or not match:
             raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
         host = _host(match)
-        if self._sandbox.knows(host):
+        if self._backend.knows(host):
             self._open_tunnel(host)
         else:
-            self._refuse(unknown(host))
+            self._refuse(unknown_host(host))
 
     def _open_tunnel(self, host: str) -> None:
         try:
-            self._tls = self._sandbox.authority.host(host)
+            self._tls = self._backend.authority.host_tls(host)
         except ValueError as error:
             raise WireError(HTTPStatus.BAD_REQUEST, f"no certificate can be made for {host}") from error
         self._tunnel = host
-        early = self._reader.rest()
+        early = self._reader.take_unread()
         self._socket.write(ESTABLISHED)
-        if early:  # sent without waiting for us: it belongs to the handshake
+        if early:  # sent before our reply: it belongs to the handshake
             self._start_tls(self._tls, early)
 
     def _start_tls(self, tls: HostTLS, data: bytes) -> None:
-        """Begin the handshake as soon as its first bytes are all there: they tell who the client is."""
-        self._hello += data
-        if hello.whole(self._hello):
+        """Begin the handshake once the ClientHello is complete, which sites read to recognise browsers."""
+        self._client_hello += data
+        if client_hello.is_complete(self._client_hello):
             self._tls = None
             self._socket.startTLS(tls)
-            self._socket.protocol.dataReceived(self._hello)
-
-    def _answer(self, message: Message) -> Reply:
-        request = self._request(message)
-        return self._sandbox.answer(request) if request else plain(HTTPStatus.BAD_REQUEST, USAGE)
+            self._socket.protocol.dataReceived(self._client_hello)
 
     def _request(self, message: Message) -> SandboxRequest | None:
         match = ABSOLUTE.fullmatch(message.target)
@@ -131,20 +128,20 @@ class Connection(Protocol):
             scheme, host, target = "https", self._tunnel, message.target
         else:
             return None
-        return SandboxRequest(message.method, scheme, host, target, message.headers, message.body, self._hello)
+        return SandboxRequest(message.method, scheme, host, target, message.headers, message.body, self._client_hello)
 
     def _reply(self, message: Message, reply: Reply) -> None:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
 
         if reply.delay:
-            self._later = reactor.callLater(reply.delay, self._reply_late, message, reply)
+            self._delayed = reactor.callLater(reply.delay, self._reply_late, message, reply)
         else:
             self._send(message, reply)
 
     def _reply_late(self, message: Message, reply: Reply) -> None:
-        self._later = None
+        self._delayed = None
         self._send(message, reply)
-        self.dataReceived(b"")  # what came meanwhile
+        self.dataReceived(b"")  # handles the requests received meanwhile
 
     def _send(self, message: Message, reply: Reply) -> None:
         if reply.reset:
@@ -170,39 +167,51 @@ class Connection(Protocol):
         self._socket.loseConnection()
 
 
+class ConnectionFactory(ServerFactory):
+    """Makes the connection of each client that a port accepts."""
+
+    noisy = False
+
+    def __init__(self, connection: Callable[[], Connection]):
+        self._connection = connection
+
+    def buildProtocol(self, addr: IAddress | None) -> Connection:
+        return self._connection()
+
+
 @implementer(IPushProducer)
 class _Pieces:
-    """Writes one piece after the other, no faster than they are taken, and closes the connection behind the last."""
+    """Writes pieces as fast as the client reads them, and closes the connection behind the last."""
 
     def __init__(self, socket: Server, pieces: Iterator[bytes], pause: float):
         self._socket = socket
         self._pieces = pieces
         self._pause = pause
-        self._later: IDelayedCall | None = None
+        self._next_write: IDelayedCall | None = None
 
     def resumeProducing(self) -> None:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
 
-        if self._later is None:
-            self._later = reactor.callLater(self._pause, self._write)
+        if self._next_write is None:
+            self._next_write = reactor.callLater(self._pause, self._write)
 
     def pauseProducing(self) -> None:
-        if self._later:
-            self._later.cancel()
-            self._later = None
+        if self._next_write:
+            self._next_write.cancel()
+            self._next_write = None
 
     def stopProducing(self) -> None:
         self.pauseProducing()
 
     def _write(self) -> None:
-        self._later = None
+        self._next_write = None
         piece = next(self._pieces, None)
         if piece is None:
             self._socket.unregisterProducer()
             self._socket.loseConnection()
         else:
             self.resumeProducing()
-            self._socket.write(piece)  # which may pause us
+            self._socket.write(piece)  # which may call pauseProducing
 
 
 def _host(match: re.Match[str]) -> str:

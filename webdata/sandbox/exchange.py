@@ -1,4 +1,4 @@
-"""What a client asked a site, and what the site answers: plain data, no network."""
+"""Requests to the sandbox's sites and their replies: plain data, no network."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TEXT: Headers = (("Content-Type", "text/plain; charset=UTF-8"),)
 
 @dataclass(frozen=True)
 class SandboxRequest:
-    """One request to one site, as the site would see it."""
+    """One request to one site, as the site receives it."""
 
     method: str
     scheme: str
@@ -24,12 +24,12 @@ class SandboxRequest:
     headers: Mapping[str, str]
     """By lower-case name; repeated ones are joined by `, `."""
     body: bytes = b""
-    hello: bytes = b""
+    client_hello: bytes = b""
     """The first bytes of the client's TLS (ClientHello); none for `http`."""
 
     @property
     def url(self) -> str:
-        """The address that the client meant, without the port."""
+        """The requested URL, without the port."""
         return f"{self.scheme}://{self.host}{self.target}"
 
     @property
@@ -39,28 +39,28 @@ class SandboxRequest:
 
     @cached_property
     def query(self) -> dict[str, list[str]]:
-        """The decoded query string; blank values are kept."""
-        return _pairs(self.target.partition("?")[2])
+        """The decoded query string, blank values included."""
+        return parse_qs(self.target.partition("?")[2], keep_blank_values=True)
 
     @cached_property
     def form(self) -> dict[str, list[str]]:
-        """The decoded body of a posted form."""
-        return _pairs(self.body.decode("utf-8", "replace"))
+        """The decoded body of a posted form, blank values included."""
+        return parse_qs(self.body.decode("utf-8", "replace"), keep_blank_values=True)
 
     @cached_property
     def cookies(self) -> dict[str, str]:
-        """The cookies by name; of two with one name the first counts."""
+        """The cookies by name; the first of a repeated name counts."""
         pairs = (pair.strip().partition("=") for pair in self.headers.get("cookie", "").split(";"))
         return {name: value for name, _, value in reversed(list(pairs)) if name}
 
     def first(self, name: str) -> str:
-        """The first value of a query key; "" when it is not there."""
+        """The first value of a query key; "" when it is missing."""
         return self.query.get(name, [""])[0]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What a site sends back, and how it misbehaves on the way."""
+    """A site's reply, and the faults in its transfer."""
 
     status: int = 200
     headers: Headers = HTML
@@ -70,27 +70,26 @@ class Reply:
     reset: bool = False
     """Break the connection (TCP reset) instead of answering."""
     cut: int | None = None
-    """Promise the whole body, send this many bytes of it, and close."""
+    """Declare the length of the whole body, send this many bytes of it, and close."""
     pieces: Callable[[], Iterator[bytes]] | None = None
-    """What goes over the wire instead of all the above, from the first line to the last byte; then close."""
+    """The raw bytes of a reply, status line included, that replace all of the above; then close."""
     pause: float = 0
     """Seconds between pieces."""
 
 
+Handler = Callable[[SandboxRequest], Reply]
+
+
 def redirect(location: str, status: int = 302, headers: Headers = ()) -> Reply:
-    """Send the client to another address."""
+    """A redirect to another URL."""
     return Reply(status, (("Location", location), *headers, *HTML))
 
 
 def plain(status: int, message: str) -> Reply:
-    """A line of text for a person."""
+    """A reply with a line of plain text."""
     return Reply(status, TEXT, f"{message}\n".encode())
 
 
-def unknown(host: str) -> Reply:
-    """The answer for a host that no site stands for."""
+def unknown_host(host: str) -> Reply:
+    """The reply for a host that no site serves."""
     return plain(502, f"The sandbox knows no site called {host}.")
-
-
-def _pairs(text: str) -> dict[str, list[str]]:
-    return parse_qs(text, keep_blank_values=True)

@@ -1,7 +1,7 @@
-"""Invented things, the same ones for the same key for ever: names, sentences, prices, dates.
+"""Invented names, sentences, prices and dates: the same key always gives the same ones.
 
-No clock and no `random` (its choices may change with Python's version). Every link leads to a domain that is
-reserved for examples (RFC 2606).
+Neither a clock nor `random` is read (its choices may change with Python's version). All hosts are in domains that
+are reserved for examples (RFC 2606).
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 T = TypeVar("T")
 
-SITES = (
+PUBLISHERS = (
     ("Example Guide", "www.example.com"),
     ("Northwind Journal", "journal.northwind.example"),
     ("The Open Notebook", "notes.example.org"),
@@ -65,45 +65,47 @@ PLACES = ("House of", "Corner", "Royal", "Little", "Old Town", "Riverside")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-class Dice:
-    """A row of numbers that its key decides."""
+class SeededRandom:
+    """A random generator seeded with its key: Knuth's MMIX linear congruential generator."""
 
     def __init__(self, *key: object):
         text = "\x1f".join(map(str, key)).encode("utf-8", "surrogatepass")
         self._state = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
 
     def number(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
-        # Knuth's MMIX generator; its upper bits are the good ones.
+        """An integer from `low` to `high`, both included."""
+        # The lower bits of the state have short periods.
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
         return low + (self._state >> 33) % (high - low + 1)
 
-    def one(self, things: Sequence[T]) -> T:
-        return things[self.number(0, len(things) - 1)]
+    def choice(self, items: Sequence[T]) -> T:
+        return items[self.number(0, len(items) - 1)]
 
-    def some(self, things: Sequence[T], count: int) -> list[T]:
-        """Different things, in an order of their own; all of them where there are not enough."""
-        left = list(things)
-        return [left.pop(self.number(0, len(left) - 1)) for _ in range(min(count, len(things)))]
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """Up to `count` different items in random order."""
+        left = list(items)
+        return [left.pop(self.number(0, len(left) - 1)) for _ in range(min(count, len(items)))]
 
     def chance(self, one_in: int) -> bool:
+        """True once in `one_in` calls on average."""
         return self.number(1, one_in) == 1
 
     def sentences(self, topic: str, count: int) -> str:
-        return " ".join(text.format(topic=topic) for text in self.some(SENTENCES, count))
+        return " ".join(text.format(topic=topic) for text in self.sample(SENTENCES, count))
 
     def price(self) -> str:
-        """In dollars, as shown."""
+        """A price in dollars: `$1,299.05`."""
         return f"${self.number(2, 1400):,}.{self.number(0, 99):02}"
 
     def rating(self) -> str:
-        """Stars out of five, as shown."""
+        """Stars out of five: `4.6`."""
         return f"{self.number(31, 50) / 10}"
 
     def date(self) -> str:
-        return f"{self.one(MONTHS)} {self.number(1, 28)}, {self.number(2019, 2026)}"
+        """A date such as `Mar 7, 2024`."""
+        return f"{self.choice(MONTHS)} {self.number(1, 28)}, {self.number(2019, 2026)}"
 
 
 def slug(text: str) -> str:
-    """Words as they stand in an address: `coffee shops` gives `coffee-shops`."""
+    """A segment of a URL path: `coffee shops` gives `coffee-shops`."""
     return quote("-".join(text.lower().split())[:60], safe="-")

@@ -1,4 +1,4 @@
-"""Region proxies of the sandbox: each tells which one it is, and misbehaves as it is told to."""
+"""Region proxies of the sandbox: each names itself in its replies, and fails as configured."""
 
 import hmac
 import socket
@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from http import HTTPStatus
 from random import Random
 from time import monotonic
@@ -13,20 +14,19 @@ from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
 from twisted.internet.address import IPv4Address
-from twisted.internet.interfaces import IAddress, IListeningPort
-from twisted.internet.protocol import ServerFactory
+from twisted.internet.interfaces import IListeningPort
 
 from webdata.config.proxies import ANY
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
-from webdata.sandbox.connection import Answering, Connection
+from webdata.sandbox.connection import Backend, Connection, ConnectionFactory
 from webdata.sandbox.exchange import HTML, TEXT, Reply, SandboxRequest
 from webdata.sandbox.server import close
 from webdata.sandbox.wire import Message
 
 HOST = "127.0.0.1"
 SERVED_BY = "x-sandbox-proxy"
-"""The header of answers that tells the label of the proxy they came through."""
+"""The header of replies with the label of the proxy."""
 
 DENIED = (
     b"<!doctype html><title>Access Denied</title><h1>Access Denied</h1><p>You don't have permission to access this.</p>"
@@ -36,26 +36,26 @@ LIMITED = b"<!doctype html><title>Too Many Requests</title><h1>Too many requests
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How a proxy does; by default well."""
+    """How a proxy fails; by default not at all."""
 
     dead: bool = False
     """Refuse every connection."""
     flaky: float = 0
-    """The share of connections that break before anything came through them."""
+    """The share of connections that break before the first byte."""
     slow: float = 0
-    """Seconds before every answer."""
+    """Seconds before every reply."""
     locked: bool = False
-    """Take nobody's password: 407."""
+    """Reject every password: 407."""
     denied: int | None = None
-    """The status, 403 or 429, with which the sites turn everybody away who comes from it."""
+    """The status, 403 or 429, with which the sites reject every request from it."""
     per_second: float | None = None
-    """How many requests a second the sites take from it; 429 for more."""
+    """How many requests a second the sites accept from it; 429 for more."""
 
 
-def described(text: str) -> tuple[str, Behaviour]:
-    """A region and how its proxy does, in words: `DE`, `DE dead`, `US flaky=0.5 slow=1`. Raises ConfigError."""
-    region, *words = text.split() or [""]
-    given = {name: value or "true" for name, _, value in (word.partition("=") for word in words)}
+def parse_description(text: str) -> tuple[str, Behaviour]:
+    """The region and behaviour of a proxy in `DE`, `DE dead` or `US flaky=0.5 slow=1`. Raises ConfigError."""
+    region, *options = text.split() or [""]
+    given = {name: value or "true" for name, _, value in (option.partition("=") for option in options)}
     known = [field.name for field in fields(Behaviour)]
     try:
         if region in (*Region, ANY) and given.keys() <= set(known):
@@ -67,14 +67,14 @@ def described(text: str) -> tuple[str, Behaviour]:
 
 
 class RegionProxy:
-    """A forward proxy on loopback in front of a sandbox's own answers.
+    """A forward proxy on loopback in front of a sandbox.
 
-    With `user` and `password` it wants them; what is chance in it is the same for the same seed.
+    It requires `user` and `password`, where given; the same seed breaks the same connections.
     """
 
     def __init__(
         self,
-        sandbox: Answering,
+        sandbox: Backend,
         label: str,
         behaviour: Behaviour | None = None,
         *,
@@ -87,11 +87,11 @@ class RegionProxy:
         self.connections: set[Connection] = set()
         self.label = label
         self.behaviour = behaviour or Behaviour()
-        self.asked = 0
-        """How many requests and tunnels it was asked for."""
+        self.request_count = 0
+        """How many requests for a page or a tunnel it received."""
         self._sandbox = sandbox
-        self._user = f"{user}:{password}" if user else ""
-        self._dice = Random(seed)  # noqa: S311  # the same each time
+        self._credentials = f"{user}:{password}" if user else ""
+        self._random = Random(seed)  # noqa: S311 - repeatable failures
         self._clock = clock
         self._allowance, self._counted_at = self.behaviour.per_second or 0.0, clock()
         self._listener: IListeningPort | None = None
@@ -103,8 +103,8 @@ class RegionProxy:
         return self.label.partition("-")[0]
 
     def start(self) -> str:
-        """Listen on a free port; the URL, with user and password."""
-        return f"http://{self._user}{'@' if self._user else ''}{HOST}:{self._listen()}"
+        """Listen on a free port, and return the URL with user and password."""
+        return f"http://{self._credentials}{'@' if self._credentials else ''}{HOST}:{self._listen()}"
 
     async def stop(self) -> None:
         """Close the port and every connection."""
@@ -116,19 +116,19 @@ class RegionProxy:
     def _listen(self) -> int:
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
 
-        if self.behaviour.dead:  # bound, so that nobody else takes the port, but not listened to
+        if self.behaviour.dead:  # bound without listening, so that no other process gets the port
             self._closed_port = socket.socket()
             self._closed_port.bind((HOST, 0))
             return int(self._closed_port.getsockname()[1])
-        self._listener = reactor.listenTCP(0, _Door(self), interface=HOST)
+        self._listener = reactor.listenTCP(0, ConnectionFactory(partial(_ProxyConnection, self)), interface=HOST)
         return cast(IPv4Address, self._listener.getHost()).port
 
     def refusal(self, message: Message) -> Reply | None:
-        """What the proxy itself answers to a request or the wish for a tunnel; None where it does as it is asked."""
-        self.asked += 1
-        if self._dice.random() < self.behaviour.flaky:
+        """The proxy's own reply to a request for a page or a tunnel; None when it forwards the request."""
+        self.request_count += 1
+        if self._random.random() < self.behaviour.flaky:
             return Reply(reset=True)
-        if self.behaviour.locked or not self._knows(message):
+        if self.behaviour.locked or not self._is_authorised(message):
             wanted = ("Proxy-Authenticate", 'Basic realm="sandbox"')
             return Reply(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, (wanted, *TEXT), b"Who is it?\n")
         return None
@@ -138,17 +138,17 @@ class RegionProxy:
         return self._sandbox.knows(host)
 
     def answer(self, request: SandboxRequest) -> Reply:
-        """What the site that was asked replies to whoever comes from here."""
-        reply = self._turned_away() or self._sandbox.answer(request)
+        """The reply of the requested site to a request from this proxy."""
+        reply = self._denial() or self._sandbox.answer(request)
         headers = (*reply.headers, (SERVED_BY, self.label))
         return replace(reply, headers=headers, delay=max(reply.delay, self.behaviour.slow))
 
-    def _knows(self, message: Message) -> bool:
-        word = b64encode(self._user.encode()).decode()
+    def _is_authorised(self, message: Message) -> bool:
+        expected = b"Basic " + b64encode(self._credentials.encode())
         given = message.headers.get("proxy-authorization", "")
-        return not self._user or hmac.compare_digest(given.encode(), f"Basic {word}".encode())
+        return not self._credentials or hmac.compare_digest(given.encode(), expected)
 
-    def _turned_away(self) -> Reply | None:
+    def _denial(self) -> Reply | None:
         if self.behaviour.denied:
             return Reply(self.behaviour.denied, HTML, DENIED)
         if self.behaviour.per_second and not self._allowed(self.behaviour.per_second):
@@ -156,7 +156,7 @@ class RegionProxy:
         return None
 
     def _allowed(self, per_second: float) -> bool:
-        """Whether a token bucket of one second's requests has one left."""
+        """Take a token from a bucket of one second's requests; False when it is empty."""
         now = self._clock()
         self._allowance = min(per_second, self._allowance + (now - self._counted_at) * per_second)
         self._counted_at = now
@@ -166,24 +166,14 @@ class RegionProxy:
         return True
 
 
-def region_proxies(sandbox: Answering, descriptions: Iterable[str]) -> list[RegionProxy]:
-    """The proxies that are described (`DE`, `DE flaky=0.5`), labelled as a service does that is given their URLs."""
+def region_proxies(sandbox: Backend, descriptions: Iterable[str]) -> list[RegionProxy]:
+    """The proxies of descriptions (`DE`, `DE flaky=0.5`), labelled as in the service's proxy pool: `DE-1`, `DE-2`."""
     counts: Counter[str] = Counter()
     proxies = []
-    for region, behaviour in map(described, descriptions):
+    for region, behaviour in map(parse_description, descriptions):
         counts[region] += 1
         proxies.append(RegionProxy(sandbox, f"{region}-{counts[region]}", behaviour))
     return proxies
-
-
-class _Door(ServerFactory):
-    noisy = False
-
-    def __init__(self, proxy: RegionProxy):
-        self._proxy = proxy
-
-    def buildProtocol(self, addr: IAddress | None) -> Connection:
-        return _ProxyConnection(self._proxy)
 
 
 class _ProxyConnection(Connection):
@@ -193,17 +183,17 @@ class _ProxyConnection(Connection):
         super().__init__(proxy)
         self._proxy = proxy
 
-    def _take(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         refusal = None if self._tunnel else self._proxy.refusal(message)
         if refusal is None:
-            super()._take(self._for_the_site(message))
+            super()._handle(self._forwarded(message))
         elif refusal.reset:
             self.abort()
         else:
             self._refuse(refusal)
 
-    def _for_the_site(self, message: Message) -> Message:
-        """Without what was meant for the proxy; flaky ones keep no connection, so that each request is at risk."""
+    def _forwarded(self, message: Message) -> Message:
+        """The message without the proxy's headers; flaky proxies close the connection, so that any request can fail."""
         headers = message.headers
         if not self._tunnel:
             headers = {name: value for name, value in headers.items() if name != "proxy-authorization"}

@@ -1,7 +1,7 @@
 """Answers from a folder of saved pages."""
 
-from collections.abc import Iterator, Mapping
-from itertools import cycle
+from collections.abc import Mapping
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
 INDEX = "INDEX.jsonl"
 EXPECTED = f'a replay folder has an {INDEX} with a JSON object a line, such as {{"file": "page.html", "status": 200}}'
 
-OF_THE_WIRE = {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc"}
-"""Headers that were true of the saved transfer and would be false of ours."""
+TRANSFER_HEADERS = {"content-encoding", "content-length", "transfer-encoding", "connection", "keep-alive", "alt-svc"}
+"""Headers that described the saved transfer and would be wrong for ours."""
 
 
 class Capture:
-    """One saved page: a row of the index, and its file, read when first asked for and kept."""
+    """One saved page: a row of the index and its file, which is read on first use and cached."""
 
     def __init__(self, path: Path, status: int, headers: Headers):
         self._path = path
@@ -38,9 +38,9 @@ class Capture:
 
 
 class Replay:
-    """Any host and any path: the capture whose stem stands in the query, else the next one in turn.
+    """Answers for any host and path: with the capture whose stem is a value of the query, else with the next one.
 
-    Raises ConfigError for a folder without an index that can be used.
+    Raises ConfigError for a folder without a valid index.
     """
 
     def __init__(self, folder: Path):
@@ -48,18 +48,12 @@ class Replay:
         if not captures:
             raise ConfigError(f"{folder / INDEX} is empty: {EXPECTED}")
         self._by_stem = {capture.stem: capture for capture in captures}
-        self._turn = cycle(captures)
+        self._rotation = cycle(captures)
 
     def answer(self, request: SandboxRequest) -> Reply:
-        named = (self._by_stem.get(value) for value in _values(request))
-        return (next(filter(None, named), None) or next(self._turn)).reply()
-
-
-def _values(request: SandboxRequest) -> Iterator[str]:
-    """What the query says, `q` first."""
-    yield from request.query.get("q", [])
-    for values in request.query.values():
-        yield from values
+        values = chain(request.query.get("q", []), *request.query.values())
+        named = (self._by_stem.get(value) for value in values)
+        return (next(filter(None, named), None) or next(self._rotation)).reply()
 
 
 def _rows(folder: Path) -> list[tuple[int, str]]:
@@ -100,5 +94,5 @@ def _headers(row: Mapping[str, Any], where: str) -> Headers:
     headers = row.get("headers") or {}
     if not isinstance(headers, dict):
         raise ConfigError(f"{where}: `headers` should be an object of names and values, or left out")
-    kept = tuple((name, str(value)) for name, value in headers.items() if name.lower() not in OF_THE_WIRE)
-    return kept if any(name.lower() == "content-type" for name, _ in kept) else kept + HTML
+    sent = tuple((name, str(value)) for name, value in headers.items() if name.lower() not in TRANSFER_HEADERS)
+    return sent if any(name.lower() == "content-type" for name, _ in sent) else sent + HTML

@@ -1,7 +1,7 @@
-"""HTML files of our own, as blocks with holes.
+"""HTML templates: files of named blocks with placeholders.
 
-A file in `webdata/sandbox/pages/` is a row of blocks, each under a line `<!-- block NAME -->`; `${name}` is a hole.
-Whatever is filled in is escaped, unless it is Html already.
+Each block of a file in `webdata/sandbox/pages/` stands under a line `<!-- block NAME -->`; `${name}` is a placeholder.
+Values are escaped, unless they are Html already.
 """
 
 import re
@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 
 BLOCK = re.compile(r"^<!-- block (\w+) -->\n", re.MULTILINE)
-HOLE = re.compile(r"\$\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 
 
 class Html(str):
@@ -27,14 +27,15 @@ class Block:
     """A piece of a page."""
 
     def __init__(self, source: str):
-        self._texts = HOLE.split(source)[::2]
-        self._holes = HOLE.split(source)[1::2]
+        self._texts = PLACEHOLDER.split(source)[::2]
+        self._names = PLACEHOLDER.split(source)[1::2]
 
     def fill(self, **values: Value) -> Html:
-        """The markup with every hole filled. Raises KeyError for a hole without a value."""
+        """The markup with values for all placeholders. Raises KeyError for a placeholder without a value."""
         parts = [self._texts[0]]
-        for hole, text in zip(self._holes, self._texts[1:], strict=True):
-            parts += (_markup(values[hole]), text)
+        for name, text in zip(self._names, self._texts[1:], strict=True):
+            value = values[name]
+            parts += (value if isinstance(value, Html) else escape(str(value)), text)
         return Html("".join(parts))
 
 
@@ -44,12 +45,8 @@ def joined(parts: Iterable[Html]) -> Html:
 
 
 @cache
-def blocks(name: str) -> Mapping[str, Block]:
+def blocks(file: str) -> Mapping[str, Block]:
     """The blocks of one file by name."""
-    source = files("webdata.sandbox").joinpath("pages", name).read_text(encoding="utf-8")
+    source = files("webdata.sandbox").joinpath("pages", file).read_text(encoding="utf-8")
     pieces = BLOCK.split(source)[1:]
     return {name: Block(text.rstrip("\n")) for name, text in zip(pieces[::2], pieces[1::2], strict=True)}
-
-
-def _markup(value: Value) -> str:
-    return value if isinstance(value, Html) else escape(str(value))

@@ -1,7 +1,6 @@
-"""HTTP/1.1 as bytes (RFC 9112): cuts a stream into requests, puts replies together. No sockets here.
+"""HTTP/1.1 as bytes (RFC 9112): parses a stream into requests, serialises replies. No sockets here.
 
-Twisted's own HTTP server is not for this: it cannot be handed over to TLS in the middle of a connection (CONNECT)
-without reaching into it.
+Twisted's own HTTP server cannot switch to TLS in the middle of a connection (CONNECT) without access to its internals.
 """
 
 import re
@@ -23,7 +22,7 @@ ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 class WireError(Exception):
-    """Bytes that are no request that we answer; `status` says so to the client."""
+    """Bytes that are no acceptable request; `status` is the reply's."""
 
     def __init__(self, status: HTTPStatus, reason: str):
         super().__init__(reason)
@@ -33,7 +32,7 @@ class WireError(Exception):
 
 @dataclass(frozen=True)
 class Message:
-    """One request as it came over the wire."""
+    """One request as received."""
 
     method: str
     target: str
@@ -44,19 +43,19 @@ class Message:
 
 
 class RequestReader:
-    """Takes bytes as they come, gives whole requests in their order."""
+    """Buffers bytes, returns complete requests in their order."""
 
     def __init__(self) -> None:
         self._received = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes; raises WireError when more is waiting than one request may hold."""
+        """Buffer the next bytes. Raises WireError for more than the largest request."""
         self._received += data
         if len(self._received) > MAX_HEAD + MAX_BODY:
             raise WireError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {MAX_BODY} bytes at once")
 
     def next(self) -> Message | None:
-        """The next request, or None until more bytes come; raises WireError on anything else."""
+        """The next request, or None while it is incomplete. Raises WireError for anything else."""
         end = self._received.find(b"\r\n\r\n", 0, MAX_HEAD)
         if end < 0:
             self._check_unfinished()
@@ -70,11 +69,11 @@ class RequestReader:
         del self._received[:stop]
         return Message(method, target, headers, body, _keeps_alive(minor, headers))
 
-    def rest(self) -> bytes:
-        """What came after the last request; it is taken out."""
-        rest = bytes(self._received)
+    def take_unread(self) -> bytes:
+        """Remove and return the bytes after the last request."""
+        unread = bytes(self._received)
         self._received.clear()
-        return rest
+        return unread
 
     def _check_unfinished(self) -> None:
         if len(self._received) >= MAX_HEAD:
@@ -118,19 +117,19 @@ def _length(headers: Mapping[str, str]) -> int:
 
 
 def _keeps_alive(minor: bytes, headers: Mapping[str, str]) -> bool:
-    said = f"{headers.get('connection', '')},{headers.get('proxy-connection', '')}".lower()
-    return "keep-alive" in said if minor == b"0" else "close" not in said
+    options = f"{headers.get('connection', '')},{headers.get('proxy-connection', '')}".lower()
+    return "keep-alive" in options if minor == b"0" else "close" not in options
 
 
 def reply_bytes(reply: Reply, *, head_only: bool = False, keep_alive: bool = True) -> bytes:
-    """A reply as it goes over the wire. `Content-Length` is always that of the whole body."""
+    """A reply as bytes. `Content-Length` is always that of the whole body."""
     headers = (*reply.headers, ("Content-Length", str(len(reply.body))))
     head = head_bytes(reply.status, headers if keep_alive else (*headers, ("Connection", "close")))
     return head if head_only else head + reply.body[: reply.cut]
 
 
 def head_bytes(status: int, headers: Headers) -> bytes:
-    """The head of a reply with these headers and no others: in UTF-8, escaped bytes (PEP 383) as they are."""
+    """The head of a reply with these headers and no others, in UTF-8; escaped bytes (PEP 383) are sent unchanged."""
     lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
     lines += [f"{name}: {value}".translate(UNSAFE) for name, value in headers]
     return b"\r\n".join(map(_encoded, lines)) + b"\r\n\r\n"

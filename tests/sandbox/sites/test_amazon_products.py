@@ -14,7 +14,7 @@ from webdata.pages import blocked
 from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.resources.product_search import ProductQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _amazon_results, _google_blocks, amazon_products, site_for
+from webdata.sandbox.sites import _amazon_results, _google_interstitials, amazon_products, site_for
 from webdata.sandbox.sites._amazon_locales import money, words
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -169,7 +169,7 @@ def test_signing_in_has_an_address_of_its_own():
 def test_only_a_solved_challenge_opens_the_page(word, cookie):
     """What the page's script makes of a challenge opens the results, and nothing else does."""
     assert kind(ask(k=f"teapot sandbox:{word}", headers={"cookie": f"{cookie}=abc.123"})) is not None
-    total = _google_blocks.BOX_AREA
+    total = _google_interstitials.BOX_AREA
     for letter in "abc":
         total = (total * 31 + ord(letter)) % 2**32
     assert len(read(ask(k=f"teapot sandbox:{word}", headers={"cookie": f"{cookie}=abc.{total}"}))) == 20

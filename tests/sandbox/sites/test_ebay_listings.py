@@ -13,7 +13,7 @@ from webdata.pages import blocked
 from webdata.pages import ebay_listings as parser
 from webdata.resources.marketplace_search import MarketplaceQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _ebay_results, _google_blocks, ebay_listings, site_for
+from webdata.sandbox.sites import _ebay_results, _google_interstitials, ebay_listings, site_for
 
 RESERVED = re.compile(r"(.*\.)?example\.(com|org|net)")
 
@@ -150,7 +150,7 @@ def test_the_captcha_has_an_address_of_its_own():
 @pytest.mark.parametrize("word", ["captcha", "enablejs"])
 def test_a_solved_challenge_opens_the_page(word):
     """With the answer that a browser works out the results are shown; the front of eBay has no listings."""
-    total = _google_blocks.BOX_AREA
+    total = _google_interstitials.BOX_AREA
     for letter in "abc":
         total = (total * 31 + ord(letter)) % 2**32
     assert len(ids(ask(_nkw=f"kettle sandbox:{word}", headers={"cookie": f"dp1=abc.{total}"}))) == 60

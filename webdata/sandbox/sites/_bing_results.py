@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
-from webdata.sandbox.invention import REFINEMENTS, SITES, TITLES, Dice, slug
+from webdata.sandbox.invention import PUBLISHERS, REFINEMENTS, TITLES, SeededRandom, slug
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 34
@@ -62,12 +62,12 @@ class Search:
     def block(self) -> Mapping[str, Block]:
         return blocks("bing_web.html")
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.mkt, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.mkt, *key)
 
     def has(self, part: str, one_in: int) -> bool:
         """Whether this query's first page shows a part."""
-        return self.start == 1 and self.dice("has", part).chance(one_in)
+        return self.start == 1 and self.random("has", part).chance(one_in)
 
 
 @lru_cache(maxsize=KEPT_PAGES)
@@ -75,7 +75,7 @@ def page(search: Search) -> bytes:
     """The page of results. The same search always gives the same bytes."""
     results = _results(search)
     column = [_top(search), *results[:3], _videos(search), *results[3:], _bottom(search), _related(search)]
-    aside = search.block["aside"].fill(q=search.topic, text=search.dice("aside").sentences(search.topic, 2))
+    aside = search.block["aside"].fill(q=search.topic, text=search.random("aside").sentences(search.topic, 2))
     return _frame(
         search,
         stats=_stats(search),
@@ -121,26 +121,26 @@ def _results(search: Search) -> list[Html]:
 
 
 def _organic(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("result", rank)
-    source, host = dice.one(SITES)
+    random = search.random("result", rank)
+    source, host = random.choice(PUBLISHERS)
     return {
         "rank": 5100 + rank,
         "link": _tracked(f"https://{host}/{slug(search.q)}/{rank}"),
-        "title": f"{dice.one(TITLES).format(topic=search.topic)} - {source}",
+        "title": f"{random.choice(TITLES).format(topic=search.topic)} - {source}",
         "source": source,
         "host": host,
         "crumb": "guides",
-        "snippet": dice.sentences(search.topic, 2),
-        "date": search.block["date"].fill(date=dice.date()) if dice.chance(3) else NOTHING,
+        "snippet": random.sentences(search.topic, 2),
+        "date": search.block["date"].fill(date=random.date()) if random.chance(3) else NOTHING,
     }
 
 
 def _decoy(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("decoy", rank)
+    random = search.random("decoy", rank)
     return {
         **_organic(search, rank),
         "link": _tracked(f"https://words.example.net/{slug(search.word)}/{rank}"),
-        "title": dice.one(DECOYS).format(word=search.word),
+        "title": random.choice(DECOYS).format(word=search.word),
         "source": "Word List",
         "host": "words.example.net",
         "crumb": "entry",
@@ -179,40 +179,40 @@ def _bottom(search: Search) -> Html:
 def _ads(search: Search, area: str) -> Html:
     if not search.has(area, 2):
         return NOTHING
-    return joined(_ad(search, area, rank) for rank in range(1, search.dice(area).number(1, 3) + 1))
+    return joined(_ad(search, area, rank) for rank in range(1, search.random(area).number(1, 3) + 1))
 
 
 def _ad(search: Search, area: str, rank: int) -> Html:
-    dice = search.dice(area, rank)
-    source, host = dice.one(SITES)
+    random = search.random(area, rank)
+    source, host = random.choice(PUBLISHERS)
     return search.block["ad"].fill(
         rank=5500 + rank,
         link=_paid(f"https://{host}/offers/{slug(search.q)}-{area}-{rank}"),
-        title=f"{source} | {search.topic} from {dice.price()}",
+        title=f"{source} | {search.topic} from {random.price()}",
         host=host,
-        snippet=dice.sentences(search.topic, 2),
+        snippet=random.sentences(search.topic, 2),
     )
 
 
 def _shopping(search: Search) -> Html:
     if search.mobile or not search.has("shopping", 3):
         return NOTHING
-    units = [_product(search, rank) for rank in range(1, search.dice("shopping").number(4, 8) + 1)]
+    units = [_product(search, rank) for rank in range(1, search.random("shopping").number(4, 8) + 1)]
     return search.block["shopping"].fill(q=search.topic, search=quote_plus(search.q), parts=joined(units))
 
 
 def _product(search: Search, rank: int) -> Html:
-    dice = search.dice("product", rank)
-    source, host = dice.one(SITES)
-    start, rest = f"{search.topic}, ", f"model {dice.number(100, 999)}"
+    random = search.random("product", rank)
+    source, host = random.choice(PUBLISHERS)
+    start, rest = f"{search.topic}, ", f"model {random.number(100, 999)}"
     return search.block["product"].fill(
         title=f"{start}{rest}",
         start=start,
         rest=rest,
         link=_paid(f"https://{host}/shop/{slug(search.q)}-{rank}"),
-        price=dice.price(),
+        price=random.price(),
         source=source,
-        image=IMAGE.format(id=f"product-{dice.number(1, 9999)}"),
+        image=IMAGE.format(id=f"product-{random.number(1, 9999)}"),
     )
 
 
@@ -223,7 +223,7 @@ def _videos(search: Search) -> Html:
 
 
 def _related(search: Search) -> Html:
-    words = search.dice("related").some(REFINEMENTS, 6)
+    words = search.random("related").sample(REFINEMENTS, 6)
     texts = [f"{search.topic} {word}" for word in words]
     parts = joined(search.block["refinement"].fill(text=text, search=quote_plus(text)) for text in texts)
     return search.block["related"].fill(q=search.topic, parts=parts)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import quote_plus
 
-from webdata.sandbox.invention import Dice
+from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.sites._ebay_locales import Words, money, words
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
@@ -60,8 +60,8 @@ class Search:
         """The terms, short enough for a title."""
         return self.q.strip()[:TOPIC_CHARACTERS]
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.domain, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.domain, *key)
 
     def money(self, cents: int) -> str:
         return money(self.domain, cents)
@@ -117,9 +117,9 @@ def _cards(search: Search, block: Mapping[str, Block]) -> list[Html]:
 
 
 def _card(search: Search, block: Mapping[str, Block], index: int) -> Html:
-    dice = search.dice("card", index)
+    random = search.random("card", index)
     prefix = "evo_" if search.evo else ""
-    is_new = dice.chance(9) and not search.evo
+    is_new = random.chance(9) and not search.evo
     return block["evo" if search.evo else "card"].fill(
         item=_item_id(search, index),
         host=search.host,
@@ -129,19 +129,19 @@ def _card(search: Search, block: Mapping[str, Block], index: int) -> Html:
         label=block["label"].fill(text=search.words.new) if is_new else NOTHING,
         window=search.words.window,
         image=f"https://images.example.com/{_item_id(search, index)}/s-l500.webp",
-        condition=dice.one(search.words.conditions),
-        price=_price(search, block, dice, prefix),
-        rows=joined(block[f"{prefix}row"].fill(text=text) for text in _rows(search, dice)),
-        secondary=NOTHING if search.gallery else block[f"{prefix}seller"].fill(**_seller(search, dice)),
-        decoy=dice.one(LEADS) + search.words.sponsored,
+        condition=random.choice(search.words.conditions),
+        price=_price(search, block, random, prefix),
+        rows=joined(block[f"{prefix}row"].fill(text=text) for text in _rows(search, random)),
+        secondary=NOTHING if search.gallery else block[f"{prefix}seller"].fill(**_seller(search, random)),
+        decoy=random.choice(LEADS) + search.words.sponsored,
     )
 
 
-def _price(search: Search, block: Mapping[str, Block], dice: Dice, prefix: str) -> Html:
+def _price(search: Search, block: Mapping[str, Block], random: SeededRandom, prefix: str) -> Html:
     """A price; now and then a range, or with a higher one struck through behind it."""
-    cents = dice.number(99, 90_000)
-    text, more = search.money(cents), search.money(cents + dice.number(100, 9000))
-    is_range, is_less = dice.chance(5), dice.chance(4)
+    cents = random.number(99, 90_000)
+    text, more = search.money(cents), search.money(cents + random.number(100, 9000))
+    is_range, is_less = random.chance(5), random.chance(4)
     if prefix:
         whole = f"{text} {search.words.to} {more}" if is_range else text
         return block["evo_price"].fill(text=whole)
@@ -153,28 +153,32 @@ def _price(search: Search, block: Mapping[str, Block], dice: Dice, prefix: str) 
     return joined(parts)
 
 
-def _rows(search: Search, dice: Dice) -> list[str]:
+def _rows(search: Search, random: SeededRandom) -> list[str]:
     """Way to buy, delivery, location, and now and then returns."""
     said = search.words
-    ways = (said.buy_now, said.best_offer, said.bids.format(dice.number(2, 40)))
-    cost = said.delivery.format(search.money(dice.number(199, 4000)))
-    rows = [dice.one(ways), said.free_delivery if dice.chance(3) else cost, said.located.format(dice.one(said.places))]
-    return [*rows, said.returns] if dice.chance(4) else rows
+    ways = (said.buy_now, said.best_offer, said.bids.format(random.number(2, 40)))
+    cost = said.delivery.format(search.money(random.number(199, 4000)))
+    rows = [
+        random.choice(ways),
+        said.free_delivery if random.chance(3) else cost,
+        said.located.format(random.choice(said.places)),
+    ]
+    return [*rows, said.returns] if random.chance(4) else rows
 
 
-def _seller(search: Search, dice: Dice) -> dict[str, str]:
-    percent = f"{dice.number(901, 999) / 10}"
-    count = f"{dice.number(1, 99)}.{dice.number(1, 9)}K"
+def _seller(search: Search, random: SeededRandom) -> dict[str, str]:
+    percent = f"{random.number(901, 999) / 10}"
+    count = f"{random.number(1, 99)}.{random.number(1, 9)}K"
     if search.words.lang != "en":
         percent, count = percent.replace(".", ","), count.replace(".", ",")
-    return {"name": dice.one(SELLERS), "feedback": search.words.feedback.format(percent, count)}
+    return {"name": random.choice(SELLERS), "feedback": search.words.feedback.format(percent, count)}
 
 
 def _item_id(search: Search, index: int) -> str:
-    return f"{search.dice('item', index).number(10**8, 10**9 - 1)}{index:03}"
+    return f"{search.random('item', index).number(10**8, 10**9 - 1)}{index:03}"
 
 
 def _title(search: Search, index: int) -> str:
     """A title with the terms in it; those that match fewer words have only the first."""
     topic = search.topic if index <= RESULTS else search.topic.split()[0]
-    return f"{search.dice('title', index).one(TITLES).format(topic=topic)} #{index + 1}"
+    return f"{search.random('title', index).choice(TITLES).format(topic=topic)} #{index + 1}"

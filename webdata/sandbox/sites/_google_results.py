@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote_plus
 
-from webdata.sandbox.invention import PLACES, QUESTIONS, REFINEMENTS, SITES, STREETS, TITLES, Dice, slug
+from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS, STREETS, TITLES, SeededRandom, slug
 from webdata.sandbox.templates import Block, Html, blocks, joined
 
 RESULTS = 30
@@ -40,12 +40,12 @@ class Search:
     def block(self) -> Mapping[str, Block]:
         return blocks("google_web_mobile.html" if self.mobile else "google_web_desktop.html")
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.gl, self.hl, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.gl, self.hl, *key)
 
     def has(self, part: str, one_in: int) -> bool:
         """Whether this query's first page shows a part."""
-        return self.start == 0 and self.dice("has", part).chance(one_in)
+        return self.start == 0 and self.random("has", part).chance(one_in)
 
 
 @lru_cache(maxsize=KEPT_PAGES)
@@ -106,31 +106,31 @@ def _results(search: Search) -> list[Html]:
 
 
 def _organic(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("result", rank)
-    source, host = dice.one(SITES)
+    random = search.random("result", rank)
+    source, host = random.choice(PUBLISHERS)
     return {
         "rank": rank,
-        "id": f"ih6Jnb_{dice.number(10**8, 10**9)}",
+        "id": f"ih6Jnb_{random.number(10**8, 10**9)}",
         "hl": search.hl,
         "link": f"https://{host}/{slug(search.q)}/{rank}",
-        "title": f"{dice.one(TITLES).format(topic=search.topic)} - {source}",
+        "title": f"{random.choice(TITLES).format(topic=search.topic)} - {source}",
         "source": source,
         "host": host,
         "crumb": "guides",
-        "snippet": dice.sentences(search.topic, 2),
+        "snippet": random.sentences(search.topic, 2),
     }
 
 
 def _extras(search: Search, rank: int) -> dict[str, Html]:
-    dice = search.dice("extras", rank)
-    date = search.block["date"].fill(date=dice.date()) if dice.chance(3) else NOTHING
-    rating = _rating(search, dice) if dice.chance(4) else NOTHING
-    sitelinks = _sitelinks(search, rank) if rank == 1 and dice.chance(2) else NOTHING
+    random = search.random("extras", rank)
+    date = search.block["date"].fill(date=random.date()) if random.chance(3) else NOTHING
+    rating = _rating(search, random) if random.chance(4) else NOTHING
+    sitelinks = _sitelinks(search, rank) if rank == 1 and random.chance(2) else NOTHING
     return {"date": date, "more": joined([rating, sitelinks])}
 
 
-def _rating(search: Search, dice: Dice) -> Html:
-    return search.block["rating"].fill(rating=dice.rating(), reviews=dice.number(2, 900))
+def _rating(search: Search, random: SeededRandom) -> Html:
+    return search.block["rating"].fill(rating=random.rating(), reviews=random.number(2, 900))
 
 
 def _sitelinks(search: Search, rank: int) -> Html:
@@ -145,24 +145,26 @@ def _links(search: Search, link: str, titles: tuple[str, ...]) -> Html:
 
 
 def _stats(search: Search) -> Html:
-    dice = search.dice("stats")
-    return search.block["stats"].fill(total=f"{dice.number(1_000, 900_000) * 1000:,}", hundredths=dice.number(11, 89))
+    random = search.random("stats")
+    return search.block["stats"].fill(
+        total=f"{random.number(1_000, 900_000) * 1000:,}", hundredths=random.number(11, 89)
+    )
 
 
 def _ads(search: Search, area: str) -> Html:
     if not search.has(area, 2):
         return NOTHING
-    ads = [_ad(search, area, rank) for rank in range(1, search.dice(area).number(1, 3) + 1)]
+    ads = [_ad(search, area, rank) for rank in range(1, search.random(area).number(1, 3) + 1)]
     return search.block["ads"].fill(id=area, parts=joined(ads))
 
 
 def _ad(search: Search, area: str, rank: int) -> Html:
-    dice = search.dice(area, rank)
-    source, host = dice.one(SITES)
+    random = search.random(area, rank)
+    source, host = random.choice(PUBLISHERS)
     link = f"https://{host}/offers/{slug(search.q)}-{area}-{rank}"
-    title = f"{source} | {search.topic} from {dice.price()}"
-    links = _links(search, link, ("Today's Offers", "All Shops")) if dice.chance(2) else NOTHING
-    snippet = dice.sentences(search.topic, 2)
+    title = f"{source} | {search.topic} from {random.price()}"
+    links = _links(search, link, ("Today's Offers", "All Shops")) if random.chance(2) else NOTHING
+    snippet = random.sentences(search.topic, 2)
     return search.block["ad"].fill(
         rank=rank, link=link, title=title, source=source, host=host, snippet=snippet, links=links
     )
@@ -171,28 +173,28 @@ def _ad(search: Search, area: str, rank: int) -> Html:
 def _shopping(search: Search) -> Html:
     if not search.has("shopping", 3):
         return NOTHING
-    units = [_product(search, rank) for rank in range(1, search.dice("shopping").number(4, 8) + 1)]
+    units = [_product(search, rank) for rank in range(1, search.random("shopping").number(4, 8) + 1)]
     return search.block["shopping"].fill(parts=joined(units))
 
 
 def _product(search: Search, rank: int) -> Html:
-    dice = search.dice("product", rank)
-    source, host = dice.one(SITES)
+    random = search.random("product", rank)
+    source, host = random.choice(PUBLISHERS)
     return search.block["product"].fill(
-        title=f"{search.topic}, model {dice.number(100, 999)}",
+        title=f"{search.topic}, model {random.number(100, 999)}",
         link=f"https://{host}/shop/{slug(search.q)}-{rank}",
-        price=dice.price(),
+        price=random.price(),
         source=source,
-        image=IMAGE.format(id=f"product-{dice.number(1, 9999)}"),
-        rating=dice.rating(),
-        reviews=dice.number(2, 900),
+        image=IMAGE.format(id=f"product-{random.number(1, 9999)}"),
+        rating=random.rating(),
+        reviews=random.number(2, 900),
     )
 
 
 def _questions(search: Search) -> Html:
     if not search.has("questions", 2):
         return NOTHING
-    asked = [text.format(topic=search.topic) for text in search.dice("questions").some(QUESTIONS, 4)]
+    asked = [text.format(topic=search.topic) for text in search.random("questions").sample(QUESTIONS, 4)]
     parts = joined(search.block["question"].fill(question=question) for question in asked)
     return search.block["questions"].fill(parts=parts)
 
@@ -204,37 +206,37 @@ def _stories(search: Search) -> Html:
 
 
 def _story(search: Search, rank: int) -> Html:
-    dice = search.dice("story", rank)
-    source, host = dice.one(SITES)
+    random = search.random("story", rank)
+    source, host = random.choice(PUBLISHERS)
     return search.block["story"].fill(
         link=f"https://{host}/news/{slug(search.q)}-{rank}",
-        title=f"{search.topic}: {dice.sentences(search.topic, 1)}",
+        title=f"{search.topic}: {random.sentences(search.topic, 1)}",
         source=source,
-        date=f"{dice.number(2, 23)} hours ago",
-        image=IMAGE.format(id=f"story-{dice.number(1, 9999)}"),
+        date=f"{random.number(2, 23)} hours ago",
+        image=IMAGE.format(id=f"story-{random.number(1, 9999)}"),
     )
 
 
 def _places(search: Search) -> Html:
     if not search.has("places", 3):
         return NOTHING
-    names = search.dice("places").some(PLACES, 3)
+    names = search.random("places").sample(PLACES, 3)
     return search.block["pack"].fill(parts=joined(_place(search, name) for name in names))
 
 
 def _place(search: Search, name: str) -> Html:
-    dice = search.dice("place", name)
+    random = search.random("place", name)
     return search.block["place"].fill(
         name=f"{name} {search.topic}",
-        cid=dice.number(10**8, 10**9),
+        cid=random.number(10**8, 10**9),
         slug=quote_plus(search.q),
-        rating=dice.rating(),
-        reviews=f"{dice.number(3, 4000):,}",
-        price_level="$" * dice.number(1, 3),
+        rating=random.rating(),
+        reviews=f"{random.number(3, 4000):,}",
+        price_level="$" * random.number(1, 3),
         category="Shop",
-        address=f"{dice.number(1, 180)} {dice.one(STREETS)}",
-        phone=f"(555) 555-01{dice.number(0, 99):02}",
-        status=f"Open · Closes {dice.number(5, 11)} PM",
+        address=f"{random.number(1, 180)} {random.choice(STREETS)}",
+        phone=f"(555) 555-01{random.number(0, 99):02}",
+        status=f"Open · Closes {random.number(5, 11)} PM",
         website=f"https://{slug(name)}.example/",
     )
 
@@ -242,24 +244,24 @@ def _place(search: Search, name: str) -> Html:
 def _panel(search: Search) -> Html:
     if not search.has("panel", 3):
         return NOTHING
-    dice = search.dice("panel")
-    source, host = dice.one(SITES)
+    random = search.random("panel")
+    source, host = random.choice(PUBLISHERS)
     return search.block["panel"].fill(
         title=search.topic,
         kind="Invented thing",
-        description=dice.sentences(search.topic, 2),
+        description=random.sentences(search.topic, 2),
         source=source,
         source_link=f"https://{host}/about/{slug(search.q)}",
-        facts=joined(_facts(search, dice)),
+        facts=joined(_facts(search, random)),
         profiles=joined(_profiles(search)),
     )
 
 
-def _facts(search: Search, dice: Dice) -> list[Html]:
+def _facts(search: Search, random: SeededRandom) -> list[Html]:
     facts = {
-        "founded": ("Founded", dice.date()),
+        "founded": ("Founded", random.date()),
         "founder": ("Founder", "Ada Example"),
-        "seat": ("Headquarters", f"{dice.one(STREETS)}, Exampleton"),
+        "seat": ("Headquarters", f"{random.choice(STREETS)}, Exampleton"),
     }
     return [search.block["fact"].fill(key=key, label=label, text=text) for key, (label, text) in facts.items()]
 
@@ -272,7 +274,7 @@ def _profiles(search: Search) -> list[Html]:
 
 
 def _related(search: Search, pages: Html = NOTHING) -> Html:
-    words = search.dice("related").some(REFINEMENTS, 8)
+    words = search.random("related").sample(REFINEMENTS, 8)
     refinement = search.block["refinement"]
     parts = joined(
         refinement.fill(q=search.topic, word=word, link=quote_plus(f"{search.topic} {word}")) for word in words

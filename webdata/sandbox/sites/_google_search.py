@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites._google_results import RESULTS, RESULTS_A_PAGE, Search
 
 HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
@@ -20,26 +20,28 @@ def is_search(request: SandboxRequest, tbm: str, udm: str) -> bool:
 def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> Reply:
     """A page of results, made by `page`, or what the terms ask for instead."""
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return interstitials.error(
+            HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address."
+        )
     asked = _asked(request)
     if not asked.q.strip():
         return redirect(f"{request.scheme}://{request.host}/")
 
-    def shown(search: Search) -> Page:
+    def shown(search: Search) -> Handler:
         return lambda _: Reply(200, HTML, page(search))
 
     results = shown(asked)
-    scenarios: dict[str, Page] = {
-        "captcha": block.captcha(results),
-        "enablejs": block.shell(results),
-        "consent": block.consent(results),
-        "denied": block.denied,
-        "limited": block.limited,
-        "error": block.failed,
+    scenarios: dict[str, Handler] = {
+        "captcha": interstitials.captcha(results),
+        "enablejs": interstitials.shell(results),
+        "consent": interstitials.consent(results),
+        "denied": interstitials.denied,
+        "limited": interstitials.limited,
+        "error": interstitials.failed,
         "empty": shown(replace(asked, start=RESULTS)),
         "layout": shown(replace(asked, known=False)),
     }
-    return play(request, asked.q, results, scenarios)
+    return apply_scenarios(request, asked.q, results, scenarios)
 
 
 def _asked(request: SandboxRequest) -> Search:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from webdata.sandbox.invention import PLACES, SITES, STREETS, Dice, slug
+from webdata.sandbox.invention import PLACES, PUBLISHERS, STREETS, SeededRandom, slug
 
 PLACES_IN_ALL = 247
 """What the site gives to any query; "sandbox:few" has 27."""
@@ -51,8 +51,8 @@ class MapSearch:
         """The terms, short enough for a name."""
         return self.q.strip()[:TOPIC_CHARACTERS]
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.gl, self.hl, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.gl, self.hl, *key)
 
     @property
     def ranks(self) -> range:
@@ -68,10 +68,10 @@ def page(search: MapSearch) -> bytes:
 
 
 def _root(search: MapSearch) -> Tree:
-    dice = search.dice("layout")
-    listed, lean = dice.chance(2), dice.chance(2)
+    random = search.random("layout")
+    listed, lean = random.chance(2), random.chance(2)
     places = [_place(search, rank, lean) for rank in search.ranks]
-    header = sparse({8: f"sandbox{dice.number(10**6, 10**8)}", 10: [search.q, 0]})
+    header = sparse({8: f"sandbox{random.number(10**6, 10**8)}", 10: [search.q, 0]})
     rows = [] if listed else [sparse({8: header[8], _place_index(search): one}) for one in places]
     tree = {0: [search.q, [header, *rows], None, 1], 1: _viewport(search), 7: header[8], 38: 0}
     if listed and places:
@@ -89,41 +89,48 @@ def _viewport(search: MapSearch) -> Tree:
 
 
 def _centre(search: MapSearch) -> tuple[float, float]:
-    dice = search.dice("centre")
-    return dice.number(-50_000, 60_000) / 1000, dice.number(-170_000, 170_000) / 1000
+    random = search.random("centre")
+    return random.number(-50_000, 60_000) / 1000, random.number(-170_000, 170_000) / 1000
 
 
 def _ad(search: MapSearch) -> Tree:
-    source, host = search.dice("ad").one(SITES)
+    source, host = search.random("ad").choice(PUBLISHERS)
     return sparse({5: [f"{source} for {search.topic}", None, "Visit site", host, "/aclk?sa=l"]})
 
 
 def _place(search: MapSearch, rank: int, lean: bool) -> Tree:
-    dice = search.dice("place", rank)
-    data_id, place_id = _ids(dice)
-    known = {10: data_id, 11: f"{dice.one(PLACES)} {search.topic} {rank + 1}", 78: place_id, 30: dice.one(ZONES)}
+    random = search.random("place", rank)
+    data_id, place_id = _ids(random)
+    known = {
+        10: data_id,
+        11: f"{random.choice(PLACES)} {search.topic} {rank + 1}",
+        78: place_id,
+        30: random.choice(ZONES),
+    }
     latitude, longitude = _centre(search)
-    where = {9: [None, None, latitude + dice.number(-900, 900) / 10**4, longitude + dice.number(-900, 900) / 10**4]}
-    return sparse({**known, **where, **_address(dice), **_web(search, dice), **_judged(search, dice, place_id, lean)})
+    where = {9: [None, None, latitude + random.number(-900, 900) / 10**4, longitude + random.number(-900, 900) / 10**4]}
+    return sparse(
+        {**known, **where, **_address(random), **_web(search, random), **_judged(search, random, place_id, lean)}
+    )
 
 
-def _ids(dice: Dice) -> tuple[str, str]:
+def _ids(random: SeededRandom) -> tuple[str, str]:
     """A place's two ids, which say the same."""
-    cell, customer = ((0x80 << 56) + dice.number(0, 2**31 - 1) * 2**24 + dice.number(0, 2**24) for _ in range(2))
+    cell, customer = ((0x80 << 56) + random.number(0, 2**31 - 1) * 2**24 + random.number(0, 2**24) for _ in range(2))
     message = b"\n\x12\t" + cell.to_bytes(8, "little") + b"\x11" + customer.to_bytes(8, "little")
     return f"{cell:#x}:{customer:#x}", urlsafe_b64encode(message).decode().rstrip("=")
 
 
-def _address(dice: Dice) -> dict[int, Any]:
-    if dice.chance(12):  # one that comes to its customers
+def _address(random: SeededRandom) -> dict[int, Any]:
+    if random.chance(12):  # one that comes to its customers
         return {}
     street, city, code = (
-        f"{dice.number(1, 200)} {dice.one(STREETS)}",
-        dice.one(CITIES),
-        f"{dice.number(10_000, 99_999)}",
+        f"{random.number(1, 200)} {random.choice(STREETS)}",
+        random.choice(CITIES),
+        f"{random.number(10_000, 99_999)}",
     )
     lines = [street, f"{city} {code}"]
-    district = "Old Town" if dice.chance(2) else None
+    district = "Old Town" if random.chance(2) else None
     return {
         2: lines,
         14: district,
@@ -132,22 +139,22 @@ def _address(dice: Dice) -> dict[int, Any]:
     }
 
 
-def _web(search: MapSearch, dice: Dice) -> dict[int, Any]:
-    _, host = dice.one(SITES)
-    link = f"https://{host}/{slug(search.q)}/{dice.number(1, 9999)}"
-    if dice.chance(3):
-        link = f"/url?{urlencode({'q': link, 'opi': dice.number(10**7, 10**8)})}"
-    shown = f"555-01{dice.number(0, 99):02}"
+def _web(search: MapSearch, random: SeededRandom) -> dict[int, Any]:
+    _, host = random.choice(PUBLISHERS)
+    link = f"https://{host}/{slug(search.q)}/{random.number(1, 9999)}"
+    if random.chance(3):
+        link = f"/url?{urlencode({'q': link, 'opi': random.number(10**7, 10**8)})}"
+    shown = f"555-01{random.number(0, 99):02}"
     forms = [[f"(201) {shown}", 1], [f"+1 201-{shown}", 2]]
     phone = [[forms[0][0], forms, None, f"201{shown.replace('-', '')}"]]
-    return {7: [link, host.removeprefix("www.")] if dice.number(0, 3) else None, 178: phone}
+    return {7: [link, host.removeprefix("www.")] if random.number(0, 3) else None, 178: phone}
 
 
-def _judged(search: MapSearch, dice: Dice, place_id: str, lean: bool) -> dict[int, Any]:
+def _judged(search: MapSearch, random: SeededRandom, place_id: str, lean: bool) -> dict[int, Any]:
     """Stars, kinds, photos and hours; a lean answer leaves most of it out."""
-    kind, kind_id = dice.one(KINDS)
-    reviews, photo, stars = dice.number(1, 4000), PHOTO.format(id=dice.number(1, 9999)), dice.number(31, 50) / 10
-    days = [[day, number, [2026, 8, number + 2], _parts(dice), 0, 1] for number, day in enumerate(DAYS, 1)]
+    kind, kind_id = random.choice(KINDS)
+    reviews, photo, stars = random.number(1, 4000), PHOTO.format(id=random.number(1, 9999)), random.number(31, 50) / 10
+    days = [[day, number, [2026, 8, number + 2], _parts(random), 0, 1] for number, day in enumerate(DAYS, 1)]
     owner = f"{photo}?s44"
     if lean:
         return {4: sparse({7: stars}), 13: [kind], 157: owner, 203: [days[:1]]}
@@ -164,9 +171,9 @@ def _judged(search: MapSearch, dice: Dice, place_id: str, lean: bool) -> dict[in
     }
 
 
-def _parts(dice: Dice) -> Tree:
+def _parts(random: SeededRandom) -> Tree:
     """The hours of a day, sometimes with a break."""
-    return [[part] for part in BREAK] if dice.chance(6) else [[dice.one(HOURS)]]
+    return [[part] for part in BREAK] if random.chance(6) else [[random.choice(HOURS)]]
 
 
 def sparse(values: dict[int, Any]) -> Tree:

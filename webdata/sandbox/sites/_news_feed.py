@@ -7,7 +7,7 @@ from email.utils import format_datetime
 from functools import lru_cache
 from urllib.parse import urlencode
 
-from webdata.sandbox.invention import SITES, TITLES, Dice, slug
+from webdata.sandbox.invention import PUBLISHERS, TITLES, SeededRandom, slug
 from webdata.sandbox.sites import _news_ids
 from webdata.sandbox.templates import Html, blocks, joined
 
@@ -35,8 +35,8 @@ class Search:
     words: str = ""
     old_links: bool = False
 
-    def dice(self, *key: object) -> Dice:
-        return Dice(self.q, self.ceid, *key)
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.ceid, *key)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _feed(search: Search, items: Html) -> bytes:
 
 
 def _item(search: Search, number: int) -> Html:
-    dice = search.dice("entry", number)
+    random = search.random("entry", number)
     article = _article(search, number, 0)
     return blocks(FILE)["item"].fill(
         title=article.title,
@@ -80,17 +80,17 @@ def _item(search: Search, number: int) -> Html:
         home=article.home,
         link=article.link,
         id=article.id,
-        date=_date(dice.number(1, 40_000)),
+        date=_date(random.number(1, 40_000)),
         summary=str(_summary(search, number, article)),  # no Html: markup stands in a feed as text
     )
 
 
 def _summary(search: Search, number: int, article: Article) -> Html:
     """A link, or for one entry in some the list of a cluster that begins with it."""
-    dice = search.dice("cluster", number)
-    if not dice.chance(CLUSTERS):
+    random = search.random("cluster", number)
+    if not random.chance(CLUSTERS):
         return _link(article)
-    others = [_article(search, number, place) for place in range(1, dice.number(2, 9))]
+    others = [_article(search, number, place) for place in range(1, random.number(2, 9))]
     items = [blocks(FILE)["cluster_item"].fill(article=_link(one)) for one in (article, *others)]
     return blocks(FILE)["cluster"].fill(articles=joined(items))
 
@@ -102,12 +102,12 @@ def _link(article: Article) -> Html:
 
 def _article(search: Search, number: int, place: int) -> Article:
     """An entry's article, or another one of its cluster."""
-    dice = search.dice("article", number, place)
+    random = search.random("article", number, place)
     topic = NOT_XML.sub("", search.q.strip()[:TOPIC_CHARACTERS])
-    publisher, host = dice.one(SITES)
+    publisher, host = random.choice(PUBLISHERS)
     address = f"https://{host}/{slug(topic)}/{number}-{place}?" + urlencode({"ref": "news", "edition": search.ceid})
     one = _news_ids.telling(address) if search.old_links else _news_ids.opaque(address, search.words)
-    return Article(dice.one(TITLES).format(topic=topic), publisher, f"https://{host}", one)
+    return Article(random.choice(TITLES).format(topic=topic), publisher, f"https://{host}", one)
 
 
 def _date(minutes: int) -> str:

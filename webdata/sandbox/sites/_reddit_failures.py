@@ -27,8 +27,8 @@ from urllib.parse import quote
 
 import orjson
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import DEEDS, Page
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import EFFECTS
 from webdata.sandbox.sites._reddit_things import HOME
 from webdata.sandbox.templates import blocks
 
@@ -129,7 +129,7 @@ def login(request: SandboxRequest) -> Reply:
     return redirect(f"{HOME}/login/?reason=lor2&dest={quote(request.url, safe='')}")
 
 
-def failures(right: Page, empty: Page, form: str) -> Mapping[str, Page]:
+def failures(right: Handler, empty: Handler, form: str) -> Mapping[str, Handler]:
     """The pages by word, for one of the forms `oauth`, `json` and `atom`."""
     down = told(503, "Service Unavailable")
     forms = {"oauth": lambda _: down, "json": lambda _: shell(), "atom": right}
@@ -175,5 +175,5 @@ def _broken(reply: Reply) -> Reply:
     return replace(reply, body=body)
 
 
-WORDS = {*failures(lambda _: Reply(), lambda _: Reply(), "json"), *DEEDS}
+WORDS = {*failures(lambda _: Reply(), lambda _: Reply(), "json"), *EFFECTS}
 """All that can be asked for."""

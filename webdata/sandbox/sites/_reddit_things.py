@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import escape
 from itertools import islice
 
-from webdata.sandbox.invention import SENTENCES, SITES, TITLES, Dice, slug
+from webdata.sandbox.invention import PUBLISHERS, SENTENCES, TITLES, SeededRandom, slug
 from webdata.sandbox.sites._reddit_fields import OF_A_COMMENT, OF_A_POST, OF_A_SUBREDDIT, OF_A_USER, Data
 
 HOME = "https://www.reddit.com"
@@ -53,24 +53,24 @@ def post(key: str, subforum: str = "") -> Data:
     """A post by its number, shown in a subforum; without one, in that which its number tells."""
     code, place = _coordinates(key)
     name = subforum or SUBFORUMS[code]
-    dice = Dice("reddit post", key)
-    title = dice.one(TITLES).format(topic=name.replace("_", " "))
+    random = SeededRandom("reddit post", key)
+    title = random.choice(TITLES).format(topic=name.replace("_", " "))
     permalink = f"/r/{name}/comments/{key}/{slug(title).replace('-', '_')[:50]}/"
     author = AUTHORS[_rank(code, place)]
     return {
         **OF_A_POST,
         **_of_subforum(name),
-        **_score(dice),
+        **_score(random),
         **_author(author),
-        **_content(dice, key, name, permalink),
+        **_content(random, key, name, permalink),
         "id": key,
         "name": f"t3_{key}",
         "title": title,
         "permalink": permalink,
         "created": float(NEWEST - place * HOUR),
         "created_utc": float(NEWEST - place * HOUR),
-        "num_comments": dice.number(0, 45),
-        "link_flair_text": dice.one(FLAIRS) if dice.chance(3) else None,
+        "num_comments": random.number(0, 45),
+        "link_flair_text": random.choice(FLAIRS) if random.chance(3) else None,
         "stickied": place == 0,
         "subreddit_subscribers": _subscribers(name),
     }
@@ -85,7 +85,9 @@ def posts(subforum: str) -> tuple[Data, ...]:
 @lru_cache(maxsize=32)
 def works(author: str) -> tuple[Data, ...]:
     """Posts and comments of a user, as things with their kinds, the newest first."""
-    rank = AUTHORS.index(author) if author in AUTHORS else Dice("reddit user", author).number(0, len(AUTHORS) - 1)
+    rank = (
+        AUTHORS.index(author) if author in AUTHORS else SeededRandom("reddit user", author).number(0, len(AUTHORS) - 1)
+    )
     places = ((code, place) for place in range(POSTS) for code in range(len(SUBFORUMS)))
     own = islice((one for one in places if _rank(*one) == rank), WORKS)
     return tuple(thing for code, place in own for thing in _works(author, code, place))
@@ -119,9 +121,9 @@ def flat(things: list[Data]) -> Iterator[Data]:
 
 def subforum(name: str) -> Data:
     """What a subforum says about itself."""
-    dice = Dice("reddit subforum", name)
-    words = dice.sentences(name, 2)
-    created = float(NEWEST - dice.number(1000, 6000) * 24 * HOUR)
+    random = SeededRandom("reddit subforum", name)
+    words = random.sentences(name, 2)
+    created = float(NEWEST - random.number(1000, 6000) * 24 * HOUR)
     return {
         **OF_A_SUBREDDIT,
         "id": _of_subforum(name)["subreddit_id"][3:],
@@ -145,9 +147,9 @@ def user(name: str, *, suspended: bool = False) -> Data:
     """What is told about a user; of one who is suspended next to nothing."""
     if suspended:
         return {"name": name, "is_suspended": True, "is_blocked": False, "awardee_karma": 0, "total_karma": 0}
-    dice = Dice("reddit user", name)
-    created = float(NEWEST - dice.number(100, 5000) * 24 * HOUR)
-    links, comments = dice.number(1, 90_000), dice.number(1, 90_000)
+    random = SeededRandom("reddit user", name)
+    created = float(NEWEST - random.number(100, 5000) * 24 * HOUR)
+    links, comments = random.number(1, 90_000), random.number(1, 90_000)
     profile = {**OF_A_SUBREDDIT, "display_name": f"u_{name}", "display_name_prefixed": f"u/{name}"}
     return {
         **OF_A_USER,
@@ -167,11 +169,11 @@ def markup(text: str) -> str:
     return f'<!-- SC_OFF --><div class="md"><p>{escape(text, quote=False)}</p>\n</div><!-- SC_ON -->'
 
 
-def _content(dice: Dice, key: str, name: str, permalink: str) -> Data:
+def _content(random: SeededRandom, key: str, name: str, permalink: str) -> Data:
     """The text of a post, its link, or its picture."""
-    publisher, host = dice.one(SITES)
-    kind = dice.number(1, 4)
-    text = f"{dice.sentences(name, 2)}\n\nBy {publisher} <3 & friends" if kind < 3 else ""
+    publisher, host = random.choice(PUBLISHERS)
+    kind = random.number(1, 4)
+    text = f"{random.sentences(name, 2)}\n\nBy {publisher} <3 & friends" if kind < 3 else ""
     told = {"selftext": text, "selftext_html": markup(text) if text else None, "is_self": kind < 3}
     if kind < 3:
         own = {"domain": f"self.{name}", "url": f"{HOME}{permalink}", "thumbnail": "self"}
@@ -216,7 +218,7 @@ def _works(author: str, code: int, place: int) -> tuple[Data, Data]:
 def _branch(about: Data, place: int, left: Iterator[int], parent: str, depth: int) -> Data:
     """A comment and its replies, which are taken from those that are left."""
     comment = {**_comment(about, place, parent), "depth": depth}
-    count = Dice("reddit replies", comment["id"]).number(0, 2) if depth < NESTED else 0
+    count = SeededRandom("reddit replies", comment["id"]).number(0, 2) if depth < NESTED else 0
     following = [n for _, n in zip(range(count), left, strict=False)]
     replies = [_branch(about, n, left, comment["name"], depth + 1) for n in following]
     return {"kind": "t1", "data": {**comment, "replies": listing(replies) if replies else ""}}
@@ -224,16 +226,16 @@ def _branch(about: Data, place: int, left: Iterator[int], parent: str, depth: in
 
 def _comment(about: Data, place: int, parent: str) -> Data:
     key = f"o{about['id'][-6:]}{_base36(place)}"
-    dice = Dice("reddit comment", key)
-    body = dice.one(SENTENCES).format(topic=about["subreddit"])
-    deleted = dice.chance(12)
-    author = "[deleted]" if deleted else dice.one(AUTHORS)
+    random = SeededRandom("reddit comment", key)
+    body = random.choice(SENTENCES).format(topic=about["subreddit"])
+    deleted = random.chance(12)
+    author = "[deleted]" if deleted else random.choice(AUTHORS)
     body = "[removed]" if deleted else f"{body} R&D > guesswork."
     return {
         **OF_A_COMMENT,
         **_of_subforum(about["subreddit"]),
         **_author(author),
-        **{name: value for name, value in _score(dice).items() if name != "upvote_ratio"},
+        **{name: value for name, value in _score(random).items() if name != "upvote_ratio"},
         "id": key,
         "name": f"t1_{key}",
         "parent_id": parent,
@@ -243,7 +245,7 @@ def _comment(about: Data, place: int, parent: str) -> Data:
         "body_html": markup(body).removeprefix("<!-- SC_OFF -->").removesuffix("<!-- SC_ON -->"),
         "created": about["created"] + 60.0 * (place + 1),
         "created_utc": about["created_utc"] + 60.0 * (place + 1),
-        "edited": about["created_utc"] + 90.0 * (place + 1) if dice.chance(9) else False,
+        "edited": about["created_utc"] + 90.0 * (place + 1) if random.chance(9) else False,
         "is_submitter": author == about["author"],
     }
 
@@ -259,23 +261,23 @@ def _place(data: Data, order: str) -> float:
     return float(places.get(order, -data["score"]))
 
 
-def _score(dice: Dice) -> Data:
-    score = dice.number(0, 4000)
-    return {"score": score, "ups": score, "upvote_ratio": dice.number(51, 99) / 100}
+def _score(random: SeededRandom) -> Data:
+    score = random.number(0, 4000)
+    return {"score": score, "ups": score, "upvote_ratio": random.number(51, 99) / 100}
 
 
 def _author(name: str) -> Data:
-    code = Dice("reddit user", name).number(36**4, 36**5)
+    code = SeededRandom("reddit user", name).number(36**4, 36**5)
     return {"author": name} if name == "[deleted]" else {"author": name, "author_fullname": f"t2_{code:x}"}
 
 
 def _of_subforum(name: str) -> Data:
-    code = Dice("reddit subforum", name).number(36**4, 36**5)
+    code = SeededRandom("reddit subforum", name).number(36**4, 36**5)
     return {"subreddit": name, "subreddit_id": f"t5_{code:x}", "subreddit_name_prefixed": f"r/{name}"}
 
 
 def _subscribers(name: str) -> int:
-    return Dice("reddit subscribers", name).number(900, 4_000_000)
+    return SeededRandom("reddit subscribers", name).number(900, 4_000_000)
 
 
 def _rank(code: int, place: int) -> int:
@@ -288,8 +290,8 @@ def _coordinates(key: str) -> tuple[int, int]:
     code, place = (int(match[1], 36), int(match[2], 36)) if match else (len(SUBFORUMS), POSTS)
     if code < len(SUBFORUMS) and place < POSTS:
         return code, place
-    dice = Dice("reddit number", key)
-    return dice.number(0, len(SUBFORUMS) - 1), dice.number(POSTS, 9 * POSTS)
+    random = SeededRandom("reddit number", key)
+    return random.number(0, len(SUBFORUMS) - 1), random.number(POSTS, 9 * POSTS)
 
 
 def _base36(value: int) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
-from webdata.sandbox.invention import Dice
-from webdata.sandbox.scenarios import NOT_UTF8, WORD, Page
+from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
+from webdata.sandbox.invention import SeededRandom
+from webdata.sandbox.scenarios import NOT_UTF8, SCENARIO
 
 JSON: Headers = (("Content-Type", "application/json"),)
 
@@ -75,26 +75,26 @@ class Work:
 @lru_cache(maxsize=KEPT)
 def work(topic: str, number: int) -> Work:
     """The work of this rank over the topic."""
-    dice = Dice("work", topic, number)
-    people = dice.some(FAMILY, dice.number(1, 4))
+    random = SeededRandom("work", topic, number)
+    people = random.sample(FAMILY, random.number(1, 4))
     return Work(
         number=number,
-        key=dice.number(10**8, 10**9 - 1) * 1000 + number,
-        title=dice.one(TITLES).format(topic=topic.capitalize()),
-        authors=[(dice.one(GIVEN), family) for family in people],
-        venue=dice.one(VENUES),
-        year=dice.number(1990, 2026),
-        volume=dice.number(1, 60),
-        first_page=dice.number(1, 900),
-        cited=dice.number(0, 4000) // dice.number(1, 40),
-        is_open=not dice.chance(3),
-        abstract=dice.sentences(topic, 3),
+        key=random.number(10**8, 10**9 - 1) * 1000 + number,
+        title=random.choice(TITLES).format(topic=topic.capitalize()),
+        authors=[(random.choice(GIVEN), family) for family in people],
+        venue=random.choice(VENUES),
+        year=random.number(1990, 2026),
+        volume=random.number(1, 60),
+        first_page=random.number(1, 900),
+        cited=random.number(0, 4000) // random.number(1, 40),
+        is_open=not random.chance(3),
+        abstract=random.sentences(topic, 3),
     )
 
 
 def works(terms: str, start: int, size: int) -> list[Work]:
     """The works from `start` on."""
-    topic = " ".join(WORD.sub("", terms).split()) or "examples"
+    topic = " ".join(SCENARIO.sub("", terms).split()) or "examples"
     return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
 
 
@@ -103,7 +103,7 @@ def data(told: Any, status: int = 200, headers: Headers = ()) -> Reply:
     return Reply(status, (*JSON, *headers), orjson.dumps(told))
 
 
-def broken(page: Page, before: bytes) -> Page:
+def broken(page: Handler, before: bytes) -> Handler:
     """The page with bytes that are not UTF-8 at the beginning of the first text behind `before`."""
 
     def answer(request: SandboxRequest) -> Reply:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
-from webdata.sandbox.invention import SITES, Dice, slug
+from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.templates import Html, blocks
 
 TEMPLATE = "url.html"
@@ -30,25 +30,25 @@ def article(request: SandboxRequest) -> Reply:
 
 def article_markup(url: str) -> str:
     """The invented page of an address."""
-    dice = Dice("article", url)
-    publisher, _ = dice.one(SITES)
+    random = SeededRandom("article", url)
+    publisher, _ = random.choice(PUBLISHERS)
     topic = _topic(url)
     return blocks(TEMPLATE)["article"].fill(
         url=url,
         base=url.partition("?")[0].rpartition("/")[0] + "/files/",
         publisher=publisher,
         topic=topic,
-        title=dice.one(("{topic}, seen from afar", "The truth about {topic}", "{topic} at a glance")).format(
+        title=random.choice(("{topic}, seen from afar", "The truth about {topic}", "{topic} at a glance")).format(
             topic=topic
         ),
-        opening=dice.sentences(topic, 3),
-        first=dice.sentences(topic, 2),
-        second=dice.sentences(topic, 3),
-        quoted=dice.sentences(topic, 1),
-        visitors=f"{dice.number(1000, 90_000):,}",
-        more_visitors=f"{dice.number(1000, 90_000):,}",
-        price=dice.price(),
-        other_price=dice.price(),
+        opening=random.sentences(topic, 3),
+        first=random.sentences(topic, 2),
+        second=random.sentences(topic, 3),
+        quoted=random.sentences(topic, 1),
+        visitors=f"{random.number(1000, 90_000):,}",
+        more_visitors=f"{random.number(1000, 90_000):,}",
+        price=random.price(),
+        other_price=random.price(),
         picture=slug(topic),
     )
 

@@ -12,10 +12,10 @@ Its own scenarios (see `webdata.sandbox.scenarios`), besides captcha, denied, li
 from collections.abc import Callable
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites._amazon_results import NOTHING, Search, empty_page, page, unknown_page
-from webdata.sandbox.sites._google_blocks import challenge, solved
+from webdata.sandbox.sites._google_interstitials import challenge_id, solved
 from webdata.sandbox.templates import Html, blocks
 
 HOSTS = (".amazon.com", ".amazon.??", ".amazon.co.??", ".amazon.com.??")
@@ -43,14 +43,14 @@ def _search(request: SandboxRequest) -> Reply:
     terms = _terms(request)
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return play(request, terms, _shown(page), SCENARIOS)
+    return apply_scenarios(request, terms, _shown(page), SCENARIOS)
 
 
 def _terms(request: SandboxRequest) -> str:
     return request.first("k") or request.first("field-keywords")
 
 
-def _shown(make: Callable[[Search], bytes]) -> Page:
+def _shown(make: Callable[[Search], bytes]) -> Handler:
     return lambda request: Reply(200, HTML, make(_wanted(request)))
 
 
@@ -84,12 +84,12 @@ def _firewall(request: SandboxRequest) -> Reply:
 
 
 def _obstacle(request: SandboxRequest, name: str, script: Html) -> bytes:
-    values = {"challenge": challenge(request.url), "url": request.url, "next": request.target}
+    values = {"challenge": challenge_id(request.url), "url": request.url, "next": request.target}
     return _filled(name, shop=_shop(request), script=script, **values)
 
 
 def _script(cookie: str) -> Html:
-    return blocks("google_blocks.html")["pass"].fill(cookie=cookie)
+    return blocks("google_interstitials.html")["pass"].fill(cookie=cookie)
 
 
 def _sign_in(request: SandboxRequest) -> Reply:
@@ -103,7 +103,7 @@ def _next(request: SandboxRequest) -> str:
     return f"{request.scheme}://{request.host}{path if inside else '/'}"
 
 
-def _error(status: HTTPStatus) -> Page:
+def _error(status: HTTPStatus) -> Handler:
     def shown(request: SandboxRequest) -> Reply:
         reason = f"{status.phrase}: this sandbox has no such page, or wants to have none."
         markup = _filled(
@@ -122,7 +122,7 @@ def _filled(name: str, **values: str | int) -> bytes:
     return blocks("amazon_products.html")[name].fill(**values).encode("utf-8", "replace")
 
 
-SCENARIOS: dict[str, Page] = {
+SCENARIOS: dict[str, Handler] = {
     "captcha": _captcha,
     "challenge": _firewall,
     "robot": _robot,

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites._bing_results import (
     MOST_A_PAGE,
     RESULTS_A_PAGE,
@@ -27,7 +27,7 @@ from webdata.sandbox.sites._bing_results import (
     page,
     unknown_page,
 )
-from webdata.sandbox.sites._google_blocks import challenge, solved
+from webdata.sandbox.sites._google_interstitials import challenge_id, solved
 from webdata.sandbox.templates import blocks
 
 HOSTS = (".bing.com",)
@@ -52,10 +52,10 @@ def _search(request: SandboxRequest) -> Reply:
     terms = request.first("q")
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return play(request, terms, _shown(page), SCENARIOS)
+    return apply_scenarios(request, terms, _shown(page), SCENARIOS)
 
 
-def _shown(make: Callable[[Search], bytes]) -> Page:
+def _shown(make: Callable[[Search], bytes]) -> Handler:
     return lambda request: Reply(200, HTML, make(_wanted(request)))
 
 
@@ -75,7 +75,7 @@ def _number(text: str, otherwise: int) -> int:
     return number or otherwise
 
 
-def _from_the_readers_market(otherwise: Callable[[Search], bytes]) -> Page:
+def _from_the_readers_market(otherwise: Callable[[Search], bytes]) -> Handler:
     """Results, for those who ask for the market in which they are."""
 
     def shown(request: SandboxRequest) -> Reply:
@@ -97,12 +97,12 @@ def _captcha(request: SandboxRequest) -> Reply:
     """The challenge until a browser has solved it, then the results."""
     if solved(request, CAPTCHA_COOKIE):
         return _shown(page)(request)
-    script = blocks("google_blocks.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
-    values = {"q": request.first("q"), "challenge": challenge(request.url), "url": request.url, "script": script}
+    script = blocks("google_interstitials.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
+    values = {"q": request.first("q"), "challenge": challenge_id(request.url), "url": request.url, "script": script}
     return Reply(200, HTML, blocks("bing_web.html")["captcha"].fill(**values).encode("utf-8", "replace"))
 
 
-def _refused(status: HTTPStatus, reason: str) -> Page:
+def _refused(status: HTTPStatus, reason: str) -> Handler:
     return lambda _: _error(status, reason)
 
 
@@ -111,7 +111,7 @@ def _error(status: HTTPStatus, reason: str) -> Reply:
     return Reply(status.value, HTML, markup.encode())
 
 
-SCENARIOS: dict[str, Page] = {
+SCENARIOS: dict[str, Handler] = {
     "captcha": _captcha,
     "denied": _refused(HTTPStatus.FORBIDDEN, "You may not see this page."),
     "limited": _refused(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),

@@ -6,8 +6,8 @@ Words that only OpenAlex's site has a meaning for (`sandbox:budget`, …) are an
 from collections.abc import Callable
 from typing import Any
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest, plain
-from webdata.sandbox.scenarios import Page, play
+from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest, plain
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as invented
 
 HOSTS = ("api.crossref.org",)
@@ -31,10 +31,10 @@ def answer(request: SandboxRequest) -> Reply:
         return _invalid("rows", f"Integer specified as {request.first('rows')} but must be 0 to {LARGEST_SIZE}.")
     if not 0 <= start <= LAST:
         return _invalid("offset", f"Integer specified as {request.first('offset')} but must be 0 to {LAST}.")
-    return play(request, request.first("query"), shown(told), _scenarios())
+    return apply_scenarios(request, request.first("query"), shown(told), _scenarios())
 
 
-def shown(tell: Told, total: int = invented.WORKS, holds: bool = True) -> Page:
+def shown(tell: Told, total: int = invented.WORKS, holds: bool = True) -> Handler:
     """A page of works, told in this way."""
 
     def page(request: SandboxRequest) -> Reply:
@@ -91,7 +91,7 @@ def limited(_request: SandboxRequest) -> Reply:
     return Reply(429, (("Content-Type", "text/html"), ("Retry-After", "2")), body)
 
 
-def _scenarios() -> dict[str, Page]:
+def _scenarios() -> dict[str, Handler]:
     return {
         **dict.fromkeys(NOT_MINE, shown(told)),
         "limited": limited,

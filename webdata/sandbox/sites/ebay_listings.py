@@ -16,10 +16,10 @@ from dataclasses import replace
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites._ebay_results import Search, page, unknown_page
-from webdata.sandbox.sites._google_blocks import challenge, solved
+from webdata.sandbox.sites._google_interstitials import challenge_id, solved
 from webdata.sandbox.templates import blocks
 
 HOSTS = (".ebay.com", ".ebay.??", ".ebay.co.??", ".ebay.com.??")
@@ -48,10 +48,10 @@ def _search(request: SandboxRequest) -> Reply:
     terms = request.first("_nkw")
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return play(request, terms, _shown(page, lambda search: search), SCENARIOS)
+    return apply_scenarios(request, terms, _shown(page, lambda search: search), SCENARIOS)
 
 
-def _shown(make: Callable[[Search], bytes], changed: Callable[[Search], Search]) -> Page:
+def _shown(make: Callable[[Search], bytes], changed: Callable[[Search], Search]) -> Handler:
     return lambda request: Reply(200, HTML, make(changed(_wanted(request))))
 
 
@@ -86,8 +86,8 @@ def _checked(request: SandboxRequest) -> Reply:
 
 
 def _splash(url: str, title: str) -> Reply:
-    script = blocks("google_blocks.html")["pass"].fill(cookie=CHALLENGE_COOKIE)
-    values = {"title": title, "url": url, "challenge": challenge(url), "script": script}
+    script = blocks("google_interstitials.html")["pass"].fill(cookie=CHALLENGE_COOKIE)
+    values = {"title": title, "url": url, "challenge": challenge_id(url), "script": script}
     return Reply(200, HTML, blocks("ebay_listings.html")["splash"].fill(**values).encode("utf-8", "replace"))
 
 
@@ -102,7 +102,7 @@ def _sign_in(request: SandboxRequest) -> Reply:
     return redirect(f"{request.scheme}://signin.{host}/ws/eBayISAPI.dll?{urlencode({'ru': request.url})}")
 
 
-def _refused(status: HTTPStatus, reason: str) -> Page:
+def _refused(status: HTTPStatus, reason: str) -> Handler:
     return lambda _: _error(status, reason)
 
 
@@ -111,7 +111,7 @@ def _error(status: HTTPStatus, reason: str) -> Reply:
     return Reply(status.value, HTML, markup.encode())
 
 
-SCENARIOS: dict[str, Page] = {
+SCENARIOS: dict[str, Handler] = {
     "captcha": _captcha,
     "enablejs": _checked,
     "signin": _sign_in,

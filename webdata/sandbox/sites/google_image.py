@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from webdata.sandbox.exchange import Reply, SandboxRequest
-from webdata.sandbox.invention import SITES, TITLES, slug
+from webdata.sandbox.invention import PUBLISHERS, TITLES, slug
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._google_results import KEPT_PAGES, NOTHING, RESULTS, Search
 from webdata.sandbox.templates import Block, Html, blocks, joined
@@ -55,21 +55,21 @@ def _parts(search: Search, block: Mapping[str, Block], prefix: str, tiles: list[
 
 
 def _tile(search: Search, index: int) -> Tile:
-    dice = search.dice("image", index)
-    source, host = dice.one(SITES)
-    docid, ref, cached = ("".join(dice.one(LETTERS) for _ in range(DOCID_LETTERS)) for _ in range(3))
+    random = search.random("image", index)
+    source, host = random.choice(PUBLISHERS)
+    docid, ref, cached = ("".join(random.choice(LETTERS) for _ in range(DOCID_LETTERS)) for _ in range(3))
     return {
         "index": index,
         "key": f"sandbox{index}",
         "docid": docid,
         "ref": ref,
         "thumbnail": f"{CACHE}{cached}&s",
-        "thumbnail_width": dice.number(180, 320),
-        "src": f"https://{host}/images/{slug(search.q)}-{index}.{dice.one(FORMATS)}",
-        "width": dice.number(400, 4000),
-        "height": dice.number(300, 3000),
+        "thumbnail_width": random.number(180, 320),
+        "src": f"https://{host}/images/{slug(search.q)}-{index}.{random.choice(FORMATS)}",
+        "width": random.number(400, 4000),
+        "height": random.number(300, 3000),
         "page": f"https://{host}/{slug(search.q)}/{index}",
-        "title": f"{dice.one(TITLES).format(topic=search.topic)} - {source}",
+        "title": f"{random.choice(TITLES).format(topic=search.topic)} - {source}",
         "source": source,
         "host": host,
     }

@@ -7,9 +7,9 @@ anew after the last; `sandbox:html` is a page where an answer should be.
 from dataclasses import replace
 from http import HTTPStatus
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
-from webdata.sandbox.scenarios import Page, play
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
+from webdata.sandbox.scenarios import apply_scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._maps_pb import Message, decode
 from webdata.sandbox.sites._maps_places import MapSearch, page
@@ -34,42 +34,44 @@ def takes(request: SandboxRequest) -> bool:
 def answer(request: SandboxRequest) -> Reply:
     """A page of places, or what the terms ask for instead. Without a readable `pb` it is an error, as on the site."""
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return interstitials.error(
+            HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address."
+        )
     if not request.first("pb"):
-        return block.failed(request)
+        return interstitials.failed(request)
     try:
         asked = _asked(request, decode(request.first("pb")))
     except ValueError:
-        return block.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
-    return play(request, asked.q, _shown(asked), _scenarios(asked))
+        return interstitials.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
+    return apply_scenarios(request, asked.q, _shown(asked), _scenarios(asked))
 
 
-def _scenarios(asked: MapSearch) -> dict[str, Page]:
+def _scenarios(asked: MapSearch) -> dict[str, Handler]:
     results = _shown(asked)
     return {
-        "captcha": block.captcha(results),
-        "enablejs": block.shell(results),
+        "captcha": interstitials.captcha(results),
+        "enablejs": interstitials.shell(results),
         "consent": _consent(results),
-        "denied": block.denied,
-        "limited": block.limited,
-        "error": block.failed,
+        "denied": interstitials.denied,
+        "limited": interstitials.limited,
+        "error": interstitials.failed,
         "empty": _shown(replace(asked, offset=asked.total)),
         "layout": _shown(replace(asked, known=False)),
         "few": _shown(replace(asked, total=FEW)),
         "loop": _shown(replace(asked, total=FEW, loops=True)),
-        "html": lambda _: block.home(),
+        "html": lambda _: interstitials.home(),
     }
 
 
-def _consent(results: Page) -> Page:
+def _consent(results: Handler) -> Handler:
     def answer(request: SandboxRequest) -> Reply:
-        refused = request.cookies.get(block.CONSENT_COOKIE) == REFUSAL
-        return block.consent(results)(replace(request, headers={}) if refused else request)
+        refused = request.cookies.get(interstitials.CONSENT_COOKIE) == REFUSAL
+        return interstitials.consent(results)(replace(request, headers={}) if refused else request)
 
     return answer
 
 
-def _shown(search: MapSearch) -> Page:
+def _shown(search: MapSearch) -> Handler:
     return lambda _: Reply(200, JSON, page(search))
 
 

@@ -18,9 +18,9 @@ import json
 from http import HTTPStatus
 from typing import Any
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page, play, scenarios
-from webdata.sandbox.sites import _google_blocks as block
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.scenarios import apply_scenarios, scenarios
+from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _news_ids
 from webdata.sandbox.sites._news_feed import FILE, SITE, Search, apology, feed
 from webdata.sandbox.templates import blocks
@@ -38,11 +38,13 @@ OF_LINKS = {"links_limited": "limited", "links_consent": "consent", "links_down"
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """Google News' answer: a feed, an article's page, addresses, or a page of `_google_blocks`."""
+    """Google News' answer: a feed, an article's page, addresses, or a page of `_google_interstitials`."""
     if request.path == CALL_PATH:
         return _call(request)
     if request.method not in ("GET", "HEAD"):
-        return block.error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return interstitials.error(
+            HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address."
+        )
     if request.path.startswith(ARTICLE_FOLDERS):
         return _article(request)
     return PAGES.get(request.path, _missing)(request)
@@ -50,11 +52,11 @@ def answer(request: SandboxRequest) -> Reply:
 
 def _found(request: SandboxRequest) -> Reply:
     terms = request.first("q")
-    return play(request, terms, _feed, SCENARIOS) if terms.strip() else _missing(request)
+    return apply_scenarios(request, terms, _feed, SCENARIOS) if terms.strip() else _missing(request)
 
 
 def _missing(_request: SandboxRequest) -> Reply:
-    return block.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
+    return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
 
 
 def _apology(request: SandboxRequest) -> Reply:
@@ -98,8 +100,8 @@ def _word(name: str, number: float | None) -> str:
 def _article(request: SandboxRequest) -> Reply:
     opened = _news_ids.opened(_id(request))
     if opened is None:
-        return block.error(HTTPStatus.NOT_FOUND, "There is no such article here.")
-    return play(request, opened[1], _signed, ARTICLE_SCENARIOS)
+        return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such article here.")
+    return apply_scenarios(request, opened[1], _signed, ARTICLE_SCENARIOS)
 
 
 def _signed(request: SandboxRequest) -> Reply:
@@ -118,10 +120,10 @@ def _call(request: SandboxRequest) -> Reply:
     try:
         asked = [_asked(row) for row in json.loads(request.form["f.req"][0])[0]]
     except (KeyError, IndexError, TypeError, ValueError):
-        return block.error(HTTPStatus.BAD_REQUEST, "This is no call.")
+        return interstitials.error(HTTPStatus.BAD_REQUEST, "This is no call.")
     opened = [_news_ids.opened(one) for one, *_ in asked]
     words = next((found[1] for found in opened if found), "")
-    return play(request, words, lambda _: _answered(asked, opened), ARTICLE_SCENARIOS)
+    return apply_scenarios(request, words, lambda _: _answered(asked, opened), ARTICLE_SCENARIOS)
 
 
 Asked = tuple[str, int, str, str]
@@ -142,16 +144,16 @@ def _answered(asked: list[Asked], opened: list[tuple[str, str] | None]) -> Reply
     return Reply(200, JSON, (GUARD + json.dumps([*frames, ["di", 12]])).encode())
 
 
-SCENARIOS: dict[str, Page] = {
-    "captcha": block.captcha(_feed),
-    "consent": block.consent(_feed),
-    "denied": block.denied,
-    "limited": block.limited,
-    "error": block.failed,
+SCENARIOS: dict[str, Handler] = {
+    "captcha": interstitials.captcha(_feed),
+    "consent": interstitials.consent(_feed),
+    "denied": interstitials.denied,
+    "limited": interstitials.limited,
+    "error": interstitials.failed,
     "empty": _empty,
     "layout": _layout,
     "unsupported": _unsupported,
     **dict.fromkeys(("old_links", *OF_LINKS), _feed),
 }
-ARTICLE_SCENARIOS: dict[str, Page] = {"limited": block.limited, "consent": block.consent(_signed)}
-PAGES: dict[str, Page] = {"/rss/search": _found, "/rss/unsupported": _apology, "/sorry/index": block.sorry}
+ARTICLE_SCENARIOS: dict[str, Handler] = {"limited": interstitials.limited, "consent": interstitials.consent(_signed)}
+PAGES: dict[str, Handler] = {"/rss/search": _found, "/rss/unsupported": _apology, "/sorry/index": interstitials.sorry}

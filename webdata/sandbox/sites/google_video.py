@@ -36,19 +36,19 @@ def _videos(search: Search) -> Html:
 
 
 def _video(search: Search, rank: int) -> dict[str, str | int]:
-    dice = search.dice("video", rank)
+    random = search.random("video", rank)
     key = f"{slug(search.q)}-{rank}"
     return {
         "rank": rank,
         "hl": search.hl,
         "id": key,
         "link": f"https://video.example.net/watch?v={key}",
-        "title": dice.one(TITLES).format(topic=search.topic),
+        "title": random.choice(TITLES).format(topic=search.topic),
         "source": "Example Video",
-        "channel": dice.one(CHANNELS),
-        "views": f"{dice.number(2, 900)}K",
-        "date": dice.date(),
-        "duration": f"{dice.number(0, 59)}:{dice.number(0, 59):02}",
-        "image": IMAGE.format(id=f"video-{dice.number(1, 9999)}"),
-        "snippet": dice.sentences(search.topic, 2),
+        "channel": random.choice(CHANNELS),
+        "views": f"{random.number(2, 900)}K",
+        "date": random.date(),
+        "duration": f"{random.number(0, 59)}:{random.number(0, 59):02}",
+        "image": IMAGE.format(id=f"video-{random.number(1, 9999)}"),
+        "snippet": random.sentences(search.topic, 2),
     }

@@ -10,9 +10,9 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, plain, redirect
-from webdata.sandbox.invention import SITES, Dice, slug
-from webdata.sandbox.scenarios import WORD, Page, play
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, plain, redirect
+from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
+from webdata.sandbox.scenarios import SCENARIO, apply_scenarios
 from webdata.sandbox.templates import Html, blocks, joined
 
 HOSTS = (".linkedin.com",)
@@ -50,7 +50,7 @@ class Search:
     @property
     def topic(self) -> str:
         """The keywords without words for the sandbox."""
-        return " ".join(WORD.sub("", self.keywords).split()) or "Clerk"
+        return " ".join(SCENARIO.sub("", self.keywords).split()) or "Clerk"
 
 
 Show = Callable[[Search], Reply]
@@ -68,11 +68,11 @@ def answer(request: SandboxRequest) -> Reply:
         return plain(404, "There is no such page.")
     asked = Search(request.first("keywords"), request.first("location") or "United States", _start(request))
     show = pages[path]
-    return play(request, asked.keywords, lambda _: show(asked), _scenarios(show, asked))
+    return apply_scenarios(request, asked.keywords, lambda _: show(asked), _scenarios(show, asked))
 
 
-def _scenarios(show: Show, asked: Search) -> dict[str, Page]:
-    def shown(search: Search) -> Page:
+def _scenarios(show: Show, asked: Search) -> dict[str, Handler]:
+    def shown(search: Search) -> Handler:
         return lambda _: show(search)
 
     return {
@@ -118,24 +118,24 @@ def _cards(search: Search, start: int, end: int) -> Html:
 
 def _card(search: Search, index: int) -> Html:
     block = blocks(TEMPLATE)
-    dice = Dice("job", search.keywords, search.location, index)
-    name, host = dice.one(SITES)
-    position = dice.one(POSITIONS).format(topic=search.topic)
+    random = SeededRandom("job", search.keywords, search.location, index)
+    name, host = random.choice(PUBLISHERS)
+    position = random.choice(POSITIONS).format(topic=search.topic)
     if not search.known:
         return block["layout_card"].fill(position=position)
-    employer = block["employer_without_page" if dice.chance(8) else "employer"]
-    remark = block["remark"].fill(text=dice.one(REMARKS)) if dice.chance(2) else Html("")
+    employer = block["employer_without_page" if random.chance(8) else "employer"]
+    remark = block["remark"].fill(text=random.choice(REMARKS)) if random.chance(2) else Html("")
     return block["card"].fill(
         index=index,
         row=index + 1,
-        number=4_000_000_000 + dice.number(0, 9_999_999) * 100 + index,
+        number=4_000_000_000 + random.number(0, 9_999_999) * 100 + index,
         slug=slug(f"{position} at {name}"),
         host=host,
         position=position,
         employer=employer.fill(name=name, slug=slug(name)),
-        location=f"{dice.one(AROUND)}{search.location}",
+        location=f"{random.choice(AROUND)}{search.location}",
         remark=remark,
-        posted=f"2026-{dice.number(1, 9):02}-{dice.number(1, 28):02}",
+        posted=f"2026-{random.number(1, 9):02}-{random.number(1, 28):02}",
     )
 
 

@@ -8,8 +8,8 @@ key, `sandbox:timeout` the 504 of a search that took too long.
 from collections.abc import Callable
 from typing import Any
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
-from webdata.sandbox.scenarios import Page, play
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as invented
 
 HOSTS = ("api.openalex.org",)
@@ -39,10 +39,10 @@ def answer(request: SandboxRequest) -> Reply:
         return error(400, "Invalid query parameters error.", f"per-page must be a number from 1 to {LARGEST_SIZE}")
     if number < 1 or number * size > LAST:
         return error(400, "Pagination error.", f"Maximum results size of {LAST:,} records is exceeded.")
-    return play(request, request.first("search"), shown(told), _scenarios())
+    return apply_scenarios(request, request.first("search"), shown(told), _scenarios())
 
 
-def shown(tell: Told, total: int = invented.WORKS, holds: bool = True) -> Page:
+def shown(tell: Told, total: int = invented.WORKS, holds: bool = True) -> Handler:
     """A page of works, told in this way."""
 
     def page(request: SandboxRequest) -> Reply:
@@ -111,7 +111,7 @@ def spent(_request: SandboxRequest) -> Reply:
     return error(429, "Rate limit exceeded", message, headers, retryAfter=BUDGET_SECONDS, dailyRemainingUsd=0)
 
 
-def _scenarios() -> dict[str, Page]:
+def _scenarios() -> dict[str, Handler]:
     return {
         "budget": spent,
         "limited": spent,

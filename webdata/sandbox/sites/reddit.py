@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import play
+from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_atom as atom
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
@@ -176,7 +176,7 @@ def _page(asked: Asked, show: Show) -> Reply:
     if show is info and word == "sandbox:missing":
         return show(asked)
     own = failing.failures(lambda _: show(asked), lambda _: show(replace(asked, filled=False)), asked.form)
-    return play(asked.request, word, lambda _: show(asked), own)
+    return apply_scenarios(asked.request, word, lambda _: show(asked), own)
 
 
 def _form(request: SandboxRequest) -> tuple[str, str]:

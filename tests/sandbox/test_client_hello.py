@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webdata.sandbox import hello
+from webdata.sandbox import client_hello
 
 
 def sent(context):
@@ -32,8 +32,8 @@ OPENSSL = sent(ssl.create_default_context())
 
 def test_openssl_is_no_browser():
     """The handshake of Python, curl and Twisted has no values that mean nothing."""
-    assert hello.whole(OPENSSL)
-    assert not hello.is_browsers(OPENSSL)
+    assert client_hello.is_complete(OPENSSL)
+    assert not client_hello.is_browser(OPENSSL)
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_openssl_is_no_browser():
 )
 def test_browsers_send_values_that_mean_nothing(ciphers, extensions, is_one):
     """GREASE has to be among both the ciphers and the extensions."""
-    assert hello.is_browsers(made(ciphers, extensions)) is is_one
+    assert client_hello.is_browser(made(ciphers, extensions)) is is_one
 
 
 @given(st.integers(0, len(OPENSSL) - 1))
 def test_a_part_is_not_whole(length):
     """As long as bytes are missing there is more to wait for."""
-    assert not hello.whole(OPENSSL[:length])
-    assert not hello.is_browsers(OPENSSL[:length])
+    assert not client_hello.is_complete(OPENSSL[:length])
+    assert not client_hello.is_browser(OPENSSL[:length])
 
 
 @given(st.binary(max_size=300))
@@ -64,6 +64,6 @@ def test_a_part_is_not_whole(length):
 @example(b"\x16\3\1\xff\xff")
 def test_any_bytes_are_read(data):
     """Whatever comes instead of TLS breaks nothing, and is waited for no longer than a record is."""
-    assert isinstance(hello.whole(data), bool)
-    assert hello.is_browsers(data) in (True, False)
-    assert hello.whole(data.ljust(hello.MOST, b"\0"))
+    assert isinstance(client_hello.is_complete(data), bool)
+    assert client_hello.is_browser(data) in (True, False)
+    assert client_hello.is_complete(data.ljust(client_hello.MAX_RECORD, b"\0"))

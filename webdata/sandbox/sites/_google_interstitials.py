@@ -5,8 +5,7 @@ from hashlib import blake2b
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import Page
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
 from webdata.sandbox.templates import Html, blocks
 
 CAPTCHA_COOKIE = "GOOGLE_ABUSE_EXEMPTION"
@@ -19,13 +18,13 @@ BOX_AREA = 304 * 78
 NO_SCRIPT = Html("")
 
 
-def captcha(page: Page) -> Page:
+def captcha(page: Handler) -> Handler:
     """The sorry page until a browser has solved it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
         if solved(request, CAPTCHA_COOKIE):
             return page(request)
-        asked = {"continue": request.url, "q": challenge(request.url)}
+        asked = {"continue": request.url, "q": challenge_id(request.url)}
         return redirect(f"{request.scheme}://{request.host}/sorry/index?{urlencode(asked)}")
 
     return answer
@@ -33,7 +32,7 @@ def captcha(page: Page) -> Page:
 
 def sorry(request: SandboxRequest) -> Reply:
     """The captcha itself, at `/sorry/index?continue=…`."""
-    script = blocks("google_blocks.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
+    script = blocks("google_interstitials.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
     return _sorry(_next(request, request.first("continue")), script)
 
 
@@ -42,26 +41,26 @@ def limited(request: SandboxRequest) -> Reply:
     return _sorry(request.url, NO_SCRIPT)
 
 
-def shell(page: Page) -> Page:
+def shell(page: Handler) -> Handler:
     """The page that wants JavaScript until a browser has run it, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
         if solved(request, SHELL_COOKIE):
             return page(request)
-        block = blocks("google_blocks.html")
+        block = blocks("google_interstitials.html")
         script = block["pass"].fill(cookie=SHELL_COOKIE)
         hl = request.first("hl") or "en"
-        return _page(block["shell"].fill(challenge=challenge(request.url), url=request.url, hl=hl, script=script))
+        return _page(block["shell"].fill(challenge=challenge_id(request.url), url=request.url, hl=hl, script=script))
 
     return answer
 
 
 def enablejs(_request: SandboxRequest) -> Reply:
     """Where the shell sends clients without JavaScript."""
-    return _page(blocks("google_blocks.html")["enablejs"].fill())
+    return _page(blocks("google_interstitials.html")["enablejs"].fill())
 
 
-def consent(page: Page) -> Page:
+def consent(page: Handler) -> Handler:
     """The consent page until its form was sent, then `page`."""
 
     def answer(request: SandboxRequest) -> Reply:
@@ -81,7 +80,7 @@ def consent(page: Page) -> Page:
 def consent_form(request: SandboxRequest) -> Reply:
     """The consent page itself, at `/m?continue=…` of the host `consent.google.…`."""
     values = {"url": _next(request, request.first("continue")), "gl": request.first("gl"), "hl": request.first("hl")}
-    return _page(blocks("google_blocks.html")["consent"].fill(save=f"{_consent_root(request)}/save", **values))
+    return _page(blocks("google_interstitials.html")["consent"].fill(save=f"{_consent_root(request)}/save", **values))
 
 
 def consent_saved(request: SandboxRequest) -> Reply:
@@ -100,17 +99,17 @@ def failed(_request: SandboxRequest) -> Reply:
 
 def error(status: HTTPStatus, reason: str) -> Reply:
     """Google's plain error page."""
-    page = blocks("google_blocks.html")["error"].fill(status=status.value, phrase=status.phrase, reason=reason)
+    page = blocks("google_interstitials.html")["error"].fill(status=status.value, phrase=status.phrase, reason=reason)
     return _page(page, status.value)
 
 
 def home() -> Reply:
     """The page with the search box and nothing else."""
-    return _page(blocks("google_blocks.html")["home"].fill())
+    return _page(blocks("google_interstitials.html")["home"].fill())
 
 
 def _sorry(url: str, script: Html) -> Reply:
-    page = blocks("google_blocks.html")["sorry"].fill(url=url, challenge=challenge(url), script=script)
+    page = blocks("google_interstitials.html")["sorry"].fill(url=url, challenge=challenge_id(url), script=script)
     return _page(page, HTTPStatus.TOO_MANY_REQUESTS.value)
 
 
@@ -118,7 +117,7 @@ def _page(markup: Html, status: int = 200) -> Reply:
     return Reply(status, HTML, markup.encode())
 
 
-def challenge(url: str) -> str:
+def challenge_id(url: str) -> str:
     """What a browser has to solve before it is shown the page at a URL."""
     return blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
 

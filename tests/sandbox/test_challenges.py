@@ -5,7 +5,7 @@ import pytest_twisted
 from pytest_twisted import ensureDeferred
 
 from webdata.pages import blocked
-from webdata.sandbox import walls
+from webdata.sandbox import challenges
 from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.server import Sandbox
 
@@ -22,12 +22,12 @@ def page(_):
 
 
 def clearance(user_agent=UA, ray=RAY):
-    return f"{walls.CLEARANCE}={ray}.{walls._sum(ray, user_agent)}"
+    return f"{challenges.CLEARANCE}={ray}.{challenges._sum(ray, user_agent)}"
 
 
 def test_a_challenge_is_told_as_one():
     """The challenge is a 403 that our own judge takes for a JavaScript challenge, by header and by page."""
-    reply = walls.challenge(page)(asked())
+    reply = challenges.challenge(page)(asked())
     assert reply.status == 403
     for headers in (dict(reply.headers), {}):
         assert blocked.block(403, headers, reply.body, asked().url).kind == "javascript"
@@ -35,22 +35,28 @@ def test_a_challenge_is_told_as_one():
 
 def test_the_cookie_opens_the_page():
     """What the script makes of the challenge lets its browser in."""
-    reply = walls.challenge(page)(asked(cookie=clearance(), **{"user-agent": UA}))
+    reply = challenges.challenge(page)(asked(cookie=clearance(), **{"user-agent": UA}))
     assert reply.body == b"results"
 
 
 @pytest.mark.parametrize(
     "cookie",
-    [clearance("Mozilla/5.0 Chrome/150.0.0.0"), f"{walls.CLEARANCE}={RAY}.1", f"{walls.CLEARANCE}=.", "other=1", ""],
+    [
+        clearance("Mozilla/5.0 Chrome/150.0.0.0"),
+        f"{challenges.CLEARANCE}={RAY}.1",
+        f"{challenges.CLEARANCE}=.",
+        "other=1",
+        "",
+    ],
 )
 def test_no_other_cookie_does(cookie):
     """A clearance of another user agent, or a made-up one, opens nothing."""
-    assert walls.challenge(page)(asked(cookie=cookie, **{"user-agent": UA})).status == 403
+    assert challenges.challenge(page)(asked(cookie=cookie, **{"user-agent": UA})).status == 403
 
 
 def test_a_handshake_that_is_no_browsers_is_denied():
     """Without a browser's TLS there is a page that says no."""
-    reply = walls.handshake(page)(asked())
+    reply = challenges.handshake(page)(asked())
     assert reply.status == 403
     assert blocked.block(403, {}, reply.body, asked().url).kind == "denied"
 
@@ -58,7 +64,7 @@ def test_a_handshake_that_is_no_browsers_is_denied():
 @pytest_twisted.async_yield_fixture
 async def walled(client):
     """A client of a sandbox whose Google and Bing are walled."""
-    sandbox = Sandbox(walls={"www.google.com": walls.challenge, "www.bing.com": walls.handshake})
+    sandbox = Sandbox(challenges={"www.google.com": challenges.challenge, "www.bing.com": challenges.handshake})
     yield type(client)(sandbox, await sandbox.start())
     await sandbox.stop()
 

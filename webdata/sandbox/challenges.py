@@ -1,0 +1,72 @@
+"""Challenges in front of any site: a script that only a real browser completes, and the refusal of other TLS clients.
+
+The script's page has the layout of Cloudflare's challenge (status 403). The script draws, measures and waits, sets the
+cookie `sandbox_clearance`, which is valid for the same user agent only, and reloads the page.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
+
+from webdata.sandbox import client_hello
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
+from webdata.sandbox.templates import blocks
+
+Challenge = Callable[[Handler], Handler]
+
+CLEARANCE = "sandbox_clearance"
+CHALLENGE_SECONDS = 0.4
+"""How long the script waits, like those of real challenges."""
+BOX_AREA = 300 * 65
+"""The size of the challenge's box in square pixels, which takes a layout engine to measure."""
+RAY = re.compile(r"[0-9a-f]{16}")
+
+
+def challenge(page: Handler) -> Handler:
+    """The challenge until a browser has completed it, then `page`."""
+
+    def answer(request: SandboxRequest) -> Reply:
+        return page(request) if cleared(request) else _challenge(request)
+
+    return answer
+
+
+def handshake(page: Handler) -> Handler:
+    """`page` for clients with the TLS handshake of a browser, 403 for all others."""
+
+    def answer(request: SandboxRequest) -> Reply:
+        if client_hello.is_browser(request.client_hello):
+            return page(request)
+        return Reply(403, HTML, blocks("challenges.html")["denied"].fill(ray=_ray(request.url)).encode())
+
+    return answer
+
+
+CHALLENGES: Mapping[str, Challenge] = {"challenge": challenge, "handshake": handshake}
+"""By the names of their scenarios."""
+
+
+def cleared(request: SandboxRequest) -> bool:
+    """Whether the clearance is one that the challenge's script computed in a browser of the same user agent."""
+    ray, _, answer = request.cookies.get(CLEARANCE, "").partition(".")
+    return bool(ray) and answer == str(_sum(ray, request.headers.get("user-agent", "")))
+
+
+def _challenge(request: SandboxRequest) -> Reply:
+    page = blocks("challenges.html")["challenge"].fill(
+        host=request.host, ray=_ray(request.url), cookie=CLEARANCE, milliseconds=round(CHALLENGE_SECONDS * 1000)
+    )
+    headers = (*HTML, ("cf-mitigated", "challenge"), ("Cache-Control", "no-store"))
+    return Reply(403, headers, page.encode())
+
+
+def _ray(url: str) -> str:
+    return blake2b(url.encode("utf-8", "replace"), digest_size=8).hexdigest()
+
+
+def _sum(ray: str, user_agent: str) -> int:
+    """The script's checksum over the colour that it draws and reads back, the box, the ray and the user agent."""
+    total = int(ray[:6], 16) + BOX_AREA if RAY.fullmatch(ray) else 0
+    for letter in ray + user_agent:
+        total = (total * 31 + ord(letter)) % 2**32
+    return total
