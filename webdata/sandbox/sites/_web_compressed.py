@@ -94,7 +94,7 @@ BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
 
 
 def compressed(name: str, request: SandboxRequest) -> Reply:
-    """The article, compressed as `COMPRESSED` says."""
+    """The article, compressed by an entry of `COMPRESSED`."""
     encoding, _, compress = COMPRESSED[name]
     return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article_markup(request.url).encode()))
 

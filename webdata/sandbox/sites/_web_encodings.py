@@ -1,7 +1,6 @@
 """Pages in the web's character encodings, declared by header, by meta element, not at all, or wrongly."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -82,7 +81,7 @@ MODES = {
 
 
 def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
-    """A sample in its encoding, declared as the mode says."""
+    """A sample in its encoding, declared as the mode requires."""
     sample = SAMPLES[name]
     label = sample.label or name
     declared = ("iso-8859-1" if label == "utf-8" else "utf-8") if mode == "wrong" else label
@@ -97,10 +96,8 @@ def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
     return Reply(200, headers, sample.mark + markup.encode(sample.codec))
 
 
-def _trials() -> Iterator[Trial]:
-    for name in SAMPLES:
-        for mode, declaration in MODES.items():
-            yield Trial(f"/encoding/{name}/{mode}", f"{name}, {declaration}", partial(page, name, mode))
-
-
-TRIALS = tuple(_trials())
+TRIALS = tuple(
+    Trial(f"/encoding/{name}/{mode}", f"{name}, {declaration}", partial(page, name, mode))
+    for name in SAMPLES
+    for mode, declaration in MODES.items()
+)

@@ -6,7 +6,7 @@ from functools import partial
 
 import orjson
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
+from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.sites._web_pages import Trial, article_markup
 
 PDF = b"""%PDF-1.4
@@ -81,19 +81,18 @@ TYPES = {
 
 
 def typed(content_type: str, request: SandboxRequest) -> Reply:
-    """The article with a Content-Type; without one for ""."""
-    return Reply(200, content_type_header(content_type), article_markup(request.url).encode())
+    """The article with a Content-Type, or without one for ""."""
+    return _reply(content_type, article_markup(request.url).encode())
 
 
 def file(name: str, _request: SandboxRequest) -> Reply:
     """A file with its Content-Type."""
     content_type, _, data = FILES[name]
-    return Reply(200, content_type_header(content_type), data)
+    return _reply(content_type, data)
 
 
-def content_type_header(content_type: str) -> Headers:
-    """The header; none for ""."""
-    return (("Content-Type", content_type),) if content_type else ()
+def _reply(content_type: str, body: bytes) -> Reply:
+    return Reply(200, (("Content-Type", content_type),) if content_type else (), body)
 
 
 TRIALS = (

@@ -1,17 +1,15 @@
-"""Pages of the sandbox's web: invented articles, and small pages that say what they are."""
+"""The two kinds of HTML page of the sandbox's web: invented articles and small pages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.templates import Html, blocks
 
 TEMPLATE = "url.html"
-TITLE = ("article", "index", "page", "html", "htm", "php")
-"""Words of an address that say nothing of a page."""
-
-Answer = Callable[[SandboxRequest], Reply]
+GENERIC_NAMES = ("article", "index", "page", "html", "htm", "php")
+"""File names that do not describe a page."""
 
 
 @dataclass(frozen=True)
@@ -20,19 +18,19 @@ class Trial:
 
     path: str
     description: str
-    answer: Answer
+    answer: Handler
 
 
 def article(request: SandboxRequest) -> Reply:
-    """A whole page with a title, headings, a table, code and a note, and with all that stands around."""
+    """An article with headings, lists, a table, code, a picture and a footnote, amid navigation and scripts."""
     return Reply(200, HTML, article_markup(request.url).encode())
 
 
 def article_markup(url: str) -> str:
-    """The invented page of an address."""
+    """The HTML of the article at a URL."""
     random = SeededRandom("article", url)
     publisher, _ = random.choice(PUBLISHERS)
-    topic = _topic(url)
+    topic = next(_topics(url))
     return blocks(TEMPLATE)["article"].fill(
         url=url,
         base=url.partition("?")[0].rpartition("/")[0] + "/files/",
@@ -63,21 +61,17 @@ def small_reply(status: int, title: str, text: str, headers: Headers = HTML) -> 
     return Reply(status, headers, small_page(title, text))
 
 
-def constant(reply: Reply) -> Answer:
+def constant(reply: Reply) -> Handler:
     """A handler with the same reply for every request."""
     return lambda _: reply
 
 
-def _topic(url: str) -> str:
-    """What a page may be about, from its address."""
-    return next(_words(url.partition("://")[2].partition("?")[0]), "an example")
-
-
-def _words(address: str) -> Iterator[str]:
-    host, _, path = address.partition("/")
-    for part in reversed(path.split("/")):
-        words = part.rpartition(".")[0] or part
-        text = " ".join(words.replace("-", " ").replace("_", " ").split())
-        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in TITLE:
+def _topics(url: str) -> Iterator[str]:
+    """Possible topics of a page: the readable segments of its path from the last to the first, then its host."""
+    host, _, path = url.partition("://")[2].partition("?")[0].partition("/")
+    for segment in reversed(path.split("/")):
+        name = segment.rpartition(".")[0] or segment
+        text = " ".join(name.replace("-", " ").replace("_", " ").split())
+        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in GENERIC_NAMES:
             yield text
     yield host

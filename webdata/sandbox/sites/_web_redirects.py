@@ -1,6 +1,5 @@
 """Redirects, refreshes, and a redirect that sets a cookie and requires it."""
 
-from collections.abc import Iterator
 from functools import partial
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
@@ -75,14 +74,12 @@ def check_cookie(request: SandboxRequest) -> Reply:
     return redirect("/cookie")
 
 
-def _chains() -> Iterator[Trial]:
-    for status in STATUSES:
-        for hops in range(1, MAX_HOPS + 1):
-            yield Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
-
-
 TRIALS = (
-    *_chains(),
+    *(
+        Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
+        for status in STATUSES
+        for hops in range(1, MAX_HOPS + 1)
+    ),
     Trial("/redirect/loop/a", "two addresses that lead to each other", loop),
     Trial("/redirect/loop/b", "the other one of the two", loop),
     *(

@@ -16,6 +16,7 @@ DRIP_BYTES = 40
 STATUSES = (
     201, 203, 206, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 418, 421, 429, 451, 500, 502, 503, 504, 520,
 )  # fmt: skip
+BODILESS = (204, 205, 304)
 DELAYS = (1, 2, 3, 5, 10, 30, 60)
 PLAIN_HEAD = (*HTML, ("Connection", "close"))
 CHUNKED = (*PLAIN_HEAD, ("Transfer-Encoding", "chunked"))
@@ -134,15 +135,9 @@ def _status(code: int) -> Reply:
     return small_reply(code, f"{code} {name}", "The page is what the status says.")
 
 
-def _statuses() -> Iterator[Trial]:
-    for code in STATUSES:
-        yield Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code)))
-    for code in (204, 205, 304):
-        yield Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ())))
-
-
 TRIALS = (
-    *_statuses(),
+    *(Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code))) for code in STATUSES),
+    *(Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ()))) for code in BODILESS),
     *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(late, seconds)) for seconds in DELAYS),
     Trial("/slow/head", "a head that comes line by line", slow_head),
     Trial("/slow/drip", f"{DRIP_BYTES} bytes, each after half a second", drip),
