@@ -137,15 +137,11 @@ def _badge(search: Search, random: SeededRandom, asin: str) -> Html:
 
 
 def _reviews(search: Search, random: SeededRandom, href: str) -> Html:
+    texts = search.texts
     stars, count = search.money.stars(random.number(31, 50)), search.money.number(random.number(1, 90_000))
-    bought = search.texts["bought"].format(count=random.number(1, 9) * 100)
-    rating = {"rating": search.texts["stars"].format(stars=stars), "count": search.texts["ratings"].format(count=count)}
-    numbers = {
-        "stars": stars,
-        "short": f"{random.number(1, 90)}K",
-        "details": search.texts["details"],
-        "bought": bought,
-    }
+    bought = texts["bought"].format(count=random.number(1, 9) * 100)
+    rating = {"rating": texts["stars"].format(stars=stars), "count": texts["ratings"].format(count=count)}
+    numbers = {"stars": stars, "short": f"{random.number(1, 90)}K", "details": texts["details"], "bought": bought}
     return search.block["reviews"].fill(href=href, **rating, **numbers)
 
 
