@@ -19,7 +19,7 @@ def parameters(**fields):
     return {name: value for name, (value,) in parse_qs(urlsplit(request(**fields).url).query).items()}
 
 
-def test_the_smallest_query():
+def test_a_query_of_terms_alone_searches_the_american_marketplace():
     """A query of terms alone searches amazon.com, in English and dollars."""
     assert parameters(q="coffee & tea") == {"k": "coffee & tea", "language": "en_US"}
     assert urlsplit(request(q="coffee").url)[:3] == ("https", "www.amazon.com", "/s")
@@ -37,7 +37,7 @@ def test_a_region_has_a_marketplace_and_a_language(region):
     assert made.headers["Accept-Language"].decode().startswith(language.replace("_", "-"))
 
 
-def test_regions_with_their_own_marketplace():
+def test_some_regions_have_their_own_marketplace():
     """Germany, Japan and India are searched on their own marketplaces."""
     hosts = {region: urlsplit(request(q="x", region=region).url).hostname for region in ("DE", "JP", "IN")}
     assert hosts == {"DE": "www.amazon.de", "JP": "www.amazon.co.jp", "IN": "www.amazon.in"}

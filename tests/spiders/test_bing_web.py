@@ -54,13 +54,13 @@ def result_of(body, engine=BingWebSpider, **fields):
         return thread.submit(lambda: asyncio.run(anext(spider.found(response, query)))).result()
 
 
-def test_the_smallest_query():
+def test_a_query_of_terms_alone_is_in_english():
     """A query of terms alone is in English, without a market."""
     assert parameters(q="coffee & tea") == {"q": "coffee & tea", "setlang": "en"}
     assert request().headers["Accept-Language"] == b"en-US,en;q=0.9"
 
 
-def test_paging_parameters():
+def test_paging_uses_count_and_first():
     """num is sent as count, and start, from 0, as first, from 1; the first page has no first."""
     assert parameters(num=5, start=10).items() >= {"count": "5", "first": "11"}.items()
     assert "first" not in parameters(start=0)
@@ -178,12 +178,12 @@ def test_a_saved_page_is_not_verified():
 
 
 @pytest.mark.parametrize("fields", [{"num": 1}, {"count": 1}, {"num": 1, "count": 2}])
-def test_the_count_cuts_the_results_and_nothing_else(fields):
+def test_the_count_limits_the_results_and_nothing_else(fields):
     """The record has exactly `num` (or `count`) results, with their ranks on the page."""
     ad = b'<li class="b_ad"><div class="sb_add"><h2><a href="/aclk?ld=x">Beans</a></h2></div></li>'
-    cut = result_of(b'<ol id="b_results">' + ad + RESULTS + ad, q="word", **fields)
-    assert [one["realPosition"] for one in cut.page["results"]] == [2]
-    assert cut.page["adsCount"] == 2
+    limited = result_of(b'<ol id="b_results">' + ad + RESULTS + ad, q="word", **fields)
+    assert [result["realPosition"] for result in limited.page["results"]] == [2]
+    assert limited.page["adsCount"] == 2
 
 
 def test_the_outcome_is_that_of_the_whole_page():

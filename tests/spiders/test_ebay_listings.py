@@ -13,7 +13,7 @@ def request(**fields):
     return EbayListingsSpider().request(MarketplaceQuery.check({"q": "kettle", **fields}))
 
 
-def test_the_smallest_query():
+def test_a_query_of_terms_alone_searches_the_american_site():
     """A query of terms alone searches the American site in the list view, the only one with sellers."""
     url = urlsplit(request(q="tea & kettle").url)
     assert (url.hostname, url.path) == ("www.ebay.com", "/sch/i.html")

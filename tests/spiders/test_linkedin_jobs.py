@@ -56,11 +56,11 @@ def result_of(spider, body, deadline=30.0):
     request.meta.update(started_at=monotonic(), deadline=deadline)
     response = Response(request.url, body=body, request=request)
 
-    async def one():
+    async def first():
         return await anext(spider.found(response, query))
 
     with ThreadPoolExecutor() as thread:  # which has no event loop running
-        return thread.submit(asyncio.run, one()).result()
+        return thread.submit(asyncio.run, first()).result()
 
 
 def numbers(result):
@@ -157,7 +157,7 @@ def test_a_saved_empty_list_is_an_error():
         ("", "", {}),
     ],
 )
-def test_a_saved_page_shows_its_query(keywords, location, expected):
+def test_a_query_is_read_from_a_saved_page(keywords, location, expected):
     """The query is read from the page's search boxes, without a country that cannot be searched."""
     body = f'<input name="keywords" value="{keywords}"><input name="location" value="{location}">'.encode()
     assert LinkedinJobsSpider().shown_query(body) == expected

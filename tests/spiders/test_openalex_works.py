@@ -42,7 +42,7 @@ class Engine:
         return self.spider.fetched(request)
 
 
-@pytest.fixture(params=["", KEY], ids=["without a key", "with one"])
+@pytest.fixture(params=["", KEY], ids=["without a key", "with a key"])
 def spider(request):
     settings = {"ON_DEMAND": True, "KEPT_PAGES": "", "OPENALEX_KEY": request.param}
     made = Offline.from_crawler(get_crawler(Offline, settings))
@@ -55,15 +55,15 @@ async def result_of(spider, q="mills", **fields):
     query = ScholarQuery(q=q, **fields)
     first = spider.prepared(query)
     first.meta["started_at"] = monotonic()
-    (one,) = [each async for each in spider.found(await spider.download(first), query)]
-    return one
+    (result,) = [result async for result in spider.found(await spider.download(first), query)]
+    return result
 
 
 def number(article):
     return int(article["id"][-3:])
 
 
-def test_the_smallest_query():
+def test_a_query_of_terms_alone_requests_ten_works():
     """A query of terms alone requests the first ten works; without a key none is sent."""
     url = OpenalexWorksSpider().request(ScholarQuery(q="mills & tides")).url
     assert parameters(url).items() >= {"search": "mills & tides", "per_page": "10", "page": "1"}.items()
@@ -100,11 +100,11 @@ async def test_pages_are_joined(spider, num, start, calls):
 
 
 @deferred_f_from_coro_f
-async def test_the_end_of_the_list(spider):
+async def test_works_end_at_the_total(spider):
     """Past the last work the record is empty, and so is the outcome."""
     assert len((await result_of(spider, num=200, start=300)).page["articles"]) == 47
-    one = await result_of(spider, start=5000)
-    assert (one.outcome, one.page["total"]) == ("empty", 347)
+    result = await result_of(spider, start=5000)
+    assert (result.outcome, result.page["total"]) == ("empty", 347)
 
 
 @deferred_f_from_coro_f

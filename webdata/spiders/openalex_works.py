@@ -58,9 +58,9 @@ class OpenalexWorksSpider(WorksSpider):
     async def download(self, request: Request) -> Response:
         """Fetch a query's first page and its further pages at the same time; raises what the first one raises."""
         shared = {key: request.meta[key] for key in IDENTITY if key in request.meta}
-        further = [one.replace(meta={**one.meta, **shared}) for one in request.meta.pop("further", ())]
+        further = [page.replace(meta={**page.meta, **shared}) for page in request.meta.pop("further", ())]
         first, *others = await asyncio.gather(
-            *(super(OpenalexWorksSpider, self).download(one) for one in (request, *further)), return_exceptions=True
+            *(super(OpenalexWorksSpider, self).download(page) for page in (request, *further)), return_exceptions=True
         )
         if isinstance(first, BaseException):
             raise first
@@ -71,13 +71,13 @@ class OpenalexWorksSpider(WorksSpider):
         if not hasattr(self, "crawler"):  # a saved page
             yield cast(Record, openalex_works.record(response.body, query))
             return
-        pages = [openalex_works.page(one.body) for one in (response, *await self.others(response, query))]
+        pages = [openalex_works.page(each.body) for each in (response, *await self.others(response, query))]
         yield cast(Record, joined(pages, query))
 
     async def others(self, response: Response, query: ScholarQuery) -> list[Response]:
         """The further pages: those fetched with the first one, else fetched now; raises FetchError."""
         if "others" not in response.meta:
-            return list(await asyncio.gather(*(self.fetch(one, after=response) for one in self.pages(query)[1:])))
+            return list(await asyncio.gather(*(self.fetch(page, after=response) for page in self.pages(query)[1:])))
         for other in response.meta["others"]:
             if isinstance(other, BaseException):
                 raise other

@@ -58,7 +58,7 @@ def test_invalid_requests_are_errors(fields, status):
     ("scenario", "status"),
     [("budget", 200), ("limited", 429), ("denied", 403), ("error", 500), ("notfound", 404), ("nonsense", 400)],
 )
-def test_scenarios(scenario, status):
+def test_each_scenario_has_its_status(scenario, status):
     """Each scenario has its status; OpenAlex's budget has no effect."""
     assert ask(f"mills sandbox:{scenario}").status == status
 

@@ -28,7 +28,7 @@ def read(reply, q="kettle"):
 
 
 def ids(reply, part="results"):
-    return [one["metadata"]["item_id"] for one in read(reply)[part]]
+    return [listing["metadata"]["item_id"] for listing in read(reply)[part]]
 
 
 def kind(reply, url="https://www.ebay.com/sch/i.html?_nkw=kettle"):
@@ -53,7 +53,7 @@ def test_the_same_search_gets_the_same_bytes():
 def test_different_searches_have_different_pages():
     """Terms, site, page, size and view each change the page."""
     more = ({}, {"host": "www.ebay.de"}, {"_pgn": "2"}, {"_ipg": "120"}, {"_dmd": "2"})
-    assert len({ask(_nkw="kettle", **one).body for one in more} | {ask(_nkw="tea").body}) == 6
+    assert len({ask(_nkw="kettle", **fields).body for fields in more} | {ask(_nkw="tea").body}) == 6
 
 
 def test_pages_end_after_the_last_listing():
@@ -75,21 +75,22 @@ def test_the_page_size_is_a_parameter(size, listings):
 def test_every_field_is_read_by_the_parser(host):
     """Every listing has the required fields in the site's language and currency, some have the optional ones."""
     listings = read(ask(_nkw="kettle", host=host))["results"]
-    for one in listings:
-        metadata = one["metadata"]
+    for listing in listings:
+        metadata = listing["metadata"]
         assert all(
             metadata[name] for name in ("price", "condition", "image", "seller", "seller_feedback", "attributes")
         )
-        assert one["link"] == f"https://{host}/itm/{metadata['item_id']}"
-        assert "Opens" not in one["title"]
-    assert {key for one in listings for key in one["metadata"]} >= {"was_price", "bids"}
+        assert listing["link"] == f"https://{host}/itm/{metadata['item_id']}"
+        assert "Opens" not in listing["title"]
+    assert {key for listing in listings for key in listing["metadata"]} >= {"was_price", "bids"}
 
 
 def test_the_gallery_has_no_sellers():
     """The gallery has the listings of the list without their sellers."""
     listed, gallery = read(ask(_nkw="kettle", _dmd="1")), read(ask(_nkw="kettle", _dmd="2"))
-    assert {one["metadata"]["seller"] for one in gallery["results"]} == {None}
-    assert [one["title"] for one in listed["results"]] == [one["title"] for one in gallery["results"]]
+    assert {listing["metadata"]["seller"] for listing in gallery["results"]} == {None}
+    titles = [[listing["title"] for listing in page["results"]] for page in (listed, gallery)]
+    assert titles[0] == titles[1]
 
 
 def test_links_stay_on_the_site_or_on_reserved_domains():
@@ -124,7 +125,7 @@ def test_unknown_requests_are_errors():
 
 
 @pytest.mark.parametrize(("scenario", "matching", "loose"), [("few", 3, 9), ("loose", 0, 9), ("empty", 0, 0)])
-def test_searches_with_few_matches(scenario, matching, loose):
+def test_some_searches_have_few_matches(scenario, matching, loose):
     """Few or no listings match all the words, and nine or none match fewer."""
     reply = ask(_nkw=f"copper kettle sandbox:{scenario}")
     assert (len(ids(reply)), len(ids(reply, "loose_results"))) == (matching, loose)
@@ -134,7 +135,7 @@ def test_the_layout_search_evo_is_read_by_the_parser():
     """The layout search-evo has all listings with their conditions and sellers."""
     listings = read(ask(_nkw="kettle sandbox:evo"))["results"]
     assert len(listings) == 60
-    assert all(one["metadata"]["condition"] and one["metadata"]["seller"] for one in listings)
+    assert all(listing["metadata"]["condition"] and listing["metadata"]["seller"] for listing in listings)
 
 
 def test_the_captcha_has_its_own_url():

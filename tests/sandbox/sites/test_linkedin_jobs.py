@@ -82,7 +82,7 @@ def test_targets_of_redirects_are_recognised(path, expected):
     assert (reply.status, kind(reply, path)) == (200, expected)
 
 
-def test_a_search_without_results():
+def test_a_search_may_have_no_results():
     """The list is empty, and the whole page has the message for no results."""
     assert parser.postings(ask(keywords="sandbox:empty").body) == []
     assert parser.record(ask(PAGE, keywords="sandbox:empty").body, ANY)["error"]

@@ -80,7 +80,7 @@ def test_invalid_requests_are_errors(fields, status):
         ("timeout", 504), ("notfound", 404), ("empty", 200), ("nulls", 200), ("encoding", 200), ("nonsense", 400),
     ],
 )  # fmt: skip
-def test_scenarios(scenario, status):
+def test_each_scenario_has_its_status(scenario, status):
     """Each scenario has its status."""
     assert ask(f"mills sandbox:{scenario}").status == status
 

@@ -81,12 +81,12 @@ async def test_a_token_is_issued_and_accepted_over_tls(client):
         ({"secret": "sandbox:blocked"}, 403),
     ],
 )
-def test_tokens(given, status):
+def test_a_token_requires_known_credentials(given, status):
     """The known client gets a token, an installed application needs a device id, other secrets select failures."""
     assert token(**given).status == status
 
 
-def test_short_and_revoked_tokens():
+def test_a_token_may_be_short_or_revoked():
     """One token is valid for a second, another is rejected at once."""
     assert orjson.loads(token("sandbox").body)["expires_in"] == 3600
     assert orjson.loads(token("sandbox:short").body)["expires_in"] == 1
@@ -112,7 +112,7 @@ def test_pages_have_every_post_once(sort):
     assert names(f"/r/python/{sort}", limit=100) == collected[:100]
 
 
-def test_parameters_of_listings():
+def test_listings_have_limits_time_spans_and_orders():
     """`limit` has bounds, `t` excludes older posts, orders differ, and after an unknown name there are no posts."""
     assert [len(names("/r/tea/new", limit=limit)) for limit in (1, 100, 500, 0, "x")] == [1, 100, 100, 25, 25]
     assert len(names("/r/tea/top", t="hour")) < len(names("/r/tea/top", t="day"))
@@ -179,7 +179,7 @@ def test_users_have_posts_and_comments():
     assert {c["kind"] for c in read("/u/amber_kettle/comments")["data"]["children"]} == {"t1"}
 
 
-def test_descriptions_of_subforums_and_users():
+def test_subforums_and_users_have_descriptions():
     """Subforums and users have descriptions; that of a suspended user states the suspension."""
     assert read("/r/Python/about")["kind"] == "t5"
     assert len(read("/r/Python/about")["data"]) > 90
@@ -196,7 +196,7 @@ def test_feeds_have_the_same_posts():
     assert {"media_thumbnail" in entry for entry in atom.entries} == {True, False}
 
 
-def test_feeds_of_threads_and_users():
+def test_threads_and_users_have_feeds():
     """The feed of a thread has the post and then its comments, that of a user both kinds."""
     post_id = names("/r/python/new", limit=1)[0].removeprefix("t3_")
     entries = feed(f"/comments/{post_id}/.rss").entries
@@ -239,7 +239,7 @@ def test_failures_resemble_real_ones():
     assert dict(ask("/r/sandbox_low").headers)["x-ratelimit-remaining"] == "1.0"
 
 
-def test_invalid_bodies():
+def test_a_body_may_be_invalid_or_incomplete():
     """Titles have bytes that are not UTF-8, and torn documents end in the middle."""
     for path, host in (("/r/{}/new", API), ("/r/{}/new/.rss", WWW)):
         broken = ask(path.format("sandbox_encoding"), host).body
@@ -249,7 +249,7 @@ def test_invalid_bodies():
         assert torn.strip()[-1:] not in (b"}", b">")
 
 
-def test_invalid_credentials():
+def test_malformed_credentials_are_rejected():
     """A malformed Basic authorization is a 401."""
     headers = {**AGENT, "authorization": "Basic %%%"}
     assert ask("/api/v1/access_token", WWW, headers, "POST", b"grant_type=client_credentials").status == 401
@@ -273,7 +273,7 @@ def test_post_ids_select_scenarios():
     assert ask("/api/info", id="t3_zzlimited").status == 429
 
 
-def test_share_links():
+def test_a_share_link_redirects_to_a_post():
     """A share link redirects to a post of its subforum."""
     reply = ask("/r/python/s/aBcD123", WWW, AGENT)
     assert reply.status == 301
@@ -311,7 +311,7 @@ def test_any_id_is_a_post(post_id):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
-def test_any_path_is_answered(path):
+def test_every_path_has_a_reply(path):
     """Every path has a valid HTTP status."""
     assert 200 <= ask(f"/{path}").status < 600
     assert 200 <= ask(f"/r/{path}.json", WWW).status < 600

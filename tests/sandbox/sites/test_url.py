@@ -50,7 +50,7 @@ def followed(path, hops=20):
 
 
 @pytest.mark.parametrize("host", ["example.com", "a.b.example", "shop.test", "www.nytimes.com", "xn--p1ai.xn--p1ai"])
-def test_it_is_the_site_of_all_other_hosts(host):
+def test_it_serves_all_other_hosts(host):
     """Hosts that no other site serves have this one."""
     assert site_for(host) is url.answer
 
@@ -111,7 +111,7 @@ def test_samples_are_in_their_encodings(name):
         assert (declared[0] == (sample.label or name)) is (mode == "header")
 
 
-def test_byte_order_marks():
+def test_some_samples_begin_with_a_byte_order_mark():
     """A sample begins with its byte-order mark, or with none."""
     marks = {"utf-8-bom": BOM_UTF8, "utf-16le-bom": BOM_UTF16_LE, "utf-16be-bom": BOM_UTF16_BE}
     for name in SAMPLES:
@@ -133,7 +133,7 @@ def test_byte_order_marks():
         ("wrong-gzip", bytes),
     ],
 )
-def test_compressed_pages(name, undo):
+def test_compressed_pages_can_be_decompressed(name, undo):
     """Each page can be decompressed; one ends in the middle, one is not compressed at all."""
     body = undo(ask(f"/compressed/{name}").body)
     whole = article_markup(f"http://example.com/compressed/{name}").encode()
@@ -167,7 +167,7 @@ def test_the_smallest_bomb_is_compressed_twice():
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("hops", [1, 3, 10, 11])
-def test_chains_of_redirects(status, hops):
+def test_a_chain_of_redirects_ends_at_the_article(status, hops):
     """A chain has the number of hops and the status in its path, and ends at the article."""
     assert ask(f"/redirect/{status}/{hops}").status == status
     urls = followed(f"/redirect/{status}/{hops}")
@@ -185,18 +185,18 @@ def test_chains_of_redirects(status, hops):
         ("to/fragment", "http://example.com/article#findings"),
     ],
 )
-def test_targets_of_redirects(name, end):
+def test_redirects_have_many_kinds_of_targets(name, end):
     """A redirect may be relative, change the scheme, or name another host."""
     assert followed(f"/redirect/{name}") == [end]
 
 
-def test_redirects_without_an_end():
+def test_some_redirects_lead_nowhere():
     """Loops never end, and one redirect has no Location."""
     assert len(followed("/redirect/loop/a")) == len(followed("/redirect/to/self")) == 20
     assert header(ask("/redirect/to/nowhere"), "location") is None
 
 
-def test_refreshes():
+def test_refreshes_have_several_notations():
     """Refreshes state their seconds and their URL in several notations."""
     contents = {
         name: LexborHTMLParser(ask(f"/refresh/{name}").body).css_first("meta[http-equiv]").attributes["content"]
@@ -219,7 +219,7 @@ def test_a_page_requires_the_cookie_of_its_redirect():
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 418, 500, 503, 204, 304])
-def test_statuses(status):
+def test_each_status_has_its_page(status):
     """Each status has a page that names it, or no body."""
     reply = ask(f"/status/{status}")
     assert reply.status == status
@@ -238,15 +238,15 @@ def test_statuses(status):
         ("news.rss", "application/rss+xml", b"<?xml"),
     ],
 )
-def test_files(name, kind, begins):
+def test_files_have_their_types(name, kind, begins):
     """Files have their bytes and their Content-Type, which is wrong for some."""
     reply = ask(f"/file/{name}")
     assert header(reply, "content-type") == kind
     assert reply.body.startswith(begins)
 
 
-def test_json_and_mislabelled_articles():
-    """JSON is valid, and articles are sent as plain text, as bytes, and without a Content-Type."""
+def test_articles_may_be_mislabelled():
+    """Articles are sent as plain text, as bytes, and without a Content-Type; the JSON file is valid."""
     assert orjson.loads(ask("/file/data.json").body)["title"] == "The sandbox"
     kinds = [header(ask(f"/type/{name}"), "content-type") for name in ("plain", "octet", "none")]
     assert kinds == ["text/plain; charset=utf-8", "application/octet-stream", None]
@@ -261,7 +261,7 @@ def test_traps_lead_to_their_targets(name):
     assert refresh.attributes["content"] == f"0; url={target}"
 
 
-def test_traps_of_more_than_one_step():
+def test_some_traps_have_more_than_one_step():
     """One trap redirects through another host, and one page loads everything from loopback."""
     assert followed("/trap/chain", 2)[-1] == "http://127.0.0.1/"
     page = ask("/trap/page").body
@@ -297,7 +297,7 @@ async def test_bodies_without_a_length_are_complete(client, path):
 
 @pytest.mark.parametrize("path", ["/truncated", "/chunked/cut"])
 @ensureDeferred
-async def test_truncated_bodies(client, path):
+async def test_some_bodies_are_truncated(client, path):
     """The connection closes before the end of the body."""
     request = b"GET http://example.com%s HTTP/1.1\r\n\r\n" % path.encode()
     body = (await client.raw(request)).partition(b"\r\n\r\n")[2]
@@ -331,6 +331,6 @@ async def test_unusual_headers_are_sent_unchanged(client):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.sampled_from(["example.com", "a.example"]))
-def test_any_path_is_answered(path, host):
+def test_every_path_has_a_page(path, host):
     """Every path has a page."""
     assert ask(f"/any/{path}", host).status == 200

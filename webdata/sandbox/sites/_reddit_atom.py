@@ -37,10 +37,10 @@ def thread(listings: list[Data], *, target: str, subforum: Data) -> bytes:
 
 
 def _entry(thing: Data, *, one_subforum: bool) -> Html:
-    data = thing["data"]
+    data, block = thing["data"], blocks(TEMPLATE)
     common = {
-        "author": _author(data["author"]),
-        "category": blocks(TEMPLATE)["category"].fill(name=data["subreddit"]),
+        "author": NOTHING if data["author"] == "[deleted]" else block["author"].fill(name=data["author"]),
+        "category": block["category"].fill(name=data["subreddit"]),
         "key": data["name"],
         "link": f"{HOME}{data['permalink']}",
         "updated": _time(data["created_utc"]),
@@ -48,10 +48,9 @@ def _entry(thing: Data, *, one_subforum: bool) -> Html:
     if thing["kind"] == "t1":
         title = f"/u/{data['author']} on {data['link_title']}"
         content = f"<!-- SC_OFF -->{data['body_html']}<!-- SC_ON -->"
-        return blocks(TEMPLATE)["comment"].fill(**common, content=content, title=title)
-    return blocks(TEMPLATE)["post"].fill(
-        **common, content=_content(data, one_subforum), thumbnail=_thumbnail(data), title=data["title"]
-    )
+        return block["comment"].fill(**common, content=content, title=title)
+    thumbnail = block["thumbnail"].fill(url=data["thumbnail"]) if data["thumbnail_width"] else NOTHING
+    return block["post"].fill(**common, content=_content(data, one_subforum), thumbnail=thumbnail, title=data["title"])
 
 
 def _content(data: Data, one_subforum: bool) -> str:
@@ -64,15 +63,6 @@ def _content(data: Data, one_subforum: bool) -> str:
         return f"{text}{footer}"
     picture = {"link": link, "url": data["thumbnail"], "title": data["title"]}
     return str(block["picture"].fill(**picture, text=text, footer=footer))
-
-
-def _thumbnail(data: Data) -> Html:
-    return blocks(TEMPLATE)["thumbnail"].fill(url=data["thumbnail"]) if data["thumbnail_width"] else NOTHING
-
-
-def _author(name: str) -> Html:
-    """The author of an entry; none for a deleted user."""
-    return NOTHING if name == "[deleted]" else blocks(TEMPLATE)["author"].fill(name=name)
 
 
 def _time(seconds: float) -> str:

@@ -28,6 +28,7 @@ INSTALLED = "https://oauth.reddit.com/grants/installed_client"
 CLIENT = "sandbox"
 TOKENS = {"sandbox": 3600, "sandbox:short": 1, "sandbox:revoked": 3600, "": 3600}
 """The lifetime of a token in seconds by secret; that of an installed application is empty."""
+ACCEPTED_AUTHORIZATIONS = ("bearer sandbox-full", "bearer sandbox-short")
 TOKEN_FAILURES: Mapping[str, Callable[[], Reply]] = {
     "sandbox:limited": lambda: failing.limited(2),
     "sandbox:down": lambda: api_error(503, "Service Unavailable"),
@@ -69,7 +70,7 @@ def answer(request: SandboxRequest) -> Reply:
     if request.path.rstrip("/") == TOKEN:
         return token(request)
     path, interface = _interface(request)
-    if interface == "oauth" and not _is_authorized(request):
+    if interface == "oauth" and request.headers.get("authorization", "").lower() not in ACCEPTED_AUTHORIZATIONS:
         challenge = 'Bearer realm="reddit", error="invalid_token"'
         return json_reply({"message": "Unauthorized", "error": 401}, 401, (("WWW-Authenticate", challenge),))
     return _routed(request, path, interface)
@@ -251,7 +252,3 @@ def _credentials(request: SandboxRequest) -> tuple[str, str]:
     except ValueError:
         return "", ""
     return (client, secret) if scheme.lower() == "basic" else ("", "")
-
-
-def _is_authorized(request: SandboxRequest) -> bool:
-    return request.headers.get("authorization", "").lower() in ("bearer sandbox-full", "bearer sandbox-short")
