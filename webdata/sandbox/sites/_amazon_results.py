@@ -24,7 +24,7 @@ NOTHING = Html("")
 
 @dataclass(frozen=True)
 class Search:
-    """A search as Amazon's request parameters describe it."""
+    """The parameters of one page of Amazon's results."""
 
     q: str
     page: int = 1

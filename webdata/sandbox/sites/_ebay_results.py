@@ -36,7 +36,7 @@ Matches = Literal["all", "few", "none", "nothing"]
 
 @dataclass(frozen=True)
 class Search:
-    """A search as eBay's request parameters describe it."""
+    """The parameters of one page of eBay's results."""
 
     q: str
     host: str = "www.ebay.com"

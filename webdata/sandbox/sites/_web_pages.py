@@ -14,7 +14,7 @@ GENERIC_NAMES = ("article", "index", "page", "html", "htm", "php")
 
 @dataclass(frozen=True)
 class Trial:
-    """A test page: its path on the example hosts, a description of one line, and its handler."""
+    """A page that tests clients: its path on the example hosts, a description of one line, and its handler."""
 
     path: str
     description: str

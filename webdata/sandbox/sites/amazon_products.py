@@ -27,7 +27,7 @@ def answer(request: SandboxRequest) -> Reply:
     """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/s" or path.startswith("/s/ref="):
-        return _search(request)
+        return _results(request)
     if path == "":
         return Reply(200, HTML, _markup("home", shop=_shop(request)))
     if path == "/ap/signin":
@@ -37,24 +37,24 @@ def answer(request: SandboxRequest) -> Reply:
     return _error(HTTPStatus.NOT_FOUND)(request)
 
 
-def _search(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> Reply:
     if request.method not in ("GET", "HEAD"):
         return _error(HTTPStatus.METHOD_NOT_ALLOWED)(request)
     terms = _terms(request)
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _results(page), SCENARIOS)
+    return apply_scenarios(request, terms, _handler(page), SCENARIOS)
 
 
 def _terms(request: SandboxRequest) -> str:
     return request.first("k") or request.first("field-keywords")
 
 
-def _results(render: Callable[[Search], bytes]) -> Handler:
-    return lambda request: Reply(200, HTML, render(_parsed(request)))
+def _handler(render: Callable[[Search], bytes]) -> Handler:
+    return lambda request: Reply(200, HTML, render(_search(request)))
 
 
-def _parsed(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> Search:
     number = request.first("page")
     return Search(
         q=_terms(request),
@@ -67,14 +67,14 @@ def _parsed(request: SandboxRequest) -> Search:
 def _captcha(request: SandboxRequest) -> Reply:
     """The captcha until a browser has solved it, then the results."""
     if solved(request, CAPTCHA_COOKIE):
-        return _results(page)(request)
+        return _handler(page)(request)
     return Reply(200, HTML, _interstitial(request, "captcha", _script(CAPTCHA_COOKIE)))
 
 
 def _firewall(request: SandboxRequest) -> Reply:
     """The firewall's challenge until a browser has solved it, then the results."""
     if solved(request, FIREWALL_COOKIE):
-        return _results(page)(request)
+        return _handler(page)(request)
     headers: Headers = (("x-amzn-waf-action", "challenge"), *HTML)
     return Reply(HTTPStatus.ACCEPTED.value, headers, _interstitial(request, "challenge", _script(FIREWALL_COOKIE)))
 
@@ -122,6 +122,6 @@ SCENARIOS: dict[str, Handler] = {
     "denied": _error(HTTPStatus.FORBIDDEN),
     "limited": _error(HTTPStatus.TOO_MANY_REQUESTS),
     "error": _error(HTTPStatus.SERVICE_UNAVAILABLE),
-    "empty": _results(empty_page),
-    "layout": _results(unknown_page),
+    "empty": _handler(empty_page),
+    "layout": _handler(unknown_page),
 }

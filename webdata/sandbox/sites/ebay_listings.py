@@ -35,7 +35,7 @@ def answer(request: SandboxRequest) -> Reply:
     """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/sch/i.html":
-        return _search(request)
+        return _results(request)
     if path in (CAPTCHA, CHALLENGE):
         return _splash(_next(request), "Security Measure" if path == CAPTCHA else "Pardon Our Interruption...")
     if path == "" or request.host.startswith("signin."):
@@ -43,21 +43,21 @@ def answer(request: SandboxRequest) -> Reply:
     return _error(HTTPStatus.NOT_FOUND, "This page is missing.")
 
 
-def _search(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> Reply:
     if request.method not in ("GET", "HEAD"):
         return _error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
     terms = request.first("_nkw")
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _results(), SCENARIOS)
+    return apply_scenarios(request, terms, _handler(), SCENARIOS)
 
 
-def _results(render: Callable[[Search], bytes] = page, **changes: Any) -> Handler:
-    """The results of the request's search with these of its fields changed."""
-    return lambda request: Reply(200, HTML, render(replace(_parsed(request), **changes)))
+def _handler(render: Callable[[Search], bytes] = page, **changes: Any) -> Handler:
+    """A page of the request's search with some fields changed."""
+    return lambda request: Reply(200, HTML, render(replace(_search(request), **changes)))
 
 
-def _parsed(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> Search:
     number, size = request.first("_pgn"), request.first("_ipg")
     return Search(
         q=request.first("_nkw"),
@@ -71,7 +71,7 @@ def _parsed(request: SandboxRequest) -> Search:
 def _captcha(request: SandboxRequest) -> Reply:
     """The redirect to the captcha until a browser has solved it, then the results."""
     if solved(request, CHALLENGE_COOKIE):
-        return _results()(request)
+        return _handler()(request)
     parameters = urlencode({"ap": "1", "appName": "orch", "ru": request.url})
     return redirect(f"{request.scheme}://{request.host}{CAPTCHA}?{parameters}", 307)
 
@@ -79,7 +79,7 @@ def _captcha(request: SandboxRequest) -> Reply:
 def _browser_check(request: SandboxRequest) -> Reply:
     """The browser check until a browser has solved it, then the results."""
     if solved(request, CHALLENGE_COOKIE):
-        return _results()(request)
+        return _handler()(request)
     return _splash(request.url, "Pardon Our Interruption...")
 
 
@@ -112,9 +112,9 @@ SCENARIOS: dict[str, Handler] = {
     "denied": lambda _: _error(HTTPStatus.FORBIDDEN, "Access Denied"),
     "limited": lambda _: _error(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
     "error": lambda _: _error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
-    "empty": _results(matches="nothing"),
-    "few": _results(matches="few"),
-    "loose": _results(matches="none"),
-    "evo": _results(evo=True),
-    "layout": _results(unknown_page),
+    "empty": _handler(matches="nothing"),
+    "few": _handler(matches="few"),
+    "loose": _handler(matches="none"),
+    "evo": _handler(evo=True),
+    "layout": _handler(unknown_page),
 }

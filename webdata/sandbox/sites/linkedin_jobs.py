@@ -38,7 +38,7 @@ AROUND = ("", "Greater ", "North ", "")
 
 @dataclass(frozen=True)
 class Search:
-    """A search as LinkedIn's request parameters describe it."""
+    """The parameters of one page of LinkedIn's postings."""
 
     keywords: str
     location: str

@@ -10,6 +10,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import unquote
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
@@ -167,7 +168,8 @@ ROUTES: tuple[tuple[re.Pattern[str], Render], ...] = (
 def _routed(request: SandboxRequest, path: str, interface: str) -> Reply:
     for pattern, render in ROUTES:
         if match := pattern.fullmatch(path):
-            return _page(Lookup(request, interface, **match.groupdict(default="")), render)
+            parts: dict[str, Any] = match.groupdict(default="")
+            return _page(Lookup(request, interface, **parts), render)
     if path.startswith("/login"):
         return failing.html_page("login", 200)
     return api_error(404, "Not Found") if interface else failing.login(request)

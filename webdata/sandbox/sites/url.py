@@ -1,8 +1,8 @@
 """The web: an invented page for every host that no other site serves.
 
 The example hosts of RFC 2606 (`example.com`, `example.org`, `example.net` and their subdomains, `*.example`, `*.test`)
-serve the test pages of `TRIALS`, and http://example.com/ lists them. Any other path or host is an article that states
-that it is invented. IP addresses and names without a dot have no site.
+serve the trials, pages that each test how a client handles a reply; http://example.com/ lists them. Any other path or
+host is an article that states that it is invented. IP addresses and names without a dot have no site.
 """
 
 import re
