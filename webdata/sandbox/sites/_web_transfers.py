@@ -93,9 +93,8 @@ def large(_request: SandboxRequest) -> Reply:
 
 def deep(_request: SandboxRequest) -> Reply:
     """A page of deeply nested elements."""
-    return Reply(
-        200, HTML, b"<title>Deep</title>" + b"<div>" * NESTED_ELEMENTS + b"the bottom" + b"</div>" * NESTED_ELEMENTS
-    )
+    body = b"<div>" * NESTED_ELEMENTS + b"the bottom" + b"</div>" * NESTED_ELEMENTS
+    return Reply(200, HTML, b"<title>Deep</title>" + body)
 
 
 def broken_markup() -> dict[str, tuple[str, bytes]]:
