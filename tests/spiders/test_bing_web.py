@@ -18,9 +18,7 @@ NOTHING = (
     b'<html><script>_G={Region:"IN",Mkt:"en-US",RevIpCC:"in"}</script><ol id="b_results"><li class="b_no"></li></ol>'
 )
 
-RESULTS = b"".join(
-    b'<li class="b_algo"><h2><a href="https://a.example/%d">word list</a></h2></li>' % n for n in range(3)
-)
+CARDS = b"".join(b'<li class="b_algo"><h2><a href="https://a.example/%d">word list</a></h2></li>' % n for n in range(3))
 
 
 def request(**fields):
@@ -72,9 +70,8 @@ def test_bings_own_parameters_are_accepted():
     assert parameters(count=20, first=21).items() >= {"count": "20", "first": "21"}.items()
     assert parameters(num=5, count=20, start=0, first=21)["count"] == "5"
     assert "first" not in parameters(start=0, first=21)
-    assert (
-        parameters(mkt="DE-de", setlang="fr", cc="AT").items() >= {"mkt": "de-DE", "setlang": "fr", "cc": "AT"}.items()
-    )
+    expected = {"mkt": "de-DE", "setlang": "fr", "cc": "AT"}
+    assert parameters(mkt="DE-de", setlang="fr", cc="AT").items() >= expected.items()
 
 
 @pytest.mark.parametrize("region", Region)
@@ -169,10 +166,10 @@ def test_an_unknown_country_has_no_market():
 def test_a_saved_page_is_not_verified():
     """Without a network the first page alone decides the result."""
     assert result_of(NOTHING).outcome is Outcome.EMPTY
-    assert result_of(b'<ol id="b_results">' + RESULTS, q="kettle").outcome is Outcome.DEGRADED
-    assert result_of(b'<ol id="b_results">' + RESULTS, q="word").outcome is Outcome.OK
+    assert result_of(b'<ol id="b_results">' + CARDS, q="kettle").outcome is Outcome.DEGRADED
+    assert result_of(b'<ol id="b_results">' + CARDS, q="word").outcome is Outcome.OK
     with pytest.raises(BlockedError):
-        result_of(b'<a class="sb_pagS">1</a><ol id="b_results">' + RESULTS, q="word", start="10")
+        result_of(b'<a class="sb_pagS">1</a><ol id="b_results">' + CARDS, q="word", start="10")
     with pytest.raises(UpstreamError):
         result_of(bytes(range(256)))
 
@@ -181,19 +178,19 @@ def test_a_saved_page_is_not_verified():
 def test_the_count_limits_the_results_and_nothing_else(fields):
     """The record has exactly `num` (or `count`) results, with their ranks on the page."""
     ad = b'<li class="b_ad"><div class="sb_add"><h2><a href="/aclk?ld=x">Beans</a></h2></div></li>'
-    limited = result_of(b'<ol id="b_results">' + ad + RESULTS + ad, q="word", **fields)
+    limited = result_of(b'<ol id="b_results">' + ad + CARDS + ad, q="word", **fields)
     assert [result["realPosition"] for result in limited.page["results"]] == [2]
     assert limited.page["adsCount"] == 2
 
 
 def test_the_outcome_is_that_of_the_whole_page():
     """A degraded page is degraded however few of its results are requested."""
-    assert result_of(b'<ol id="b_results">' + RESULTS, q="kettle", num=1).outcome is Outcome.DEGRADED
+    assert result_of(b'<ol id="b_results">' + CARDS, q="kettle", num=1).outcome is Outcome.DEGRADED
 
 
 def test_degraded_results_are_returned_where_the_second_request_fails():
     """Where the second request fails, the results are returned with the outcome `degraded`."""
-    page = result_of(b'<ol id="b_results">' + RESULTS, SecondRequestBlocked, q="kettle")
+    page = result_of(b'<ol id="b_results">' + CARDS, SecondRequestBlocked, q="kettle")
     assert (page.outcome, len(page.page["results"])) == (Outcome.DEGRADED, 3)
 
 

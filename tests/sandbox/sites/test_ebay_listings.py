@@ -15,6 +15,7 @@ from webdata.resources.marketplace_search import MarketplaceQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _ebay_results, _google_interstitials, ebay_listings, site_for
 
+REQUIRED = ("price", "condition", "image", "seller", "seller_feedback", "attributes")
 RESERVED = re.compile(r"(.*\.)?example\.(com|org|net)")
 
 
@@ -77,9 +78,7 @@ def test_every_field_is_read_by_the_parser(host):
     listings = read(ask(_nkw="kettle", host=host))["results"]
     for listing in listings:
         metadata = listing["metadata"]
-        assert all(
-            metadata[name] for name in ("price", "condition", "image", "seller", "seller_feedback", "attributes")
-        )
+        assert all(metadata[name] for name in REQUIRED)
         assert listing["link"] == f"https://{host}/itm/{metadata['item_id']}"
         assert "Opens" not in listing["title"]
     assert {key for listing in listings for key in listing["metadata"]} >= {"was_price", "bids"}
