@@ -13,11 +13,11 @@ def request(**fields):
     return EbayListingsSpider().request(MarketplaceQuery.check({"q": "kettle", **fields}))
 
 
-def test_the_smallest_query():
-    """Terms are asked for on the American site, as a list, which alone shows sellers."""
-    asked = urlsplit(request(q="tea & kettle").url)
-    assert (asked.hostname, asked.path) == ("www.ebay.com", "/sch/i.html")
-    pairs = {name: value for name, (value,) in parse_qs(asked.query).items()}
+def test_a_query_of_terms_alone_searches_the_american_site():
+    """A query of terms alone searches the American site in the list view, the only one with sellers."""
+    url = urlsplit(request(q="tea & kettle").url)
+    assert (url.hostname, url.path) == ("www.ebay.com", "/sch/i.html")
+    pairs = {name: value for name, (value,) in parse_qs(url.query).items()}
     assert pairs == {"_nkw": "tea & kettle", "_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
     assert request().headers["Accept-Language"] == b"en-US,en;q=0.9"
 
@@ -35,22 +35,22 @@ def test_the_smallest_query():
     ],
 )
 def test_the_region_chooses_the_site(region, host, language):
-    """A region is searched on its own site in its language, or on the American one where it has none."""
-    found = request(region=region)
-    assert urlsplit(found.url).hostname == host
-    assert found.headers["Accept-Language"].decode().startswith(language)
+    """A region is searched on its own site in its language, or on the American site where it has none."""
+    made = request(region=region)
+    assert urlsplit(made.url).hostname == host
+    assert made.headers["Accept-Language"].decode().startswith(language)
 
 
 @pytest.mark.parametrize("region", Region)
 def test_every_region_has_a_site(region):
-    """No region is left without a site."""
+    """Each region is searched on one of eBay's hosts."""
     assert urlsplit(request(region=region).url).hostname.startswith("www.ebay.")
 
 
-def test_a_page_tells_what_was_asked():
-    """The terms are read from the search box of a saved page, else from its own address."""
+def test_terms_are_read_from_a_saved_page():
+    """The terms of a saved page are read from its search box, else from its canonical URL."""
     spider = EbayListingsSpider()
     assert spider.shown_query(b'<input name="_nkw" value="tea kettle">') == {"q": "tea kettle"}
-    address = b'<link rel="canonical" href="https://www.ebay.com/sch/i.html?_nkw=tea+kettle&amp;_sop=12">'
-    assert spider.shown_query(address) == {"q": "tea kettle"}
+    canonical = b'<link rel="canonical" href="https://www.ebay.com/sch/i.html?_nkw=tea+kettle&amp;_sop=12">'
+    assert spider.shown_query(canonical) == {"q": "tea kettle"}
     assert spider.shown_query(b'<link rel="canonical" href="https://[">') == {}

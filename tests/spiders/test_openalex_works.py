@@ -1,4 +1,4 @@
-"""Requests for OpenAlex's works, and how its pages become one answer."""
+"""Requests for OpenAlex's works, and the record made of several pages."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,28 +12,28 @@ from webdata.resources.scholar_search import ScholarQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import openalex_works as site
 from webdata.spiders.base import unknown_layout
-from webdata.spiders.openalex_works import MOST_A_CALL, OpenalexWorksSpider, covering, joined
+from webdata.spiders.openalex_works import MAX_PAGE_SIZE, OpenalexWorksSpider, covering, joined
 
 KEY = "secret-of-ours"
 
 
-def asked(url):
+def parameters(url):
     return {name: value for name, (value,) in parse_qs(urlsplit(url).query, keep_blank_values=True).items()}
 
 
 class Offline(OpenalexWorksSpider):
-    """The engine over the sandbox's site, without a network; `broken` are replies by the number of the page."""
+    """The engine over the sandbox's site, without a network; `broken` are failing replies by page number."""
 
     def fetched(self, request):
         self.urls.append(request.url)
         parts = urlsplit(request.url)
         reply = site.answer(SandboxRequest("GET", "https", parts.hostname, f"{parts.path}?{parts.query}", {}))
-        status, body = self.broken.get(int(asked(request.url)["page"]), (reply.status, reply.body))
+        status, body = self.broken.get(int(parameters(request.url)["page"]), (reply.status, reply.body))
         return Response(request.url, status=status, headers=Headers(dict(reply.headers)), body=body, request=request)
 
 
 class Engine:
-    """What downloads for the spider."""
+    """The download interface of Scrapy's engine."""
 
     def __init__(self, spider):
         self.spider = spider
@@ -42,7 +42,7 @@ class Engine:
         return self.spider.fetched(request)
 
 
-@pytest.fixture(params=["", KEY], ids=["without a key", "with one"])
+@pytest.fixture(params=["", KEY], ids=["without a key", "with a key"])
 def spider(request):
     settings = {"ON_DEMAND": True, "SAMPLES": "", "OPENALEX_KEY": request.param}
     made = Offline.from_crawler(get_crawler(Offline, settings))
@@ -51,7 +51,7 @@ def spider(request):
     return made
 
 
-async def found(spider, q="mills", **fields):
+async def result_of(spider, q="mills", **fields):
     query = ScholarQuery(q=q, **fields)
     first = spider.prepared(query)
     return await spider.found(await spider.download(first), query)
@@ -61,28 +61,28 @@ def number(article):
     return int(article["id"][-3:])
 
 
-def test_the_smallest_query():
-    """Terms alone ask for the first ten works, and no key is sent where there is none."""
+def test_a_query_of_terms_alone_requests_ten_works():
+    """A query of terms alone requests the first ten works; without a key none is sent."""
     url = OpenalexWorksSpider().request(ScholarQuery(q="mills & tides")).url
-    assert asked(url).items() >= {"search": "mills & tides", "per_page": "10", "page": "1"}.items()
-    assert "api_key" not in asked(url)
+    assert parameters(url).items() >= {"search": "mills & tides", "per_page": "10", "page": "1"}.items()
+    assert "api_key" not in parameters(url)
 
 
 @pytest.mark.parametrize(
     ("start", "num", "size", "pages"),
     [(0, 10, 10, [1]), (10, 10, 10, [2]), (15, 10, 13, [2]), (0, 200, 100, [1, 2]), (9990, 10, 10, [1000])],
 )
-def test_pages_that_cover_what_is_asked_for(start, num, size, pages):
-    """As few pages as can be, as short as can be."""
+def test_the_fewest_and_shortest_pages_are_requested(start, num, size, pages):
+    """A range of works is covered by the fewest pages, and those by the shortest."""
     assert covering(start, num) == (size, range(pages[0], pages[-1] + 1))
 
 
 @pytest.mark.parametrize("start", [*range(0, 120, 7), 9_799, 9_800])
 @pytest.mark.parametrize("num", [1, 10, 99, 101, 200])
-def test_pages_hold_what_is_asked_for(start, num):
-    """Whatever is asked for stands on the pages, none of which is too long or behind the last work."""
+def test_pages_cover_the_requested_works(start, num):
+    """Every requested work is on one of the pages, none of which is too long or past the last work."""
     size, numbers = covering(start, num)
-    assert 1 <= size <= MOST_A_CALL
+    assert 1 <= size <= MAX_PAGE_SIZE
     assert (numbers[0] - 1) * size <= start
     assert start + num <= numbers[-1] * size <= 10_000
 
@@ -90,32 +90,32 @@ def test_pages_hold_what_is_asked_for(start, num):
 @pytest.mark.parametrize(("num", "start", "calls"), [(10, 0, 1), (10, 15, 1), (100, 0, 1), (200, 0, 2), (200, 100, 2)])
 @deferred_f_from_coro_f
 async def test_pages_are_joined(spider, num, start, calls):
-    """So many works come from so many calls, in order, from the one that was asked for on."""
-    page = (await found(spider, num=num, start=start)).page
+    """The requested works are joined in order from the fewest requests."""
+    page = (await result_of(spider, num=num, start=start)).page
     assert [number(article) for article in page["articles"]] == list(range(start + 1, start + num + 1))
     assert len(spider.urls) == calls
-    assert {asked(url).get("api_key") for url in spider.urls} == {spider.key}
+    assert {parameters(url).get("api_key") for url in spider.urls} == {spider.key}
 
 
 @deferred_f_from_coro_f
-async def test_the_end_of_the_list(spider):
-    """Behind the last work nothing comes, and the answer says that it is empty."""
-    assert len((await found(spider, num=200, start=300)).page["articles"]) == 47
-    one = await found(spider, start=5000)
-    assert (one.outcome, one.page["total"]) == ("empty", 347)
+async def test_works_end_at_the_total(spider):
+    """Past the last work the record is empty, and so is the outcome."""
+    assert len((await result_of(spider, num=200, start=300)).page["articles"]) == 47
+    result = await result_of(spider, start=5000)
+    assert (result.outcome, result.page["total"]) == ("empty", 347)
 
 
 @deferred_f_from_coro_f
-async def test_a_page_that_is_not_won(spider):
-    """An answer never leaves out the second half because it was not won."""
+async def test_a_further_page_that_fails_is_an_error(spider):
+    """A failed second page is an error, never a record without its works."""
     spider.broken[2] = (500, b"")
     with pytest.raises(UpstreamError):
-        await found(spider, num=200)
+        await result_of(spider, num=200)
 
 
 @deferred_f_from_coro_f
 async def test_a_key_stays_out_of_logs(spider):
-    """A request is written without its key."""
+    """The `repr` of a request has no key."""
     request = spider.prepared(ScholarQuery(q="mills"))
     assert KEY not in repr(request)
     assert KEY not in str(request.replace(dont_filter=False))
@@ -132,7 +132,7 @@ async def test_a_reported_page_names_no_key(spider):
 
     spider.crawler.signals.connect(report, unknown_layout)
     with pytest.raises(FetchError):
-        await found(spider, "mills sandbox:layout")
+        await result_of(spider, "mills sandbox:layout")
     assert ["search=mills" in url and KEY not in url for url in urls] == [True]
 
 
@@ -141,10 +141,10 @@ async def test_a_reported_page_names_no_key(spider):
     [("budget", "budget", 2), ("paused", "budget", 2), ("key", "login", 60), ("error", "http_500", 0)],
 )
 @deferred_f_from_coro_f
-async def test_how_long_it_wants_to_be_left_alone(spider, word, kind, seconds):
-    """A refusal tells for how many seconds the engine rests."""
+async def test_a_refusal_has_its_seconds_to_wait(spider, word, kind, seconds):
+    """A refusal's error carries the seconds until the next request."""
     with pytest.raises(FetchError) as caught:
-        await found(spider, f"mills sandbox:{word}")
+        await result_of(spider, f"mills sandbox:{word}")
     assert (caught.value.kind, caught.value.retry_after) == (kind, seconds)
 
 
@@ -159,23 +159,23 @@ async def test_how_long_it_wants_to_be_left_alone(spider, word, kind, seconds):
         ({"X-RateLimit-Reset": "176000000"}, 86_400),
     ],
 )
-def test_seconds_of_headers(headers, seconds):
-    """Seconds are taken as they are told, up to a day; what is no number of seconds is not."""
+def test_the_wait_is_read_from_headers(headers, seconds):
+    """A number of seconds is used, up to a day; a date or a time of day is ignored."""
     response = Response("https://api.openalex.org/works", status=429, headers=headers, body=b'{"error": "rate limit"}')
     with pytest.raises(BlockedError) as caught:
         OpenalexWorksSpider().check(response)
     assert caught.value.retry_after == seconds
 
 
-def test_words_of_a_captcha_are_no_captcha():
-    """A paper about captchas is a paper."""
+def test_a_work_about_captchas_is_no_block():
+    """A captcha's markup inside JSON is not recognised as a captcha."""
     body = b'{"results": [{"display_name": "unusual traffic <form id=captcha-form> www.google.com/sorry/"}]}'
     headers = {"Content-Type": "application/json"}
     OpenalexWorksSpider().check(Response("https://api.openalex.org/works", headers=headers, body=body))
 
 
-def test_nothing_twice_and_nothing_falsely_empty():
-    """Of pages that overlap each work is given once; nothing left of many is a failure."""
+def test_overlapping_pages_are_joined_without_duplicates():
+    """Each work appears once; no works where the total names some are an error."""
     works = [{"id": str(index)} for index in range(100)]
     page = joined(
         [{"articles": works, "total": 150}, {"articles": works[90:], "total": 150}], ScholarQuery(q="x", num=200)

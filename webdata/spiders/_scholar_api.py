@@ -1,4 +1,4 @@
-"""What the engines for scholarly works have in common: they ask APIs, which tell how long to leave them alone."""
+"""The base of the engines for scholarly works: requests of a JSON API, and its refusals with their waits."""
 
 import re
 
@@ -12,17 +12,16 @@ from webdata.resources.scholar_search import SCHOLAR_SEARCH
 from webdata.spiders.base import EngineSpider
 
 SECRETS = ("api_key", "mailto")
-"""Keys of a query string that stay out of logs and of kept pages."""
+"""Parameters that are left out of logs and of stored pages."""
 USER_AGENT = "webdata"
-"""What asks is no browser, and says so."""
 
 SECONDS = re.compile(r"\d{1,9}(?:\.\d+)?")
-USUAL_WAIT = 60.0
-LONGEST_WAIT = 86_400.0
+DEFAULT_WAIT = 60.0
+MAX_WAIT = 86_400.0
 
 
 class ApiRequest(Request):
-    """A request for JSON, which logs show without its secrets."""
+    """A request for JSON; its `repr`, which is logged, has no secrets."""
 
     def __repr__(self) -> str:
         return f"<{self.method} {without_secrets(self.url)}>"
@@ -35,7 +34,7 @@ class WorksSpider(EngineSpider):
     transports = ("http",)
 
     def check(self, response: Response) -> None:
-        """Raise what the response is, when it holds no works; with how long the index wants to be left alone."""
+        """Raise FetchError, with the seconds to wait, for a response that holds no works."""
         try:
             if error := refusal(response.status, response.body):
                 raise error
@@ -51,23 +50,23 @@ class WorksSpider(EngineSpider):
 
 
 def api_request(url: str) -> ApiRequest:
-    """A request of an API."""
+    """A request for JSON from an API."""
     return ApiRequest(url, headers={"Accept": "application/json", "User-Agent": USER_AGENT})
 
 
 def wait(response: Response, error: FetchError) -> float:
-    """The seconds after which another call is worth a try; 0 where one may follow at once.
+    """The seconds to wait before the next request, 86,400 at most; 0 where none are needed.
 
-    A budget that is used up begins anew with its reset, which is told in seconds too, not as a time of day.
+    `X-RateLimit-Reset` is the number of seconds until a budget is renewed, not a time of day.
     """
     names = ("Retry-After", "X-RateLimit-Reset") if error.kind == "budget" else ("Retry-After",)
-    told = [(response.headers.get(name) or b"").decode("latin-1").strip() for name in names]
-    seconds = [float(text) for text in told if SECONDS.fullmatch(text)]
+    values = [(response.headers.get(name) or b"").decode("latin-1").strip() for name in names]
+    seconds = [float(text) for text in values if SECONDS.fullmatch(text)]
     if isinstance(error, BlockedError):
-        seconds = [max([*seconds, seconds_told(response.body)]) or USUAL_WAIT]
-    return min(max(seconds, default=0), LONGEST_WAIT)
+        seconds = [max([*seconds, seconds_told(response.body)]) or DEFAULT_WAIT]
+    return min(max(seconds, default=0), MAX_WAIT)
 
 
 def without_secrets(url: str) -> str:
-    """An address without its key and its contact."""
+    """A URL without the parameters in `SECRETS`."""
     return url_query_cleaner(url, SECRETS, remove=True, keep_fragments=True)

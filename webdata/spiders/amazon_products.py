@@ -37,6 +37,6 @@ class AmazonProductsSpider(EngineSpider):
 
 
 def known_host(response: Response) -> str | None:
-    """The host that a page came from, if it is not merely the one that was asked."""
-    asked = response.request.url if response.request else None
-    return urlsplit(response.url).hostname if response.url != asked else None
+    """The host of a response whose URL differs from its request's; None where both are the same."""
+    requested = response.request.url if response.request else None
+    return urlsplit(response.url).hostname if response.url != requested else None

@@ -25,10 +25,10 @@ MARKETS = (
     "ro-RO", "el-GR", "ru-RU", "uk-UA", "tr-TR", "ar-SA", "he-IL", "ja-JP", "ko-KR", "zh-CN", "zh-TW", "zh-HK",
     "th-TH", "vi-VN",
 )  # fmt: skip
-"""Markets that Bing has, the main one of a language or country first; it takes others for the United States."""
+"""Bing's markets, the main one of a language or country first; Bing treats any other as the United States."""
 
 EUROPE = "IE"
-"""The country that stands for the region EU, as an English-speaking one of it."""
+"""The country of the region EU: an English-speaking member."""
 
 SAFETY = {"active": "strict", "high": "strict", "medium": "moderate", "off": "off"}
 DAY = 86_400
@@ -38,9 +38,8 @@ AGES = {"qdr:d": 'ex1:"ez1"', "qdr:w": 'ex1:"ez2"', "qdr:m": 'ex1:"ez3"'}
 class BingWebSpider(EngineSpider):
     """Bing's web results, from the HTML results page.
 
-    What Bing sends to clients that it takes for robots looks like an answer: that nothing was found, other results,
-    or its first page again. None of these is believed before it was asked once more, as a stranger from the market
-    that Bing believes its reader to be in.
+    Bing answers suspected robots with pages that look right: no results, unrelated results, or the first page again.
+    Each of these is verified by a second request, without cookies and in the market that the page names.
     """
 
     name = "bing_web"
@@ -50,15 +49,15 @@ class BingWebSpider(EngineSpider):
         return request(query, market(query), country(query))
 
     async def found(self, response: Response, query: Any) -> Found:
-        """What the response holds, judged as a whole and then cut to as many results as the query wants."""
+        """The response's record, whose outcome is that of the whole page, with at most `query.size` results."""
         found = await super().found(response, query)
         return replace(found, page={**found.page, "results": found.page["results"][: query.size]})
 
     async def parse(self, response: Response, query: BingQuery) -> AsyncIterator[Record]:
-        yield await self.believed(response, query)
+        yield await self.verified(response, query)
 
-    async def believed(self, response: Response, query: BingQuery) -> Record:
-        """The record of the page, or of a second one where the first is doubtful."""
+    async def verified(self, response: Response, query: BingQuery) -> Record:
+        """The record of the page, or of a second page where the first is doubtful; raises FetchError."""
         page = None
         try:
             page = record(response, query)
@@ -67,12 +66,12 @@ class BingWebSpider(EngineSpider):
         except (BlockedError, UpstreamError):
             if not self.online:
                 raise
-        return await self.asked_again(response, query, page)
+        return await self.second_page(response, query, page)
 
-    async def asked_again(self, response: Response, query: BingQuery, doubtful: Record | None) -> Record:
-        """The record of a second page; where that holds no results, the doubtful one if it does."""
+    async def second_page(self, response: Response, query: BingQuery, doubtful: Record | None) -> Record:
+        """The record of a second page, or the doubtful one where that alone has results; raises FetchError."""
         try:
-            second = record(await self.fetch(again(query, response), after=response), query)
+            second = record(await self.fetch(second_request(query, response), after=response), query)
         except FetchError:
             if doubtful and doubtful["results"]:
                 return doubtful
@@ -94,21 +93,21 @@ def record(response: Response, query: BingQuery) -> Record:
     return cast(Record, bing_web.record(utf8(response), query))
 
 
-def again(query: BingQuery, response: Response) -> Request:
-    """The same search from the market that the page says its reader is in, without cookies.
+def second_request(query: BingQuery, response: Response) -> Request:
+    """The same search in the market of the page's visitor, without cookies.
 
-    Where that is the market asked for, Bing is left to choose. What it compresses is asked for in the oldest way,
-    which nothing on the way fails to undo.
+    Where that market was in the first request, the second names none. It accepts gzip and deflate only, which every
+    proxy can decompress.
     """
     matching = market_of(country=bing_web.seen_from(response.body))
-    asked = request(query, matching if matching != market(query) else None, None)
-    asked.headers["Accept-Encoding"] = "gzip, deflate"
-    asked.meta["dont_merge_cookies"] = True
-    return asked
+    second = request(query, matching if matching != market(query) else None, None)
+    second.headers["Accept-Encoding"] = "gzip, deflate"
+    second.meta["dont_merge_cookies"] = True
+    return second
 
 
 def request(query: BingQuery, mkt: str | None, cc: str | None) -> Request:
-    """The request for a page of results in a market, as for a reader in a country."""
+    """The request for a page of results in a market (`mkt`) for a visitor in a country (`cc`)."""
     language = query.setlang or query.hl or (mkt.partition("-")[0] if mkt else "en")
     pairs: dict[str, Any] = {
         "q": terms(query),
@@ -129,7 +128,7 @@ def request(query: BingQuery, mkt: str | None, cc: str | None) -> Request:
 
 
 def market(query: BingQuery) -> str | None:
-    """The market to search in; None leaves it to Bing."""
+    """The market to search in; None where Bing chooses it."""
     return query.mkt or market_of(country=country(query), language=query.setlang or query.hl)
 
 
@@ -146,7 +145,7 @@ def market_of(country: str | None = None, language: str | None = None) -> str | 
 
 
 def country(query: BingQuery) -> str | None:
-    """The country to search in: one that is named, else the region's."""
+    """The country to search in: the query's own, else the region's."""
     region = EUROPE if query.region is Region.EU else query.region
     named = query.cc or query.gl or region
     return "GB" if named in ("uk", "gb") else named and named.upper()
@@ -156,12 +155,12 @@ def terms(query: BingQuery) -> str:
     """The search terms, with languages and countries as Bing's operators."""
     languages = (query.lr or "").replace("lang_", "language:").split("|")
     countries = (query.cr or "").replace("country", "loc:").replace(".", "|").split("|")
-    asked = (" OR ".join(filter(None, wanted)) for wanted in (languages, countries))
-    limits = [f"({wanted})" for wanted in asked if wanted]
+    alternatives = (" OR ".join(filter(None, values)) for values in (languages, countries))
+    limits = [f"({values})" for values in alternatives if values]
     return " ".join([query.q, *limits])
 
 
 def last_year() -> str:
-    """The filter for the last year: from day to day, counted from 1970."""
+    """The filter for the last year, as days since 1970."""
     today = int(time() // DAY)
     return f'ex1:"ez5_{today - 365}_{today}"'

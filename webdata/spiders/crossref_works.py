@@ -17,13 +17,13 @@ WORKS = "https://api.crossref.org/works"
 
 
 class CrossrefWorksSpider(WorksSpider):
-    """Crossref's works, by its API: answers calls while OpenAlex is out of budget."""
+    """Crossref's works, from its API: the second engine, for calls that OpenAlex cannot answer."""
 
     name = "crossref_works"
     rank = 1
 
     contact: str | None = None
-    """The address that it may write to (setting `CONTACT`)."""
+    """The mail address that Crossref gets as `mailto` (setting `CONTACT`)."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
@@ -32,9 +32,9 @@ class CrossrefWorksSpider(WorksSpider):
         return spider
 
     def request(self, query: ScholarQuery) -> Request:
-        asked = {"query": query.q, "rows": query.size, "offset": query.offset}
+        parameters = {"query": query.q, "rows": query.size, "offset": query.offset}
         contact = {"mailto": self.contact} if self.contact else {}
-        return api_request(f"{WORKS}?{urlencode({**asked, **contact})}")
+        return api_request(f"{WORKS}?{urlencode({**parameters, **contact})}")
 
     async def parse(self, response: Response, query: ScholarQuery) -> AsyncIterator[Record]:
         yield cast(Record, crossref_works.record(response.body, query))

@@ -14,7 +14,7 @@ from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, Marketplace
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 LIST_VIEW = {"_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
-"""All categories, as a list (only there are sellers shown), and no redirect to a category's own page."""
+"""All categories, as a list (the gallery has no sellers), and no redirect to a category's own page."""
 
 
 class EbayListingsSpider(EngineSpider):

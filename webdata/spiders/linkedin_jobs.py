@@ -1,4 +1,4 @@
-"""LinkedIn's job postings, as guests see them."""
+"""LinkedIn's public job postings."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -18,76 +18,76 @@ from webdata.spiders.base import EngineSpider, utf8
 
 SITE = "https://www.linkedin.com"
 LIST = f"{SITE}/jobs-guest/jobs/api/seeMoreJobPostings/search"
-"""The bare cards, about ten a page."""
+"""The cards alone, about ten a page."""
 PAGE = f"{SITE}/jobs/search"
-"""The whole page: unlike the list it says in words that nothing was found."""
+"""The whole page; unlike the list it has a message for a search without postings."""
 
 ENOUGH = 25
-"""Postings after which no further page is asked for."""
-SHARE = 0.8
-"""Of the time that there is; by then further pages must have come."""
+"""Postings after which no further page is requested."""
+DEADLINE_SHARE = 0.8
+"""The part of the deadline by which further pages must have arrived."""
 
 NORTH_AMERICA = "102221843"
-"""The site's number of the continent."""
+"""LinkedIn's id of the continent (`geoId`)."""
 WORKPLACES = {"onsite": "1", "remote": "2", "hybrid": "3"}
 
 
 class LinkedinJobsSpider(EngineSpider):
-    """LinkedIn's job postings from the list that guests scroll through, which needs no cookies and no scripts.
+    """LinkedIn's job postings from the endpoint of its endless list, which needs neither cookies nor scripts.
 
-    An empty list proves nothing: then the whole page is asked, which says so where there are no postings.
+    An empty list is ambiguous: it is followed by a request for the whole page, which has a message for no results.
     """
 
     name = "linkedin_jobs"
     resources = (JOB_SEARCH,)
 
     def request(self, query: JobQuery) -> Request:
-        return part(query, 0)
+        return list_request(query, 0)
 
     def check(self, response: Response) -> None:
-        if response.status != 200 or response.body.strip() or not is_part(response):
-            super().check(response)  # a part of the list may well be empty
+        if response.status != 200 or response.body.strip() or not is_list_page(response):
+            super().check(response)  # a page of the list may be empty
 
     async def parse(self, response: Response, query: JobQuery) -> AsyncIterator[Record]:
-        first = linkedin_jobs.postings(utf8(response)) if self.online and is_part(response) else []
+        first = linkedin_jobs.postings(utf8(response)) if self.online and is_list_page(response) else []
         if first:
-            page = linkedin_jobs.page(await self.scrolled(first, response, query), query)
+            page = linkedin_jobs.page(await self.with_further_pages(first, response, query), query)
         else:
-            page = linkedin_jobs.record(utf8(await self.whole(response, query)), query)
+            page = linkedin_jobs.record(utf8(await self.whole_page(response, query)), query)
         yield cast(Record, page)
 
-    async def whole(self, response: Response, query: JobQuery) -> Response:
-        """The whole page, where the list was empty; raises FetchError."""
-        if self.online and is_part(response):
-            return await self.fetch(Request(f"{PAGE}?{urlencode(asked(query))}", headers=HEADERS), after=response)
+    async def whole_page(self, response: Response, query: JobQuery) -> Response:
+        """The whole page where `response` is an empty page of the list, else `response`; raises FetchError."""
+        if self.online and is_list_page(response):
+            return await self.fetch(Request(f"{PAGE}?{urlencode(parameters(query))}", headers=HEADERS), after=response)
         if not response.body.strip():
             raise UpstreamError("the upstream answered with an empty body", "empty_body")
         return response
 
-    async def scrolled(self, first: list[Job], response: Response, query: JobQuery) -> list[Job]:
-        """The first postings and those of further pages, until there are enough, no new ones come or time runs out.
+    async def with_further_pages(self, first: list[Job], response: Response, query: JobQuery) -> list[Job]:
+        """The first postings and those of further pages, until there are `ENOUGH`, none is new, or a fetch fails.
 
-        The next page begins behind as many cards as came. Past the end the site answers with 400 or no cards; where
-        it refuses to go on, what came so far is still true.
+        The offset of a page is the number of cards received so far. Past the end the site answers 400 or sends no
+        cards; a block ends the paging too, and the postings received so far are the result.
         """
-        found, seen, after = list(first), links(first), self.hurried(response)
-        while len(found) < ENOUGH:
+        jobs, seen, after = list(first), links(first), self.with_earlier_deadline(response)
+        while len(jobs) < ENOUGH:
             try:
-                more = linkedin_jobs.postings(utf8(await self.fetch(part(query, len(found)), after=after)))
+                more = linkedin_jobs.postings(utf8(await self.fetch(list_request(query, len(jobs)), after=after)))
             except FetchError as error:
-                self.logger.debug("No postings from %d on: %s", len(found), error)
+                self.logger.debug("No postings from %d on: %s", len(jobs), error)
                 break
             if not links(more) - seen:
                 break
-            found, seen = found + more, seen | links(more)
-        return found
+            jobs, seen = jobs + more, seen | links(more)
+        return jobs
 
-    def hurried(self, response: Response) -> Response:
-        """The response with an earlier deadline for what is fetched after it: its own postings are not to be lost."""
+    def with_earlier_deadline(self, response: Response) -> Response:
+        """The response with an earlier deadline for further fetches, so that a late one does not lose its postings."""
         assert response.request
         run = Fetch.of(response).run
-        hurried = Fetch(replace(run, deadline=run.deadline * SHARE))
-        return response.replace(request=response.request.replace(meta={**response.meta, FETCH: hurried}))
+        meta = {**response.meta, FETCH: Fetch(replace(run, deadline=run.deadline * DEADLINE_SHARE))}
+        return response.replace(request=response.request.replace(meta=meta))
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         keywords, location = linkedin_jobs.shown_search(body)
@@ -99,14 +99,14 @@ class LinkedinJobsSpider(EngineSpider):
 HEADERS = {"Accept-Language": "en-US,en;q=0.9"}
 
 
-def part(query: JobQuery, start: int) -> Request:
-    """The request for the part of the list that begins behind `start` cards."""
-    pairs = {**asked(query), "start": start}
+def list_request(query: JobQuery, start: int) -> Request:
+    """The request for the page of the list that begins after `start` cards."""
+    pairs = {**parameters(query), "start": start}
     return Request(f"{LIST}?{urlencode(pairs)}", headers=HEADERS)
 
 
-def asked(query: JobQuery) -> dict[str, Any]:
-    """The search in the site's own words."""
+def parameters(query: JobQuery) -> dict[str, Any]:
+    """The parameters of LinkedIn's search."""
     terms = query.wanted
     pairs = {
         "keywords": terms.keywords,
@@ -118,11 +118,11 @@ def asked(query: JobQuery) -> dict[str, Any]:
     return {key: value for key, value in pairs.items() if value is not None}
 
 
-def is_part(response: Response) -> bool:
-    """Whether the response is a part of the list; a redirect leads away from it."""
+def is_list_page(response: Response) -> bool:
+    """Whether the response is a page of the list, not of another URL that it was redirected to."""
     return response.url.startswith(f"{LIST}?")
 
 
 def links(jobs: list[Job]) -> set[str]:
-    """What tells postings from others."""
+    """The links of postings, which identify them."""
     return {job["link"] for job in jobs}

@@ -21,20 +21,20 @@ FIELDS = (
     "id", "doi", "display_name", "publication_year", "publication_date", "authorships", "primary_location",
     "best_oa_location", "open_access", "cited_by_count", "ids", "biblio", "abstract_inverted_index",
 )  # fmt: skip
-MOST_A_CALL = 100
-"""Works; its documentation calls larger numbers deprecated."""
+MAX_PAGE_SIZE = 100
+"""Works a page; OpenAlex's documentation calls larger sizes deprecated."""
 
 
 class OpenalexWorksSpider(WorksSpider):
-    """OpenAlex's works, by its API.
+    """OpenAlex's works, from its API (https://docs.openalex.org).
 
-    Every call costs budget, so as few as possible are made: the pages that cover what is asked for, all at once.
+    Every request costs budget, so the fewest pages that cover a query are fetched, all at once.
     """
 
     name = "openalex_works"
 
     key: str | None = None
-    """The API key (setting `OPENALEX_KEY`); a blank one would be refused, so none is sent then."""
+    """The API key (setting `OPENALEX_KEY`); None for a blank one, which the API would refuse."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
@@ -44,23 +44,23 @@ class OpenalexWorksSpider(WorksSpider):
 
     def request(self, query: ScholarQuery) -> Request:
         first, *further = self.pages(query)
-        if self.batch is None:  # in a batch the first page comes by the scheduler, and those behind it later
+        if self.batch is None:  # in a batch the scheduler fetches the first page, and `others` the further ones
             first.meta["further"] = further
         return first
 
     def pages(self, query: ScholarQuery) -> list[ApiRequest]:
-        """The requests for the pages that cover what is asked for."""
+        """The requests for the pages that cover the query."""
         size, numbers = covering(query.offset, query.size)
-        asked = {"search": query.q, "per_page": size, "select": ",".join(FIELDS)}
+        parameters = {"search": query.q, "per_page": size, "select": ",".join(FIELDS)}
         key = {"api_key": self.key} if self.key else {}
-        return [api_request(f"{WORKS}?{urlencode({**asked, 'page': number, **key})}") for number in numbers]
+        return [api_request(f"{WORKS}?{urlencode({**parameters, 'page': number, **key})}") for number in numbers]
 
     async def download(self, request: Request) -> Response:
-        """Fetch a query's further pages at the same time as its first."""
+        """Fetch a query's first page and its further pages at the same time; raises what the first one raises."""
         run = Fetch.of(request).run
-        further = [self.of_run(one, run) for one in request.meta.pop("further", ())]
+        further = [self.of_run(page, run) for page in request.meta.pop("further", ())]
         first, *others = await asyncio.gather(
-            *(super(OpenalexWorksSpider, self).download(one) for one in (request, *further)), return_exceptions=True
+            *(super(OpenalexWorksSpider, self).download(page) for page in (request, *further)), return_exceptions=True
         )
         if isinstance(first, BaseException):
             raise first
@@ -71,13 +71,13 @@ class OpenalexWorksSpider(WorksSpider):
         if not hasattr(self, "crawler"):  # a saved page
             yield cast(Record, openalex_works.record(response.body, query))
             return
-        pages = [openalex_works.page(one.body) for one in (response, *await self.others(response, query))]
+        pages = [openalex_works.page(each.body) for each in (response, *await self.others(response, query))]
         yield cast(Record, joined(pages, query))
 
     async def others(self, response: Response, query: ScholarQuery) -> list[Response]:
-        """The responses to the further pages: those that came with the first, or fetched now; raises FetchError."""
+        """The further pages: those fetched with the first one, else fetched now; raises FetchError."""
         if "others" not in response.meta:
-            return list(await asyncio.gather(*(self.fetch(one, after=response) for one in self.pages(query)[1:])))
+            return list(await asyncio.gather(*(self.fetch(page, after=response) for page in self.pages(query)[1:])))
         for other in response.meta["others"]:
             if isinstance(other, BaseException):
                 raise other
@@ -94,20 +94,20 @@ def covering(start: int, num: int) -> tuple[int, range]:
     def numbers(size: int) -> range:
         return range(start // size + 1, (start + num - 1) // size + 2)
 
-    sizes = (size for size in range(1, MOST_A_CALL + 1) if numbers(size)[-1] * size <= LAST)
+    sizes = (size for size in range(1, MAX_PAGE_SIZE + 1) if numbers(size)[-1] * size <= LAST)
     best = min(sizes, key=lambda size: (len(numbers(size)), len(numbers(size)) * size))
     return best, numbers(best)
 
 
 def joined(pages: list[ScholarPage], query: ScholarQuery) -> ScholarPage:
-    """What is asked for out of the pages that cover it, nothing twice.
+    """The query's works from the pages that cover it, each once.
 
-    Raises UpstreamError where nothing is left of pages that are told to hold something.
+    Raises UpstreamError for no works where the total is larger than the offset.
     """
     size, numbers = covering(query.offset, query.size)
     skipped, total = query.offset - (numbers[0] - 1) * size, pages[0]["total"]
-    behind = [article for page in pages for article in page["articles"]][skipped:]
-    articles = list({article["id"]: article for article in behind[::-1]}.values())[::-1][: query.size]
+    following = [article for page in pages for article in page["articles"]][skipped:]
+    articles = list({article["id"]: article for article in following[::-1]}.values())[::-1][: query.size]
     if not articles and total is not None and total > query.offset:
         raise UpstreamError(f"no works behind {query.offset}, where there are {total}", "false_empty")
     return {"articles": articles, "total": total}

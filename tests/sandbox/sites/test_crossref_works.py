@@ -21,20 +21,20 @@ def articles(query="mills", **fields):
     return parser.record(ask(query, **fields).body, ScholarQuery(q="mills"))["articles"]
 
 
-def test_it_is_the_site_of_its_host():
-    """It answers for the API's host, with the same bytes for the same search."""
+def test_it_serves_the_host_of_the_api():
+    """The API's host has this site, with the same bytes for the same search."""
     assert site_for("api.crossref.org") is crossref_works.answer
     assert ask() == ask() != ask("tea")
 
 
-def test_all_works():
-    """There are 347, each once, and none behind the last."""
+def test_pages_end_after_the_last_work():
+    """There are 347 different works, and none past the last."""
     ids = [article["id"] for offset in range(0, 500, 100) for article in articles(rows=100, offset=offset)]
     assert len(ids) == len(set(ids)) == _scholar_works.WORKS
 
 
-def test_both_indexes_know_the_same_works():
-    """Its works have the DOIs, titles and authors that OpenAlex's have."""
+def test_both_indexes_have_the_same_works():
+    """Its works have the DOIs, titles, authors and abstracts of OpenAlex's."""
     target = "/works?search=mills&per_page=20"
     reply = openalex_works.answer(SandboxRequest("GET", "https", "api.openalex.org", target, {}))
     others = other_parser.record(reply.body, ScholarQuery(q="mills"))["articles"]
@@ -49,22 +49,22 @@ def test_both_indexes_know_the_same_works():
     ("fields", "status"),
     [({"rows": 1001}, 400), ({"rows": "x"}, 400), ({"offset": 10_001}, 400), ({"path": "/members"}, 404)],
 )
-def test_what_it_refuses(fields, status):
-    """Wrong sizes, offsets behind the last and other addresses are refused as on the site."""
+def test_invalid_requests_are_errors(fields, status):
+    """Wrong sizes, offsets past the last and other paths have the errors of the site."""
     assert ask(**fields).status == status
 
 
 @pytest.mark.parametrize(
-    ("word", "status"),
+    ("scenario", "status"),
     [("budget", 200), ("limited", 429), ("denied", 403), ("error", 500), ("notfound", 404), ("nonsense", 400)],
 )
-def test_words(word, status):
-    """Each word for the sandbox has its status; OpenAlex's budget is none of its business."""
-    assert ask(f"mills sandbox:{word}").status == status
+def test_each_scenario_has_its_status(scenario, status):
+    """Each scenario has its status; OpenAlex's budget has no effect."""
+    assert ask(f"mills sandbox:{scenario}").status == status
 
 
-def test_what_stands_on_pages_of_their_own():
-    """Nothing found is empty, works without anything have a link, other shapes and hollow pages are refused."""
+def test_scenarios_are_read_by_the_parser():
+    """No results are empty, null fields are read, other layouts and totals without works are rejected."""
     assert articles("sandbox:empty") == []
     assert {article["title"] for article in articles("sandbox:nulls")} == {""}
     with pytest.raises(LayoutError):

@@ -23,36 +23,36 @@ def articles(search="mills", **fields):
     return parser.record(ask(search, **fields).body, ScholarQuery(q="mills"))["articles"]
 
 
-def test_it_is_the_site_of_its_host():
-    """It answers for the API's host."""
+def test_it_serves_the_host_of_the_api():
+    """The API's host has this site."""
     assert site_for("api.openalex.org") is openalex_works.answer
 
 
 def test_the_same_search_gets_the_same_bytes():
-    """A search is answered with the same bytes, also when its works were not kept."""
+    """A search has the same bytes without the cache of works."""
     first = ask()
     _scholar_works.work.cache_clear()
     assert ask() == first
     assert ask("tea").body != first.body != ask(page=2).body
 
 
-def test_all_works():
-    """There are 347, each once, and none behind the last; the count is always told."""
+def test_pages_end_after_the_last_work():
+    """There are 347 different works, and none past the last."""
     ids = [article["id"] for page in range(1, 6) for article in articles(per_page=100, page=page)]
     assert len(ids) == len(set(ids)) == _scholar_works.WORKS
 
 
-def test_works_tell_what_real_ones_do():
-    """Works have authors with profiles, venues, abstracts and citations; some a free PDF, some none."""
-    found = articles(per_page=50)
-    assert {article.get("doc", {}).get("type") for article in found} == {None, "PDF"}
-    assert all(article["author"]["authors"][0]["link"] for article in found)
-    assert all(article["abstract"] and article["venue"] and article["year"] for article in found)
+def test_works_have_the_fields_of_real_ones():
+    """Works have authors with profiles, venues, abstracts and years; some have a free PDF."""
+    works = articles(per_page=50)
+    assert {article.get("doc", {}).get("type") for article in works} == {None, "PDF"}
+    assert all(article["author"]["authors"][0]["link"] for article in works)
+    assert all(article["abstract"] and article["venue"] and article["year"] for article in works)
 
 
-def test_fields_are_chosen():
-    """Only what is asked for is told."""
-    (work, *_) = orjson.loads(ask(select="id,doi,unheard_of").body)["results"]
+def test_select_limits_the_fields():
+    """A work has the fields of `select` alone."""
+    (work, *_) = orjson.loads(ask(select="id,doi,unknown").body)["results"]
     assert set(work) == {"id", "doi"}
 
 
@@ -68,25 +68,25 @@ def test_fields_are_chosen():
         ({"path": "/wörks"}, 404),
     ],
 )
-def test_what_it_refuses(fields, status):
-    """Pages behind the last, wrong sizes, blank keys and other addresses are refused as on the site."""
+def test_invalid_requests_are_errors(fields, status):
+    """Pages past the last, wrong sizes, blank keys and other paths have the errors of the site."""
     assert ask(**fields).status == status
 
 
 @pytest.mark.parametrize(
-    ("word", "status"),
+    ("scenario", "status"),
     [
         ("budget", 429), ("limited", 429), ("paused", 503), ("key", 401), ("denied", 403), ("error", 500),
         ("timeout", 504), ("notfound", 404), ("empty", 200), ("nulls", 200), ("encoding", 200), ("nonsense", 400),
     ],
 )  # fmt: skip
-def test_words(word, status):
-    """Each word for the sandbox has its status."""
-    assert ask(f"mills sandbox:{word}").status == status
+def test_each_scenario_has_its_status(scenario, status):
+    """Each scenario has its status."""
+    assert ask(f"mills sandbox:{scenario}").status == status
 
 
-def test_what_stands_on_pages_of_their_own():
-    """Nothing found is empty, works without anything have a link, other shapes and hollow pages are refused."""
+def test_scenarios_are_read_by_the_parser():
+    """No results are empty, null fields are read, other layouts and totals without works are rejected."""
     assert articles("sandbox:empty") == []
     assert {article["title"] for article in articles("sandbox:nulls")} == {""}
     assert "�" in articles("sandbox:encoding")[0]["title"]
@@ -97,7 +97,7 @@ def test_what_stands_on_pages_of_their_own():
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_any_terms_are_answered(search):
-    """Whatever is searched, the answer is one that can be read."""
+def test_all_terms_have_a_readable_page(search):
+    """Any terms have a page that the parser reads, or the 400 of an unknown scenario."""
     reply = ask(search)
     assert reply.status == 400 or articles(search) is not None

@@ -47,20 +47,20 @@ def token(secret, grant="client_credentials", client="sandbox", **fields):
     return ask("/api/v1/access_token", WWW, headers, "POST", body)
 
 
-def test_it_is_the_site_of_its_hosts():
-    """All hosts of the site are one."""
+def test_it_serves_the_hosts_of_reddit():
+    """Reddit's hosts are one site."""
     assert all(site_for(host) is reddit.answer for host in (API, WWW, "old.reddit.com", "reddit.com"))
 
 
 @ensureDeferred
-async def test_it_answers_over_sockets(client):
-    """A token is got and used as a client does, over TLS."""
+async def test_a_token_is_issued_and_accepted_over_tls(client):
+    """A client gets a token and a listing over sockets."""
     basic = b64encode(b"sandbox:sandbox").decode()
-    got = await client.request(
+    issued = await client.request(
         "POST", f"https://{WWW}/api/v1/access_token", b"grant_type=client_credentials",
         Authorization=f"Basic {basic}", User_Agent="trial",
     )  # fmt: skip
-    bearer = f"Bearer {orjson.loads(got.body)['access_token']}"
+    bearer = f"Bearer {orjson.loads(issued.body)['access_token']}"
     listing = await client.get(f"https://{API}/r/python/new?limit=2", Authorization=bearer, User_Agent="trial")
     assert len(orjson.loads(listing.body)["data"]["children"]) == 2
     assert float(listing.headers["x-ratelimit-remaining"]) > 2
@@ -81,48 +81,48 @@ async def test_it_answers_over_sockets(client):
         ({"secret": "sandbox:blocked"}, 403),
     ],
 )
-def test_tokens(given, status):
-    """The right client gets a token, an installed one needs a device, and words behind the secret fail."""
+def test_a_token_requires_known_credentials(given, status):
+    """The known client gets a token, an installed application needs a device id, other secrets select failures."""
     assert token(**given).status == status
 
 
-def test_tokens_that_do_not_last():
-    """One token says that it lasts a second, another is refused as soon as it is used."""
+def test_a_token_may_be_short_or_revoked():
+    """One token is valid for a second, another is rejected at once."""
     assert orjson.loads(token("sandbox").body)["expires_in"] == 3600
     assert orjson.loads(token("sandbox:short").body)["expires_in"] == 1
     revoked = orjson.loads(token("sandbox:revoked").body)["access_token"]
     assert ask("/r/python/hot", headers={**AGENT, "authorization": f"Bearer {revoked}"}).status == 401
 
 
-def test_the_api_wants_a_token_and_all_want_a_name():
-    """Without a token the API refuses, and clients without a name are blocked everywhere."""
+def test_a_token_and_a_user_agent_are_required():
+    """The API requires a token, and requests without a user agent are blocked everywhere."""
     assert ask("/r/python/hot", headers=AGENT).status == 401
     assert b"whoa there" in ask("/r/python/hot.json", WWW, {}).body
 
 
 @pytest.mark.parametrize("sort", ["hot", "new", "top", "controversial"])
-def test_pages_follow_each_other(sort):
-    """From page to page every post comes once, the last page has no `after`, and asking again gives the same."""
-    found, after = [], ""
+def test_pages_have_every_post_once(sort):
+    """The pages have every post once and in a stable order; the last page has no `after`."""
+    collected, after = [], ""
     while after is not None:
         page = read(f"/r/python/{sort}", limit=50, after=after)["data"]
-        found += [child["data"]["name"] for child in page["children"]]
+        collected += [child["data"]["name"] for child in page["children"]]
         after = page["after"]
-    assert len(found) == len(set(found)) == POSTS
-    assert names(f"/r/python/{sort}", limit=100) == found[:100]
+    assert len(collected) == len(set(collected)) == POSTS
+    assert names(f"/r/python/{sort}", limit=100) == collected[:100]
 
 
-def test_listings_heed_their_parameters():
-    """`limit` has bounds, `t` leaves out what is old, orders differ, and behind an unknown name is nothing."""
+def test_listings_have_limits_time_spans_and_orders():
+    """`limit` has bounds, `t` excludes older posts, orders differ, and after an unknown name there are no posts."""
     assert [len(names("/r/tea/new", limit=limit)) for limit in (1, 100, 500, 0, "x")] == [1, 100, 100, 25, 25]
     assert len(names("/r/tea/top", t="hour")) < len(names("/r/tea/top", t="day"))
     assert names("/r/tea/new") != names("/r/tea/top") != names("/r/tea/controversial")
-    assert names("/r/tea/new", after="t3_unheard") == []
+    assert names("/r/tea/new", after="t3_unknown") == []
     assert len(names("/r/tea/rising", limit=100)) == 25
 
 
 def test_posts_have_the_fields_of_real_ones():
-    """Posts are texts, links and pictures with about a hundred members each."""
+    """Posts are texts, links and pictures with at least a hundred fields each."""
     posts = [child["data"] for child in read("/r/Coffee/hot", limit=100)["data"]["children"]]
     assert all(len(post) >= 100 and post["subreddit_name_prefixed"] == "r/coffee" for post in posts)
     assert {post["is_self"] for post in posts} == {True, False}
@@ -130,48 +130,48 @@ def test_posts_have_the_fields_of_real_ones():
     assert "[deleted]" in {post["author"] for post in posts}
 
 
-def test_text_is_escaped_unless_asked_otherwise():
-    """Without `raw_json` marks of markup are escaped."""
+def test_text_is_escaped_without_raw_json():
+    """Without `raw_json` text is escaped for HTML."""
     assert b"<3 & friends" in ask("/r/tea/new").body
     assert b"&lt;3 &amp; friends" in ask("/r/tea/new", raw_json=0).body
 
 
-def test_a_post_is_the_same_wherever_it_is_shown():
-    """The listing, the thread, `info` and the public JSON have one post, and its author's page has it too."""
+def test_a_post_is_the_same_in_every_reply():
+    """The listing, the thread, `info` and the public JSON have the same post, and so has its author's page."""
     [post] = [c["data"] for c in read("/r/python/new", limit=1)["data"]["children"]]
-    key = post["id"]
-    assert read(f"/comments/{key}")[0]["data"]["children"][0]["data"] == post
-    assert read("/api/info", id=f"t3_{key}")["data"]["children"][0]["data"] == post
-    assert read(f"/r/python/comments/{key}/title.json", WWW)[0]["data"]["children"][0]["data"] == post
+    post_id = post["id"]
+    assert read(f"/comments/{post_id}")[0]["data"]["children"][0]["data"] == post
+    assert read("/api/info", id=f"t3_{post_id}")["data"]["children"][0]["data"] == post
+    assert read(f"/r/python/comments/{post_id}/title.json", WWW)[0]["data"]["children"][0]["data"] == post
     assert post["name"] in names(f"/user/{post['author']}/overview", limit=100)
 
 
 def test_a_thread_is_a_tree():
-    """Comments have replies or an empty string, parents and depths are right, and all are counted."""
-    for key in names("/r/askreddit/new", limit=20):
-        top, comments = read(f"/comments/{key}")
+    """Parents and depths of comments are consistent, and all comments are counted."""
+    for name in names("/r/askreddit/new", limit=20):
+        top, comments = read(f"/comments/{name}")
         post = top["data"]["children"][0]["data"]
-        found = list(_reddit_things.flat(comments["data"]["children"]))
+        listed = list(_reddit_things.flat(comments["data"]["children"]))
         more = [c["data"]["count"] for c in comments["data"]["children"] if c["kind"] == "more"]
-        assert len(found) + sum(more) == post["num_comments"]
-        assert len({one["id"] for one in found}) == len(found)
-        parents = {post["name"]: -1} | {one["name"]: one["depth"] for one in found}
-        assert all(parents[one["parent_id"]] == one["depth"] - 1 for one in found)
+        assert len(listed) + sum(more) == post["num_comments"]
+        assert len({comment["id"] for comment in listed}) == len(listed)
+        depths = {post["name"]: -1} | {comment["name"]: comment["depth"] for comment in listed}
+        assert all(depths[comment["parent_id"]] == comment["depth"] - 1 for comment in listed)
 
 
-def test_threads_have_all_that_real_ones_do():
-    """Among twenty threads there are deep replies, deleted authors, edits, and comments that are left out."""
-    threads = [read(f"/comments/{key}")[1]["data"]["children"] for key in names("/r/askreddit/new", limit=20)]
-    found = [one for children in threads for one in _reddit_things.flat(children)]
-    assert max(one["depth"] for one in found) == _reddit_things.NESTED
-    assert {type(one["edited"]) for one in found} == {bool, float}
-    assert "[removed]" in {one["body"] for one in found}
+def test_threads_have_the_variety_of_real_ones():
+    """Twenty threads have deep replies, deleted authors, edits, and comments that are not listed."""
+    threads = [read(f"/comments/{name}")[1]["data"]["children"] for name in names("/r/askreddit/new", limit=20)]
+    listed = [comment for children in threads for comment in _reddit_things.flat(children)]
+    assert max(comment["depth"] for comment in listed) == _reddit_things.MAX_DEPTH
+    assert {type(comment["edited"]) for comment in listed} == {bool, float}
+    assert "[removed]" in {comment["body"] for comment in listed}
     assert any(child["kind"] == "more" for children in threads for child in children)
 
 
 def test_users_have_posts_and_comments():
-    """A user's page mixes posts and comments, each with the user's name, whoever it is."""
-    for name in ("amber_kettle", "Somebody-Else"):
+    """Any user's page has posts and comments, each with the user's name."""
+    for name in ("amber_kettle", "Unknown-User"):
         children = read(f"/user/{name}/overview", limit=100)["data"]["children"]
         assert {child["kind"] for child in children} == {"t1", "t3"}
         assert {child["data"]["author"] for child in children} == {name}
@@ -179,8 +179,8 @@ def test_users_have_posts_and_comments():
     assert {c["kind"] for c in read("/u/amber_kettle/comments")["data"]["children"]} == {"t1"}
 
 
-def test_things_about_themselves():
-    """Subforums and users tell about themselves; of a suspended user it is said so."""
+def test_subforums_and_users_have_descriptions():
+    """Subforums and users have descriptions; that of a suspended user states the suspension."""
     assert read("/r/Python/about")["kind"] == "t5"
     assert len(read("/r/Python/about")["data"]) > 90
     assert read("/user/amber_kettle/about.json", WWW)["data"]["name"] == "amber_kettle"
@@ -188,7 +188,7 @@ def test_things_about_themselves():
 
 
 def test_feeds_have_the_same_posts():
-    """A feed has the posts of the listing, without what feeds do not tell."""
+    """A feed has the posts of the listing."""
     atom = feed("/r/python/new/.rss", limit=50)
     assert [entry.id for entry in atom.entries] == names("/r/python/new", limit=50)
     assert atom.feed.title == "new links : python"
@@ -196,10 +196,10 @@ def test_feeds_have_the_same_posts():
     assert {"media_thumbnail" in entry for entry in atom.entries} == {True, False}
 
 
-def test_feeds_of_threads_and_users():
-    """The feed of a thread begins with the post, its comments follow; that of a user has both kinds."""
-    key = names("/r/python/new", limit=1)[0].removeprefix("t3_")
-    entries = feed(f"/comments/{key}/.rss").entries
+def test_threads_and_users_have_feeds():
+    """The feed of a thread has the post and then its comments, that of a user both kinds."""
+    post_id = names("/r/python/new", limit=1)[0].removeprefix("t3_")
+    entries = feed(f"/comments/{post_id}/.rss").entries
     assert [entry.id[:2] for entry in entries] == ["t3"] + ["t1"] * (len(entries) - 1)
     assert {entry.id[:2] for entry in feed("/user/amber_kettle/.rss").entries} == {"t1", "t3"}
     assert "[deleted]" in AUTHORS
@@ -219,14 +219,14 @@ def test_feeds_of_threads_and_users():
         ("sandbox_torn", (200, 200, 200)), ("sandbox_nonsense", (400, 400, 400)),
     ],
 )  # fmt: skip
-def test_names_that_fail(name, statuses):
-    """Each name for the sandbox has its status with the API, the public JSON, and the feed."""
+def test_names_select_scenarios(name, statuses):
+    """Each name of a scenario has its status in the API, the public JSON and the feed."""
     replies = ask(f"/r/{name}/new"), ask(f"/r/{name}/new.json", WWW), ask(f"/r/{name}/new/.rss", WWW)
     assert tuple(reply.status for reply in replies) == statuses
 
 
-def test_what_failures_look_like():
-    """Refusals tell their reason, limits their seconds, and the pages have the marks of real ones."""
+def test_failures_resemble_real_ones():
+    """Errors have their reason, rate limits their seconds, and block pages the markers of real ones."""
     assert orjson.loads(ask("/r/banned").body) == {"reason": "banned", "message": "Not Found", "error": 404}
     assert dict(ask("/r/sandbox_rate_limit").headers)["x-ratelimit-reset"] == "247"
     assert names("/r/empty") == []
@@ -239,74 +239,79 @@ def test_what_failures_look_like():
     assert dict(ask("/r/sandbox_low").headers)["x-ratelimit-remaining"] == "1.0"
 
 
-def test_bodies_that_fail():
-    """Bytes that are not UTF-8 stand in titles, and torn documents end in the middle."""
+def test_a_body_may_be_invalid_or_incomplete():
+    """Titles have bytes that are not UTF-8, and torn documents end in the middle."""
     for path, host in (("/r/{}/new", API), ("/r/{}/new/.rss", WWW)):
         broken = ask(path.format("sandbox_encoding"), host).body
         assert b"\xe9\xff" in broken
         assert broken.decode("utf-8", "replace").count("\ufffd") >= 2
-        right = ask(path.format("sandbox_torn_1"), host).body
-        assert right.strip()[-1:] not in (b"}", b">")
+        torn = ask(path.format("sandbox_torn_1"), host).body
+        assert torn.strip()[-1:] not in (b"}", b">")
 
 
-def test_words_for_who_signs_wrongly():
-    """What is no Basic authorization is refused."""
+def test_malformed_credentials_are_rejected():
+    """A malformed Basic authorization is a 401."""
     headers = {**AGENT, "authorization": "Basic %%%"}
     assert ask("/api/v1/access_token", WWW, headers, "POST", b"grant_type=client_credentials").status == 401
 
 
-def test_the_search_finds_none():
-    """Where a redirect leads for a subforum that there is not, nothing is found."""
+def test_the_search_for_communities_is_empty():
+    """The search that an unknown subforum redirects to has no results."""
     assert names("/subreddits/search") == []
 
 
-def test_posts_that_fail():
-    """A number that begins with `zz` asks for a word; without one its post is missing."""
-    assert [ask(f"/comments/{key}").status for key in ("zz", "zzz9", "zzblocked", "zzslow1")] == [404, 404, 403, 200]
+def test_post_ids_select_scenarios():
+    """An id that begins with `zz` selects a scenario; without a known one the post is missing."""
+    assert [ask(f"/comments/{post_id}").status for post_id in ("zz", "zzz9", "zzblocked", "zzslow1")] == [
+        404,
+        404,
+        403,
+        200,
+    ]
     assert ask("/comments/zzslow1").delay == 1
     assert names("/api/info", id="t3_zzz9") == []
     assert ask("/api/info", id="t3_zzlimited").status == 429
 
 
-def test_links_that_were_shared():
-    """A shared link leads to a post of its subforum."""
+def test_a_share_link_redirects_to_a_post():
+    """A share link redirects to a post of its subforum."""
     reply = ask("/r/python/s/aBcD123", WWW, AGENT)
     assert reply.status == 301
     assert re.match(r"https://www\.reddit\.com/r/python/comments/1s\w{4}/", dict(reply.headers)["Location"])
 
 
-def test_pages_for_people_are_closed():
-    """The old site asks guests to log in, the new one for a verification."""
+def test_html_pages_are_blocked():
+    """The old site redirects to the login, the new one has the verification page."""
     old = ask("/r/python/", "old.reddit.com", AGENT)
     assert "/login/?reason=lor2" in dict(old.headers)["Location"]
     assert b"Please wait for verification" in ask("/r/python/", WWW, AGENT).body
     assert ask("/login/", WWW, AGENT).status == 200
-    assert ask("/unheard/of").status == 404
+    assert ask("/unknown/path").status == 404
 
 
 def test_the_same_request_gets_the_same_bytes():
-    """A request is answered with the same bytes, also when its posts were not kept."""
+    """A request has the same bytes without the caches of posts."""
     first = ask("/r/python/top"), ask("/user/amber_kettle")
     _reddit_things.posts.cache_clear()
-    _reddit_things.works.cache_clear()
+    _reddit_things.contributions.cache_clear()
     assert (ask("/r/python/top"), ask("/user/amber_kettle")) == first
 
 
-def test_words_are_words_of_posts_too():
-    """Every word can be asked for by a number, and no subforum has the name of one."""
-    assert all(re.fullmatch("[0-9a-z]{1,11}", word) for word in _reddit_failures.WORDS)
-    assert not set(SUBFORUMS) & set(_reddit_failures.PLAIN)
+def test_post_ids_can_select_every_scenario():
+    """Every scenario fits into a post id, and no subforum has the name of one."""
+    assert all(re.fullmatch("[0-9a-z]{1,11}", scenario) for scenario in _reddit_failures.SCENARIOS)
+    assert not set(SUBFORUMS) & set(_reddit_failures.PLAIN_NAMES)
 
 
 @given(st.from_regex(r"[0-9a-z]{1,13}", fullmatch=True))
-def test_any_number_is_a_post(key):
-    """Whatever number is asked for, there is a thread, or a failure that its letters ask for."""
-    reply = ask(f"/comments/{key}")
-    assert key.startswith("zz") or orjson.loads(reply.body)[0]["data"]["children"][0]["data"]["id"] == key
+def test_any_id_is_a_post(post_id):
+    """Any id has a thread, unless it selects a scenario."""
+    reply = ask(f"/comments/{post_id}")
+    assert post_id.startswith("zz") or orjson.loads(reply.body)[0]["data"]["children"][0]["data"]["id"] == post_id
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
-def test_any_path_is_answered(path):
-    """Whatever is asked, the answer is one of HTTP."""
+def test_every_path_has_a_reply(path):
+    """Every path has a valid HTTP status."""
     assert 200 <= ask(f"/{path}").status < 600
     assert 200 <= ask(f"/r/{path}.json", WWW).status < 600

@@ -38,31 +38,31 @@ def text(reply, selector="h1"):
 
 
 def followed(path, hops=20):
-    """The addresses that redirects lead to, from a path of example.com on."""
-    found = [f"http://example.com{path}"]
-    while len(found) <= hops:
-        parts = urlsplit(found[-1])
+    """The URLs of a chain of redirects that begins at a path of example.com."""
+    urls = [f"http://example.com{path}"]
+    while len(urls) <= hops:
+        parts = urlsplit(urls[-1])
         reply = ask(parts.path, parts.hostname, parts.scheme)
         if not 300 <= reply.status < 400:
             break
-        found.append(urljoin(found[-1], header(reply, "location")))
-    return found[1:]
+        urls.append(urljoin(urls[-1], header(reply, "location")))
+    return urls[1:]
 
 
 @pytest.mark.parametrize("host", ["example.com", "a.b.example", "shop.test", "www.nytimes.com", "xn--p1ai.xn--p1ai"])
-def test_it_is_the_site_of_all_other_hosts(host):
-    """Names that no other site has are its own."""
+def test_it_serves_all_other_hosts(host):
+    """Hosts that no other site serves have this one."""
     assert site_for(host) is url.answer
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "fe80::a", "2130706433", "0x7f.1", "localhost", "intranet"])
-def test_numbers_are_nobodys(host):
-    """Addresses of numbers and names without a dot have no page, so that a guard that fails is seen."""
+def test_addresses_have_no_site(host):
+    """IP addresses and names without a dot have no page, so that a request for one never looks like a success."""
     assert site_for(host) is None
 
 
-def test_the_index_lists_all():
-    """The index links every trial, each with a line of its own, and none stands there twice."""
+def test_the_index_lists_every_trial_once():
+    """The index links each trial once and describes it."""
     page = LexborHTMLParser(ask("/").body)
     links = [node.attributes["href"] for node in page.css("tbody a")]
     assert links == [trial.path for trial in url.TRIALS]
@@ -70,19 +70,17 @@ def test_the_index_lists_all():
     assert all(row.text().strip() for row in page.css("tbody td"))
 
 
-@pytest.mark.parametrize("path", [trial.path for trial in url.TRIALS])
-def test_every_trial_answers_the_same_again(path):
-    """A trial gives the same reply each time, quickly, in its bytes or in its pieces."""
-    first, second = ask(path), ask(path)
-    if first.pieces:
-        assert next(first.pieces()) == next(second.pieces())
-    else:
-        assert first == second
-    assert 200 <= first.status < 600
+def test_every_trial_has_the_same_reply_each_time():
+    """Two requests for a trial get the same status, headers and body, or the same first piece."""
+    for path in url.BY_PATH:
+        first, second = ask(path), ask(path)
+        same = next(first.pieces()) == next(second.pieces()) if first.pieces else first == second
+        assert same, path
+        assert 200 <= first.status < 600, path
 
 
-def test_articles_have_all_that_readers_want():
-    """An article has its title, headings, lists, a table, code, a picture, a note, a base; and what nobody wants."""
+def test_articles_have_content_and_boilerplate():
+    """An article has headings, lists, a table, code, a picture, a footnote and a base, amid navigation and scripts."""
     page = LexborHTMLParser(ask("/gardens/old-roses.html", "www.harbour.example").body)
     assert "old roses" in page.css_first("article h1").text()
     for selector in ("h2", "h3", "ul ul", "ol", "table thead", "pre code", "figure img", ".footnotes", "blockquote"):
@@ -92,8 +90,8 @@ def test_articles_have_all_that_readers_want():
     assert page.css_first("base").attributes["href"] == "http://www.harbour.example/gardens/files/"
 
 
-def test_articles_say_that_they_are_invented():
-    """An article of any address says whose it is, and each address has its own."""
+def test_an_article_states_that_it_is_invented():
+    """An article names its URL as invented, and each URL has its own article."""
     here, there = (ask("/2026/news", host, "https") for host in ("www.nytimes.com", "www.lemonde.fr"))
     assert "https://www.nytimes.com/2026/news is invented by the sandbox" in text(here, ".notice")
     assert here.body != there.body
@@ -101,8 +99,8 @@ def test_articles_say_that_they_are_invented():
 
 
 @pytest.mark.parametrize("name", SAMPLES)
-def test_encodings_can_be_read(name):
-    """Each sample holds its text in its codec, declared as its address says."""
+def test_samples_are_in_their_encodings(name):
+    """Each sample has its text in its codec, declared as its path names it."""
     sample = SAMPLES[name]
     for mode in MODES:
         reply = ask(f"/encoding/{name}/{mode}")
@@ -113,8 +111,8 @@ def test_encodings_can_be_read(name):
         assert (declared[0] == (sample.label or name)) is (mode == "header")
 
 
-def test_byte_order_marks():
-    """Those with a mark begin with it, those without do not."""
+def test_some_samples_begin_with_a_byte_order_mark():
+    """A sample begins with its byte-order mark, or with none."""
     marks = {"utf-8-bom": BOM_UTF8, "utf-16le-bom": BOM_UTF16_LE, "utf-16be-bom": BOM_UTF16_BE}
     for name in SAMPLES:
         begins = ask(f"/encoding/{name}/none").body.startswith((BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE))
@@ -135,8 +133,8 @@ def test_byte_order_marks():
         ("wrong-gzip", bytes),
     ],
 )
-def test_compressed_pages(name, undo):
-    """Each compression can be undone; one ends in the middle, one is not what it is said to be."""
+def test_compressed_pages_can_be_decompressed(name, undo):
+    """Each page can be decompressed; one ends in the middle, one is not compressed at all."""
     body = undo(ask(f"/compressed/{name}").body)
     whole = article_markup(f"http://example.com/compressed/{name}").encode()
     assert whole.startswith(body)
@@ -151,8 +149,8 @@ def test_compressed_pages(name, undo):
         ("zstd", lambda body: zstandard.ZstdDecompressor().stream_reader(io.BytesIO(body)).read(32 * MEGABYTE)),
     ],
 )
-def test_bombs_are_small_and_grow(name, begin):
-    """A bomb is little on the wire, and its beginning alone is many megabytes of zeros."""
+def test_bombs_are_small_until_decompressed(name, begin):
+    """A bomb is under 2 MB on the wire, and its beginning alone decodes to 32 MB of zeros."""
     body = ask(f"/bomb/{name}").body
     assert len(body) < 2 * MEGABYTE
     grown = begin(body)
@@ -160,8 +158,8 @@ def test_bombs_are_small_and_grow(name, begin):
     assert not any(grown[:1000])
 
 
-def test_the_smallest_bomb_is_one_in_another():
-    """A bomb in a bomb is a few kilobytes."""
+def test_the_smallest_bomb_is_compressed_twice():
+    """A bomb compressed twice is under 10 KB."""
     inner = zlib.decompress(ask("/bomb/double").body, 31)
     assert len(ask("/bomb/double").body) < 10_000
     assert inner == _web_compressed.gzip_bomb()
@@ -169,11 +167,11 @@ def test_the_smallest_bomb_is_one_in_another():
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("hops", [1, 3, 10, 11])
-def test_chains_of_redirects(status, hops):
-    """A chain has as many hops as it says, each of its status, and ends at the article."""
+def test_a_chain_of_redirects_ends_at_the_article(status, hops):
+    """A chain has the number of hops and the status in its path, and ends at the article."""
     assert ask(f"/redirect/{status}/{hops}").status == status
-    found = followed(f"/redirect/{status}/{hops}")
-    assert (len(found), found[-1]) == (hops, "http://example.com/article")
+    urls = followed(f"/redirect/{status}/{hops}")
+    assert (len(urls), urls[-1]) == (hops, "http://example.com/article")
 
 
 @pytest.mark.parametrize(
@@ -187,19 +185,19 @@ def test_chains_of_redirects(status, hops):
         ("to/fragment", "http://example.com/article#findings"),
     ],
 )
-def test_where_redirects_lead(name, end):
-    """A redirect may be relative, change the scheme, or lead to another host."""
+def test_redirects_have_many_kinds_of_targets(name, end):
+    """A redirect may be relative, change the scheme, or name another host."""
     assert followed(f"/redirect/{name}") == [end]
 
 
-def test_redirects_without_end():
-    """Loops never end, and one redirect leads nowhere."""
+def test_some_redirects_lead_nowhere():
+    """Loops never end, and one redirect has no Location."""
     assert len(followed("/redirect/loop/a")) == len(followed("/redirect/to/self")) == 20
     assert header(ask("/redirect/to/nowhere"), "location") is None
 
 
-def test_refreshes():
-    """Refreshes name their seconds and their address in all the ways that there are."""
+def test_refreshes_have_several_notations():
+    """Refreshes state their seconds and their URL in several notations."""
     contents = {
         name: LexborHTMLParser(ask(f"/refresh/{name}").body).css_first("meta[http-equiv]").attributes["content"]
         for name in ("quoted", "seconds", "same", "chain/3", "chain/1")
@@ -213,16 +211,16 @@ def test_refreshes():
     }
 
 
-def test_a_cookie_must_come_back():
-    """The page is for those who bring the cookie of the redirect; others are sent for it again."""
+def test_a_page_requires_the_cookie_of_its_redirect():
+    """A request with the cookie gets the page, one without it is redirected to where it is set."""
     given = header(ask("/cookie"), "set-cookie").partition(";")[0]
     assert header(ask("/cookie/check"), "location") == "/cookie"
     assert text(ask("/cookie/check", cookie=given)) == "The cookie came back"
 
 
 @pytest.mark.parametrize("status", [404, 410, 403, 418, 500, 503, 204, 304])
-def test_statuses(status):
-    """A status has a page that names it, unless it has no body."""
+def test_each_status_has_its_page(status):
+    """Each status has a page that names it, or no body."""
     reply = ask(f"/status/{status}")
     assert reply.status == status
     assert str(status).encode() in reply.body or status in (204, 304)
@@ -240,39 +238,39 @@ def test_statuses(status):
         ("news.rss", "application/rss+xml", b"<?xml"),
     ],
 )
-def test_files(name, kind, begins):
-    """Files have their type and their bytes, some of them types that are not theirs."""
+def test_files_have_their_types(name, kind, begins):
+    """Files have their bytes and their Content-Type, which is wrong for some."""
     reply = ask(f"/file/{name}")
     assert header(reply, "content-type") == kind
     assert reply.body.startswith(begins)
 
 
-def test_json_and_types():
-    """JSON is JSON, and articles are sent as plain text, as bytes, and without a type."""
+def test_articles_may_be_mislabelled():
+    """Articles are sent as plain text, as bytes, and without a Content-Type; the JSON file is valid."""
     assert orjson.loads(ask("/file/data.json").body)["title"] == "The sandbox"
     kinds = [header(ask(f"/type/{name}"), "content-type") for name in ("plain", "octet", "none")]
     assert kinds == ["text/plain; charset=utf-8", "application/octet-stream", None]
 
 
 @pytest.mark.parametrize("name", _web_traps.TARGETS)
-def test_traps_lead_astray(name):
-    """Every target is aimed at by a redirect and by a refresh."""
+def test_traps_lead_to_their_targets(name):
+    """Each target has a redirect and a refresh to it."""
     target = _web_traps.TARGETS[name]
     assert header(ask(f"/trap/redirect/{name}"), "location") == target
     refresh = LexborHTMLParser(ask(f"/trap/refresh/{name}").body).css_first("meta[http-equiv]")
     assert refresh.attributes["content"] == f"0; url={target}"
 
 
-def test_traps_of_more_than_one_step():
-    """One trap goes over another host, and one page aims all it loads at loopback."""
+def test_some_traps_have_more_than_one_step():
+    """One trap redirects through another host, and one page loads everything from loopback."""
     assert followed("/trap/chain", 2)[-1] == "http://127.0.0.1/"
     page = ask("/trap/page").body
     assert all(mark in page for mark in (b'<img src="http://127.0.0.1/', b"fetch(", b"WebSocket", b"EventSource"))
 
 
 @pytest.mark.parametrize("name", ["cloudflare", "cloudflare-denial", "datadome", "akamai"])
-def test_challenges_are_known_as_such(name):
-    """What shuts others out is an obstacle; a widget in an article's form is none."""
+def test_challenges_are_recognised_as_blocks(name):
+    """A firewall's page is recognised as a block; a challenge's widget in an article's form is none."""
     reply = ask(f"/challenge/{name}")
     assert block(reply.status, dict(reply.headers), reply.body, "http://example.com/")
     widget = ask("/challenge/widget")
@@ -280,8 +278,8 @@ def test_challenges_are_known_as_such(name):
 
 
 @ensureDeferred
-async def test_pages_go_over_sockets(client):
-    """Pages of any host come over http and https with their heads."""
+async def test_pages_are_served_over_sockets(client):
+    """Pages of any host are served over http and https."""
     for address in ("http://example.com/", "https://www.nytimes.com/a", "https://example.com/compressed/br"):
         assert (await client.get(address)).status == 200
     assert (await client.get("http://127.0.0.1:80/")).status == 502
@@ -290,17 +288,17 @@ async def test_pages_go_over_sockets(client):
 
 @pytest.mark.parametrize("path", ["/chunked/whole", "/until-closed"])
 @ensureDeferred
-async def test_bodies_without_a_length_come_whole(client, path):
-    """Chunks, and a body that ends with the connection, give the article."""
-    got = await client.get(f"https://example.com{path}")
-    assert got.text == article_markup(f"https://example.com{path}")
-    assert "content-length" not in got.headers
+async def test_bodies_without_a_length_are_complete(client, path):
+    """Chunks, and a body that ends with the connection, are received as the article."""
+    response = await client.get(f"https://example.com{path}")
+    assert response.text == article_markup(f"https://example.com{path}")
+    assert "content-length" not in response.headers
 
 
 @pytest.mark.parametrize("path", ["/truncated", "/chunked/cut"])
 @ensureDeferred
-async def test_bodies_that_are_cut(client, path):
-    """A body that ends too soon is noticed by a client."""
+async def test_some_bodies_are_truncated(client, path):
+    """The connection closes before the end of the body."""
     request = b"GET http://example.com%s HTTP/1.1\r\n\r\n" % path.encode()
     body = (await client.raw(request)).partition(b"\r\n\r\n")[2]
     assert b"</html>" not in body
@@ -308,8 +306,8 @@ async def test_bodies_that_are_cut(client, path):
 
 
 @ensureDeferred
-async def test_an_endless_body_ends_with_its_reader(client):
-    """An endless body goes on for as long as somebody reads it, and stops when they leave."""
+async def test_an_endless_body_stops_when_its_client_disconnects(client):
+    """An endless body is sent until its client closes the connection."""
 
     def read():
         with socket.create_connection(client.address, timeout=10) as connection:
@@ -324,8 +322,8 @@ async def test_an_endless_body_ends_with_its_reader(client):
 
 
 @ensureDeferred
-async def test_heads_may_be_strange(client):
-    """Repeated headers and bytes that are no text go out as they are."""
+async def test_unusual_headers_are_sent_unchanged(client):
+    """Repeated headers and headers with bytes beyond ASCII are sent as they are."""
     raw = await client.raw(b"GET http://example.com/headers/bytes HTTP/1.1\r\nConnection: close\r\n\r\n")
     assert b"X-Latin-1: caf\xe9\r\n" in raw
     raw = await client.raw(b"GET http://example.com/headers/repeated HTTP/1.1\r\nConnection: close\r\n\r\n")
@@ -333,6 +331,6 @@ async def test_heads_may_be_strange(client):
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.sampled_from(["example.com", "a.example"]))
-def test_any_path_is_answered(path, host):
-    """Whatever is asked, the answer is a page."""
+def test_every_path_has_a_page(path, host):
+    """Every path has a page."""
     assert ask(f"/any/{path}", host).status == 200

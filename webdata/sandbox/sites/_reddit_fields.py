@@ -1,10 +1,10 @@
-"""The members of Reddit's things of 2026 that are the same for every invented one."""
+"""The fields of Reddit's things (https://www.reddit.com/dev/api) of 2026 that are the same for all invented ones."""
 
 from typing import Any
 
 Data = dict[str, Any]
 
-OF_BOTH: Data = {
+SHARED_FIELDS: Data = {
     "all_awardings": [], "approved_at_utc": None, "approved_by": None, "archived": False,
     "author_flair_background_color": None, "author_flair_css_class": None, "author_flair_richtext": [],
     "author_flair_template_id": None, "author_flair_text": None, "author_flair_text_color": None,
@@ -16,10 +16,10 @@ OF_BOTH: Data = {
     "stickied": False, "subreddit_type": "public", "top_awarded_type": None, "total_awards_received": 0,
     "treatment_tags": [], "user_reports": [],
 }  # fmt: skip
-"""What posts and comments share."""
+"""Of posts and comments."""
 
-OF_A_POST: Data = {
-    **OF_BOTH,
+POST_FIELDS: Data = {
+    **SHARED_FIELDS,
     "allow_live_comments": False, "category": None, "clicked": False, "content_categories": None,
     "contest_mode": False, "discussion_type": None, "hidden": False, "hide_score": False,
     "is_created_from_ads_ui": False,
@@ -32,14 +32,14 @@ OF_A_POST: Data = {
     "thumbnail_width": None, "view_count": None, "visited": False, "wls": 6,
 }  # fmt: skip
 
-OF_A_COMMENT: Data = {
-    **OF_BOTH,
+COMMENT_FIELDS: Data = {
+    **SHARED_FIELDS,
     "associated_award": None, "collapsed": False, "collapsed_because_crowd_control": None, "collapsed_reason": None,
     "collapsed_reason_code": None, "comment_type": None, "controversiality": 0, "score_hidden": False,
     "unrepliable_reason": None,
 }  # fmt: skip
 
-OF_A_SUBREDDIT: Data = {
+SUBREDDIT_FIELDS: Data = {
     "accept_followers": True, "accounts_active": None, "accounts_active_is_fuzzed": False, "active_user_count": None,
     "advertiser_category": "", "all_original_content": False, "allow_discovery": True, "allow_galleries": True,
     "allow_images": True, "allow_polls": True, "allow_predictions": False, "allow_talks": False,
@@ -65,7 +65,7 @@ OF_A_SUBREDDIT: Data = {
     "whitelist_status": "all_ads", "wiki_enabled": True, "wls": 6,
 }  # fmt: skip
 
-OF_A_USER: Data = {
+USER_FIELDS: Data = {
     "accept_chats": True, "accept_followers": True, "accept_pms": True, "awardee_karma": 0, "awarder_karma": 0,
     "has_subscribed": True, "has_verified_email": True, "hide_from_robots": False, "icon_img": "",
     "is_blocked": False, "is_employee": False, "is_friend": False, "is_gold": False, "is_mod": False,

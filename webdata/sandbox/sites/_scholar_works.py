@@ -1,7 +1,7 @@
-"""Invented scholarly works, and what an API says of them: the same ones for both indexes that the sandbox has.
+"""Invented scholarly works, the same ones for both indexes of the sandbox, and replies in JSON.
 
-Words of their own that both sites know (see `webdata.sandbox.scenarios`): `sandbox:nulls` are works of which nothing
-is known, `sandbox:hollow` is a page without works that tells of thousands, `sandbox:notfound` a 404.
+Scenarios of both sites (see `webdata.sandbox.scenarios`): `sandbox:nulls` is a page of works whose fields are null,
+`sandbox:hollow` a page without works and with a total of millions, `sandbox:notfound` a 404.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from webdata.sandbox.scenarios import NOT_UTF8, SCENARIO
 JSON: Headers = (("Content-Type", "application/json"),)
 
 WORKS = 347
-"""Works over any terms."""
+"""The number of works for any terms."""
 PREFIX = "10.5555"
-"""The DOI prefix that is kept for examples."""
-KEPT = 4096
+"""The DOI prefix that is reserved for examples."""
+CACHED_WORKS = 4096
 
 TITLES = (
     "{topic}: a systematic review",
@@ -46,12 +46,12 @@ FAMILY = ("Example", "Sample", "Lantern", "Northwind", "Quill", "Harbour", "Møl
 
 @dataclass(frozen=True)
 class Work:
-    """A work that nobody wrote."""
+    """An invented work."""
 
     number: int
-    """Its rank among all over the same terms, from 1."""
+    """Its rank in the results for its topic, from 1."""
     key: int
-    """What its identifiers are made of."""
+    """The number in its identifiers."""
     title: str
     authors: Sequence[tuple[str, str]]
     """Given and family names."""
@@ -72,9 +72,9 @@ class Work:
         return self.first_page + 11
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_WORKS)
 def work(topic: str, number: int) -> Work:
-    """The work of this rank over the topic."""
+    """The work of a rank in the results for a topic."""
     random = SeededRandom("work", topic, number)
     people = random.sample(FAMILY, random.number(1, 4))
     return Work(
@@ -93,18 +93,18 @@ def work(topic: str, number: int) -> Work:
 
 
 def works(terms: str, start: int, size: int) -> list[Work]:
-    """The works from `start` on."""
+    """The works for the terms, `size` at most, from the offset `start` on."""
     topic = " ".join(SCENARIO.sub("", terms).split()) or "examples"
     return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
 
 
-def data(told: Any, status: int = 200, headers: Headers = ()) -> Reply:
-    """An answer in JSON."""
-    return Reply(status, (*JSON, *headers), orjson.dumps(told))
+def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> Reply:
+    """A reply in JSON."""
+    return Reply(status, (*JSON, *headers), orjson.dumps(content))
 
 
-def broken(page: Handler, before: bytes) -> Handler:
-    """The page with bytes that are not UTF-8 at the beginning of the first text behind `before`."""
+def with_invalid_utf8(page: Handler, before: bytes) -> Handler:
+    """The page with bytes that are not UTF-8 after the first `before`."""
 
     def answer(request: SandboxRequest) -> Reply:
         reply = page(request)
@@ -113,6 +113,6 @@ def broken(page: Handler, before: bytes) -> Handler:
     return answer
 
 
-def whole(text: str, usual: int) -> int:
-    """A whole number as it stands in an address; -1 for what is none."""
-    return usual if not text else int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1
+def whole_number(text: str, default: int) -> int:
+    """The value of a parameter: the default for "", -1 for an invalid number."""
+    return default if not text else int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1

@@ -1,6 +1,6 @@
-"""Compressed pages: as they should be, torn, misnamed, and bombs that are small on the wire and 1 GB decoded.
+"""Compressed pages: valid, truncated, mislabelled, and bombs that are small on the wire and decode to 1 GB.
 
-Bombs repeat what a compressor writes for one block of zeros, so that none takes more than milliseconds to make.
+A bomb repeats the compressed form of one block of zeros, so it is made in milliseconds.
 """
 
 import gzip
@@ -23,18 +23,18 @@ Compress = Callable[[bytes], bytes]
 
 
 def gzipped(data: bytes) -> bytes:
-    """One member, without a time."""
+    """A gzip member (RFC 1952) without a modification time, so that its bytes never change."""
     return gzip.compress(data, mtime=0)
 
 
 def raw_deflated(data: bytes) -> bytes:
-    """A stream without zlib's head, as some servers send for `deflate`."""
+    """Deflate (RFC 1951) without the zlib header of `Content-Encoding: deflate` (RFC 9110, 8.4.1.2)."""
     packer = zlib.compressobj(wbits=-15)
     return packer.compress(data) + packer.flush()
 
 
 def zstandard_streamed(data: bytes) -> bytes:
-    """A frame that does not tell the size of what is in it."""
+    """A Zstandard frame (RFC 8878) without its content size."""
     packer = zstandard.ZstdCompressor().compressobj()
     return packer.compress(data) + packer.flush()
 
@@ -54,12 +54,12 @@ COMPRESSED: Mapping[str, tuple[str, str, Compress]] = {
     "unknown": ("sandbox", "plain, in an encoding that nobody knows", bytes),
     "identity": ("identity", "plain, and said to be", bytes),
 }
-"""By the names in their addresses: the Content-Encoding, what it is, and what makes it."""
+"""By last segment of the path: the Content-Encoding, a description, and the compressor."""
 
 
 @cache
 def gzip_bomb() -> bytes:
-    """One member, valid to its checksum."""
+    """A gzip member of 1 GiB of zeros with a valid checksum."""
     packer = zlib.compressobj(9, wbits=-15)
     block = packer.compress(bytes(BLOCK)) + packer.flush(zlib.Z_FULL_FLUSH)
     head = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
@@ -69,7 +69,7 @@ def gzip_bomb() -> bytes:
 
 @cache
 def brotli_bomb() -> bytes:
-    """One stream, whose flushed blocks are all alike but the first."""
+    """A Brotli stream of 1 GiB of zeros: from the second block on its flushed blocks are the same bytes."""
     packer = brotli.Compressor(quality=5)
     first, following = (packer.process(bytes(BLOCK)) + packer.flush() for _ in range(2))
     return bytes(first + following * (BOMB_BYTES // BLOCK - 1) + packer.finish())
@@ -77,7 +77,7 @@ def brotli_bomb() -> bytes:
 
 @cache
 def zstandard_bomb() -> bytes:
-    """One frame (RFC 8878) of blocks that say "128 KB of zeros"."""
+    """A frame (RFC 8878) of run-length blocks, each 128 KB of zeros."""
     size = 1 << 17
     count = BOMB_BYTES // size
     block = (1 << 1 | size << 3).to_bytes(3, "little") + b"\0"
@@ -94,19 +94,19 @@ BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
 
 
 def compressed(name: str, request: SandboxRequest) -> Reply:
-    """The article, compressed so."""
+    """The article, compressed by an entry of `COMPRESSED`."""
     encoding, _, compress = COMPRESSED[name]
     return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article_markup(request.url).encode()))
 
 
 def bomb(name: str, _request: SandboxRequest) -> Reply:
-    """A bomb, said to be a page."""
-    encoding, made = BOMBS[name]
-    return Reply(200, (*HTML, ("Content-Encoding", encoding)), made())
+    """A bomb, sent as HTML."""
+    encoding, make = BOMBS[name]
+    return Reply(200, (*HTML, ("Content-Encoding", encoding)), make())
 
 
 TRIALS = (
-    *(Trial(f"/compressed/{name}", what, partial(compressed, name)) for name, (_, what, _) in COMPRESSED.items()),
+    *(Trial(f"/compressed/{name}", text, partial(compressed, name)) for name, (_, text, _) in COMPRESSED.items()),
     *(
         Trial(f"/bomb/{name}", f"1 GB of zeros in {encoding}", partial(bomb, name))
         for name, (encoding, _) in BOMBS.items()

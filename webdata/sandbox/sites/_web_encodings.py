@@ -1,7 +1,6 @@
-"""Pages in every encoding of the web, declared by header, by meta, not at all, and wrongly."""
+"""Pages in the web's character encodings, declared by header, by meta element, not at all, or wrongly."""
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +11,7 @@ from webdata.sandbox.templates import Html, blocks
 
 @dataclass(frozen=True)
 class Sample:
-    """A text in a language, the codec that writes it, and the name that a page gives to the encoding."""
+    """A text, its language and codec, and the encoding's label on the page (by default its name in `SAMPLES`)."""
 
     language: str
     codec: str
@@ -20,7 +19,7 @@ class Sample:
     text: str
     label: str = ""
     mark: bytes = b""
-    """Bytes before the page: a byte-order mark."""
+    """The byte-order mark before the page."""
 
 
 CHINESE = "这是沙盒的一张网页,内容都是虚构的。天气很好,我们在河边的茶馆里喝茶,听老人讲过去的故事。"
@@ -72,7 +71,7 @@ SAMPLES = {
     "tis-620": Sample("th", "tis_620", "กระบะทราย", THAI),
     "iso-8859-7": Sample("el", "iso8859_7", "Αμμοδόχος", GREEK),
 }
-"""By the names in their addresses."""
+"""By name in the path."""
 MODES = {
     "header": "declared by the header",
     "meta": "declared by a meta element",
@@ -82,7 +81,7 @@ MODES = {
 
 
 def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
-    """The sample of an encoding, declared in this way."""
+    """A sample in its encoding, declared as the mode requires."""
     sample = SAMPLES[name]
     label = sample.label or name
     declared = ("iso-8859-1" if label == "utf-8" else "utf-8") if mode == "wrong" else label
@@ -97,10 +96,8 @@ def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
     return Reply(200, headers, sample.mark + markup.encode(sample.codec))
 
 
-def _trials() -> Iterator[Trial]:
-    for name in SAMPLES:
-        for mode, how in MODES.items():
-            yield Trial(f"/encoding/{name}/{mode}", f"{name}, {how}", partial(page, name, mode))
-
-
-TRIALS = tuple(_trials())
+TRIALS = tuple(
+    Trial(f"/encoding/{name}/{mode}", f"{name}, {declaration}", partial(page, name, mode))
+    for name in SAMPLES
+    for mode, declaration in MODES.items()
+)

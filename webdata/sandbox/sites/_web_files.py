@@ -1,4 +1,4 @@
-"""Files that are no pages, and pages that are sent as something else."""
+"""Files other than HTML, and HTML with another Content-Type."""
 
 import zlib
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from functools import partial
 
 import orjson
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
+from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.sites._web_pages import Trial, article_markup
 
 PDF = b"""%PDF-1.4
@@ -39,7 +39,7 @@ MARKDOWN = b"# The sandbox\n\nMarkdown *as it is*.\n"
 
 
 def png() -> bytes:
-    """A picture of one grey point."""
+    """A picture of one grey pixel."""
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big")
         for kind, data in (
@@ -66,7 +66,7 @@ FILES: Mapping[str, tuple[str, str, bytes]] = {
     "paper.txt": ("", "a PDF without Content-Type", PDF),
     "data.txt": ("text/plain", "JSON, said to be plain text", JSON),
 }
-"""By name: its Content-Type, what it is, its bytes."""
+"""By name: the Content-Type, a description, the bytes."""
 TYPES = {
     "plain": ("text/plain; charset=utf-8", "said to be plain text"),
     "octet": ("application/octet-stream", "said to be anything"),
@@ -77,26 +77,26 @@ TYPES = {
     "unheard": ("text/html; charset=klingon-8", "with a charset that nobody knows"),
     "nonsense": ("nonsense", "no type at all"),
 }
-"""By name: the Content-Type of an article, and what it is."""
+"""By name: the Content-Type of an article, and a description."""
 
 
 def typed(content_type: str, request: SandboxRequest) -> Reply:
-    """The article, sent with a Content-Type or without one."""
-    return Reply(200, _type(content_type), article_markup(request.url).encode())
+    """The article with a Content-Type, or without one for ""."""
+    return _reply(content_type, article_markup(request.url).encode())
 
 
 def file(name: str, _request: SandboxRequest) -> Reply:
-    """A file, under the type that it is said to have."""
+    """A file with its Content-Type."""
     content_type, _, data = FILES[name]
-    return Reply(200, _type(content_type), data)
+    return _reply(content_type, data)
 
 
-def _type(content_type: str) -> Headers:
-    return (("Content-Type", content_type),) if content_type else ()
+def _reply(content_type: str, body: bytes) -> Reply:
+    return Reply(200, (("Content-Type", content_type),) if content_type else (), body)
 
 
 TRIALS = (
-    *(Trial(f"/file/{name}", what, partial(file, name)) for name, (_, what, _) in FILES.items()),
-    *(Trial(f"/type/{name}", f"an article, {what}", partial(typed, kind)) for name, (kind, what) in TYPES.items()),
+    *(Trial(f"/file/{name}", text, partial(file, name)) for name, (_, text, _) in FILES.items()),
+    *(Trial(f"/type/{name}", f"an article, {text}", partial(typed, kind)) for name, (kind, text) in TYPES.items()),
     Trial("/type/none", "an article without Content-Type", partial(typed, "")),
 )

@@ -1,38 +1,36 @@
-"""Pages of the sandbox's web: invented articles, and small pages that say what they are."""
+"""The two kinds of HTML page of the sandbox's web: invented articles and small pages."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.templates import Html, blocks
 
 TEMPLATE = "url.html"
-TITLE = ("article", "index", "page", "html", "htm", "php")
-"""Words of an address that say nothing of a page."""
-
-Answer = Callable[[SandboxRequest], Reply]
+GENERIC_NAMES = ("article", "index", "page", "html", "htm", "php")
+"""File names that do not describe a page."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A page of the web: its path, what it is in one line, and how it answers."""
+    """A page that tests clients: its path on the example hosts, a description of one line, and its handler."""
 
     path: str
-    what: str
-    answer: Answer
+    description: str
+    answer: Handler
 
 
 def article(request: SandboxRequest) -> Reply:
-    """A whole page with a title, headings, a table, code and a note, and with all that stands around."""
+    """An article with headings, lists, a table, code, a picture and a footnote, amid navigation and scripts."""
     return Reply(200, HTML, article_markup(request.url).encode())
 
 
 def article_markup(url: str) -> str:
-    """The invented page of an address."""
+    """The HTML of the article at a URL."""
     random = SeededRandom("article", url)
     publisher, _ = random.choice(PUBLISHERS)
-    topic = _topic(url)
+    topic = next(_topics(url))
     return blocks(TEMPLATE)["article"].fill(
         url=url,
         base=url.partition("?")[0].rpartition("/")[0] + "/files/",
@@ -53,31 +51,27 @@ def article_markup(url: str) -> str:
     )
 
 
-def line(title: str, text: str, *, head: Html = Html(""), more: Html = Html("")) -> bytes:  # noqa: B008 - never changed
-    """A small page in UTF-8."""
+def small_page(title: str, text: str, *, head: Html = Html(""), more: Html = Html("")) -> bytes:  # noqa: B008 - immutable
+    """A page with a heading and a line of text, in UTF-8."""
     return blocks(TEMPLATE)["line"].fill(title=title, text=text, head=head, more=more).encode()
 
 
-def said(status: int, title: str, text: str, headers: Headers = HTML) -> Reply:
-    """A reply with a small page."""
-    return Reply(status, headers, line(title, text))
+def small_reply(status: int, title: str, text: str, headers: Headers = HTML) -> Reply:
+    """A reply with a small page as its body."""
+    return Reply(status, headers, small_page(title, text))
 
 
-def constant(reply: Reply) -> Answer:
-    """The same reply for whatever is asked."""
+def constant(reply: Reply) -> Handler:
+    """A handler with the same reply for every request."""
     return lambda _: reply
 
 
-def _topic(url: str) -> str:
-    """What a page may be about, from its address."""
-    return next(_words(url.partition("://")[2].partition("?")[0]), "an example")
-
-
-def _words(address: str) -> Iterator[str]:
-    host, _, path = address.partition("/")
-    for part in reversed(path.split("/")):
-        words = part.rpartition(".")[0] or part
-        text = " ".join(words.replace("-", " ").replace("_", " ").split())
-        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in TITLE:
+def _topics(url: str) -> Iterator[str]:
+    """Possible topics of a page: the readable segments of its path from the last to the first, then its host."""
+    host, _, path = url.partition("://")[2].partition("?")[0].partition("/")
+    for segment in reversed(path.split("/")):
+        name = segment.rpartition(".")[0] or segment
+        text = " ".join(name.replace("-", " ").replace("_", " ").split())
+        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in GENERIC_NAMES:
             yield text
     yield host

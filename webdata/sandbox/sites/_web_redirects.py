@@ -1,16 +1,15 @@
-"""Ways from one page to another: redirects, refreshes, and a cookie that must come back."""
+"""Redirects, refreshes, and a redirect that sets a cookie and requires it."""
 
-from collections.abc import Iterator
 from functools import partial
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, constant, line, said
+from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, constant, small_page, small_reply
 from webdata.sandbox.templates import blocks
 
 END = "/article"
 STATUSES = (301, 302, 303, 307, 308)
-LONGEST = 12
-"""Hops; fetchers follow ten or twenty."""
+MAX_HOPS = 12
+"""Of a chain; clients follow ten or twenty."""
 COOKIE = "sandbox-visitor"
 
 LOCATIONS = {
@@ -39,64 +38,66 @@ REFRESHES = {
 }
 
 
-def chain(status: int, left: int, _request: SandboxRequest) -> Reply:
-    """One hop of many; the last leads to the article."""
-    return redirect(f"/redirect/{status}/{left - 1}" if left > 1 else END, status)
+def chain(status: int, hops: int, _request: SandboxRequest) -> Reply:
+    """The redirect with so many hops to the article."""
+    return redirect(f"/redirect/{status}/{hops - 1}" if hops > 1 else END, status)
 
 
 def loop(request: SandboxRequest) -> Reply:
-    """Two addresses that lead to each other."""
+    """The redirect from one of two URLs to the other."""
     return redirect("/redirect/loop/b" if request.path.endswith("/a") else "/redirect/loop/a")
 
 
 def refresh(content: str) -> Reply:
-    """A page that leads on by itself."""
+    """A page with a meta refresh."""
     return Reply(
-        200, HTML, line("Moved", "You will be taken along.", head=blocks(TEMPLATE)["refresh"].fill(content=content))
+        200,
+        HTML,
+        small_page("Moved", "You will be taken along.", head=blocks(TEMPLATE)["refresh"].fill(content=content)),
     )
 
 
-def refresh_chain(left: int, _request: SandboxRequest) -> Reply:
-    """One refresh of many; the last leads to the article."""
-    return refresh(f"0; url=/refresh/chain/{left - 1}" if left > 1 else f"0; url={END}")
+def refresh_chain(refreshes: int, _request: SandboxRequest) -> Reply:
+    """The page with so many refreshes to the article."""
+    return refresh(f"0; url=/refresh/chain/{refreshes - 1}" if refreshes > 1 else f"0; url={END}")
 
 
 def give_cookie(_request: SandboxRequest) -> Reply:
-    """Sends the client on with a cookie."""
+    """The redirect that sets the cookie."""
     return redirect("/cookie/check", headers=(("Set-Cookie", f"{COOKIE}=yes; Path=/"),))
 
 
 def check_cookie(request: SandboxRequest) -> Reply:
-    """Shows the page to those who bring the cookie, and sends all others back for it."""
+    """The page for a request with the cookie, else the redirect to where it is set."""
     if request.cookies.get(COOKIE) == "yes":
-        return said(200, "The cookie came back", "Whoever reads this keeps cookies.")
+        return small_reply(200, "The cookie came back", "Whoever reads this keeps cookies.")
     return redirect("/cookie")
 
 
-def _chains() -> Iterator[Trial]:
-    for status in STATUSES:
-        for hops in range(1, LONGEST + 1):
-            yield Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
-
-
 TRIALS = (
-    *_chains(),
+    *(
+        Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
+        for status in STATUSES
+        for hops in range(1, MAX_HOPS + 1)
+    ),
     Trial("/redirect/loop/a", "two addresses that lead to each other", loop),
     Trial("/redirect/loop/b", "the other one of the two", loop),
     *(
-        Trial(f"/redirect/to/{name}", f"a redirect: {what}", constant(redirect(to)))
-        for name, (what, to) in LOCATIONS.items()
+        Trial(f"/redirect/to/{name}", f"a redirect: {text}", constant(redirect(to)))
+        for name, (text, to) in LOCATIONS.items()
     ),
-    Trial("/redirect/to/nowhere", "302 without a Location", constant(Reply(302, HTML, line("Found", "But where?")))),
+    Trial(
+        "/redirect/to/nowhere", "302 without a Location", constant(Reply(302, HTML, small_page("Found", "But where?")))
+    ),
     *(
-        Trial(f"/refresh/{name}", f"meta refresh {what}", constant(refresh(to)))
-        for name, (what, to) in REFRESHES.items()
+        Trial(f"/refresh/{name}", f"meta refresh {text}", constant(refresh(content)))
+        for name, (text, content) in REFRESHES.items()
     ),
     *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(refresh_chain, n)) for n in range(1, 12)),
     Trial(
         "/refresh/header",
         "a Refresh header",
-        constant(Reply(200, (*HTML, ("Refresh", "0; url=/article")), line("Moved", "On."))),
+        constant(Reply(200, (*HTML, ("Refresh", "0; url=/article")), small_page("Moved", "On."))),
     ),
     Trial("/cookie", "a cookie on a redirect, which must come back", give_cookie),
     Trial("/cookie/check", "the page for those who bring it", check_cookie),

@@ -1,4 +1,4 @@
-"""Replies that are late, torn, endless, too large, or have strange heads."""
+"""Replies that are late, truncated, endless, too large, malformed, or have unusual headers."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,16 +6,17 @@ from http import HTTPStatus
 from itertools import repeat
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
-from webdata.sandbox.sites._web_pages import Trial, article, article_markup, constant, line, said
+from webdata.sandbox.sites._web_pages import Trial, article, article_markup, constant, small_page, small_reply
 from webdata.sandbox.wire import head_bytes
 
 HUGE_BYTES = 25 * 1024 * 1024
-DEPTH = 200_000
-PIECE = 16 * 1024
+NESTED_ELEMENTS = 200_000
+PIECE_BYTES = 16 * 1024
 DRIP_BYTES = 40
 STATUSES = (
     201, 203, 206, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 418, 421, 429, 451, 500, 502, 503, 504, 520,
 )  # fmt: skip
+BODILESS = (204, 205, 304)
 DELAYS = (1, 2, 3, 5, 10, 30, 60)
 PLAIN_HEAD = (*HTML, ("Connection", "close"))
 CHUNKED = (*PLAIN_HEAD, ("Transfer-Encoding", "chunked"))
@@ -31,46 +32,46 @@ HEADS = {
 
 
 def late(seconds: int, request: SandboxRequest) -> Reply:
-    """The article, so many seconds later."""
+    """The article after a delay."""
     return Reply(200, HTML, article_markup(request.url).encode(), delay=seconds)
 
 
 def halved(request: SandboxRequest) -> Reply:
-    """Half of what Content-Length promises."""
+    """Half of the body that Content-Length announces."""
     body = article(request).body
     return Reply(200, HTML, body, cut=len(body) // 2)
 
 
 def in_pieces(pieces: Sequence[bytes], pause: float = 0) -> Reply:
-    """Bytes as they are, each after a pause."""
+    """Pieces of raw bytes with a pause (seconds) between them."""
     return Reply(pieces=lambda: iter(pieces), pause=pause)
 
 
 def chunked(request: SandboxRequest) -> Reply:
-    """The article in chunks, whole."""
+    """The article in chunks (RFC 9112, 7.1)."""
     return in_pieces([*_chunks(request), b"0\r\n\r\n"])
 
 
 def chunked_cut(request: SandboxRequest) -> Reply:
-    """The article in chunks, of which the last never come."""
+    """The article in chunks, without the last ones."""
     pieces = _chunks(request)
     return in_pieces(pieces[: len(pieces) // 2])
 
 
 def until_closed(request: SandboxRequest) -> Reply:
-    """The article without its length: it ends with the connection."""
+    """The article without a Content-Length; the end of the connection ends it."""
     return in_pieces([head_bytes(200, PLAIN_HEAD), article(request).body])
 
 
 def slow_head(_request: SandboxRequest) -> Reply:
-    """A line of the head every half second, for some seconds."""
+    """The response head, one line every half second."""
     lines = head_bytes(200, (*HTML, *((f"X-{n}", "late") for n in range(4)), ("Content-Length", "0"))).splitlines(True)
     return in_pieces(lines, pause=0.5)
 
 
 def drip(_request: SandboxRequest) -> Reply:
-    """One byte every half second."""
-    body = line("Drip", "One byte after the other.")[:DRIP_BYTES]
+    """A body of one byte every half second."""
+    body = small_page("Drip", "One byte after the other.")[:DRIP_BYTES]
     head = head_bytes(200, (*HTML, ("Content-Length", str(len(body)))))
     return in_pieces([head, *(bytes([byte]) for byte in body)], pause=0.5)
 
@@ -80,24 +81,25 @@ def endless(_request: SandboxRequest) -> Reply:
 
     def pieces() -> Iterator[bytes]:
         yield head_bytes(200, PLAIN_HEAD)
-        yield from repeat(b"<p>and so on</p>".ljust(PIECE))
+        yield from repeat(b"<p>and so on</p>".ljust(PIECE_BYTES))
 
     return Reply(pieces=pieces, pause=0.001)
 
 
 def large(_request: SandboxRequest) -> Reply:
-    """A small page with white space behind it."""
-    return Reply(200, HTML, line("Large", "A large page.").ljust(HUGE_BYTES))
+    """A page of 25 MB, most of it white space."""
+    return Reply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
 
 
 def deep(_request: SandboxRequest) -> Reply:
-    """Elements in each other, as deep as no page needs."""
-    return Reply(200, HTML, b"<title>Deep</title>" + b"<div>" * DEPTH + b"the bottom" + b"</div>" * DEPTH)
+    """A page of deeply nested elements."""
+    body = b"<div>" * NESTED_ELEMENTS + b"the bottom" + b"</div>" * NESTED_ELEMENTS
+    return Reply(200, HTML, b"<title>Deep</title>" + body)
 
 
 def broken_markup() -> dict[str, tuple[str, bytes]]:
-    """Bodies by name that parsers stumble over."""
-    page = line("Odd bytes", "Some of them are odd.")
+    """Malformed bodies that are hard for parsers, by name: description and bytes."""
+    page = small_page("Odd bytes", "Some of them are odd.")
     return {
         "nul": ("NULs in the text", page.replace(b"odd.", b"o\0d\0d.\0")),
         "controls": (
@@ -128,28 +130,19 @@ def _chunks(request: SandboxRequest) -> list[bytes]:
 
 
 def _status(code: int) -> Reply:
-    try:
-        name = HTTPStatus(code).phrase
-    except ValueError:
-        name = "Unknown"
-    return said(code, f"{code} {name}", "The page is what the status says.")
-
-
-def _statuses() -> Iterator[Trial]:
-    for code in STATUSES:
-        yield Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code)))
-    for code in (204, 205, 304):
-        yield Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ())))
+    name = next((status.phrase for status in HTTPStatus if status == code), "Unknown")
+    return small_reply(code, f"{code} {name}", "The page is what the status says.")
 
 
 TRIALS = (
-    *_statuses(),
+    *(Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code))) for code in STATUSES),
+    *(Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ()))) for code in BODILESS),
     *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(late, seconds)) for seconds in DELAYS),
     Trial("/slow/head", "a head that comes line by line", slow_head),
     Trial("/slow/drip", f"{DRIP_BYTES} bytes, each after half a second", drip),
     Trial("/endless", "a body without an end", endless),
     Trial("/huge", "a page of 25 MB", large),
-    Trial("/deep", f"{DEPTH:,} nested elements", deep),
+    Trial("/deep", f"{NESTED_ELEMENTS:,} nested elements", deep),
     Trial("/empty", "200 without a body", constant(Reply())),
     Trial("/truncated", "half of what Content-Length says", halved),
     Trial("/chunked/whole", "an article in chunks", chunked),
@@ -157,8 +150,8 @@ TRIALS = (
     Trial("/until-closed", "an article without Content-Length", until_closed),
     Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
     *(
-        Trial(f"/headers/{name}", what, constant(said(200, "Headers", what, head)))
-        for name, (what, head) in HEADS.items()
+        Trial(f"/headers/{name}", text, constant(small_reply(200, "Headers", text, head)))
+        for name, (text, head) in HEADS.items()
     ),
-    *(Trial(f"/odd/{name}", what, constant(Reply(200, HTML, body))) for name, (what, body) in broken_markup().items()),
+    *(Trial(f"/odd/{name}", text, constant(Reply(200, HTML, body))) for name, (text, body) in broken_markup().items()),
 )

@@ -1,9 +1,9 @@
-"""Pages that lead to where nobody should go, and pages of those who let nobody in."""
+"""Pages that lead to forbidden addresses, and the block pages of firewalls."""
 
 from functools import partial
 
 from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, article_markup, constant, line
+from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, article_markup, constant, small_page
 from webdata.sandbox.sites._web_redirects import refresh
 from webdata.sandbox.templates import blocks
 
@@ -24,30 +24,30 @@ TARGETS = {
     "data": "data:text/html,<h1>data</h1>",
     "script": "javascript:alert(1)",
 }
-"""Addresses that are not to be asked, by name."""
+"""URLs that a client must not request, by name."""
 PROTECTED: dict[str, tuple[str, int, Headers]] = {
     "cloudflare": ("Cloudflare's challenge", 403, (("Server", "cloudflare"), ("cf-mitigated", "challenge"))),
     "cloudflare_denial": ("Cloudflare's refusal", 403, (("Server", "cloudflare"), ("cf-ray", "5a4db0c5a4db0c5a-AMS"))),
     "datadome": ("DataDome's captcha", 403, (("x-datadome", "protected"), ("x-dd-b", "1"))),
     "akamai": ("Akamai's refusal", 403, (("Server", "AkamaiGHost"),)),
 }
-"""By block of the template: what it is, its status and its headers."""
+"""By block of the template: a description, the status and the headers."""
 
 
 def subresources(target: str, _request: SandboxRequest) -> Reply:
-    """A page whose pictures, scripts, frames and forms all aim at a target."""
+    """A page whose pictures, scripts, frames and forms have a target as their URL."""
     more = blocks(TEMPLATE)["subresources"].fill(target=target)
-    return Reply(200, HTML, line("Subresources", "Whoever loads them goes astray.", more=more))
+    return Reply(200, HTML, small_page("Subresources", "Whoever loads them goes astray.", more=more))
 
 
 def protected(name: str, request: SandboxRequest) -> Reply:
-    """The page of a firewall."""
+    """A firewall's block page."""
     _, status, headers = PROTECTED[name]
     return Reply(status, (*HTML, *headers), blocks(TEMPLATE)[name].fill(host=request.host).encode())
 
 
 def with_widget(request: SandboxRequest) -> Reply:
-    """An article with a form that has a challenge's widget: no obstacle."""
+    """An article with a challenge's widget in a form, which is no block page."""
     form = blocks(TEMPLATE)["turnstile"].fill()
     return Reply(200, HTML, article_markup(request.url).replace("</article>", f"{form}</article>").encode())
 
@@ -70,8 +70,8 @@ TRIALS = (
     ),
     Trial("/trap/page/port", "the same, at port 8080", partial(subresources, "http://127.0.0.1:8080/")),
     *(
-        Trial(f"/challenge/{name.replace('_', '-')}", what, partial(protected, name))
-        for name, (what, _, _) in PROTECTED.items()
+        Trial(f"/challenge/{name.replace('_', '-')}", text, partial(protected, name))
+        for name, (text, _, _) in PROTECTED.items()
     ),
     Trial("/challenge/widget", "an article whose form has a challenge's widget: no obstacle", with_widget),
 )

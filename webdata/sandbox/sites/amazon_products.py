@@ -2,11 +2,11 @@
 
 Its own scenarios (see `webdata.sandbox.scenarios`), besides captcha, denied, limited, error, empty and layout:
 
-| word | what happens |
+| scenario | effect |
 |---|---|
-| `sandbox:challenge` | the firewall's script challenge (202); a real browser passes it |
-| `sandbox:robot` | the captcha of letters, and nothing passes it |
-| `sandbox:signin` | a redirect to the page to sign in |
+| `sandbox:challenge` | the firewall's script challenge (202), until a real browser solves it |
+| `sandbox:robot` | the captcha of letters for every client |
+| `sandbox:signin` | a redirect to the sign-in page |
 """
 
 from collections.abc import Callable
@@ -24,37 +24,37 @@ FIREWALL_COOKIE = "aws-waf-token"
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """Amazon's answer: home, a page of results, or what stands in its place."""
+    """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/s" or path.startswith("/s/ref="):
-        return _search(request)
+        return _results(request)
     if path == "":
-        return Reply(200, HTML, _filled("home", shop=_shop(request)))
+        return Reply(200, HTML, _markup("home", shop=_shop(request)))
     if path == "/ap/signin":
-        return Reply(200, HTML, _filled("sign_in", host=request.host))
+        return Reply(200, HTML, _markup("sign_in", host=request.host))
     if path == "/errors/validateCaptcha":
         return redirect(_next(request))
     return _error(HTTPStatus.NOT_FOUND)(request)
 
 
-def _search(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> Reply:
     if request.method not in ("GET", "HEAD"):
         return _error(HTTPStatus.METHOD_NOT_ALLOWED)(request)
     terms = _terms(request)
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _shown(page), SCENARIOS)
+    return apply_scenarios(request, terms, _handler(page), SCENARIOS)
 
 
 def _terms(request: SandboxRequest) -> str:
     return request.first("k") or request.first("field-keywords")
 
 
-def _shown(make: Callable[[Search], bytes]) -> Handler:
-    return lambda request: Reply(200, HTML, make(_wanted(request)))
+def _handler(render: Callable[[Search], bytes]) -> Handler:
+    return lambda request: Reply(200, HTML, render(_search(request)))
 
 
-def _wanted(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> Search:
     number = request.first("page")
     return Search(
         q=_terms(request),
@@ -65,71 +65,63 @@ def _wanted(request: SandboxRequest) -> Search:
 
 
 def _captcha(request: SandboxRequest) -> Reply:
-    """The button to go on shopping until a browser has solved what stands behind it, then the results."""
+    """The captcha until a browser has solved it, then the results."""
     if solved(request, CAPTCHA_COOKIE):
-        return _shown(page)(request)
-    return Reply(200, HTML, _obstacle(request, "captcha", _script(CAPTCHA_COOKIE)))
-
-
-def _robot(request: SandboxRequest) -> Reply:
-    return Reply(200, HTML, _obstacle(request, "robot", NOTHING))
+        return _handler(page)(request)
+    return Reply(200, HTML, _interstitial(request, "captcha", _script(CAPTCHA_COOKIE)))
 
 
 def _firewall(request: SandboxRequest) -> Reply:
     """The firewall's challenge until a browser has solved it, then the results."""
     if solved(request, FIREWALL_COOKIE):
-        return _shown(page)(request)
-    named: Headers = (("x-amzn-waf-action", "challenge"), *HTML)
-    return Reply(HTTPStatus.ACCEPTED.value, named, _obstacle(request, "challenge", _script(FIREWALL_COOKIE)))
+        return _handler(page)(request)
+    headers: Headers = (("x-amzn-waf-action", "challenge"), *HTML)
+    return Reply(HTTPStatus.ACCEPTED.value, headers, _interstitial(request, "challenge", _script(FIREWALL_COOKIE)))
 
 
-def _obstacle(request: SandboxRequest, name: str, script: Html) -> bytes:
+def _interstitial(request: SandboxRequest, name: str, script: Html) -> bytes:
     values = {"challenge": challenge_id(request.url), "url": request.url, "next": request.target}
-    return _filled(name, shop=_shop(request), script=script, **values)
+    return _markup(name, shop=_shop(request), script=script, **values)
 
 
 def _script(cookie: str) -> Html:
     return blocks("google_interstitials.html")["pass"].fill(cookie=cookie)
 
 
-def _sign_in(request: SandboxRequest) -> Reply:
-    return redirect(f"{request.scheme}://{request.host}/ap/signin")
-
-
 def _next(request: SandboxRequest) -> str:
-    """Where the captcha's form goes on: only ever to the same shop."""
+    """The URL after the captcha's form, always on the same host."""
     path = request.first("amzn-r")
     inside = path.startswith("/") and not path.startswith(("//", "/\\"))
     return f"{request.scheme}://{request.host}{path if inside else '/'}"
 
 
 def _error(status: HTTPStatus) -> Handler:
-    def shown(request: SandboxRequest) -> Reply:
+    def handler(request: SandboxRequest) -> Reply:
         reason = f"{status.phrase}: this sandbox has no such page, or wants to have none."
-        markup = _filled(
+        markup = _markup(
             "error", status=status.value, shop=_shop(request), title="Sorry! Something is wrong", reason=reason
         )
         return Reply(status.value, HTML, markup)
 
-    return shown
+    return handler
 
 
 def _shop(request: SandboxRequest) -> str:
     return f"Amazon.{request.host.rpartition('amazon.')[2]}"
 
 
-def _filled(name: str, **values: str | int) -> bytes:
+def _markup(name: str, **values: str | int) -> bytes:
     return blocks("amazon_products.html")[name].fill(**values).encode("utf-8", "replace")
 
 
 SCENARIOS: dict[str, Handler] = {
     "captcha": _captcha,
     "challenge": _firewall,
-    "robot": _robot,
-    "signin": _sign_in,
+    "robot": lambda request: Reply(200, HTML, _interstitial(request, "robot", NOTHING)),
+    "signin": lambda request: redirect(f"{request.scheme}://{request.host}/ap/signin"),
     "denied": _error(HTTPStatus.FORBIDDEN),
     "limited": _error(HTTPStatus.TOO_MANY_REQUESTS),
     "error": _error(HTTPStatus.SERVICE_UNAVAILABLE),
-    "empty": _shown(empty_page),
-    "layout": _shown(unknown_page),
+    "empty": _handler(empty_page),
+    "layout": _handler(unknown_page),
 }

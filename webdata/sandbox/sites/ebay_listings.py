@@ -3,17 +3,18 @@
 Its own scenarios (see `webdata.sandbox.scenarios`), besides captcha, enablejs, denied, limited, error, empty and
 layout:
 
-| word | what happens |
+| scenario | effect |
 |---|---|
 | `sandbox:few` | three listings match, nine more match fewer words |
 | `sandbox:loose` | nothing matches, nine listings match fewer words |
 | `sandbox:evo` | the layout called search-evo |
-| `sandbox:signin` | the page to sign in |
+| `sandbox:signin` | a redirect to the sign-in page |
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
@@ -31,10 +32,10 @@ CAPTCHA, CHALLENGE = "/splashui/captcha", "/splashui/challenge"
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """EBay's answer: home, a page of results, or what stands in its place."""
+    """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/sch/i.html":
-        return _search(request)
+        return _results(request)
     if path in (CAPTCHA, CHALLENGE):
         return _splash(_next(request), "Security Measure" if path == CAPTCHA else "Pardon Our Interruption...")
     if path == "" or request.host.startswith("signin."):
@@ -42,20 +43,21 @@ def answer(request: SandboxRequest) -> Reply:
     return _error(HTTPStatus.NOT_FOUND, "This page is missing.")
 
 
-def _search(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> Reply:
     if request.method not in ("GET", "HEAD"):
         return _error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
     terms = request.first("_nkw")
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _shown(page, lambda search: search), SCENARIOS)
+    return apply_scenarios(request, terms, _handler(), SCENARIOS)
 
 
-def _shown(make: Callable[[Search], bytes], changed: Callable[[Search], Search]) -> Handler:
-    return lambda request: Reply(200, HTML, make(changed(_wanted(request))))
+def _handler(render: Callable[[Search], bytes] = page, **changes: Any) -> Handler:
+    """A page of the request's search with some fields changed."""
+    return lambda request: Reply(200, HTML, render(replace(_search(request), **changes)))
 
 
-def _wanted(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> Search:
     number, size = request.first("_pgn"), request.first("_ipg")
     return Search(
         q=request.first("_nkw"),
@@ -66,22 +68,18 @@ def _wanted(request: SandboxRequest) -> Search:
     )
 
 
-def _results(request: SandboxRequest) -> Reply:
-    return Reply(200, HTML, page(_wanted(request)))
-
-
 def _captcha(request: SandboxRequest) -> Reply:
-    """The captcha at its own address, until a browser has solved it, then the results."""
+    """The redirect to the captcha until a browser has solved it, then the results."""
     if solved(request, CHALLENGE_COOKIE):
-        return _results(request)
-    asked = urlencode({"ap": "1", "appName": "orch", "ru": request.url})
-    return redirect(f"{request.scheme}://{request.host}{CAPTCHA}?{asked}", 307)
+        return _handler()(request)
+    parameters = urlencode({"ap": "1", "appName": "orch", "ru": request.url})
+    return redirect(f"{request.scheme}://{request.host}{CAPTCHA}?{parameters}", 307)
 
 
-def _checked(request: SandboxRequest) -> Reply:
-    """The check of the browser in the place of the results, until a browser has passed it."""
+def _browser_check(request: SandboxRequest) -> Reply:
+    """The browser check until a browser has solved it, then the results."""
     if solved(request, CHALLENGE_COOKIE):
-        return _results(request)
+        return _handler()(request)
     return _splash(request.url, "Pardon Our Interruption...")
 
 
@@ -92,7 +90,7 @@ def _splash(url: str, title: str) -> Reply:
 
 
 def _next(request: SandboxRequest) -> str:
-    """Where to go on: only ever on the same site."""
+    """The URL after the captcha, always on the same host."""
     root = f"{request.scheme}://{request.host}/"
     return request.first("ru") if request.first("ru").startswith(root) else root
 
@@ -102,10 +100,6 @@ def _sign_in(request: SandboxRequest) -> Reply:
     return redirect(f"{request.scheme}://signin.{host}/ws/eBayISAPI.dll?{urlencode({'ru': request.url})}")
 
 
-def _refused(status: HTTPStatus, reason: str) -> Handler:
-    return lambda _: _error(status, reason)
-
-
 def _error(status: HTTPStatus, reason: str) -> Reply:
     markup = blocks("ebay_listings.html")["error"].fill(phrase=status.phrase, reason=reason)
     return Reply(status.value, HTML, markup.encode())
@@ -113,14 +107,14 @@ def _error(status: HTTPStatus, reason: str) -> Reply:
 
 SCENARIOS: dict[str, Handler] = {
     "captcha": _captcha,
-    "enablejs": _checked,
+    "enablejs": _browser_check,
     "signin": _sign_in,
-    "denied": _refused(HTTPStatus.FORBIDDEN, "Access Denied"),
-    "limited": _refused(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
-    "error": _refused(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
-    "empty": _shown(page, lambda search: replace(search, found="nothing")),
-    "few": _shown(page, lambda search: replace(search, found="few")),
-    "loose": _shown(page, lambda search: replace(search, found="none")),
-    "evo": _shown(page, lambda search: replace(search, evo=True)),
-    "layout": _shown(unknown_page, lambda search: search),
+    "denied": lambda _: _error(HTTPStatus.FORBIDDEN, "Access Denied"),
+    "limited": lambda _: _error(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
+    "error": lambda _: _error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
+    "empty": _handler(matches="nothing"),
+    "few": _handler(matches="few"),
+    "loose": _handler(matches="none"),
+    "evo": _handler(evo=True),
+    "layout": _handler(unknown_page),
 }

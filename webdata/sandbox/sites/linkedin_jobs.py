@@ -1,7 +1,7 @@
-"""LinkedIn's job postings for guests in the layout of 2026, with invented content.
+"""LinkedIn's public job postings in the layout of 2026, with invented content.
 
-A search has 47 postings. The list that guests scroll through gives ten a request, and nothing but its first line
-where there are no more; `/jobs/search` gives the first sixty with the whole page around them.
+A search has 47 postings. The endpoint of the endless list returns ten cards a request, and past the last posting its
+first line alone; `/jobs/search` is the whole page with the first sixty cards.
 """
 
 from collections.abc import Callable
@@ -18,18 +18,18 @@ from webdata.sandbox.templates import Html, blocks, joined
 HOSTS = (".linkedin.com",)
 
 TEMPLATE = "linkedin_jobs.html"
-PART = "/jobs-guest/jobs/api/seeMoreJobPostings/search"
-WHOLE = "/jobs/search"
-WALL = "/authwall"
+LIST = "/jobs-guest/jobs/api/seeMoreJobPostings/search"
+PAGE = "/jobs/search"
+AUTHWALL = "/authwall"
 CHECKPOINT = "/checkpoint/challenge"
 
 POSTINGS = 47
-IN_A_PART = 10
-ON_A_PAGE = 60
-LAST_START = 1000
-KEPT_PAGES = 256
-REFUSED = 999
-"""LinkedIn's own status."""
+CARDS_A_LIST_PAGE = 10
+CARDS_A_WHOLE_PAGE = 60
+MAX_START = 1000
+CACHED_PAGES = 256
+DENIED = 999
+"""LinkedIn's own status for a denied request."""
 
 POSITIONS = ("{topic}", "Senior {topic}", "Lead {topic}", "{topic} II", "{topic} (Remote)", "{topic} - Hybrid")
 REMARKS = ("Actively Hiring", "Be an early applicant", "Medical insurance +2 benefits")
@@ -38,78 +38,70 @@ AROUND = ("", "Greater ", "North ", "")
 
 @dataclass(frozen=True)
 class Search:
-    """What is asked for."""
+    """The parameters of one page of LinkedIn's postings."""
 
     keywords: str
     location: str
     start: int = 0
     postings: int = POSTINGS
-    known: bool = True
-    """Whether the layout is one that a parser may know."""
+    is_known_layout: bool = True
+    """Whether parsers know the layout of the cards."""
 
     @property
     def topic(self) -> str:
-        """The keywords without words for the sandbox."""
+        """The keywords without scenarios."""
         return " ".join(SCENARIO.sub("", self.keywords).split()) or "Clerk"
 
 
-Show = Callable[[Search], Reply]
+Render = Callable[[Search], Reply]
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """A part of the list, the whole page, or what the terms ask for instead."""
+    """A page of the list, the whole page, or the reply of the scenarios in the keywords."""
     path = request.path.rstrip("/")
-    pages = {PART: part, WHOLE: whole}
-    if path == WALL:
-        return wall(request)
+    pages = {LIST: list_page, PAGE: whole_page}
+    if path == AUTHWALL:
+        return _page(blocks(TEMPLATE)["authwall"].fill(url=request.first("sessionRedirect")))
     if path.startswith(CHECKPOINT):
         return _page(blocks(TEMPLATE)["checkpoint"].fill())
     if path not in pages:
         return plain(404, "There is no such page.")
-    asked = Search(request.first("keywords"), request.first("location") or "United States", _start(request))
-    show = pages[path]
-    return apply_scenarios(request, asked.keywords, lambda _: show(asked), _scenarios(show, asked))
+    search = Search(request.first("keywords"), request.first("location") or "United States", _start(request))
+    render = pages[path]
+    return apply_scenarios(request, search.keywords, lambda _: render(search), _scenarios(render, search))
 
 
-def _scenarios(show: Show, asked: Search) -> dict[str, Handler]:
-    def shown(search: Search) -> Handler:
-        return lambda _: show(search)
-
+def _scenarios(render: Render, search: Search) -> dict[str, Handler]:
     return {
         "captcha": lambda request: redirect(f"{_home(request)}{CHECKPOINT}/sandbox"),
-        "login": lambda request: redirect(f"{_home(request)}{WALL}?{urlencode({'sessionRedirect': request.url})}"),
-        "denied": lambda _: Reply(REFUSED, HTML, blocks(TEMPLATE)["refusal"].fill().encode()),
+        "login": lambda request: redirect(f"{_home(request)}{AUTHWALL}?{urlencode({'sessionRedirect': request.url})}"),
+        "denied": lambda _: Reply(DENIED, HTML, blocks(TEMPLATE)["refusal"].fill().encode()),
         "limited": lambda _: Reply(HTTPStatus.TOO_MANY_REQUESTS),
         "error": lambda _: Reply(HTTPStatus.INTERNAL_SERVER_ERROR),
-        "empty": shown(replace(asked, postings=0)),
-        "layout": shown(replace(asked, known=False)),
+        "empty": lambda _: render(replace(search, postings=0)),
+        "layout": lambda _: render(replace(search, is_known_layout=False)),
     }
 
 
-@lru_cache(maxsize=KEPT_PAGES)
-def part(search: Search) -> Reply:
+@lru_cache(maxsize=CACHED_PAGES)
+def list_page(search: Search) -> Reply:
     """The cards from `start` on, without a page around them."""
-    if search.start >= LAST_START:
+    if search.start >= MAX_START:
         return Reply(HTTPStatus.BAD_REQUEST)
-    cards = _cards(search, search.start, search.start + IN_A_PART)
+    cards = _cards(search, search.start, search.start + CARDS_A_LIST_PAGE)
     return _page(blocks(TEMPLATE)["part"].fill(cards=cards))
 
 
-@lru_cache(maxsize=KEPT_PAGES)
-def whole(search: Search) -> Reply:
-    """The first cards in their page; where there are none, it says so."""
+@lru_cache(maxsize=CACHED_PAGES)
+def whole_page(search: Search) -> Reply:
+    """The page with the first cards, or with the message for no results."""
     block = blocks(TEMPLATE)
-    asked = {"keywords": search.keywords, "location": search.location}
+    values = {"keywords": search.keywords, "location": search.location}
     if search.postings:
-        main = block["list"].fill(count=search.postings, cards=_cards(search, 0, ON_A_PAGE), **asked)
+        main = block["list"].fill(count=search.postings, cards=_cards(search, 0, CARDS_A_WHOLE_PAGE), **values)
     else:
-        main = block["empty"].fill(**asked)
-    return _page(block["page"].fill(count=search.postings, main=main, **asked))
-
-
-def wall(request: SandboxRequest) -> Reply:
-    """The page that asks guests to join."""
-    return _page(blocks(TEMPLATE)["wall"].fill(url=request.first("sessionRedirect")))
+        main = block["empty"].fill(**values)
+    return _page(block["page"].fill(count=search.postings, main=main, **values))
 
 
 def _cards(search: Search, start: int, end: int) -> Html:
@@ -121,7 +113,7 @@ def _card(search: Search, index: int) -> Html:
     random = SeededRandom("job", search.keywords, search.location, index)
     name, host = random.choice(PUBLISHERS)
     position = random.choice(POSITIONS).format(topic=search.topic)
-    if not search.known:
+    if not search.is_known_layout:
         return block["layout_card"].fill(position=position)
     employer = block["employer_without_page" if random.chance(8) else "employer"]
     remark = block["remark"].fill(text=random.choice(REMARKS)) if random.chance(2) else Html("")

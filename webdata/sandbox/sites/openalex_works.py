@@ -1,8 +1,8 @@
 """OpenAlex's works as its API gives them in 2026, with invented content.
 
-Words of its own (see `webdata.sandbox.scenarios` and `_scholar_works`): `sandbox:budget` is the 429 of a day's budget
-that is used up, for as many seconds as it names; `sandbox:paused` the 503 under load, `sandbox:key` the 401 of a wrong
-key, `sandbox:timeout` the 504 of a search that took too long.
+Its own scenarios (see `webdata.sandbox.scenarios` and `_scholar_works`): `sandbox:budget` is the 429 of an exhausted
+daily budget, renewed after 2 seconds, `sandbox:paused` the 503 under load, `sandbox:key` the 401 of a wrong key,
+`sandbox:timeout` the 504 of a search that took too long.
 """
 
 from collections.abc import Callable
@@ -10,57 +10,57 @@ from typing import Any
 
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
 from webdata.sandbox.scenarios import apply_scenarios
-from webdata.sandbox.sites import _scholar_works as invented
+from webdata.sandbox.sites import _scholar_works as scholar
 
 HOSTS = ("api.openalex.org",)
 
-USUAL_SIZE = 25
-LARGEST_SIZE = 200
-LAST = 10_000
+DEFAULT_SIZE = 25
+MAX_SIZE = 200
+MAX_RESULTS = 10_000
 BUDGET_SECONDS = 2
-NO_PAGE = b"""<!doctype html>
+NOT_FOUND = b"""<!doctype html>
 <html lang=en>
 <title>404 Not Found</title>
 <h1>Not Found</h1>
 <p>There is no such page in this sandbox.</p>
 """
 
-Told = Callable[[invented.Work], dict[str, Any]]
+Describe = Callable[[scholar.Work], dict[str, Any]]
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """A page of works, or what the terms ask for instead."""
+    """A page of works, or the reply of the scenarios in the terms."""
     if request.path.rstrip("/") != "/works":
-        return missing(request)
+        return not_found(request)
     if "api_key" in request.query and not request.first("api_key").strip():
-        return refused(request)
-    size, number = _size(request), invented.whole(request.first("page"), 1)
-    if not 1 <= size <= LARGEST_SIZE:
-        return error(400, "Invalid query parameters error.", f"per-page must be a number from 1 to {LARGEST_SIZE}")
-    if number < 1 or number * size > LAST:
-        return error(400, "Pagination error.", f"Maximum results size of {LAST:,} records is exceeded.")
-    return apply_scenarios(request, request.first("search"), shown(told), _scenarios())
+        return unauthorized(request)
+    size, number = _size(request), scholar.whole_number(request.first("page"), 1)
+    if not 1 <= size <= MAX_SIZE:
+        return error(400, "Invalid query parameters error.", f"per-page must be a number from 1 to {MAX_SIZE}")
+    if number < 1 or number * size > MAX_RESULTS:
+        return error(400, "Pagination error.", f"Maximum results size of {MAX_RESULTS:,} records is exceeded.")
+    return apply_scenarios(request, request.first("search"), works_page(described), SCENARIOS)
 
 
-def shown(tell: Told, total: int = invented.WORKS, holds: bool = True) -> Handler:
-    """A page of works, told in this way."""
+def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool = True) -> Handler:
+    """The page of the request's works, each as `describe` renders it; without any unless `has_works`."""
 
-    def page(request: SandboxRequest) -> Reply:
-        size, number = _size(request), invented.whole(request.first("page"), 1)
-        works = invented.works(request.first("search"), (number - 1) * size, size) if holds else []
+    def handler(request: SandboxRequest) -> Reply:
+        size, number = _size(request), scholar.whole_number(request.first("page"), 1)
+        works = scholar.works(request.first("search"), (number - 1) * size, size) if has_works else []
         meta = {"count": total, "db_response_time_ms": 12, "page": number, "per_page": size, "groups_count": None}
-        rows = [_selected(tell(work), request.first("select")) for work in works]
-        return invented.data({"meta": {**meta, "cost_usd": 0.001}, "results": rows, "group_by": []})
+        rows = [_selected(describe(work), request.first("select")) for work in works]
+        return scholar.json_reply({"meta": {**meta, "cost_usd": 0.001}, "results": rows, "group_by": []})
 
-    return page
+    return handler
 
 
-def told(work: invented.Work) -> dict[str, Any]:
-    """A work as the index tells it."""
+def described(work: scholar.Work) -> dict[str, Any]:
+    """A work as the API returns it."""
     landing = f"https://doi.org/{work.doi}"
     pdf = f"https://www.harbour.example/papers/{work.key}.pdf" if work.is_open else None
     source = {"id": f"https://openalex.org/S{work.volume}", "display_name": work.venue, "type": "journal"}
-    place = {"is_oa": work.is_open, "landing_page_url": landing, "pdf_url": pdf, "source": source}
+    location = {"is_oa": work.is_open, "landing_page_url": landing, "pdf_url": pdf, "source": source}
     return {
         "id": f"https://openalex.org/W{work.key}",
         "doi": landing,
@@ -69,8 +69,8 @@ def told(work: invented.Work) -> dict[str, Any]:
         "publication_date": f"{work.year}-03-01",
         "ids": {"openalex": f"https://openalex.org/W{work.key}", "doi": landing},
         "authorships": [_author(given, family) for given, family in work.authors],
-        "primary_location": place,
-        "best_oa_location": place if work.is_open else None,
+        "primary_location": location,
+        "best_oa_location": location if work.is_open else None,
         "open_access": {"is_oa": work.is_open, "oa_status": "gold" if work.is_open else "closed", "oa_url": pdf},
         "biblio": {
             "volume": str(work.volume),
@@ -83,54 +83,36 @@ def told(work: invented.Work) -> dict[str, Any]:
     }
 
 
-def nothing(work: invented.Work) -> dict[str, Any]:
-    """A work of which nothing but its name is known."""
-    return {**dict.fromkeys(told(work)), "id": f"https://openalex.org/W{work.key}", "authorships": []}
+def nulls(work: scholar.Work) -> dict[str, Any]:
+    """A work with its identifier alone, all other fields null."""
+    return {**dict.fromkeys(described(work)), "id": f"https://openalex.org/W{work.key}", "authorships": []}
 
 
 def error(status: int, name: str, message: str, headers: Headers = (), **more: object) -> Reply:
-    """An error as the API tells it."""
-    return invented.data({"error": name, "message": message, **more}, status, headers)
+    """An error of the API."""
+    return scholar.json_reply({"error": name, "message": message, **more}, status, headers)
 
 
-def missing(_request: SandboxRequest) -> Reply:
-    """A page that is not there: in HTML, as on the site."""
-    return Reply(404, HTML, NO_PAGE)
+def not_found(_request: SandboxRequest) -> Reply:
+    """The 404, a page in HTML as on the site."""
+    return Reply(404, HTML, NOT_FOUND)
 
 
-def refused(_request: SandboxRequest) -> Reply:
-    """The answer to a wrong key."""
+def unauthorized(_request: SandboxRequest) -> Reply:
+    """The 401 of a wrong key."""
     return error(401, "Unauthorized", "Invalid or missing API key")
 
 
-def spent(_request: SandboxRequest) -> Reply:
-    """The end of a day's budget, which begins anew in a moment."""
+def budget_exhausted(_request: SandboxRequest) -> Reply:
+    """The 429 of an exhausted daily budget, with the seconds until it is renewed."""
     wait = str(BUDGET_SECONDS)
     headers = (("Retry-After", wait), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", wait))
     message = "Insufficient budget. This request costs $0.001 but you only have $0 remaining."
     return error(429, "Rate limit exceeded", message, headers, retryAfter=BUDGET_SECONDS, dailyRemainingUsd=0)
 
 
-def _scenarios() -> dict[str, Handler]:
-    return {
-        "budget": spent,
-        "limited": spent,
-        "paused": lambda _: error(503, "Service unavailable", "Anonymous search is paused", (("Retry-After", "2"),)),
-        "key": refused,
-        "denied": lambda _: error(403, "Forbidden", "This address is not served."),
-        "error": lambda _: error(500, "Internal server error", "The search failed."),
-        "timeout": lambda _: error(504, "Gateway timeout", "The search took too long.", reason="query_timeout"),
-        "notfound": missing,
-        "empty": shown(told, total=0, holds=False),
-        "hollow": shown(told, total=4_000_000, holds=False),
-        "nulls": shown(nothing),
-        "layout": lambda _: invented.data({"meta": {"count": 1}, "works": [{}]}),
-        "encoding": invented.broken(shown(told), b'"display_name":"'),
-    }
-
-
 def _size(request: SandboxRequest) -> int:
-    return invented.whole(request.first("per_page") or request.first("per-page"), USUAL_SIZE)
+    return scholar.whole_number(request.first("per_page") or request.first("per-page"), DEFAULT_SIZE)
 
 
 def _selected(work: dict[str, Any], fields: str) -> dict[str, Any]:
@@ -144,7 +126,24 @@ def _author(given: str, family: str) -> dict[str, Any]:
 
 
 def _inverted(abstract: str) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(abstract.split()):
-        places.setdefault(word, []).append(place)
-    return places
+    positions: dict[str, list[int]] = {}
+    for position, word in enumerate(abstract.split()):
+        positions.setdefault(word, []).append(position)
+    return positions
+
+
+SCENARIOS: dict[str, Handler] = {
+    "budget": budget_exhausted,
+    "limited": budget_exhausted,
+    "paused": lambda _: error(503, "Service unavailable", "Anonymous search is paused", (("Retry-After", "2"),)),
+    "key": unauthorized,
+    "denied": lambda _: error(403, "Forbidden", "This address is not served."),
+    "error": lambda _: error(500, "Internal server error", "The search failed."),
+    "timeout": lambda _: error(504, "Gateway timeout", "The search took too long.", reason="query_timeout"),
+    "notfound": not_found,
+    "empty": works_page(described, total=0, has_works=False),
+    "hollow": works_page(described, total=4_000_000, has_works=False),
+    "nulls": works_page(nulls),
+    "layout": lambda _: scholar.json_reply({"meta": {"count": 1}, "works": [{}]}),
+    "encoding": scholar.with_invalid_utf8(works_page(described), b'"display_name":"'),
+}

@@ -1,15 +1,16 @@
-"""Reddit in the shapes of 2026, with invented content: its OAuth API, the public JSON, and the Atom feeds.
+"""Reddit of 2026 with invented content: its OAuth API, the public JSON, and the Atom feeds.
 
-The client `sandbox` with the secret `sandbox` gets a token. A secret with a word behind it gets what the word says:
-`sandbox:short` a token for one second, `sandbox:revoked` a token that the API no longer takes, `sandbox:limited`,
-`sandbox:down` and `sandbox:blocked` a 429, a 503 and the page of a network policy.
-What goes wrong with subforums, users and posts stands in `_reddit_failures`. Pages for people ask guests to log in.
+The client `sandbox` with the secret `sandbox` gets a token. Other secrets select a failure: `sandbox:short` a token
+for one second, `sandbox:revoked` a token that the API rejects, `sandbox:limited`, `sandbox:down` and `sandbox:blocked`
+a 429, a 503 and the block page of the network policy. The failures of subforums, users and posts are those of
+`_reddit_failures`. HTML pages redirect to the login or ask for a verification.
 """
 
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import unquote
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
@@ -17,7 +18,7 @@ from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_atom as atom
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
-from webdata.sandbox.sites._reddit_failures import data, told
+from webdata.sandbox.sites._reddit_failures import api_error, json_reply
 from webdata.sandbox.sites._reddit_fields import Data
 
 HOSTS = (".reddit.com",)
@@ -27,34 +28,36 @@ TOKEN = "/api/v1/access_token"  # noqa: S105 - an address
 INSTALLED = "https://oauth.reddit.com/grants/installed_client"
 CLIENT = "sandbox"
 TOKENS = {"sandbox": 3600, "sandbox:short": 1, "sandbox:revoked": 3600, "": 3600}
-"""Seconds of a token by secret; an installed application has none."""
+"""The lifetime of a token in seconds by secret; that of an installed application is empty."""
+ACCEPTED_AUTHORIZATIONS = ("bearer sandbox-full", "bearer sandbox-short")
 TOKEN_FAILURES: Mapping[str, Callable[[], Reply]] = {
     "sandbox:limited": lambda: failing.limited(2),
-    "sandbox:down": lambda: told(503, "Service Unavailable"),
+    "sandbox:down": lambda: api_error(503, "Service Unavailable"),
     "sandbox:blocked": failing.blocked,
 }
 
-USUAL_SIZE = 25
-LARGEST_SIZE = 100
+DEFAULT_SIZE = 25
+MAX_SIZE = 100
 SORTS = ("hot", "new", "top", "rising", "controversial", "best")
-SPANS = {"hour": 3, "day": 20, "week": 60, "month": 100}
-"""How many of all are so new."""
+POSTS_SINCE = {"hour": 3, "day": 20, "week": 60, "month": 100}
+"""The number of posts within a time span."""
 
 NAME = r"(?P<name>[A-Za-z0-9_-]{2,24})"
-NUMBER = r"(?:t3_)?(?P<number>[0-9a-z]{1,13})"
+POST_ID = r"(?:t3_)?(?P<post_id>[0-9a-z]{1,13})"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an address means: the thing, in one of the forms `oauth`, `json`, `atom`."""
+class Lookup:
+    """A request with the parts of its path."""
 
     request: SandboxRequest
-    form: str
+    interface: str
+    """`oauth`, `json` or `atom`; "" for an HTML page."""
     name: str = ""
-    number: str = ""
+    """Of a subforum or user."""
+    post_id: str = ""
     sort: str = ""
-    filled: bool = True
-    """Whether anything is found."""
+    has_results: bool = True
 
     @property
     def subforum(self) -> str:
@@ -62,90 +65,97 @@ class Asked:
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """A thing in the form that is asked for, or what its name asks for instead."""
+    """The thing at the path, or the reply of the scenario that its name selects."""
     if not request.headers.get("user-agent", "").strip():
         return failing.blocked()
     if request.path.rstrip("/") == TOKEN:
         return token(request)
-    path, form = _form(request)
-    if form == "oauth" and not _may(request):
-        return _unauthorized()
-    return _routed(request, path, form)
+    path, interface = _interface(request)
+    if interface == "oauth" and request.headers.get("authorization", "").lower() not in ACCEPTED_AUTHORIZATIONS:
+        challenge = 'Bearer realm="reddit", error="invalid_token"'
+        return json_reply({"message": "Unauthorized", "error": 401}, 401, (("WWW-Authenticate", challenge),))
+    return _routed(request, path, interface)
 
 
 def token(request: SandboxRequest) -> Reply:
-    """A token for an application, or the reason why there is none."""
+    """A token (RFC 6749, 5.1), or the error for the credentials or the grant."""
     client, secret = _credentials(request)
     if secret in TOKEN_FAILURES:
         return TOKEN_FAILURES[secret]()
     grant = request.form.get("grant_type", [""])[0]
     if request.method != "POST" or client != CLIENT or secret not in TOKENS:
-        return told(401, "Unauthorized")
+        return api_error(401, "Unauthorized")
     if not (grant == "client_credentials" and secret) and not (grant == INSTALLED and "device_id" in request.form):
-        return data({"error": "unsupported_grant_type"}, 400)
-    made = f"sandbox-{secret.partition(':')[2] or 'full'}"
-    return data({"access_token": made, "token_type": "bearer", "expires_in": TOKENS[secret], "scope": "*"})
+        return json_reply({"error": "unsupported_grant_type"}, 400)
+    value = f"sandbox-{secret.partition(':')[2] or 'full'}"
+    return json_reply({"access_token": value, "token_type": "bearer", "expires_in": TOKENS[secret], "scope": "*"})
 
 
-def subforum(asked: Asked) -> Reply:
+def subforum(lookup: Lookup) -> Reply:
     """A listing of a subforum's posts."""
-    about = things.subforum(asked.subforum)
-    found = [{"kind": "t3", "data": one} for one in things.posts(asked.subforum)] if asked.filled else []
-    title = f"{asked.sort} links : {asked.subforum}" if asked.sort else about["title"]
-    return _listed(asked, found, asked.sort or "hot", title, about)
+    about = things.subforum(lookup.subforum)
+    posts = things.posts(lookup.subforum) if lookup.has_results else ()
+    children = [{"kind": "t3", "data": post} for post in posts]
+    title = f"{lookup.sort} links : {lookup.subforum}" if lookup.sort else about["title"]
+    return _listing(lookup, children, lookup.sort or "hot", title, about)
 
 
-def user(asked: Asked) -> Reply:
-    """A listing of what a user wrote."""
-    kind = {"submitted": "t3", "comments": "t1"}.get(asked.sort)
-    found = [thing for thing in things.works(asked.name) if kind in (None, thing["kind"])] if asked.filled else []
-    return _listed(asked, found, asked.request.first("sort") or "new", f"overview for {asked.name}", None)
+def user(lookup: Lookup) -> Reply:
+    """A listing of a user's posts and comments."""
+    kind = {"submitted": "t3", "comments": "t1"}.get(lookup.sort)
+    contributions = things.contributions(lookup.name) if lookup.has_results else ()
+    children = [thing for thing in contributions if kind in (None, thing["kind"])]
+    return _listing(lookup, children, lookup.request.first("sort") or "new", f"overview for {lookup.name}", None)
 
 
-def about_subforum(asked: Asked) -> Reply:
-    """What a subforum says about itself."""
-    return _shown(asked, {"kind": "t5", "data": things.subforum(asked.subforum)})
+def about_subforum(lookup: Lookup) -> Reply:
+    """A subforum's description of itself."""
+    return _json(lookup, {"kind": "t5", "data": things.subforum(lookup.subforum)})
 
 
-def about_user(asked: Asked) -> Reply:
-    """What is told about a user, also about one who is suspended."""
-    suspended = failing.word(asked.name) == "sandbox:suspended"
-    return _shown(asked, {"kind": "t2", "data": things.user(asked.name, suspended=suspended)})
+def about_user(lookup: Lookup) -> Reply:
+    """A user's profile, also of a suspended user."""
+    suspended = failing.scenario_of(lookup.name) == "sandbox:suspended"
+    return _json(lookup, {"kind": "t2", "data": things.user(lookup.name, suspended=suspended)})
 
 
-def thread(asked: Asked) -> Reply:
+def thread(lookup: Lookup) -> Reply:
     """A post and its comments."""
-    both = things.thread(asked.number, asked.subforum, asked.request.first("sort"))
-    both = both if asked.filled else [both[0], things.listing([])]
-    if asked.form != "atom":
-        return _shown(asked, both)
-    post = both[0]["data"]["children"][0]["data"]
+    listings = things.thread(lookup.post_id, lookup.subforum, lookup.request.first("sort"))
+    listings = listings if lookup.has_results else [listings[0], things.listing([])]
+    if lookup.interface != "atom":
+        return _json(lookup, listings)
+    post = listings[0]["data"]["children"][0]["data"]
     target = f"{post['permalink']}.rss"
-    return _feed(atom.thread(both, target=target, subforum=things.subforum(post["subreddit"])))
+    return _feed(atom.thread(listings, target=target, subforum=things.subforum(post["subreddit"])))
 
 
-def info(asked: Asked) -> Reply:
-    """Posts by their full names; those that are missing are left out."""
-    keys = [name.removeprefix("t3_") for name in asked.request.first("id").split(",") if name.startswith("t3_")]
-    kept = [key for key in keys if asked.filled and failing.word(key, is_number=True) != "sandbox:missing"]
-    return _shown(asked, things.listing([{"kind": "t3", "data": things.post(key)} for key in kept], dist=len(kept)))
+def info(lookup: Lookup) -> Reply:
+    """Posts by their full names, without missing ones."""
+    ids = [name.removeprefix("t3_") for name in lookup.request.first("id").split(",") if name.startswith("t3_")]
+    posts = [
+        {"kind": "t3", "data": things.post(post_id)}
+        for post_id in ids
+        if lookup.has_results and failing.scenario_of(post_id, is_post_id=True) != "sandbox:missing"
+    ]
+    return _json(lookup, things.listing(posts, dist=len(posts)))
 
 
-def search(asked: Asked) -> Reply:
-    """The search for communities, which finds none."""
-    return _shown(asked, things.listing([], dist=0))
+def search(lookup: Lookup) -> Reply:
+    """The search for communities, which has no results."""
+    return _json(lookup, things.listing([], dist=0))
 
 
-def share(asked: Asked) -> Reply:
-    """A link that was shared leads to its post."""
-    key = things.number(asked.subforum, len(asked.request.path) % things.POSTS)
-    return redirect(f"{things.HOME}/r/{asked.name}/comments/{key}/?share_id=sandbox", 301)
+def share(lookup: Lookup) -> Reply:
+    """The redirect from a share link to its post."""
+    post_id = things.id_of(lookup.subforum, len(lookup.request.path) % things.POSTS)
+    return redirect(f"{things.HOME}/r/{lookup.name}/comments/{post_id}/?share_id=sandbox", 301)
 
 
-Show = Callable[[Asked], Reply]
-ROUTES: tuple[tuple[re.Pattern[str], Show], ...] = (
+Render = Callable[[Lookup], Reply]
+ROUTES: tuple[tuple[re.Pattern[str], Render], ...] = (
     (re.compile(rf"/r/{NAME}/about"), about_subforum),
-    (re.compile(rf"(?:/r/{NAME})?/comments/{NUMBER}(?:/.*)?"), thread),
+    (re.compile(rf"(?:/r/{NAME})?/comments/{POST_ID}(?:/.*)?"), thread),
     (re.compile(rf"/r/{NAME}/s/\w+"), share),
     (re.compile(rf"/r/{NAME}(?:/(?P<sort>{'|'.join(SORTS)}))?"), subforum),
     (re.compile(rf"/(?:user|u)/{NAME}/about"), about_user),
@@ -155,85 +165,86 @@ ROUTES: tuple[tuple[re.Pattern[str], Show], ...] = (
 )
 
 
-def _routed(request: SandboxRequest, path: str, form: str) -> Reply:
-    for pattern, show in ROUTES:
+def _routed(request: SandboxRequest, path: str, interface: str) -> Reply:
+    for pattern, render in ROUTES:
         if match := pattern.fullmatch(path):
-            parts = match.groupdict(default="")
-            asked = Asked(request, form, parts.get("name", ""), parts.get("number", ""), parts.get("sort", ""))
-            return _page(asked, show)
+            parts: dict[str, Any] = match.groupdict(default="")
+            return _page(Lookup(request, interface, **parts), render)
     if path.startswith("/login"):
-        return failing.page("login", 200)
-    return told(404, "Not Found") if form else failing.login(request)
+        return failing.html_page("login", 200)
+    return api_error(404, "Not Found") if interface else failing.login(request)
 
 
-def _page(asked: Asked, show: Show) -> Reply:
-    if not asked.form and show is not share:
-        return failing.login(asked.request) if asked.request.host.startswith("old.") else failing.challenge()
-    if show is about_user and failing.word(asked.name) == "sandbox:suspended":
-        return show(asked)
-    number = asked.number or (asked.request.first("id").removeprefix("t3_") if show is info else "")
-    word = failing.word(number, is_number=True) if number else failing.word(asked.name)
-    if show is info and word == "sandbox:missing":
-        return show(asked)
-    own = failing.failures(lambda _: show(asked), lambda _: show(replace(asked, filled=False)), asked.form)
-    return apply_scenarios(asked.request, word, lambda _: show(asked), own)
+def _page(lookup: Lookup, render: Render) -> Reply:
+    if not lookup.interface and render is not share:
+        return failing.login(lookup.request) if lookup.request.host.startswith("old.") else failing.challenge()
+    if render is about_user and failing.scenario_of(lookup.name) == "sandbox:suspended":
+        return render(lookup)
+    post_id = lookup.post_id or (lookup.request.first("id").removeprefix("t3_") if render is info else "")
+    scenario = failing.scenario_of(post_id, is_post_id=True) if post_id else failing.scenario_of(lookup.name)
+    if render is info and scenario == "sandbox:missing":
+        return render(lookup)
+    pages = failing.scenario_pages(
+        lambda _: render(lookup), lambda _: render(replace(lookup, has_results=False)), lookup.interface
+    )
+    return apply_scenarios(lookup.request, scenario, lambda _: render(lookup), pages)
 
 
-def _form(request: SandboxRequest) -> tuple[str, str]:
-    """The path without its ending, and the form that the host or the ending tells; "" is a page for people."""
+def _interface(request: SandboxRequest) -> tuple[str, str]:
+    """The path without its extension, and the interface of the host or the extension; "" for an HTML page."""
     path = unquote(request.path)
     if request.host == API:
         return path.removesuffix(".json").rstrip("/") or "/", "oauth"
-    for ending, form in ((".json", "json"), (".rss", "atom")):
-        if path.endswith(ending):
-            return path.removesuffix(ending).rstrip("/"), form
+    for extension, interface in ((".json", "json"), (".rss", "atom")):
+        if path.endswith(extension):
+            return path.removesuffix(extension).rstrip("/"), interface
     return path.rstrip("/") or "/", ""
 
 
-def _listed(asked: Asked, found: list[Data], sort: str, title: str, about: Data | None) -> Reply:
-    rows = _sorted(found, sort, asked.request.first("t"))
-    first = _after(rows, asked.request.first("after"))
-    size = _size(asked.request)
-    shown = rows[first : first + size]
-    after = shown[-1]["data"]["name"] if shown and first + size < len(rows) else None
-    if asked.form == "atom":
-        return _feed(atom.listing(shown, target=asked.request.target, title=title, subforum=about))
-    return _shown(asked, things.listing(shown, after, len(shown)))
+def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about: Data | None) -> Reply:
+    rows = _sorted(children, sort, lookup.request.first("t"))
+    start = _start(rows, lookup.request.first("after"))
+    size = _size(lookup.request)
+    page = rows[start : start + size]
+    after = page[-1]["data"]["name"] if page and start + size < len(rows) else None
+    if lookup.interface == "atom":
+        return _feed(atom.listing(page, target=lookup.request.target, title=title, subforum=about))
+    return _json(lookup, things.listing(page, after, len(page)))
 
 
-def _sorted(found: list[Data], sort: str, span: str) -> list[Data]:
+def _sorted(children: list[Data], sort: str, span: str) -> list[Data]:
     if sort in ("top", "controversial"):
-        found = found[: SPANS.get(span, len(found))]
-        return sorted(found, key=lambda thing: thing["data"]["score"], reverse=sort == "top")
+        children = children[: POSTS_SINCE.get(span, len(children))]
+        return sorted(children, key=lambda thing: thing["data"]["score"], reverse=sort == "top")
     if sort == "hot":
-        return sorted(found, key=lambda thing: thing["data"]["score"] - thing["data"]["created_utc"])
-    return found[:USUAL_SIZE] if sort == "rising" else found
+        return sorted(children, key=lambda thing: thing["data"]["score"] - thing["data"]["created_utc"])
+    return children[:DEFAULT_SIZE] if sort == "rising" else children
 
 
-def _after(rows: list[Data], name: str) -> int:
-    """Where the page behind a thing begins; behind one that is not there is nothing."""
+def _start(rows: list[Data], name: str) -> int:
+    """The index after the thing of that name; past the end for an unknown name."""
     if not name:
         return 0
-    return next((place + 1 for place, thing in enumerate(rows) if thing["data"]["name"] == name), len(rows))
+    return next((index + 1 for index, thing in enumerate(rows) if thing["data"]["name"] == name), len(rows))
 
 
 def _size(request: SandboxRequest) -> int:
     text = request.first("limit")
-    asked = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    return min(asked, LARGEST_SIZE) or USUAL_SIZE
+    size = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+    return min(size, MAX_SIZE) or DEFAULT_SIZE
 
 
-def _shown(asked: Asked, content: object) -> Reply:
-    """JSON; without `raw_json` its text is escaped as for a page."""
-    reply = data(content, headers=failing.rate())
-    if asked.request.first("raw_json") == "1":
+def _json(lookup: Lookup, content: object) -> Reply:
+    """JSON, whose text is escaped for HTML without `raw_json`."""
+    reply = json_reply(content, headers=failing.rate_headers())
+    if lookup.request.first("raw_json") == "1":
         return reply
     body = reply.body.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
     return replace(reply, body=body)
 
 
 def _feed(body: bytes) -> Reply:
-    return Reply(200, (*failing.ATOM, *failing.SNOO, *failing.rate(96, 60)), body)
+    return Reply(200, (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60)), body)
 
 
 def _credentials(request: SandboxRequest) -> tuple[str, str]:
@@ -243,12 +254,3 @@ def _credentials(request: SandboxRequest) -> tuple[str, str]:
     except ValueError:
         return "", ""
     return (client, secret) if scheme.lower() == "basic" else ("", "")
-
-
-def _may(request: SandboxRequest) -> bool:
-    return request.headers.get("authorization", "").lower() in ("bearer sandbox-full", "bearer sandbox-short")
-
-
-def _unauthorized() -> Reply:
-    reason = 'Bearer realm="reddit", error="invalid_token"'
-    return data({"message": "Unauthorized", "error": 401}, 401, (("WWW-Authenticate", reason),))

@@ -1,8 +1,8 @@
-"""The web: an invented page for every address that no other site answers for.
+"""The web: an invented page for every host that no other site serves.
 
-The hosts of examples (RFC 2606: `example.com`, `example.org`, `example.net`, all below them, `*.example`, `*.test`)
-have the trials of `TRIALS` at their paths; http://example.com/ lists them with a line on each. Any other path or host
-is an invented article that says so. Addresses of numbers and names without a dot are nobody's.
+The example hosts of RFC 2606 (`example.com`, `example.org`, `example.net` and their subdomains, `*.example`, `*.test`)
+serve the trials, pages that each test how a client handles a reply; http://example.com/ lists them. Any other path or
+host is an article that states that it is invented. IP addresses and names without a dot have no site.
 """
 
 import re
@@ -26,9 +26,9 @@ INDEXES = re.compile(r"(?:www\.)?example\.(?:com|org|net)")
 
 
 def index(_request: SandboxRequest) -> Reply:
-    """All trials, each with a line that says what it is."""
+    """The list of all trials with their descriptions."""
     block = blocks(TEMPLATE)
-    rows = joined(block["row"].fill(path=trial.path, what=trial.what) for trial in TRIALS)
+    rows = joined(block["row"].fill(path=trial.path, what=trial.description) for trial in TRIALS)
     return Reply(200, HTML, block["index"].fill(rows=rows).encode())
 
 
@@ -45,7 +45,7 @@ BY_PATH = {trial.path: trial.answer for trial in TRIALS}
 
 
 def answer(request: SandboxRequest) -> Reply:
-    """The trial at this path, the index, or an invented article."""
+    """The trial at the path, the index, or an article."""
     if not EXAMPLES.fullmatch(request.host):
         return article(request)
     if request.path == "/" and INDEXES.fullmatch(request.host):

@@ -1,9 +1,9 @@
-"""What an Amazon page says, in the languages that regions search in, and how its marketplaces write prices."""
+"""The texts of Amazon's pages by language, and the price formats of its marketplaces."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-WORDS: Mapping[str, Mapping[str, str]] = {
+TEXTS: Mapping[str, Mapping[str, str]] = {
     "en": {
         "count": "{first}-{last} of {total} results for", "nothing": "No results for {q}.",
         "stars": "{stars} out of 5 stars", "details": "rating details", "ratings": "{count} ratings",
@@ -59,18 +59,18 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class Money:
-    """How a marketplace writes prices: what stands around the digits, and their separators."""
+    """A marketplace's price format: the currency before or after the digits, and the separators."""
 
     before: str = ""
     after: str = ""
     thousands: str = ","
     decimal: str = "."
-    """Empty where there are no hundredths."""
+    """Empty for a currency without hundredths."""
     indian: bool = False
     """Whether thousands are grouped by two: `1,23,456`."""
 
     def text(self, cents: int) -> str:
-        """A sum as shown; where there are no hundredths, `cents` are whole units."""
+        """A formatted price; without hundredths, `cents` are whole units."""
         whole = f"{self.number(cents // 100)}{self.decimal}{cents % 100:02}" if self.decimal else self.number(cents)
         return f"{self.before}{whole}{self.after}"
 
@@ -100,14 +100,14 @@ MONEY: Mapping[str, Money] = {
     "se": Money(after="\u00a0kr", thousands="\u00a0", decimal=","), "com.br": Money("R$\u00a0", "", ".", ","),
     "in": Money(before="₹", indian=True, decimal=""), "co.jp": Money(before="￥", decimal=""),
 }  # fmt: skip
-"""By the domain of the marketplace."""
+"""By domain of the marketplace: what follows `amazon.`."""
 
 
-def words(language: str) -> Mapping[str, str]:
-    """What a page in a language (`de_DE`) says; English where we know no other."""
-    return WORDS.get(language.partition("_")[0], WORDS["en"])
+def texts(language: str) -> Mapping[str, str]:
+    """The texts of a language (`de_DE`); English ones for a language without its own."""
+    return TEXTS.get(language.partition("_")[0], TEXTS["en"])
 
 
 def money(domain: str) -> Money:
-    """How the marketplace of a domain (`co.jp`) writes prices; in dollars where we know no other."""
+    """The price format of a domain (`co.jp`); dollars for a domain without its own."""
     return MONEY.get(domain, DOLLARS)

@@ -1,15 +1,15 @@
-"""What eBay's sites say in the languages of the sandbox, and how they write money."""
+"""The texts of eBay's pages by language, and the price formats of its sites."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Words:
-    """One language; `{}` stands for an amount, a place or a number."""
+class Texts:
+    """The texts of one language; `{}` is an amount, a place or a number."""
 
     lang: str
     sign_in: str
-    found: str
+    results_for: str
     window: str
     new: str
     to: str
@@ -28,10 +28,10 @@ class Words:
     places: tuple[str, ...]
 
 
-ENGLISH = Words(
+ENGLISH = Texts(
     lang="en",
     sign_in="Sign in",
-    found="results for",
+    results_for="results for",
     window="Opens in a new window or tab",
     new="New Listing",
     to="to",
@@ -49,10 +49,10 @@ ENGLISH = Words(
     conditions=("Brand New", "Pre-Owned", "Open Box", "New (Other)", "Parts Only", "Very Good - Refurbished"),
     places=("United States", "United Kingdom", "Germany", "Japan", "Canada"),
 )
-GERMAN = Words(
+GERMAN = Texts(
     lang="de",
     sign_in="Einloggen",
-    found="Ergebnisse für",
+    results_for="Ergebnisse für",
     window="Wird in neuem Fenster oder Tab geöffnet",
     new="Neues Angebot",
     to="bis",
@@ -70,10 +70,10 @@ GERMAN = Words(
     conditions=("Brandneu", "Gebraucht", "Neu (Sonstige)", "Als Ersatzteil", "Sehr gut - Refurbished"),
     places=("Deutschland", "Großbritannien", "China", "Italien"),
 )
-FRENCH = Words(
+FRENCH = Texts(
     lang="fr",
     sign_in="Connectez-vous",
-    found="résultats pour",
+    results_for="résultats pour",
     window="La page s'ouvre dans une nouvelle fenêtre ou un nouvel onglet",
     new="Nouvelle annonce",
     to="à",
@@ -93,19 +93,19 @@ FRENCH = Words(
 )
 
 LANGUAGES = {"ebay.de": GERMAN, "ebay.at": GERMAN, "ebay.ch": GERMAN, "ebay.fr": FRENCH}
-"""The language of a site; the others speak English."""
+"""By domain of the site; all others are in English."""
 
 CURRENCIES = {"ebay.co.uk": "£{}", "ebay.ca": "C ${}", "ebay.com.au": "AU ${}", "ebay.ie": "EUR {}"}
-"""How a site writes an amount, besides those on the continent (`EUR 12,50`) and the American one (`$12.50`)."""
+"""The price formats of sites other than those of `LANGUAGES` (`EUR 12,50`) and the American one (`$12.50`)."""
 
 
-def words(domain: str) -> Words:
-    """The language of a site such as `ebay.de`."""
+def texts(domain: str) -> Texts:
+    """The texts of a site such as `ebay.de`."""
     return LANGUAGES.get(domain, ENGLISH)
 
 
 def money(domain: str, cents: int) -> str:
-    """An amount as a site writes it."""
+    """A formatted price."""
     plain = f"{cents // 100:,}.{cents % 100:02}"
     if domain in LANGUAGES:
         return f"EUR {plain.translate(str.maketrans(',.', '.,'))}"
