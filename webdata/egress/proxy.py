@@ -15,7 +15,7 @@ from twisted.internet.error import DNSLookupError
 from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.egress.guard import Guard
 from webdata.egress.relay import Limits, Way, relay, relay_answer
-from webdata.egress.upstream import PORTS, NoWayError, Upstream, open_way
+from webdata.egress.outbound import PORTS, NoWayError, Upstream, open_way
 from webdata.sandbox.exchange import TEXT, Reply
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
