@@ -1,4 +1,4 @@
-"""Connections to checked targets: straight to an address, or through another proxy."""
+"""Outbound connections to checked targets: directly to an address, or through a parent proxy."""
 
 import asyncio
 import ssl
@@ -10,16 +10,16 @@ from ssl import SSLContext
 from urllib.parse import unquote, urlsplit
 
 from webdata.domain.errors import ConfigError
-from webdata.egress.relay import HEAD_LIMIT, Way
+from webdata.egress.relay import HEAD_LIMIT, Connection
 from webdata.egress.rule import Address, Target
 
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0
-"""How long one address, or the other proxy, may take to answer."""
+"""Time limit for one connection attempt, and for the parent proxy's answer to CONNECT."""
 
 
-class NoWayError(Exception):
-    """No address of the target (kind `refused` or `unreachable`), or not the proxy on the way to it (`proxy`)."""
+class OutboundError(Exception):
+    """No address of the target answered (kind `refused` or `unreachable`), or the parent proxy failed (`proxy`)."""
 
     def __init__(self, kind: str):
         super().__init__(kind)
@@ -27,19 +27,19 @@ class NoWayError(Exception):
 
 
 @dataclass(frozen=True)
-class Upstream:
-    """Another proxy on the way."""
+class ParentProxy:
+    """The proxy that connections go through after the check."""
 
     host: str
     port: int
     authorization: str | None
     """The value of `Proxy-Authorization`."""
     tls: SSLContext | None = None
-    """How it is spoken to, when that is over TLS."""
+    """Set when the connection to the proxy itself uses TLS."""
 
     @classmethod
-    def of(cls, url: str, *, verify: bool = True) -> "Upstream":
-        """Of its URL; raises ConfigError, which does not repeat it: it may hold a password."""
+    def from_url(cls, url: str, *, verify: bool = True) -> "ParentProxy":
+        """Raises ConfigError, whose message does not repeat the URL: it may contain a password."""
         parts = urlsplit(url)
         if parts.scheme not in PORTS or not parts.hostname:
             raise ConfigError("the proxy cannot be used: give a URL such as http://user:password@host:3128")
@@ -57,49 +57,51 @@ def _tls(*, verify: bool) -> SSLContext:
     return context
 
 
-async def open_way(target: Target, addresses: Sequence[Address], upstream: Upstream | None, *, tunnel: bool) -> Way:
-    """A connection to a target whose addresses were checked; raises NoWayError.
+async def connect_to_target(
+    target: Target, addresses: Sequence[Address], parent: ParentProxy | None, *, tunnel: bool
+) -> Connection:
+    """A connection to a target at one of its checked addresses; raises OutboundError.
 
-    Through another proxy it is a tunnel, or else a connection to that proxy, for a request in absolute form.
+    With a parent proxy it is a tunnel, or without `tunnel` a connection to that proxy for a request in absolute form.
     """
-    if upstream:
-        way = await _to_proxy(upstream)
-        return await _tunnelled(way, upstream, target) if tunnel else way
+    if parent:
+        connection = await _connect_to_parent(parent)
+        return await _open_tunnel(connection, parent, target) if tunnel else connection
     kind = "unreachable"
     for address in addresses:
         try:
-            return await _opened(str(address), target.port)
+            return await _connect(str(address), target.port)
         except (OSError, TimeoutError) as error:
             kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
-    raise NoWayError(kind)
+    raise OutboundError(kind)
 
 
-async def _opened(host: str, port: int, tls: SSLContext | None = None) -> Way:
+async def _connect(host: str, port: int, tls: SSLContext | None = None) -> Connection:
     async with asyncio.timeout(SECONDS):
-        return Way(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
+        return Connection(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
 
 
-async def _to_proxy(upstream: Upstream) -> Way:
+async def _connect_to_parent(parent: ParentProxy) -> Connection:
     try:
-        return await _opened(upstream.host, upstream.port, upstream.tls)
+        return await _connect(parent.host, parent.port, parent.tls)
     except (OSError, TimeoutError) as error:
-        raise NoWayError("proxy") from error
+        raise OutboundError("proxy") from error
 
 
-async def _tunnelled(way: Way, upstream: Upstream, target: Target) -> Way:
-    """A tunnel by name: proxies with exits of their own look it up where they are."""
+async def _open_tunnel(connection: Connection, parent: ParentProxy, target: Target) -> Connection:
+    """Send CONNECT with the target's name: a proxy with exits in other networks resolves it there."""
     host = f"[{target.host}]" if ":" in target.host else target.host
     lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
-    if upstream.authorization:
-        lines.append(f"Proxy-Authorization: {upstream.authorization}")
-    way.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+    if parent.authorization:
+        lines.append(f"Proxy-Authorization: {parent.authorization}")
+    connection.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
     try:
         async with asyncio.timeout(SECONDS):
-            head = await way.reader.readuntil(b"\r\n\r\n")
+            head = await connection.reader.readuntil(b"\r\n\r\n")
     except (IncompleteReadError, LimitOverrunError, OSError, TimeoutError) as error:
-        way.writer.close()
-        raise NoWayError("proxy") from error
+        connection.writer.close()
+        raise OutboundError("proxy") from error
     if head.split(b" ", 2)[1:2] != [b"200"]:
-        way.writer.close()
-        raise NoWayError("proxy")
-    return way
+        connection.writer.close()
+        raise OutboundError("proxy")
+    return connection
