@@ -103,7 +103,7 @@ class ImpersonateHandler(BaseDownloadHandler):
 
 
 def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:
-    """How the proxy failed; None when the target did. A failure of the sandbox's proxy, without a label, is a target's."""
+    """How the proxy failed; None when the target did, as at the sandbox's own proxy, which has no label."""
     if isinstance(error, exceptions.Timeout) and "Operation timed out" not in str(error):  # libcurl: not connected
         return "the proxy did not connect to the upstream in time"
     if error.code == CurlECode.COULDNT_CONNECT:  # also a tunnel that is refused
