@@ -275,8 +275,8 @@ async def test_failures_of_the_target_are_not_tunnel_errors(handler, page):
             await fetch(handler, f"{page}+sandbox:reset", url)
 
 
-async def test_failures_of_the_sandboxs_proxy_are_targets(handler):
-    """A connection that breaks at a proxy without a label, the sandbox itself, is a failed download."""
+async def test_failures_of_a_proxy_without_a_label_count_as_the_targets(handler):
+    """A connection that breaks at the sandbox's own proxy, which has no label, is a failed download."""
     async with region_proxy() as (_, url):
         request = Request(f"{PAGES[0]}+sandbox:reset", meta={"proxy": url, "download_timeout": 5})
         with pytest.raises(DownloadFailedError):

@@ -15,12 +15,11 @@ from twisted.internet.error import DNSLookupError
 from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.egress.guard import Guard
 from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
-from webdata.egress.relay import Connection, Limits, relay, relay_response
+from webdata.egress.relay import CHUNK, Connection, Limits, relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
 HOST = "127.0.0.1"
-CHUNK = 64 * 1024
 HEAD_SECONDS = 10.0
 MAX_FAULTS = 256
 """Hosts and ports whose last failure is stored."""

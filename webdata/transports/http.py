@@ -107,7 +107,7 @@ class BoundedAgent(_ScrapyAgent):
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> "Deferred[Any]":
         body = maybeDeferred(super()._cb_bodyready, txresponse, request)
         if not body.called:  # else there is none, or it is refused
-            self._bodies.admit(body, txresponse._transport)  # noqa: SLF001  # a public attribute does not exist
+            self._bodies.admit(body, txresponse._transport)  # noqa: SLF001  # there is no public attribute
         return body
 
 

@@ -68,7 +68,7 @@ class _ProxiedAgent(BoundedAgent):
     def proxy_failure(self, request: Request, error: DownloadFailedError) -> str | None:
         """How the proxy failed before the first byte of the target; None when the target failed.
 
-        Failures of the sandbox's proxy, which has no label, are targets'.
+        Failures of the sandbox's proxy, which has no label, count as the target's.
         """
         if self.tunnel:
             return self.tunnel.failure

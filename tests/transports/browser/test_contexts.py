@@ -2,7 +2,6 @@
 
 import pytest
 
-from webdata.transports.browser import contexts as module
 from webdata.transports.browser.contexts import Contexts, Profile, proxy_settings
 
 pytestmark = pytest.mark.task
@@ -59,7 +58,7 @@ async def test_an_expired_context_is_replaced(contexts, monkeypatch, limit):
     """After USES visits or SECONDS a context is closed, and the next visit gets a new one."""
     first = await visit(contexts, profile())
     opened = first.opened
-    monkeypatch.setattr(module, limit, 0)
+    monkeypatch.setattr(f"webdata.transports.browser.contexts.{limit}", 0)
     async with contexts.borrow(profile(), None) as second:
         assert second is not first
     assert opened.closed
@@ -77,7 +76,7 @@ async def test_a_context_in_use_is_not_closed(contexts):
 
 async def test_the_number_of_contexts_is_limited(contexts, monkeypatch):
     """Beyond LIMIT the least recently used context is closed."""
-    monkeypatch.setattr(module, "LIMIT", 2)
+    monkeypatch.setattr("webdata.transports.browser.contexts.LIMIT", 2)
     opened = {jar: (await visit(contexts, profile(jar))).opened for jar in ("a", "b")}
     await visit(contexts, profile("a"))
     await visit(contexts, profile("c"))

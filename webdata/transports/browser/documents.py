@@ -205,7 +205,7 @@ class Documents:
 def _with_body(document: Document, body: bytes) -> Document:
     declared = document.headers.get("content-type", "")
     is_page = document.is_page and len(body) <= MAX_RENDERED and kind(body, declared)[0] is Kind.HTML
-    encoded = "content-encoding" in document.headers  # then Content-Length is another, and a broken body is empty
+    encoded = "content-encoding" in document.headers  # the length differs, and a decoding error leaves no body
     complete = bool(body) if encoded else len(body) >= _length(document.headers)
     return replace(document, body=body, is_page=is_page, complete=complete)
 

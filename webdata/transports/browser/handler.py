@@ -150,23 +150,8 @@ class BrowserHandler(BaseDownloadHandler):
 
     async def _visit(self, request: Request, context: Context, visit: Visit, until: float) -> LoadedPage:
         method = PageMethod(visit.load)
-
-        async def begin(page: Page, request: Request) -> None:
-            context.pages.add(page)
-            await visit.begin(page, request)
-
-        playwright_request = request.replace(
-            meta={
-                "playwright": True,
-                "playwright_context": context.name,
-                "playwright_context_kwargs": {"context": context},
-                "playwright_page_init_callback": begin,
-                "playwright_page_methods": [method],
-                "playwright_page_goto_kwargs": _goto(request, until - monotonic()),
-            },
-            headers=request.headers.copy(),  # scrapy-playwright changes them
-        )
-        visit.task = task = asyncio.create_task(self._pages.download_request(playwright_request))
+        page_request = _page_request(request, context, visit, method, until - monotonic())
+        visit.task = task = asyncio.create_task(self._pages.download_request(page_request))
         try:
             await self._browser.wait_for(task)
         finally:
@@ -179,8 +164,8 @@ class BrowserHandler(BaseDownloadHandler):
         try:
             task.result()
         except PlaywrightError as error:
-            if NO_PAGE in error.message and (page_of_error := await visit.empty_error()):
-                return page_of_error
+            if NO_PAGE in error.message and (error_page := await visit.empty_error()):
+                return error_page
             raise
         loaded: LoadedPage = method.result
         return loaded
@@ -239,10 +224,25 @@ def _pages(crawler: Crawler, browser: Browser) -> ScrapyPlaywrightDownloadHandle
     return pages
 
 
-def _goto(request: Request, seconds: float) -> dict[str, Any]:
-    referer = request.headers.get("Referer")
-    linked = {"referer": referer.decode("latin-1")} if referer else {}
-    return {"wait_until": "domcontentloaded", "timeout": seconds * 1000, **linked}
+def _page_request(request: Request, context: Context, visit: Visit, method: PageMethod, seconds: float) -> Request:
+    async def begin(page: Page, request: Request) -> None:
+        context.pages.add(page)
+        await visit.begin(page, request)
+
+    goto = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
+    if referer := request.headers.get("Referer"):
+        goto["referer"] = referer.decode("latin-1")
+    return request.replace(
+        meta={
+            "playwright": True,
+            "playwright_context": context.name,
+            "playwright_context_kwargs": {"context": context},
+            "playwright_page_init_callback": begin,
+            "playwright_page_methods": [method],
+            "playwright_page_goto_kwargs": goto,
+        },
+        headers=request.headers.copy(),  # scrapy-playwright changes them
+    )
 
 
 def _languages(request: Request) -> tuple[str, ...]:

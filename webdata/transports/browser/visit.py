@@ -24,7 +24,7 @@ POLL = 0.5
 LOAD_SECONDS = 2.0
 """Time limit for the `load` event of a page whose DOM is complete."""
 PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
-"""Seconds after which a block of this kind is final; a block of another kind is at once."""
+"""Seconds that a block of this kind may take to be solved; blocks of other kinds are final at once."""
 ERROR = 400
 ERROR_PAGE = "chrome-error:"
 """The scheme of the page that Chromium shows for an error response without a body."""
