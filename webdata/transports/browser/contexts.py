@@ -120,7 +120,7 @@ class Context:
         self._close_if_unused(page)
 
     def _close_if_unused(self, page: "Page") -> None:
-        """Close a page without a visit. An empty one may be that of a visit which is about to begin."""
+        """Close a page that belongs to no visit; an empty one may belong to a visit that is about to begin."""
         if page in self.pages or (self.borrowed and page.url in EMPTY):
             return
         task = asyncio.create_task(_close(page))
