@@ -1,4 +1,4 @@
-"""Pages are converted in processes that end when they must."""
+"""Conversion of pages to Markdown in processes that can be killed."""
 
 import asyncio
 import multiprocessing
@@ -11,57 +11,55 @@ from time import monotonic, sleep
 
 import pytest
 
-from webdata.conversion.processes import LARGE, LARGE_AT_ONCE, Conversions, Turns
+from webdata.conversion.processes import LARGE, LARGE_AT_ONCE, Conversions, LargePageLimit
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.pages import url
 
-TOLD = {"url": "https://example.com/", "status": 200, "headers": {"content-type": "text/html"}}
-ASKED = {**TOLD, "response_type": "markdown"}
+RESPONSE = {"url": "https://example.com/", "status": 200, "headers": {"content-type": "text/html"}}
+MARKDOWN = {**RESPONSE, "response_type": "markdown"}
 SMALL = b"<h1>Tea</h1><p>It is <b>green</b>.</p>"
 LONG = b"<html><body>" + b"<p>Some <b>words</b> of text.</p>" * 15_000
 ENTITIES = b"<p>" + b"&eacute;" * 2_000_000
-
-
 BEFORE: set[int] = set()
 
 
 @pytest.fixture(autouse=True)
-def others():
-    """The processes that earlier tests' spiders, which hold none, have left to the end of the program."""
+def earlier_processes():
+    """Record the worker processes of earlier tests, whose spiders hold no pool."""
     BEFORE.clear()
     BEFORE.update(child.pid for child in multiprocessing.active_children())
 
 
 def processes():
-    """Those that convert for the test that runs."""
+    """The worker processes of the running test."""
     return [child for child in multiprocessing.active_children() if child.pid not in BEFORE]
 
 
 async def converted(body, seconds=5.0, seconds_bare=5.0, left=20.0):
-    """What processes of their own make of a page; they are gone afterwards."""
+    """Convert a page in a pool of its own, which is stopped afterwards."""
     conversions = Conversions(seconds, seconds_bare)
     conversions.hold()
     try:
-        return await conversions.page(body, left, ASKED)
+        return await conversions.page(body, left, MARKDOWN)
     finally:
         await conversions.release()
 
 
 @pytest.mark.task
-async def test_a_page_is_what_it_is_elsewhere():
-    """A process gives the same record as the page module itself."""
-    assert await converted(SMALL) == url.page(SMALL, response_type="markdown", **TOLD)
+async def test_a_process_returns_the_record_of_the_page_module():
+    """The record from a worker process equals the one from a direct call."""
+    assert await converted(SMALL) == url.page(SMALL, response_type="markdown", **RESPONSE)
 
 
 @pytest.mark.task
-async def test_what_takes_too_long_is_given_without_markup():
-    """A page whose conversion is ended is answered with its text."""
+async def test_a_page_that_takes_too_long_is_converted_without_markup():
+    """After the first time limit the record holds the page's plain text."""
     assert (await converted(LONG, seconds=0.1))["data"].startswith("Some words of text.\nSome words")
 
 
 @pytest.mark.task
-async def test_nothing_in_time():
-    """A page of which even the text takes too long is an error that says so, after a bounded time."""
+async def test_a_page_whose_text_takes_too_long_is_an_error():
+    """When both conversions exceed their limits, an error of kind `too_complex` is raised after a bounded time."""
     begun = monotonic()
     with pytest.raises(UpstreamError, match="too long to convert") as caught:
         await converted(ENTITIES, seconds=0.01, seconds_bare=0.01)
@@ -69,44 +67,44 @@ async def test_nothing_in_time():
 
 
 @pytest.mark.task
-async def test_no_longer_than_the_call():
-    """A conversion ends with the time of the call that it is for."""
+async def test_a_conversion_ends_with_the_time_of_its_call():
+    """When the call's time is over, UpstreamTimeoutError is raised."""
     with pytest.raises(UpstreamTimeoutError):
         await converted(LONG, left=0.05)
 
 
 @pytest.mark.task
-async def test_what_is_no_text():
-    """Content that cannot be Markdown is told with its type, from a process too."""
+async def test_content_that_is_not_text_is_an_error_with_its_type():
+    """UnsupportedContentError from a worker process carries the content type."""
     with pytest.raises(UnsupportedContentError) as caught:
         await converted(b"%PDF-1.4 \xe2\xe3")
     assert caught.value.content_type == "application/pdf"
 
 
 @pytest.mark.task
-async def test_processes_end_when_nobody_holds_them():
-    """They serve all who hold them, end with the last, and begin anew when they are asked again."""
+async def test_processes_stop_with_their_last_holder():
+    """The pool serves all of its holders, stops after the last release, and starts again for the next page."""
     conversions = Conversions()
     for holders in (2, 1):
         for _ in range(holders):
             conversions.hold()
         for _ in range(holders):
-            assert (await conversions.page(SMALL, 20, ASKED))["data"].startswith("# Tea")
+            assert (await conversions.page(SMALL, 20, MARKDOWN))["data"].startswith("# Tea")
             assert processes()
             await conversions.release()
     assert not processes()
 
 
 @pytest.mark.task
-async def test_a_process_that_dies_is_replaced():
-    """Killed processes cost no later page its answer."""
+async def test_a_killed_process_is_replaced():
+    """Pages are converted after all worker processes were killed."""
     conversions = Conversions()
     conversions.hold()
-    await conversions.page(SMALL, 20, ASKED)
+    await conversions.page(SMALL, 20, MARKDOWN)
     for child in processes():
         os.kill(child.pid, signal.SIGKILL)
-    await asyncio.sleep(0.3)  # it is noticed ten times a second
-    assert (await conversions.page(SMALL, 20, ASKED))["data"].startswith("# Tea")
+    await asyncio.sleep(0.3)  # the pool checks its processes ten times a second
+    assert (await conversions.page(SMALL, 20, MARKDOWN))["data"].startswith("# Tea")
     await conversions.release()
 
 
@@ -115,10 +113,10 @@ import asyncio, multiprocessing
 from webdata.conversion.processes import CONVERSIONS
 
 async def run():
-    told = {"url": "https://example.com/", "status": 200, "headers": {}, "response_type": "markdown"}
-    await CONVERSIONS.page(b"<p>tea", 20, told)
+    arguments = {"url": "https://example.com/", "status": 200, "headers": {}, "response_type": "markdown"}
+    await CONVERSIONS.page(b"<p>tea", 20, arguments)
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
-    await CONVERSIONS.page(b"<p>" + b"&eacute; <b>x</b>" * 39_000, 20, told)
+    await CONVERSIONS.page(b"<p>" + b"&eacute; <b>x</b>" * 39_000, 20, arguments)
     await asyncio.sleep(60)
 
 if __name__ == "__main__":
@@ -133,8 +131,8 @@ def alive(pid):
         return False
 
 
-def test_no_orphans(tmp_path):
-    """Nobody is left behind by a program that is killed in the middle of a page."""
+def test_processes_end_with_a_killed_program(tmp_path):
+    """No worker process outlives a program that is killed during a conversion."""
     (tmp_path / "program.py").write_text(PROGRAM)
     program = subprocess.Popen([sys.executable, tmp_path / "program.py"], stdout=subprocess.PIPE, text=True)
     pids = program.stdout.readline().split()
@@ -149,17 +147,17 @@ def test_no_orphans(tmp_path):
 
 
 @pytest.mark.task
-async def test_large_pages_wait_for_a_place():
-    """Few large pages are worked on at once, the others wait within their time, and small ones never do."""
-    turns = Turns()
-    held = [turns.turn(LARGE, 1) for _ in range(LARGE_AT_ONCE)]
-    for one in held:
-        await one.__aenter__()
-    async with turns.turn(LARGE - 1, 0):
+async def test_large_pages_wait_for_a_slot():
+    """Few large pages are converted at once, others wait within their time, and small pages never wait."""
+    limit = LargePageLimit()
+    slots = [limit.slot(LARGE, 1) for _ in range(LARGE_AT_ONCE)]
+    for slot in slots:
+        await slot.__aenter__()
+    async with limit.slot(LARGE - 1, 0):
         pass
     with pytest.raises(UpstreamTimeoutError):
-        async with turns.turn(LARGE, 0.01):
+        async with limit.slot(LARGE, 0.01):
             pass
-    await held[0].__aexit__(None, None, None)
-    async with turns.turn(LARGE, 1):
+    await slots[0].__aexit__(None, None, None)
+    async with limit.slot(LARGE, 1):
         pass

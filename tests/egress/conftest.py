@@ -1,4 +1,4 @@
-"""Listeners that must stay untouched, names that resolve as a test wants, crawlers with the guard on."""
+"""Listeners that must receive nothing, a resolver under the control of a test, crawlers with the guard on."""
 
 import asyncio
 import ipaddress
@@ -17,14 +17,14 @@ from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer
 
 SITE = "127.0.0.2"
-"""The address of the one server that tests allow. Everything else on loopback is forbidden ground."""
+"""The address of the only server that the rule of the tests allows; all other loopback addresses are forbidden."""
 
 
 class Listener:
-    """Takes any connection on loopback, and remembers what it sees."""
+    """Accepts any connection on loopback, and records the bytes that it receives."""
 
     def __init__(self):
-        self.seen = []
+        self.received = []
         self._servers = []
 
     async def start(self):
@@ -35,10 +35,10 @@ class Listener:
             self._servers.append(await asyncio.start_server(self._take, host, self.port))
 
     async def _take(self, reader, writer):
-        place = len(self.seen)
-        self.seen.append(b"")  # a connection is too much already
+        index = len(self.received)
+        self.received.append(b"")  # a connection without a byte counts too
         with closing(writer):
-            self.seen[place] = await reader.read(65536)
+            self.received[index] = await reader.read(65536)
             writer.write(b"HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Length: 2\r\n\r\nin")
 
     def stop(self):
@@ -47,11 +47,11 @@ class Listener:
 
 
 class Site:
-    """The allowed server: pages that a test lays out, and redirects (`/302?to=`, `/refresh?to=`) to anywhere."""
+    """The allowed server: the pages of a test, and redirects to any URL (`/302?to=`, `/refresh?to=`)."""
 
     def __init__(self):
         self.pages = {}
-        self.asked = []
+        self.requests = []
 
     async def start(self):
         self._server = await asyncio.start_server(self._take, SITE, 0)
@@ -67,7 +67,7 @@ class Site:
                 head = await reader.readuntil(b"\r\n\r\n")
             except asyncio.IncompleteReadError:
                 return
-            self.asked.append(head)
+            self.requests.append(head)
             status, headers, body = self._answer(head.split()[1].decode())
             lines = [f"HTTP/1.1 {status} Fine", f"Content-Length: {len(body)}", "Connection: close", *headers]
             writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
@@ -91,15 +91,15 @@ def refresh(to):
 
 @implementer(IHostnameResolver)
 class Names:
-    """Answers each look-up of a name with its next list of addresses; the last one stays."""
+    """Resolves a name to its next list of addresses at each look-up; the last list is used again."""
 
     def __init__(self):
         self.table = {}
-        self.asked = []
+        self.queries = []
         self.silent = False
 
     def resolveHostName(self, receiver, hostName, portNumber=0, *_):  # noqa: N802, N803 - Twisted's names
-        self.asked.append(hostName)
+        self.queries.append(hostName)
         literal = isIPAddress(hostName) or isIPv6Address(hostName)
         answers = [[hostName]] if literal else self.table.get(hostName.rstrip("."), [[]])
         for text in answers.pop(0) if len(answers) > 1 else answers[0]:
@@ -111,7 +111,7 @@ class Names:
 
 @pytest.fixture
 def names():
-    """What the reactor's own resolver knows, in place of the machine's."""
+    """A resolver with a table of the test's, installed in the reactor."""
     from twisted.internet import reactor
 
     table = Names()
@@ -121,7 +121,7 @@ def names():
 
 
 class Visitor(Spider):
-    """Downloads what a test asks it for."""
+    """A spider for the requests of a test."""
 
     name = "visitor"
 
@@ -134,7 +134,7 @@ def crawling():
 
 @asynccontextmanager
 async def open_crawler(**settings):
-    """A crawler that is open and idle; gives its `download_async`."""
+    """Open an idle crawler, and yield its `download_async`."""
     own = Settings()
     own.setmodule("webdata.settings", priority="project")
     own.setdict({"ON_DEMAND": True, "EGRESS_GUARD": True, "SANDBOX": False, **settings}, priority="cmdline")

@@ -1,4 +1,4 @@
-"""A real browser behind the guard's proxy."""
+"""Chromium behind the guard's proxy."""
 
 import asyncio
 import ipaddress
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `mak
 
 QUIET = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 LENIENT = ("--disable-features=LocalNetworkAccessChecks,PrivateNetworkAccessChecks",)
-"""The browser's own wall between public pages and loopback is down: only the proxy's counts."""
+"""Disables Chromium's own checks of requests to loopback, so that only the proxy protects it."""
 
 PAGE = """<!doctype html><html><head><title>start</title>
 <link rel=dns-prefetch href="//prefetched.example"><link rel=preconnect href="http://TARGET/preconnect">
@@ -70,7 +70,7 @@ KINDS = [
     "form",
     "window",
 ]
-"""What is sure to arrive where it may."""
+"""Requests of the page that always arrive when they are allowed."""
 
 
 @asynccontextmanager
@@ -104,7 +104,7 @@ async def eventually(done, seconds):
 
 
 async def visited(page, listener, site, seconds=1.5):
-    """Visit the page, then a refresh and a link to the target; gives what came by UDP."""
+    """Visit the page, then a redirect and a refresh to the target; return a received UDP packet."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
         udp.setblocking(False)
@@ -126,11 +126,11 @@ async def visited(page, listener, site, seconds=1.5):
 
 
 def arrived(listener):
-    return {head.split()[1].decode("latin-1").strip("/") for head in listener.seen if len(head.split()) > 1}
+    return {head.split()[1].decode("latin-1").strip("/") for head in listener.received if len(head.split()) > 1}
 
 
-def told(log):
-    """What Chromium's own log says of the network: events by name, each with its parameters."""
+def net_events(log):
+    """The events of Chromium's network log: pairs of a name and its parameters."""
     net = json.loads(log.read_text(encoding="utf-8"))
     names = {number: name for name, number in net["constants"]["logEventTypes"].items()}
     for event in net["events"]:
@@ -138,19 +138,19 @@ def told(log):
 
 
 @pytest.mark.task
-async def test_nothing_of_a_page_reaches_loopback(ground, tmp_path):
-    """Subresources, scripts' requests, sockets, forms, windows and redirects of an allowed page find no way.
+async def test_no_request_of_a_page_reaches_loopback(ground, tmp_path):
+    """The proxy refuses subresources, scripts' requests, sockets, forms, windows and redirects of an allowed page.
 
-    All that the browser itself connects to is the proxy; it looks up no name, and sends no packet.
+    The browser connects to nothing but the proxy, resolves no name, and sends no UDP packet.
     """
     log = tmp_path / "net.json"
     async with ground() as (listener, site):
         guard = Guard(rule(listener, site, "127.0.0.2/32"), sandbox_resolver)
         async with browsing(guard, f"--log-net-log={log}") as (page, proxy):
             packets = await visited(page, listener, site)
-    assert not listener.seen
+    assert not listener.received
     assert not packets
-    events = list(told(log))
+    events = list(net_events(log))
     assert {p["address"] for name, p in events if name == "TCP_CONNECT_ATTEMPT" and "address" in p} == {proxy}
     looked_up = {p["host"] for name, p in events if name == "HOST_RESOLVER_MANAGER_REQUEST" and "host" in p}
     assert {urlsplit(host).hostname for host in looked_up} <= {"~notfound", "127.0.0.1"}
@@ -158,8 +158,8 @@ async def test_nothing_of_a_page_reaches_loopback(ground, tmp_path):
 
 
 @pytest.mark.task
-async def test_where_it_is_allowed_all_of_it_arrives(ground):
-    """The same page reaches the same listener when the operator allows all of loopback."""
+async def test_allowed_requests_of_a_page_reach_loopback(ground):
+    """The same page reaches the same listener when the rule allows all of loopback."""
     async with ground() as (listener, site):
         guard = Guard(rule(listener, site, "127.0.0.0/8"), sandbox_resolver)
         async with browsing(guard) as (page, _):

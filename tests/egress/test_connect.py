@@ -1,4 +1,4 @@
-"""Twisted's agent through the guard."""
+"""Twisted's agent and connection pool with the guard."""
 
 import asyncio
 import ipaddress
@@ -27,42 +27,42 @@ async def to_private(name):
     return [ipaddress.ip_address("127.0.0.2"), ipaddress.ip_address("127.0.0.1")]
 
 
-def agent(port, resolver, policy=None):
+def guarded(port, resolver, policy=None):
     from twisted.internet import reactor
 
     return guarded_agent(reactor, Guard(Rule(frozenset({port}), LOOPBACK), resolver), policy)
 
 
-async def got(agent, url):
+async def fetch(agent, url):
     response = await maybe_deferred_to_future(agent.request(b"GET", url.encode()))
     return await maybe_deferred_to_future(treq.content(response))
 
 
 @pytest.mark.task
-async def test_an_agent_reaches_what_is_allowed(ground):
-    """By name and by address."""
+async def test_an_agent_reaches_allowed_targets(ground):
+    """A target is reached by name and by address."""
     async with ground() as (_, site):
         for host in ("site.example", "127.0.0.2"):
-            assert await got(agent(site.port, to_site), f"http://{host}:{site.port}/") == b"a page"
+            assert await fetch(guarded(site.port, to_site), f"http://{host}:{site.port}/") == b"a page"
 
 
 @pytest.mark.parametrize("url", ["http://site.example:PORT/", "http://127.0.0.1:PORT/", "http://u:p@127.0.0.2:PORT/"])
 @pytest.mark.task
-async def test_an_agent_refuses_the_rest(ground, url):
-    """Names with a private address, addresses and credentials end with TargetError, and nothing arrives."""
+async def test_an_agent_refuses_other_targets(ground, url):
+    """A name with a private address, a private address and credentials are TargetErrors, and nothing is sent."""
     async with ground() as (listener, _):
         with pytest.raises(TargetError):
-            await got(agent(listener.port, to_private), url.replace("PORT", str(listener.port)))
-    assert not listener.seen
+            await fetch(guarded(listener.port, to_private), url.replace("PORT", str(listener.port)))
+    assert not listener.received
 
 
 @pytest.mark.task
-async def test_certificates_are_held_to_the_name():
-    """TLS asks for the name, not the address, and a certificate of another name is refused."""
-    ca, named = trustme.CA(), []
+async def test_certificates_are_verified_for_the_name():
+    """SNI holds the name, not the address, and a certificate of another name is refused."""
+    ca, server_names = trustme.CA(), []
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ca.issue_cert("site.example").configure_cert(context)
-    context.sni_callback = lambda connection, name, _: named.append(name)
+    context.sni_callback = lambda connection, name, _: server_names.append(name)
 
     async def answer(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -73,17 +73,17 @@ async def test_certificates_are_held_to_the_name():
     port = server.sockets[0].getsockname()[1]
     policy = BrowserLikePolicyForHTTPS(trustRootFromCertificates([Certificate.loadPEM(ca.cert_pem.bytes())]))
     try:
-        assert await got(agent(port, to_site, policy), f"https://site.example:{port}/") == b"ok"
-        assert await got(agent(port, to_site, policy), f"https://SITE.example.:{port}/") == b"ok"
+        assert await fetch(guarded(port, to_site, policy), f"https://site.example:{port}/") == b"ok"
+        assert await fetch(guarded(port, to_site, policy), f"https://SITE.example.:{port}/") == b"ok"
         with pytest.raises(ResponseFailed):
-            await got(agent(port, to_site, policy), f"https://other.example:{port}/")
+            await fetch(guarded(port, to_site, policy), f"https://other.example:{port}/")
     finally:
         server.close()
-    assert named == ["site.example", "site.example", "other.example"]
+    assert server_names == ["site.example", "site.example", "other.example"]
 
 
-def test_a_pool_takes_no_connection_to_a_proxy():
-    """The keys of proxied connections are none of its own: it refuses them rather than mistake them."""
+def test_a_pool_refuses_connections_to_proxies():
+    """The key of a proxied connection has more fields than the pool accepts."""
     from twisted.internet import reactor
 
     pool = GuardedPool(reactor, Guard(Rule(frozenset({80})), to_site), BrowserLikePolicyForHTTPS())

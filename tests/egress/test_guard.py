@@ -1,4 +1,4 @@
-"""Names, their addresses, and the time that a look-up may take."""
+"""The guard's check of names and their addresses, and the time limit of a look-up."""
 
 import asyncio
 import ipaddress
@@ -21,24 +21,24 @@ def resolver(*texts):
 
 
 @pytest.mark.task
-async def test_every_address_of_a_name_is_given_once():
-    """What was checked is given in the resolver's order, without doubles."""
+async def test_every_address_of_a_name_is_returned_once():
+    """Addresses are in the resolver's order, without duplicates."""
     guard = Guard(RULE, resolver("1.1.1.1", "2606:4700::1", "1.1.1.1"))
-    found = await guard.addresses(RULE.check_url("http://site.example/"))
-    assert list(map(str, found)) == ["1.1.1.1", "2606:4700::1"]
+    addresses = await guard.addresses(RULE.check_url("http://site.example/"))
+    assert list(map(str, addresses)) == ["1.1.1.1", "2606:4700::1"]
 
 
 @pytest.mark.task
-async def test_one_private_address_refuses_the_name():
-    """A name is no better than its worst address."""
+async def test_a_name_with_one_private_address_is_refused():
+    """All addresses of a name must be allowed."""
     guard = Guard(RULE, resolver("1.1.1.1", "10.0.0.1"))
     with pytest.raises(TargetError):
         await guard.check("http://site.example/")
 
 
 @pytest.mark.task
-async def test_addresses_are_not_looked_up():
-    """The resolver is not asked about what is an address already."""
+async def test_literal_addresses_are_not_looked_up():
+    """A URL with an address needs no resolver."""
 
     async def resolve(name):
         raise AssertionError(name)
@@ -47,8 +47,8 @@ async def test_addresses_are_not_looked_up():
 
 
 @pytest.mark.task
-async def test_a_look_up_has_its_time():
-    """A resolver that does not answer is as one that finds nothing."""
+async def test_a_look_up_has_a_time_limit():
+    """A resolver that does not answer and a name without addresses raise the same error."""
 
     async def resolve(name):
         await asyncio.sleep(60)
@@ -70,6 +70,6 @@ async def test_a_look_up_has_its_time():
     ],
 )
 @pytest.mark.task
-async def test_the_sandboxs_names(name, addresses):
-    """Any name is public but those that spell their addresses."""
+async def test_the_sandbox_resolver_needs_no_look_up(name, addresses):
+    """Names under trap.example have the addresses that they spell; all others have a public one."""
     assert list(map(str, await sandbox_resolver(name))) == addresses

@@ -1,4 +1,4 @@
-"""Everything that must be refused, through a real crawler's downloads."""
+"""Targets that must be refused, downloaded by a crawler."""
 
 import ipaddress
 from contextlib import asynccontextmanager
@@ -12,10 +12,10 @@ from webdata.domain.errors import TargetError
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 
 ALLOW = (ipaddress.ip_network("127.0.0.2/32"),)
-"""The one address that the tests' own site has."""
+"""The address of the tests' site."""
 
 NAMES = {
-    "good.example": [["10.9.9.9"]],  # where the spellings below aim at it after all
+    "good.example": [["10.9.9.9"]],  # for the spellings below that are parsed as this host
     "private.example": [["127.0.0.1"]],
     "private6.example": [["::1"]],
     "ten.example": [["10.0.0.1"]],
@@ -151,13 +151,13 @@ HOSTILE = list(dict.fromkeys([*LITERALS, *SPELLINGS, *RESOLVED, *PORTS, *SCHEMES
 
 
 def aimed(url, port):
-    """The target, at a listener's port."""
+    """The URL with the port of a listener."""
     return url.replace("PORT", str(port))
 
 
 @pytest.fixture
 def guarded(crawling, ground, names):
-    """A crawler that may reach the tests' site and nothing else, though the listener's port is on its list."""
+    """A crawler that may reach the tests' site only; the listener's port is allowed, its address is not."""
     names.table = {name: [*answers] for name, answers in NAMES.items()}
 
     @asynccontextmanager
@@ -171,7 +171,7 @@ def guarded(crawling, ground, names):
 
 
 async def refused(download, url):
-    """Whether a download ends with TargetError, or is none even to Scrapy."""
+    """Whether a download raises TargetError, or Scrapy refuses the URL itself."""
     try:
         request = Request(url)
     except ValueError:
@@ -183,85 +183,85 @@ async def refused(download, url):
     return False
 
 
-def test_the_table_is_long_enough():
-    """There are at least 60 targets, each once."""
+def test_there_are_at_least_60_hostile_targets():
+    """The list has no duplicates."""
     assert len(HOSTILE) >= 60
 
 
 @pytest.mark.task
 async def test_hostile_targets_are_refused(guarded):
-    """Each is refused with one and the same error, and nothing arrives."""
+    """Each raises TargetError, and the listener receives nothing."""
     async with guarded() as (download, listener, _):
-        passed = [url for url in HOSTILE if not await refused(download, aimed(url, listener.port))]
-    assert not passed
-    assert not listener.seen
+        reached = [url for url in HOSTILE if not await refused(download, aimed(url, listener.port))]
+    assert not reached
+    assert not listener.received
 
 
-@pytest.mark.parametrize("way", ["302", "refresh"])
+@pytest.mark.parametrize("redirect", ["302", "refresh"])
 @pytest.mark.task
-async def test_redirects_to_hostile_targets_are_refused(guarded, way):
-    """A hop is held to the same rule: it is refused, or no hop at all, to another scheme or back to the site."""
-    passed, hops = [], 0
+async def test_redirects_to_hostile_targets_are_refused(guarded, redirect):
+    """A redirect to a hostile target raises an error; one that Scrapy does not follow ends at the site."""
+    reached, refusals = [], 0
     async with guarded() as (download, listener, site):
         for url in HOSTILE:
-            start = f"{site.url}/{way}?to={quote(aimed(url, listener.port))}"
+            start = f"{site.url}/{redirect}?to={quote(aimed(url, listener.port))}"
             try:
                 response = await download(Request(start))
             except (TargetError, ValueError):
-                hops += 1
+                refusals += 1
             else:
-                passed += [] if response.url.startswith(f"{site.url}/") else [url]
-    assert not passed
-    assert hops > 90
-    assert not listener.seen
+                reached += [] if response.url.startswith(f"{site.url}/") else [url]
+    assert not reached
+    assert refusals > 90
+    assert not listener.received
 
 
 @pytest.mark.task
-async def test_without_the_guard_they_would_arrive(guarded):
-    """The listener is there for those who may reach it: what keeps it untouched is the guard."""
+async def test_without_the_guard_hostile_targets_are_reached(guarded):
+    """The listener answers when EGRESS_GUARD is off, so it is the guard that protects it."""
     async with guarded(EGRESS_GUARD=False) as (download, listener, site):
         urls = ["http://127.0.0.1:PORT/", "http://private.example:PORT/", "http://mixed.example:PORT/"]
         for url in urls[:2]:
             assert (await download(Request(aimed(url, listener.port)))).text == "in"
-        hop = f"{site.url}/302?to={quote(aimed(urls[1], listener.port))}"
-        assert (await download(Request(hop))).text == "in"
-    assert len(listener.seen) == 3
+        redirect = f"{site.url}/302?to={quote(aimed(urls[1], listener.port))}"
+        assert (await download(Request(redirect))).text == "in"
+    assert len(listener.received) == 3
 
 
 @pytest.mark.task
-async def test_what_is_allowed_arrives(guarded, names):
+async def test_allowed_targets_are_reached(guarded, names):
     """The site is reached by its address in any spelling, and by a name that resolves to it."""
     names.table["site.example"] = [["127.0.0.2"]]
     async with guarded() as (download, _, site):
         for host in ("127.0.0.2", "127.2", "0x7f.0.0.2", "2130706434", "site.example", "SITE.example."):
             response = await download(Request(f"http://{host}:{site.port}/a/../page?q=1#part"))
             assert response.text == "a page"
-    assert all(head.startswith(b"GET /page?q=1 HTTP/1.1") for head in site.asked)
+    assert all(head.startswith(b"GET /page?q=1 HTTP/1.1") for head in site.requests)
 
 
 @pytest.mark.task
 async def test_a_rebinding_name_is_looked_up_once_a_connection(guarded, names):
-    """What was checked is what is connected to; when the name's next answer is private, the next is refused."""
+    """A connection goes to the checked address; when the next look-up returns a private one, it is refused."""
     names.table["rebind.example"] = [["127.0.0.2"], ["127.0.0.1"]]
     async with guarded() as (download, listener, site):
         assert (await download(Request(f"http://rebind.example:{site.port}/"))).text == "a page"
-        assert names.asked == ["rebind.example"]
+        assert names.queries == ["rebind.example"]
         with pytest.raises(TargetError):
             await download(Request(f"http://rebind.example:{listener.port}/"))
-    assert not listener.seen
+    assert not listener.received
 
 
 @pytest.mark.task
-async def test_a_name_that_resolves_to_nothing_is_no_refusal(guarded):
-    """It is the error that it is without the guard."""
+async def test_a_name_without_addresses_is_not_a_target_error(guarded):
+    """The error is the same as without the guard."""
     async with guarded() as (download, *_):
         with pytest.raises(CannotResolveHostError):
             await download(Request("http://nowhere.example/"))
 
 
 @pytest.mark.task
-async def test_refusals_tell_nothing(guarded):
-    """One message for a literal, a name, a port and a scheme: what is allowed, and nothing else."""
+async def test_refusals_disclose_nothing(guarded):
+    """An address, a name, a port and a scheme are refused with one message, about what is allowed."""
     messages = set()
     async with guarded() as (download, listener, _):
         for url in ("http://10.0.0.1/", "http://ten.example/", "http://a.example:22/", "file:///etc/passwd"):
@@ -273,8 +273,8 @@ async def test_refusals_tell_nothing(guarded):
 
 
 @pytest.mark.task
-async def test_a_proxy_is_handed_checked_targets_only(guarded, ground, names):
-    """Names are resolved and checked before a request goes to a proxy, which gets the URL in its normal form."""
+async def test_a_proxy_receives_checked_targets_only(guarded, ground, names):
+    """Names are resolved and checked before a request is sent to a proxy, with the normalized URL."""
     names.table["public.example"] = [["1.1.1.1"]]
     async with guarded() as (download, listener, _), ground() as (proxy, _):
         meta = {"proxy": f"http://127.0.0.1:{proxy.port}"}
@@ -285,18 +285,18 @@ async def test_a_proxy_is_handed_checked_targets_only(guarded, ground, names):
                 continue
             with pytest.raises(TargetError):
                 await download(request)
-        assert not proxy.seen
+        assert not proxy.received
         assert (await download(Request("http://PUBLIC.example:80/a#b", meta=meta))).text == "in"
         with pytest.raises(CannotResolveHostError):
             await download(Request("http://nowhere.example/", meta=meta))
-    [head] = proxy.seen
+    [head] = proxy.received
     assert head.startswith(b"GET http://public.example/a HTTP/1.1")
-    assert not listener.seen
+    assert not listener.received
 
 
 @pytest.mark.task
-async def test_the_sandbox_refuses_as_the_internet_would(guarded):
-    """Its own names are public, trap names are what they spell, and addresses are what they are."""
+async def test_hostile_targets_are_refused_in_the_sandbox(guarded):
+    """Trap names with private addresses, localhost and private addresses are refused; other names are public."""
     async with guarded(SANDBOX=True, DOWNLOAD_VERIFY_CERTIFICATES=False) as (download, listener, _):
         assert (await download(Request("https://www.google.com/search?q=coffee"))).status == 200
         for host in ("10-0-0-1.trap.example", "1-1-1-1.--1.trap.example", "localhost", "127.0.0.1", "0x7f.1"):
@@ -304,15 +304,15 @@ async def test_the_sandbox_refuses_as_the_internet_would(guarded):
                 await download(Request(f"http://{host}:{listener.port}/"))
         with pytest.raises(CannotResolveHostError):
             await download(Request("http://nowhere.trap.example/"))
-    assert not listener.seen
+    assert not listener.received
 
 
 @pytest.mark.task
-async def test_a_look_up_for_a_proxy_has_the_downloads_time(guarded, names):
-    """A name that does not resolve in time is a timeout, and nothing goes to the proxy."""
+async def test_a_look_up_before_a_proxy_has_the_downloads_time_limit(guarded, names):
+    """A name that does not resolve in time is a timeout, and the proxy receives nothing."""
     names.silent = True
     async with guarded() as (download, listener, _):
         meta = {"proxy": f"http://127.0.0.1:{listener.port}", FETCH: Fetch(QueryRun(deadline=0.1))}
         with pytest.raises(DownloadTimeoutError):
             await download(Request("http://slow.example/", meta=meta))
-    assert not listener.seen
+    assert not listener.received

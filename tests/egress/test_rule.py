@@ -1,4 +1,4 @@
-"""Addresses in every spelling, against the rule."""
+"""The rule, with addresses in every spelling."""
 
 import ipaddress
 from ipaddress import IPv4Address, IPv6Address
@@ -12,7 +12,7 @@ from webdata.egress.rule import GLOBAL_IPV6, NOT_GLOBAL, Rule, is_global
 
 RULE = Rule(frozenset({80, 443}))
 EDGES = [edge for network in NOT_GLOBAL for edge in (network[0], network[-1])]
-"""Where mistakes by one would show; any address is drawn besides."""
+"""The first and last address of each network, for off-by-one errors; other addresses are random."""
 
 ipv4 = st.one_of(st.sampled_from([a for a in EDGES if a.version == 4]), st.ip_addresses(v=4))
 ipv6 = st.one_of(
@@ -29,7 +29,7 @@ number = st.sampled_from(["{:d}", "0{:o}", "0x{:x}", "0X{:X}", "0x00{:x}", "000{
 
 @st.composite
 def spellings4(draw):
-    """An IPv4 address, and one of its spellings that browsers read."""
+    """An IPv4 address, and one of the spellings that browsers accept."""
     address = draw(ipv4)
     parts = draw(st.integers(1, 4))
     first, last = divmod(int(address), 1 << (8 * (5 - parts)))
@@ -51,7 +51,7 @@ def spellings6(draw):
     return address, draw(st.sampled_from([str(address), address.exploded, str(address).upper(), dotted]))
 
 
-def passes(url):
+def is_allowed(url):
     try:
         RULE.check_url(url)
     except TargetError:
@@ -61,26 +61,26 @@ def passes(url):
 
 @settings(max_examples=500, deadline=None)
 @given(spellings4())
-def test_an_ipv4_address_passes_in_any_spelling_if_it_is_global(spelt):
-    """Decimal, octal, hex, short, wide and escaped forms are judged as the address that they mean."""
-    address, text = spelt
-    assert passes(f"http://{text}/") == is_global(address)
+def test_an_ipv4_address_is_allowed_in_any_spelling_if_it_is_global(spelling):
+    """Decimal, octal, hexadecimal, short, full-width and escaped forms are parsed to the same address."""
+    address, text = spelling
+    assert is_allowed(f"http://{text}/") == is_global(address)
     if is_global(address):
         assert RULE.check_url(f"http://{text}:443/").host == str(address)
 
 
 @settings(max_examples=500, deadline=None)
 @given(spellings6())
-def test_an_ipv6_address_passes_in_any_spelling_if_it_is_global(spelt):
-    """Compressed, exploded, upper-case and dotted forms are judged as the address that they mean."""
-    address, text = spelt
-    assert passes(f"http://[{text}]/") == is_global(address)
+def test_an_ipv6_address_is_allowed_in_any_spelling_if_it_is_global(spelling):
+    """Compressed, exploded, upper-case and dotted forms are parsed to the same address."""
+    address, text = spelling
+    assert is_allowed(f"http://[{text}]/") == is_global(address)
 
 
 @settings(deadline=None)
 @given(st.one_of(ipv4, ipv6))
-def test_global_is_no_more_than_python_says(address):
-    """What Python's own library calls private, reserved, link-local or multicast is never global."""
+def test_a_global_address_is_global_to_python_too(address):
+    """An address that `ipaddress` counts as private, reserved, link-local or multicast is not global."""
     if is_global(address):
         assert address.is_global
         assert not any([address.is_multicast, address.is_reserved, address.is_loopback, address.is_unspecified])
@@ -95,11 +95,11 @@ def test_no_embedded_ipv4_address_is_global(address):
 
 
 @pytest.mark.parametrize("network", [n for n in NOT_GLOBAL if n.version == 4], ids=str)
-def test_a_network_ends_where_the_registry_says(network):
-    """The addresses beside a special network are global, or of another one of the table."""
-    for beside in (int(network[0]) - 1, int(network[-1]) + 1):
-        if 0 <= beside < 2**32:
-            address = IPv4Address(beside)
+def test_addresses_next_to_a_special_network_are_global(network):
+    """The addresses before and after a special network are global, or in another one of the table."""
+    for neighbour in (int(network[0]) - 1, int(network[-1]) + 1):
+        if 0 <= neighbour < 2**32:
+            address = IPv4Address(neighbour)
             assert is_global(address) != any(address in other for other in NOT_GLOBAL)
 
 
@@ -107,12 +107,12 @@ def test_a_network_ends_where_the_registry_says(network):
     "text", ["1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0"]
 )
 def test_public_ipv4_addresses_are_global(text):
-    """Neighbours of private networks are not private."""
+    """Addresses next to private networks are not private."""
     assert is_global(ipaddress.ip_address(text))
 
 
-def test_global_ipv6_is_what_is_given_out():
-    """Only 2000::/3 is, without its special networks; a zone makes any address a local one."""
+def test_only_allocated_ipv6_addresses_are_global():
+    """They are in 2000::/3, outside its special networks, and without a zone."""
     assert is_global(IPv6Address("2606:4700::1111"))
     assert not is_global(IPv6Address("2606:4700::1111%eth0"))
     assert not is_global(GLOBAL_IPV6[0] - 1)
@@ -120,7 +120,7 @@ def test_global_ipv6_is_what_is_given_out():
 
 
 def test_operators_may_allow_networks():
-    """An allowed network adds its own addresses, in any spelling, and nothing that embeds them."""
+    """An allowed network adds its own addresses, in any spelling, but no IPv6 addresses that embed them."""
     rule = Rule(frozenset({80}), (ipaddress.ip_network("10.1.0.0/16"),))
     assert rule.check_url("http://10.66049/").host == "10.1.2.1"
     for url in ("http://10.2.0.1/", "http://[::ffff:10.1.2.1]/", "http://127.0.0.1/"):
@@ -129,7 +129,7 @@ def test_operators_may_allow_networks():
 
 
 def test_localhost_is_loopback():
-    """The names of this machine are allowed where all that they mean is."""
+    """The names of this machine are allowed when both of its loopback addresses are."""
     with pytest.raises(TargetError):
         Rule(frozenset({80}), (ipaddress.ip_network("127.0.0.0/8"),)).check_url("http://localhost/")
     both = (ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128"))
@@ -145,28 +145,28 @@ def test_localhost_is_loopback():
         ("http://[2606:4700:0::1]:80/", ("http", "2606:4700::1", 80, "http://[2606:4700::1]/")),
     ],
 )
-def test_a_target_is_what_a_browser_reads(url, target):
-    """Scheme, host, port and URL come in their normal form."""
-    found = RULE.check_url(url)
-    assert (found.scheme, found.host, found.port, found.url) == target
+def test_a_target_is_parsed_as_in_a_browser(url, target):
+    """Scheme, host, port and URL are normalized."""
+    parsed = RULE.check_url(url)
+    assert (parsed.scheme, parsed.host, parsed.port, parsed.url) == target
 
 
 @pytest.mark.parametrize("host", [f"{'a' * 64}.example", ".".join(["a" * 60] * 5), "a..b", ".example"])
-def test_names_that_cannot_be_are_refused(host):
-    """A name beyond the bounds of DNS never gets to a resolver."""
-    assert not passes(f"http://{host}/")
+def test_invalid_names_are_refused(host):
+    """A name that exceeds the limits of DNS is not sent to a resolver."""
+    assert not is_allowed(f"http://{host}/")
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_any_text_is_a_target_or_refused(text):
-    """Nothing else is raised, whatever callers send."""
-    assert passes(text) in (True, False)
-    assert passes(f"http://{text}") in (True, False)
+def test_any_text_is_allowed_or_refused(text):
+    """No text raises another error than TargetError."""
+    assert is_allowed(text) in (True, False)
+    assert is_allowed(f"http://{text}") in (True, False)
 
 
-def test_the_refusal_names_the_ports_that_there_are():
-    """It says what would be right."""
-    for ports, words in (({80, 8443, 443}, "on port 80, 443 or 8443,"), ({80}, "on port 80,")):
-        with pytest.raises(TargetError, match=words):
+def test_the_refusal_names_the_allowed_ports():
+    """The message lists the ports of the rule."""
+    for ports, text in (({80, 8443, 443}, "on port 80, 443 or 8443,"), ({80}, "on port 80,")):
+        with pytest.raises(TargetError, match=text):
             Rule(frozenset(ports)).check_url("file:///")

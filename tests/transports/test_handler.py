@@ -1,4 +1,4 @@
-"""The download handler, in crawlers of the project's own settings."""
+"""The download handler, in a crawler with the project's settings."""
 
 import subprocess
 import sys
@@ -29,25 +29,25 @@ def handler(**changed):
     return TransportsHandler.from_crawler(crawler)
 
 
-def test_without_the_guard_nothing_is_in_the_way():
-    """Requests of crawlers without the setting go to the handler of proxied and plain requests alone."""
-    assert type(handler()._http) is ProxiedHandler
+def test_plain_downloads_are_not_guarded_by_default():
+    """Without the setting EGRESS_GUARD the handler of plain and proxied requests is used alone."""
+    assert type(handler()._handlers["http"]) is ProxiedHandler
 
 
-def test_the_setting_turns_the_guard_on():
-    """All requests of a crawler with the setting are guarded."""
-    assert type(handler(EGRESS_GUARD=True)._http) is GuardedHandler
+def test_plain_downloads_are_guarded_by_the_setting():
+    """With EGRESS_GUARD all plain requests go through the guard."""
+    assert type(handler(EGRESS_GUARD=True)._handlers["http"]) is GuardedHandler
 
 
-def test_http_and_https_come_here():
-    """The project's settings name it for both."""
+def test_the_settings_name_one_handler_for_http_and_https():
+    """DOWNLOAD_HANDLERS has no other scheme."""
     handlers = settings.DOWNLOAD_HANDLERS
     assert set(handlers) == {"http", "https"}
     assert set(handlers.values()) == {"webdata.transports.handler.TransportsHandler"}
 
 
-def test_other_transports_are_made_when_they_are_wanted():
-    """Nothing of Playwright and curl is loaded for plain HTTP."""
+def test_other_transports_are_loaded_for_their_first_request():
+    """Plain HTTP imports neither Playwright nor curl_cffi."""
     code = (
         "import sys; from scrapy.crawler import Crawler; from scrapy import Spider;"
         "from webdata.crawling.warm_crawlers import scrapy_settings;"
@@ -64,6 +64,6 @@ def test_other_transports_are_made_when_they_are_wanted():
 
 @ensureDeferred
 async def test_an_unknown_transport_is_refused():
-    """A transport that there is not is no plain HTTP."""
+    """NotSupported names the transport."""
     with pytest.raises(NotSupported, match="carrier pigeon"):
         await handler().download_request(Request("http://127.0.0.1/", meta={FETCH: Fetch(transport="carrier pigeon")}))

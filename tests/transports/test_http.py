@@ -1,4 +1,4 @@
-"""Plain downloads, over real sockets."""
+"""Plain downloads, over sockets."""
 
 import asyncio
 import ssl
@@ -20,25 +20,25 @@ from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
 from webdata.transports import http
-from webdata.transports.http import IDLE, BoundedHandler, SharedContext
+from webdata.transports.http import MAX_IDLE_CONNECTIONS, BoundedHandler, SharedContext
 
 LARGE = 32 * 1024 * 1024
-"""Bytes that the buffers of two sockets do not hold."""
+"""More bytes than the buffers of two sockets hold."""
 
 pytestmark = pytest.mark.task
 
 
 class Site:
-    """Answers each connection with the head of a body of so many bytes, and then with the body."""
+    """Sends the head of a response to each connection, and its body of `length` bytes when a test continues it."""
 
     def __init__(self, length):
         self.length = length
-        self.asked = asyncio.Queue()
-        """Of each connection: what has it go on with its body, and what tells that all of it is sent."""
+        self.responses = asyncio.Queue()
+        """Two events for each connection: the first starts the body, the second is set when it is sent."""
 
     @asynccontextmanager
     async def running(self):
-        """Its URL."""
+        """Serve, and yield the URL."""
         server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
         try:
             yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
@@ -46,12 +46,12 @@ class Site:
             server.close()
 
     async def serve(self, reader, writer):
-        go_on, sent = asyncio.Event(), asyncio.Event()
+        start, sent = asyncio.Event(), asyncio.Event()
         with suppress(OSError):
             await reader.readuntil(b"\r\n\r\n")
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % self.length)
-            self.asked.put_nowait((go_on, sent))
-            await go_on.wait()
+            self.responses.put_nowait((start, sent))
+            await start.wait()
             writer.write(bytes(self.length))
             await writer.drain()
             sent.set()
@@ -60,114 +60,114 @@ class Site:
 
 @pytest_twisted.async_yield_fixture
 async def handler(monkeypatch):
-    """One that reads a single body at once."""
-    monkeypatch.setattr(http, "BODIES", 1)
+    """A handler that reads one body at once."""
+    monkeypatch.setattr(http, "MAX_BODIES", 1)
     running = BoundedHandler(get_crawler(settings_dict={"DOWNLOAD_WARNSIZE": 0}))
     yield running
     await deferred_from_coro(running.close())
 
 
-def begun(handler, url, seconds=20):
+def start_download(handler, url, seconds=20):
     return asyncio.ensure_future(handler.download_request(Request(url, meta={"download_timeout": seconds})))
 
 
-async def test_a_body_waits_where_it_is(handler):
-    """Beyond the bound a body is not read, which holds up its sender, until another has been read."""
+async def test_a_body_beyond_the_limit_is_not_read(handler):
+    """Its sender is blocked until another body has been read."""
     site = Site(LARGE)
     async with site.running() as url:
-        first = begun(handler, url)
-        one_goes_on, _ = await asyncio.wait_for(site.asked.get(), 5)
-        second = begun(handler, url)
-        other_goes_on, other_sent = await asyncio.wait_for(site.asked.get(), 5)
-        other_goes_on.set()
+        first = start_download(handler, url)
+        start_first, _ = await asyncio.wait_for(site.responses.get(), 5)
+        second = start_download(handler, url)
+        start_second, second_sent = await asyncio.wait_for(site.responses.get(), 5)
+        start_second.set()
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(other_sent.wait(), 0.5)
-        one_goes_on.set()
+            await asyncio.wait_for(second_sent.wait(), 0.5)
+        start_first.set()
         bodies = [len((await download).body) for download in (first, second)]
     assert bodies == [LARGE, LARGE]
 
 
-async def test_a_slow_body_holds_nobody_up(handler, monkeypatch):
-    """A body that takes long to come counts for a while only."""
-    monkeypatch.setattr(http, "SLOW_BODY", 0.1)
+async def test_a_slow_body_does_not_block_others(handler, monkeypatch):
+    """A body counts towards the limit for SLOW_BODY_SECONDS only."""
+    monkeypatch.setattr(http, "SLOW_BODY_SECONDS", 0.1)
     site = Site(1000)
     async with site.running() as url:
-        slow = begun(handler, url)
-        slow_goes_on, _ = await asyncio.wait_for(site.asked.get(), 5)
-        other = begun(handler, url)
-        other_goes_on, _ = await asyncio.wait_for(site.asked.get(), 5)
-        other_goes_on.set()
+        slow = start_download(handler, url)
+        start_slow, _ = await asyncio.wait_for(site.responses.get(), 5)
+        other = start_download(handler, url)
+        start_second, _ = await asyncio.wait_for(site.responses.get(), 5)
+        start_second.set()
         assert len((await asyncio.wait_for(other, 5)).body) == 1000
         assert not slow.done()
-        slow_goes_on.set()
+        start_slow.set()
         assert len((await slow).body) == 1000
 
 
-async def test_who_waits_in_vain_leaves_no_trace(handler):
-    """A download whose time is over while its body waits ends in time, and others are read after it."""
+async def test_a_timeout_while_a_body_waits_frees_its_slot(handler):
+    """The download ends within its own time limit, and later bodies are read."""
     site = Site(1000)
     async with site.running() as url:
-        first = begun(handler, url)
-        one_goes_on, _ = await asyncio.wait_for(site.asked.get(), 5)
-        hasty = begun(handler, url, seconds=0.3)
-        await asyncio.wait_for(site.asked.get(), 5)
+        first = start_download(handler, url)
+        start_first, _ = await asyncio.wait_for(site.responses.get(), 5)
+        short = start_download(handler, url, seconds=0.3)
+        await asyncio.wait_for(site.responses.get(), 5)
         with pytest.raises(DownloadTimeoutError):
-            await asyncio.wait_for(hasty, 1.5)
-        one_goes_on.set()
+            await asyncio.wait_for(short, 1.5)
+        start_first.set()
         assert len((await first).body) == 1000
-        third = begun(handler, url)
-        (await asyncio.wait_for(site.asked.get(), 5))[0].set()
+        third = start_download(handler, url)
+        (await asyncio.wait_for(site.responses.get(), 5))[0].set()
         assert len((await third).body) == 1000
 
 
-async def test_one_look_at_slow_bodies(monkeypatch):
-    """However often bodies begin to wait, one timer looks for those that are slow."""
-    later = []
-    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda seconds, look: later.append(look))
-    monkeypatch.setattr(http, "BODIES", 1)
-    bodies = http.Bodies()
+async def test_one_timer_checks_for_slow_bodies(monkeypatch):
+    """No second timer starts when more bodies wait."""
+    timers = []
+    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda seconds, callback: timers.append(callback))
+    monkeypatch.setattr(http, "MAX_BODIES", 1)
+    bodies = http.BodyLimit()
     for _ in range(3):
         read, waiting = Deferred(), Deferred()
-        bodies.admit(read, Paused())
-        bodies.admit(waiting, Paused())
+        bodies.admit(read, Connection())
+        bodies.admit(waiting, Connection())
         read.callback(None)
         waiting.callback(None)
-    assert len(later) == 1
+    assert len(timers) == 1
 
 
-class Paused:
-    """A connection that may be held up."""
+class Connection:
+    """A connection whose reading can be paused."""
 
     def pauseProducing(self):  # noqa: N802  # Twisted's name
-        """Nothing."""
+        """Do nothing."""
 
     def resumeProducing(self):  # noqa: N802  # Twisted's name
-        """Nothing."""
+        """Do nothing."""
 
 
-def test_few_idle_connections_are_kept():
-    """However many requests a site may get at once, few of their connections stay."""
+def test_few_idle_connections_stay_open():
+    """The limit does not depend on CONCURRENT_REQUESTS_PER_DOMAIN."""
     crawler = get_crawler(settings_dict={"CONCURRENT_REQUESTS_PER_DOMAIN": 1024})
-    assert BoundedHandler(crawler)._pool.maxPersistentPerHost == IDLE
+    assert BoundedHandler(crawler)._pool.maxPersistentPerHost == MAX_IDLE_CONNECTIONS
 
 
-class Greeted(Protocol):
-    """Knows when the first byte has come: the handshake is over then."""
+class FirstByte(Protocol):
+    """Fires `received` at the first byte, after the handshake."""
 
     def __init__(self):
-        self.heard = Deferred()
+        self.received = Deferred()
 
     def dataReceived(self, data):  # noqa: N802  # Twisted's name
-        if not self.heard.called:
-            self.heard.callback(None)
+        if not self.received.called:
+            self.received.callback(None)
 
     def connectionLost(self, reason):  # noqa: N802  # Twisted's name
-        if not self.heard.called:
-            self.heard.errback(reason)
+        if not self.received.called:
+            self.received.errback(reason)
 
 
-async def test_one_context_checks_every_host():
-    """Connections to all hosts share a context, and each is held to the name of its own host."""
+async def test_one_context_verifies_every_host():
+    """Connections to all hosts share a context, and each verifies the name of its own host."""
     ca, tls = trustme.CA(), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     ca.issue_cert("one.example", "two.example").configure_cert(tls)
     trusted = trustRootFromCertificates([Certificate.loadPEM(ca.cert_pem.bytes())])
@@ -176,20 +176,20 @@ async def test_one_context_checks_every_host():
     async def greet(reader, writer):
         writer.write(b"hello")
 
-    async def greeted(host, port):
-        way = wrapClientTLS(policy.creatorForNetloc(host, port), HostnameEndpoint(reactor, "127.0.0.1", port))
-        protocol = await maybe_deferred_to_future(connectProtocol(way, Greeted()))
+    async def handshake(host, port):
+        endpoint = wrapClientTLS(policy.creatorForNetloc(host, port), HostnameEndpoint(reactor, "127.0.0.1", port))
+        protocol = await maybe_deferred_to_future(connectProtocol(endpoint, FirstByte()))
         contexts.append(protocol.transport.getHandle().get_context())
-        await maybe_deferred_to_future(protocol.heard)
+        await maybe_deferred_to_future(protocol.received)
         protocol.transport.abortConnection()
 
     server = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=tls)
     port = server.sockets[0].getsockname()[1]
     try:
-        await greeted(b"one.example", port)
-        await greeted(b"two.example", port)
+        await handshake(b"one.example", port)
+        await handshake(b"two.example", port)
         with pytest.raises(VerificationError):
-            await greeted(b"three.example", port)
+            await handshake(b"three.example", port)
     finally:
         server.close()
     assert len(contexts) == 3

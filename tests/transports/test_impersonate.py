@@ -1,4 +1,4 @@
-"""Requests with a browser's TLS, to the sandbox and to listeners on loopback."""
+"""Downloads with a browser's TLS, from the sandbox and from listeners on loopback."""
 
 import asyncio
 import ipaddress
@@ -50,11 +50,11 @@ async def crawling(**settings):
 
 @asynccontextmanager
 async def listening(answer=b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"):
-    """A site on loopback, and what it was asked."""
-    asked = []
+    """A site on loopback: yields its port and the requests that it receives."""
+    requests = []
 
     async def take(reader, writer):
-        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
         if not answer:
             await reader.read()
         writer.write(answer)
@@ -63,58 +63,58 @@ async def listening(answer=b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"):
 
     server = await asyncio.start_server(take, "127.0.0.1", 0)
     async with server:
-        yield server.sockets[0].getsockname()[1], asked
+        yield server.sockets[0].getsockname()[1], requests
 
 
 def request(url, **meta):
     return Request(url, meta={FETCH: Fetch(transport="impersonate"), **meta}, dont_filter=True)
 
 
-async def test_a_page_is_won():
-    """The response is the site's, with the request that Scrapy knows."""
-    async with crawling() as crawler, listening() as (port, asked):
+async def test_a_page_is_downloaded():
+    """The response is the site's, and its request is the one that was sent."""
+    async with crawling() as crawler, listening() as (port, requests):
         sent = request(f"http://127.0.0.1:{port}/")
         response = await crawler.engine.download_async(sent)
     assert (response.status, response.body, response.flags) == (200, b"ok", ["impersonate"])
     assert "impersonate_args" not in response.request.meta
-    assert b"Chrome/" in asked[0]
+    assert b"Chrome/" in requests[0]
 
 
-async def test_the_checked_address_is_the_one_that_is_reached():
-    """A guarded name is looked up once, by the guard: libcurl is told its address."""
-    looked = []
+async def test_libcurl_connects_to_the_checked_address():
+    """The guard resolves a name, and libcurl makes no look-up of its own."""
+    lookups = []
 
     async def resolver(name):
-        looked.append(name)
+        lookups.append(name)
         return [ipaddress.ip_address("127.0.0.1")]
 
-    async with crawling() as crawler, listening() as (port, asked):
+    async with crawling() as crawler, listening() as (port, requests):
         guard = Guard(Rule(frozenset([port]), (ipaddress.ip_network("127.0.0.1"),)), resolver)
         response = await ImpersonateHandler(crawler, guard).download_request(request(f"http://name.example:{port}/"))
-    assert (response.body, looked) == (b"ok", ["name.example"])
-    assert f"Host: name.example:{port}".encode() in asked[0]
+    assert (response.body, lookups) == (b"ok", ["name.example"])
+    assert f"Host: name.example:{port}".encode() in requests[0]
 
 
-async def test_a_guarded_crawler_reaches_nothing_else():
-    """What the guard does not allow sees no byte."""
-    async with listening() as (port, asked), crawling(EGRESS_GUARD=True, EGRESS_PORTS=[port]) as crawler:
+async def test_a_guarded_crawler_refuses_other_targets():
+    """A target that the guard does not allow receives nothing."""
+    async with listening() as (port, requests), crawling(EGRESS_GUARD=True, EGRESS_PORTS=[port]) as crawler:
         for host in ("127.0.0.1", "localhost", "0x7f.1"):
             with pytest.raises(TargetError):
                 await crawler.engine.download_async(request(f"http://{host}:{port}/"))
-        assert not asked
+        assert not requests
 
 
-async def test_proxies_of_the_machine_are_not_taken(monkeypatch):
-    """What the environment says of proxies is Scrapy's to read, not libcurl's."""
-    async with crawling(HTTPPROXY_ENABLED=False) as crawler, listening() as (port, asked):
+async def test_proxies_of_the_environment_are_ignored(monkeypatch):
+    """Scrapy reads the environment's proxies; libcurl must not."""
+    async with crawling(HTTPPROXY_ENABLED=False) as crawler, listening() as (port, requests):
         monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
         monkeypatch.setenv("all_proxy", "http://127.0.0.1:1")
         await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
-    assert asked
+    assert requests
 
 
 async def test_a_silent_site_is_a_timeout():
-    """The request's own time ends it."""
+    """The request's deadline ends the download."""
     async with crawling(DEADLINE=0.3) as crawler, listening(b"") as (port, _):
         with pytest.raises(DownloadTimeoutError):
             await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
@@ -124,8 +124,8 @@ SILENT, OPEN = b"", b"HTTP/1.1 200 OK\r\n\r\n"
 
 
 @pytest.mark.parametrize("answer", [SILENT, OPEN])
-async def test_a_mute_proxy_does_not_take_all_of_the_time(monkeypatch, answer):
-    """One that opens no way, or one through which nothing comes, is left after a while: that is its own failure."""
+async def test_a_silent_proxy_fails_before_the_download_timeout(monkeypatch, answer):
+    """A proxy that opens no tunnel, or a tunnel without a byte, is a TunnelError after READY_SECONDS."""
     monkeypatch.setattr(impersonate, "READY_SECONDS", 0.2)
 
     async def take(reader, writer):
@@ -143,47 +143,47 @@ async def test_a_mute_proxy_does_not_take_all_of_the_time(monkeypatch, answer):
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize(
-    ("behaviour", "words"),
+    ("behaviour", "message"),
     [
-        (Behaviour(dead=True), "did not open a way"),
+        (Behaviour(dead=True), "did not connect"),
         (Behaviour(locked=True), r"\(407\)"),
         (Behaviour(flaky=1), "broke the connection"),
     ],
 )
-async def test_a_proxy_that_does_not_serve_is_the_proxys_failure(scheme, behaviour, words):
-    """Refused connections, refused passwords and connections that break are told as plain downloads tell them."""
+async def test_a_failing_proxy_is_a_tunnel_error(scheme, behaviour, message):
+    """Refused connections, refused passwords and broken connections raise the same error as in plain downloads."""
     proxy = RegionProxy(Sandbox(), "DE-1", behaviour)
     async with crawling() as crawler:
         handler = ImpersonateHandler(crawler, None)
-        asked = request(f"{scheme}://www.google.com/search?q=coffee", proxy=proxy.start(), proxy_label="DE-1")
-        with pytest.raises(TunnelError, match=words) as error:
-            await handler.download_request(asked)
+        sent = request(f"{scheme}://www.google.com/search?q=coffee", proxy=proxy.start(), proxy_label="DE-1")
+        with pytest.raises(TunnelError, match=message) as error:
+            await handler.download_request(sent)
     await proxy.stop()
     assert "127.0.0.1" not in str(error.value)
 
 
-async def test_what_breaks_behind_a_proxy_is_the_targets_doing():
-    """A reset after the handshake with the target, or at a proxy without a label, is no failure of the proxy."""
+async def test_a_reset_of_the_target_is_not_a_failure_of_the_proxy():
+    """A reset after the target's handshake, or at a proxy without a label, is a failed download."""
     proxy = RegionProxy(Sandbox(), "DE-1")
-    way = proxy.start()
+    proxy_url = proxy.start()
     async with crawling(DOWNLOAD_VERIFY_CERTIFICATES=False) as crawler:
         handler = ImpersonateHandler(crawler, None)
-        for url, label in (("https", {"proxy_label": "DE-1"}), ("http", {})):
-            asked = request(f"{url}://www.google.com/search?q=coffee+sandbox:reset", proxy=way, **label)
+        for scheme, label in (("https", {"proxy_label": "DE-1"}), ("http", {})):
+            sent = request(f"{scheme}://www.google.com/search?q=coffee+sandbox:reset", proxy=proxy_url, **label)
             with pytest.raises(DownloadFailedError):
-                await handler.download_request(asked)
+                await handler.download_request(sent)
     await proxy.stop()
 
 
 async def test_a_slow_site_behind_a_proxy_is_a_timeout():
-    """What takes its time after the way is open is not the proxy's failure."""
+    """A delay after the connection to the proxy is not a TunnelError."""
     async with crawling(DEADLINE=0.5) as crawler, listening(b"") as (port, _):
         with pytest.raises(DownloadTimeoutError):
             await crawler.engine.download_async(request("http://site.example/", proxy=f"http://127.0.0.1:{port}"))
 
 
-async def test_a_page_that_is_cut_off_is_told_so():
-    """A body that is shorter than it should be is data loss, as in plain downloads."""
+async def test_a_body_that_is_cut_off_is_data_loss():
+    """A body shorter than its Content-Length raises the same error as in plain downloads."""
     async with crawling() as crawler, listening(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok") as (port, _):
         with pytest.raises(ResponseDataLossError):
             await crawler.engine.download_async(request(f"http://127.0.0.1:{port}/"))
@@ -201,6 +201,6 @@ async def test_a_page_that_is_cut_off_is_told_so():
         (exceptions.IncompleteRead("a", CurlECode.PARTIAL_FILE), ResponseDataLossError),
     ],
 )
-async def test_failures_are_told_as_plain_downloads_tell_them(error, kind):
-    """Each of curl's errors becomes the one that plain HTTP has for it."""
+async def test_curl_errors_become_the_errors_of_plain_downloads(error, kind):
+    """Each error of curl_cffi is mapped to one exception of Scrapy."""
     assert type(_failure(error)) is kind

@@ -1,4 +1,4 @@
-"""Downloads through proxies, over real sockets."""
+"""Downloads through proxies, over sockets."""
 
 import asyncio
 import ssl
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.task
 
 
 class Recording(Sandbox):
-    """A sandbox that remembers what its sites were asked."""
+    """A sandbox that records the requests to its sites."""
 
     def __init__(self):
         super().__init__()
@@ -50,14 +50,14 @@ async def region_proxy(behaviour=None, **options):
 
 @asynccontextmanager
 async def scripted(serve, tls=None):
-    """The URL of a proxy of which each connection is served by a coroutine function of its reader and writer."""
+    """A proxy whose connections are served by a coroutine function of reader and writer: yields its URL."""
     tasks = set()
 
     async def accept(reader, writer):
         tasks.add(asyncio.current_task())
         with suppress(OSError, asyncio.CancelledError):
             await serve(reader, writer)
-        await ended(writer)
+        await close(writer)
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=tls)
     try:
@@ -69,7 +69,7 @@ async def scripted(serve, tls=None):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def ended(writer):
+async def close(writer):
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
@@ -89,18 +89,18 @@ async def fetch(handler, url, proxy, seconds=5.0):
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_pages_come_through_a_proxy(handler, page):
-    """Both kinds of targets are reached, with the proxy's user and password, which the target never sees."""
+async def test_pages_are_downloaded_through_a_proxy(handler, page):
+    """Both schemes work with the proxy's user and password, which are not sent to the target."""
     async with region_proxy(user="me", password="secret") as (proxy, url):
         response = await fetch(handler, page, url)
         assert (response.status, response.headers[SERVED_BY]) == (200, b"DE-1")
-        (asked,) = proxy._sandbox.requests
-        assert not any("secret" in text or name.startswith("proxy") for name, text in asked.headers.items())
+        (received,) = proxy._sandbox.requests
+        assert not any("secret" in text or name.startswith("proxy") for name, text in received.headers.items())
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_connections_are_kept(handler, page):
-    """The second page comes through the first one's connection or proxy_tunnel."""
+async def test_connections_are_reused(handler, page):
+    """The second page uses the connection or tunnel of the first."""
     async with region_proxy() as (proxy, url):
         await fetch(handler, page, url)
         connections = set(proxy.connections)
@@ -108,8 +108,8 @@ async def test_connections_are_kept(handler, page):
         assert proxy.connections == connections
 
 
-async def test_without_a_proxy_scrapys_own_way_is_taken(handler):
-    """A request without a proxy goes straight to its target."""
+async def test_without_a_proxy_a_request_goes_to_its_target(handler):
+    """Scrapy's own handler downloads it."""
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -123,22 +123,22 @@ async def relay(reader, writer):
     with suppress(OSError):
         while data := await reader.read(65536):
             writer.write(data)
-    await ended(writer)
+    await close(writer)
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_proxies_may_be_spoken_to_over_tls(handler, page):
-    """Through an https proxy http targets are reached in its TLS, https targets by TLS within TLS."""
+async def test_https_proxies_are_supported(handler, page):
+    """http targets are downloaded over the proxy's TLS, https targets over TLS within TLS."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
     async with region_proxy(user="me", password="secret") as (_, plain):
 
         async def serve(reader, writer):
-            there = await asyncio.open_connection(urlsplit(plain).hostname, urlsplit(plain).port)
+            upstream = await asyncio.open_connection(urlsplit(plain).hostname, urlsplit(plain).port)
             try:
-                await asyncio.gather(relay(reader, there[1]), relay(there[0], writer))
+                await asyncio.gather(relay(reader, upstream[1]), relay(upstream[0], writer))
             finally:
-                await ended(there[1])
+                await close(upstream[1])
 
         async with scripted(serve, tls) as url:
             through = url.replace("//", "//me:secret@")
@@ -148,21 +148,21 @@ async def test_proxies_may_be_spoken_to_over_tls(handler, page):
                 assert b"coffee" in response.body
 
 
-async def test_a_proxy_is_known_by_its_certificate():
-    """Where certificates are checked, an https proxy with one that nobody signed is not spoken to."""
+async def test_the_certificate_of_an_https_proxy_is_verified():
+    """With verification on, nothing is sent to a proxy whose certificate has no trusted authority."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(tls)
-    seen = []
+    received = []
 
     async def serve(reader, writer):
-        seen.append(await reader.read(100))
+        received.append(await reader.read(100))
 
-    checking = ProxiedHandler(get_crawler(settings_dict={"DOWNLOAD_VERIFY_CERTIFICATES": True}))
+    verifying = ProxiedHandler(get_crawler(settings_dict={"DOWNLOAD_VERIFY_CERTIFICATES": True}))
     async with scripted(serve, tls) as url:
         with pytest.raises(TunnelError):
-            await fetch(checking, PAGES[1], url)
-    assert seen in ([], [b""])
-    await checking.close()
+            await fetch(verifying, PAGES[1], url)
+    assert received in ([], [b""])
+    await verifying.close()
 
 
 async def hang_up(reader, writer):
@@ -191,8 +191,8 @@ async def break_at_the_handshake(reader, writer):
 
 
 @pytest.mark.parametrize("serve", [hang_up, refuse, babble, flood, break_at_the_handshake])
-async def test_a_tunnel_that_does_not_come_about_is_the_proxys_failure(handler, serve):
-    """What goes wrong before any byte of the target is told at once, as a TunnelError that names no address."""
+async def test_a_tunnel_that_is_not_opened_is_a_tunnel_error(handler, serve):
+    """A failure before the target's first byte is reported at once, and the message contains no address."""
     async with scripted(serve) as url:
         async with asyncio.timeout(2):
             with pytest.raises(TunnelError) as error:
@@ -202,16 +202,16 @@ async def test_a_tunnel_that_does_not_come_about_is_the_proxys_failure(handler, 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("behaviour", [Behaviour(dead=True), Behaviour(locked=True), Behaviour(flaky=1)])
-async def test_a_proxy_that_does_not_serve_is_the_proxys_failure(handler, page, behaviour):
-    """Refused connections, refused passwords and connections that break are TunnelErrors for both kinds of targets."""
+async def test_a_failing_proxy_is_a_tunnel_error(handler, page, behaviour):
+    """Refused connections, refused passwords and broken connections are TunnelErrors for http and https."""
     async with region_proxy(behaviour, user="me", password="secret") as (_, url):
         with pytest.raises(TunnelError) as error:
             await fetch(handler, page, url)
     assert not any(word in str(error.value) for word in ("127.0.0.1", "secret", str(urlsplit(url).port)))
 
 
-async def test_a_silent_proxy_does_not_take_all_of_the_time(handler, monkeypatch):
-    """A proxy that answers nothing is left after a while, though the download may take longer."""
+async def test_a_silent_proxy_fails_before_the_download_timeout(handler, monkeypatch):
+    """A proxy that does not answer is a TunnelError after READY_SECONDS."""
     monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.2)
 
     async def be_silent(reader, writer):
@@ -235,8 +235,8 @@ async def opened_late(reader, writer):
 
 
 @pytest.mark.parametrize("serve", [opened, opened_late])
-async def test_a_tunnel_with_nothing_in_it_does_not_take_all_of_the_time(handler, monkeypatch, serve):
-    """Where no byte of the target's handshake comes the proxy is left after a while, and its connection closed."""
+async def test_a_silent_tunnel_fails_before_the_download_timeout(handler, monkeypatch, serve):
+    """Without a byte of the target's handshake the connection to the proxy is closed after READY_SECONDS."""
     monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.4)
     closed = asyncio.Event()
 
@@ -255,8 +255,8 @@ async def test_a_tunnel_with_nothing_in_it_does_not_take_all_of_the_time(handler
     assert asyncio.get_running_loop().time() - begun == pytest.approx(0.4, abs=0.15)
 
 
-async def test_a_tunnel_that_works_may_take_its_time(handler, monkeypatch):
-    """Once the target is heard, the time for opening the way is of no concern: neither now nor at the next page."""
+async def test_a_working_tunnel_may_be_slow(handler, monkeypatch):
+    """READY_SECONDS does not limit a download after the target's first byte, nor the next one in the same tunnel."""
     monkeypatch.setattr(proxy_tunnel, "READY_SECONDS", 0.3)
     async with region_proxy(Behaviour(slow=0.5)) as (_, url):
         for _ in range(2):
@@ -264,8 +264,8 @@ async def test_a_tunnel_that_works_may_take_its_time(handler, monkeypatch):
 
 
 @pytest.mark.parametrize("page", PAGES)
-async def test_what_the_target_does_is_not_the_proxys_failure(handler, page):
-    """A target's errors, slowness and resets through a working tunnel are what they are without a proxy."""
+async def test_failures_of_the_target_are_not_tunnel_errors(handler, page):
+    """Errors, timeouts and resets of a target through a working tunnel are the same as without a proxy."""
     async with region_proxy() as (_, url):
         assert (await fetch(handler, f"{page}+sandbox:error", url)).status == 500
         with pytest.raises(DownloadTimeoutError):
@@ -276,16 +276,16 @@ async def test_what_the_target_does_is_not_the_proxys_failure(handler, page):
             await fetch(handler, f"{page}+sandbox:reset", url)
 
 
-async def test_the_sandboxs_own_proxy_stands_for_the_target(handler):
-    """What breaks at a proxy without a label, which is the sandbox itself, is the target's doing."""
+async def test_failures_of_a_proxy_without_a_label_count_as_the_targets(handler):
+    """A connection that breaks at the sandbox's own proxy, which has no label, is a failed download."""
     async with region_proxy() as (_, url):
         request = Request(f"{PAGES[0]}+sandbox:reset", meta={"proxy": url, "download_timeout": 5})
         with pytest.raises(DownloadFailedError):
             await handler.download_request(request)
 
 
-async def test_a_download_that_is_given_up_leaves_no_connection(handler):
-    """When the time is over before the tunnel is open, its connection is closed."""
+async def test_a_timeout_closes_the_connection_to_the_proxy(handler):
+    """The connection is closed when the download times out before the tunnel is open."""
     closed = asyncio.Event()
 
     async def wait(reader, writer):

@@ -1,1 +1,1 @@
-"""Pages to Markdown, in processes that can be killed."""
+"""Conversion of pages to Markdown in processes that can be killed."""

@@ -1,8 +1,8 @@
-"""Pages made into Markdown in processes of their own, which can be killed.
+"""Conversion of pages to Markdown in worker processes that can be killed.
 
-Whatever a page holds, no thread of Python can be made to leave it, and none runs beside one that is in C. So a
-conversion has a process, which is ended when its time or its memory is used up; it costs a page less than a
-millisecond. The processes are forked from one that knows the page modules: the first takes 0.7 s, each further 25 ms.
+A Python thread cannot be stopped from outside, and while it runs C code no other thread runs. So a conversion runs in
+a process, which is killed when its time or its memory is used up; the overhead is less than a millisecond a page. The
+processes are forked from one that has imported the page modules: the first starts in 0.7 s, each further one in 25 ms.
 """
 
 import asyncio
@@ -22,47 +22,47 @@ from webdata.pages import url
 from webdata.resources.url_request import UrlPage
 
 SECONDS = 5.0
-"""Seconds that a page may take, and again its text without markup; no page of up to 20 MB that was met takes two."""
+"""Limit of one conversion, and again of the one without markup; measured, no page of up to 20 MB takes two."""
 WORKERS = 3
 LARGE = 1024 * 1024
 """Bytes from which a page is large."""
 LARGE_AT_ONCE = WORKERS - 1
-"""Large pages that are worked on at once: they take much memory, and one process stays free for the others."""
+"""Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
 PAGES = 500
 """Pages after which a process is replaced."""
 MEMORY = 2 * 1024**3
 """Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
 MODULES = ("__main__", "webdata.pages.url")
-"""What is known to the process that the others are forked from; they would each read the program themselves."""
+"""Modules that are imported once, before the fork."""
 
 
-class Turns:
-    """The few places for large pages, each of which takes several times its length while it is worked on."""
+class LargePageLimit:
+    """A semaphore for large pages, each of which takes several times its length in memory while it is converted."""
 
     def __init__(self) -> None:
-        self._places = asyncio.Semaphore(LARGE_AT_ONCE)
+        self._slots = asyncio.Semaphore(LARGE_AT_ONCE)
 
     @asynccontextmanager
-    async def turn(self, length: int, left: float) -> AsyncIterator[None]:
-        """A place for a page of up to so many bytes, which one that is not large needs not.
+    async def slot(self, length: int, left: float) -> AsyncIterator[None]:
+        """Hold a slot for a page of at most `length` bytes; a page that is not large needs none.
 
-        Raises UpstreamTimeoutError where none is free within the seconds that are `left`.
+        Raises UpstreamTimeoutError when no slot is free within `left` seconds.
         """
         if length < LARGE:
             yield
             return
         try:
-            await asyncio.wait_for(self._places.acquire(), left)
+            await asyncio.wait_for(self._slots.acquire(), left)
         except TimeoutError as error:
             raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
         try:
             yield
         finally:
-            self._places.release()
+            self._slots.release()
 
 
 class Conversions:
-    """Processes that convert pages: started at the first page, ended when the last that holds them has let go."""
+    """A process pool that converts pages: started for the first page, stopped when its last holder releases it."""
 
     def __init__(self, seconds: float = SECONDS, seconds_bare: float = SECONDS):
         self.seconds = {False: seconds, True: seconds_bare}
@@ -71,12 +71,12 @@ class Conversions:
         self._lock = Lock()
 
     def hold(self) -> None:
-        """Say that they will be used, until `release`; who never does has them until the program ends."""
+        """Add a holder. Without one, the processes run until the program ends."""
         with self._lock:
             self._holders += 1
 
     async def release(self) -> None:
-        """Let go of the processes; the last who does ends them."""
+        """Remove a holder; after the last one the processes are stopped."""
         with self._lock:
             self._holders -= 1
             pool = self._pool if self._holders <= 0 else None
@@ -85,63 +85,59 @@ class Conversions:
             pool.stop()
             await asyncio.to_thread(pool.join)
 
-    async def page(self, body: bytes, left: float, told: Mapping[str, Any]) -> UrlPage:
-        """The record of a page as Markdown, or as text without markup where that takes too much.
+    async def page(self, body: bytes, left: float, arguments: Mapping[str, Any]) -> UrlPage:
+        """The record of a page as Markdown, or as text without markup when Markdown takes too much time or memory.
 
-        `told` are the other arguments of `webdata.pages.url.page`. Raises as that does, UpstreamTimeoutError when it
-        takes more seconds than are `left`, and UpstreamError for a page that nothing can be made of in time.
+        `arguments` are the other arguments of `webdata.pages.url.page`. Raises the errors of that function,
+        UpstreamTimeoutError after `left` seconds, and UpstreamError of kind `too_complex` when both conversions fail.
         """
         try:
             async with asyncio.timeout(left):
                 for bare in (False, True):
-                    found = await self._tried(body, {**told, "bare": bare}, self.seconds[bare])
-                    if found is not None:
-                        return _read(found)
+                    page = await self._attempt(body, {**arguments, "bare": bare}, self.seconds[bare])
+                    if isinstance(page, str):
+                        raise UnsupportedContentError(page)
+                    if page is not None:
+                        return page
         except TimeoutError as error:
             raise UpstreamTimeoutError("no time is left to convert the page", "timeout") from error
         raise UpstreamError("the page takes too long to convert, ask for it with response_type full", "too_complex")
 
-    async def _tried(self, body: bytes, told: Mapping[str, Any], seconds: float) -> UrlPage | str | None:
-        """What `_converted` gives; None where it was ended before."""
-        future = self._started().schedule(_converted, (body, told, seconds + 1), timeout=seconds)
+    async def _attempt(self, body: bytes, arguments: Mapping[str, Any], seconds: float) -> UrlPage | str | None:
+        """The result of `_convert`; None when its process was killed or ran out of memory."""
+        future = self._running_pool().schedule(_convert, (body, arguments, seconds + 1), timeout=seconds)
         try:
             return await asyncio.wrap_future(future)
         except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
             return None
 
-    def _started(self) -> ProcessPool:
+    def _running_pool(self) -> ProcessPool:
         with self._lock:
             if self._pool is None or not self._pool.active:
                 context = multiprocessing.get_context("forkserver")
                 context.set_forkserver_preload([*MODULES])
-                self._pool = ProcessPool(WORKERS, PAGES, _bounded, context=context)
+                self._pool = ProcessPool(WORKERS, PAGES, _initialize, context=context)
             return self._pool
 
 
 CONVERSIONS = Conversions()
-"""Those of the program."""
+"""The pool that all crawlers of the program share."""
 
 
-def _read(found: UrlPage | str) -> UrlPage:
-    if isinstance(found, str):
-        raise UnsupportedContentError(found)
-    return found
-
-
-def _bounded() -> None:
-    """Bind a process: to what memory it may have, and to go at once when it is told to."""
+def _initialize() -> None:
+    """Limit a worker process's memory, and let SIGTERM end it at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _converted(body: bytes, told: Mapping[str, Any], seconds: float) -> UrlPage | str:
-    """The record of a page; the content type of one that is no text, for exceptions lose their parts on their way.
+def _convert(body: bytes, arguments: Mapping[str, Any], seconds: float) -> UrlPage | str:
+    """The record of a page; the content type of one that is not text, since a pickled exception loses its fields.
 
-    The alarm is for the case that nobody is left to end the process.
+    The alarm ends the process when its parent has died and cannot kill it.
     """
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return url.page(body, **told)
+        return url.page(body, **arguments)
     except UnsupportedContentError as error:
         return error.content_type
     finally:

@@ -1,1 +1,1 @@
-"""Which targets may be fetched: one rule, one guard, and every way out that applies them."""
+"""The egress guard: one rule for targets, and the connections and proxies that apply it."""

@@ -1,6 +1,6 @@
 """Twisted's connections through the guard: to a checked address, with no second look-up.
 
-The name stays what TLS is asked for and what certificates are checked against.
+TLS uses the name, not the address: in SNI and in the verification of certificates.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ CONNECT_SECONDS = 30.0
 def guarded_agent(reactor: Any, guard: Guard, policy: IPolicyForHTTPS | None = None) -> Agent:
     """An agent that reaches allowed targets only; others fail with TargetError.
 
-    It keeps connections, no cookies, and follows no redirects.
+    It reuses connections, stores no cookies, and follows no redirects.
     """
     endpoints = GuardedEndpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
     agent: Agent = Agent.usingEndpointFactory(reactor, endpoints, pool=HTTPConnectionPool(reactor))
@@ -40,7 +40,7 @@ def guarded_agent(reactor: Any, guard: Guard, policy: IPolicyForHTTPS | None = N
 
 @implementer(IAgentEndpointFactory)
 class GuardedEndpoints:
-    """Makes the endpoints of http and https URLs."""
+    """Creates the endpoints of http and https URLs."""
 
     def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
         self._reactor = reactor
@@ -48,20 +48,21 @@ class GuardedEndpoints:
         self._policy = policy
 
     def endpointForURI(self, uri: URI, bind_address: Any = None) -> IStreamClientEndpoint:
-        return GuardedEndpoint(self._reactor, self._guard, self._policy, _url(uri), bind_address)
+        url = f"{uri.scheme.decode()}://{uri.netloc.decode('latin-1')}/"
+        return GuardedEndpoint(self._reactor, self._guard, self._policy, url, bind_address)
 
 
 class GuardedPool(HTTPConnectionPool):
-    """Connections that the guard opened. Whatever endpoint an agent brings, a new one goes to a checked address."""
+    """A pool whose new connections go to checked addresses, whatever endpoint an agent passes."""
 
     def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has not typed it
         self._endpoints = GuardedEndpoints(reactor, guard, policy)
 
     def getConnection(self, key: Any, endpoint: IStreamClientEndpoint) -> Deferred[Any]:
-        """A connection for Scrapy's key: the scheme, host and port of the target, and our own address.
+        """A connection for Scrapy's key: the scheme, host and port of the target, and the local address.
 
-        The keys of connections to proxies are other ones, which are refused: they belong to another pool.
+        Raises ValueError for the longer keys of connections to proxies, which belong to another pool.
         """
         scheme, host, port, bind_address = key
         netloc = b"[%s]:%d" % (host, port) if b":" in host else b"%s:%d" % (host, port)
@@ -71,7 +72,7 @@ class GuardedPool(HTTPConnectionPool):
 
 @implementer(IStreamClientEndpoint)
 class GuardedEndpoint:
-    """Connects to a checked address of a URL's host, the first that answers; with TLS where the URL is of https."""
+    """Connects to the first checked address of a URL's host that answers, with TLS for https URLs."""
 
     def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS, url: str, bind_address: Any = None):
         self._reactor = reactor
@@ -99,21 +100,21 @@ class GuardedEndpoint:
 
 @implementer(IReactorPluggableNameResolver)
 class _CheckedReactor:
-    """A reactor in which every name has the same addresses: those that were checked."""
+    """A reactor that resolves every name to the checked addresses."""
 
     def __init__(self, reactor: Any, addresses: Sequence[Address]):
         self._reactor = reactor
-        self.nameResolver = _Checked(addresses)
+        self.nameResolver = _CheckedResolver(addresses)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reactor, name)
 
     def installNameResolver(self, resolver: IHostnameResolver) -> IHostnameResolver:
-        raise NotImplementedError("the addresses were checked: there is nothing to look up")
+        raise NotImplementedError("the addresses are checked already: no other resolver is used")
 
 
 @implementer(IHostnameResolver)
-class _Checked:
+class _CheckedResolver:
     def __init__(self, addresses: Sequence[Address]):
         self._addresses = addresses
 
@@ -129,7 +130,3 @@ class _Checked:
             kind = IPv4Address if address.version == 4 else IPv6Address
             resolutionReceiver.addressResolved(kind("TCP", str(address), portNumber))
         resolutionReceiver.resolutionComplete()
-
-
-def _url(uri: URI) -> str:
-    return f"{uri.scheme.decode()}://{uri.netloc.decode('latin-1')}/"

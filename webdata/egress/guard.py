@@ -1,4 +1,4 @@
-"""The guard: applies the rule to a URL and to every address that its host has."""
+"""The guard: applies the rule to a URL and to every address of its host."""
 
 import asyncio
 import ipaddress
@@ -15,17 +15,17 @@ from zope.interface import implementer
 from webdata.egress.rule import Address, Rule, Target, known_addresses
 
 Resolver = Callable[[str], Awaitable[Sequence[Address]]]
-"""Gives the addresses of a name; none where it has none."""
+"""Returns the addresses of a name; an empty sequence when it has none."""
 
 SECONDS = 10.0
-"""How long a look-up may take."""
+"""Time limit of a look-up."""
 
 PUBLIC = ipaddress.ip_address("192.0.32.8")
 TRAP = ".trap.example"
 
 
 class Guard:
-    """Says where a target may be connected to. Every way out asks it, and connects to nothing else."""
+    """Resolves a target to addresses that may be connected to. Every outbound connection goes to one of them."""
 
     def __init__(self, rule: Rule, resolver: Resolver, seconds: float = SECONDS):
         self.rule = rule
@@ -34,40 +34,39 @@ class Guard:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> "Guard":
-        """The guard of a crawler; in the sandbox (setting `SANDBOX`) names are those of the sandbox."""
+        """The guard of a crawler; with the setting `SANDBOX` names are resolved by `sandbox_resolver`."""
         from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
 
         resolver = sandbox_resolver if settings.getbool("SANDBOX") else reactor_resolver(reactor)
         return cls(Rule.from_settings(settings), resolver)
 
     async def check(self, url: str) -> Target:
-        """The target of a URL, all of whose addresses were checked; raises as `addresses`."""
+        """The target of a URL after all of its addresses were checked; raises the errors of `addresses`."""
         target = self.rule.check_url(url)
         await self.addresses(target)
         return target
 
     async def addresses(self, target: Target) -> tuple[Address, ...]:
-        """The addresses of a target, looked up once; every one of them may be reached.
+        """The addresses of a target, from one look-up, in the resolver's order and without duplicates.
 
-        Raises TargetError where one may not, DNSLookupError where the name has none.
+        Raises TargetError when one of them may not be reached, DNSLookupError when the name has none.
         """
-        found = known_addresses(target.host) or await self._resolved(target.host)
-        if not found:
+        addresses = known_addresses(target.host) or await self._resolve(target.host)
+        if not addresses:
             raise DNSLookupError("no address was found for the name")
-        self.rule.check_addresses(found)
-        return found
+        self.rule.check_addresses(addresses)
+        return addresses
 
-    async def _resolved(self, name: str) -> tuple[Address, ...]:
+    async def _resolve(self, name: str) -> tuple[Address, ...]:
         try:
             async with asyncio.timeout(self._seconds):
-                found = await self._resolver(name)
+                return tuple(dict.fromkeys(await self._resolver(name)))
         except TimeoutError as error:
             raise DNSLookupError("the name was not resolved in time") from error
-        return tuple(dict.fromkeys(found))
 
 
 def reactor_resolver(reactor: Any) -> Resolver:
-    """The reactor's own resolver: what every other connection uses, in threads, with Scrapy's settings and cache."""
+    """The reactor's own resolver, which all other connections use: in threads, with Scrapy's settings and cache."""
 
     async def resolve(name: str) -> Sequence[Address]:
         receiver = _Receiver()
@@ -78,20 +77,19 @@ def reactor_resolver(reactor: Any) -> Resolver:
 
 
 async def sandbox_resolver(name: str) -> Sequence[Address]:
-    """The names of the sandbox, where nothing is looked up: any name has one public address, never connected to.
+    """The sandbox's names, without a look-up: any name has one public address, which is never connected to.
 
-    Names under `trap.example` have the addresses that they spell, a label each, with hyphens for dots and colons:
-    `10-0-0-1.trap.example`, `fd00--1.trap.example`, `192-0-32-8.127-0-0-1.trap.example`. What spells no address has
-    none.
+    A name under `trap.example` has the addresses that its labels spell, with hyphens for dots and colons:
+    `10-0-0-1.trap.example`, `fd00--1.trap.example`, `192-0-32-8.127-0-0-1.trap.example`. Other labels add none.
     """
     name = name.rstrip(".").lower()
     if not name.endswith(TRAP):
         return (PUBLIC,)
-    spelt = (_spelt(label) for label in name.removesuffix(TRAP).split("."))
-    return [address for address in spelt if address]
+    addresses = (_spelled_address(label) for label in name.removesuffix(TRAP).split("."))
+    return [address for address in addresses if address]
 
 
-def _spelt(label: str) -> Address | None:
+def _spelled_address(label: str) -> Address | None:
     for separator in ".:":
         try:
             return ipaddress.ip_address(label.replace("-", separator))
@@ -106,14 +104,14 @@ class _Receiver:
 
     def __init__(self) -> None:
         self.done: Deferred[list[Address]] = Deferred()
-        self._found: list[Address] = []
+        self._addresses: list[Address] = []
 
     def resolutionBegan(self, resolutionInProgress: IHostResolution) -> None:
-        """Nothing of ours begins."""
+        """Part of the interface; the look-up needs no preparation."""
 
     def addressResolved(self, address: IAddress) -> None:
-        self._found.append(ipaddress.ip_address(address.host))  # type: ignore[attr-defined]  # they are of IPv4 or IPv6
+        self._addresses.append(ipaddress.ip_address(address.host))  # type: ignore[attr-defined]  # always IPv4 or IPv6
 
     def resolutionComplete(self) -> None:
-        if not self.done.called:  # given up meanwhile
-            self.done.callback(self._found)
+        if not self.done.called:  # else the caller has cancelled
+            self.done.callback(self._addresses)

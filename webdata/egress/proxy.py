@@ -1,4 +1,4 @@
-"""The browser's way out: a forward proxy on loopback that connects to checked addresses only."""
+"""The forward proxy on loopback that browsers use: it connects to checked addresses only."""
 
 import asyncio
 import hmac
@@ -14,68 +14,63 @@ from twisted.internet.error import DNSLookupError
 
 from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.egress.guard import Guard
-from webdata.egress.relay import Limits, Way, relay, relay_answer
-from webdata.egress.upstream import PORTS, NoWayError, Upstream, open_way
+from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
+from webdata.egress.relay import CHUNK, Connection, Limits, relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
 HOST = "127.0.0.1"
-CHUNK = 64 * 1024
 HEAD_SECONDS = 10.0
-MOST = 256
-"""Places whose last connection failed that are remembered."""
+MAX_FAULTS = 256
+"""Hosts and ports whose last failure is stored."""
 NOT_ALLOWED = "target"
 FAULTS = {
     "dns": "the upstream's name could not be resolved",
     "refused": "the upstream refused the connection",
     "unreachable": "the upstream could not be reached",
-    "proxy": "the proxy did not open a way to the upstream",
+    "proxy": "the proxy did not connect to the upstream",
 }
-"""Why there is no way to an allowed target."""
+"""Why an allowed target was not reached, by kind."""
 HOP_BY_HOP = {"connection", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
-"""Headers that are of one connection (RFC 9110, 7.6.1), and those that are written anew; `proxy-…` are besides."""
+"""Headers of a single connection (RFC 9110, 7.6.1) and those that are written anew; `proxy-…` are dropped as well."""
 
 BROWSER_ARGUMENTS = (
     "--proxy-bypass-list=<-loopback>",  # loopback goes through the proxy too, which refuses it
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # looks up nothing by itself, not even to prefetch
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # no look-ups of its own, not even to prefetch
     "--dns-prefetch-disable",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
 )
-"""What Chromium has to be started with so that nothing goes past the proxy."""
-
-
-Place = tuple[str, int]
-"""A host and a port."""
+"""Chromium's command-line arguments without which it would connect outside the proxy."""
 
 
 class GuardProxy:
     """A forward proxy for the browsers of this process.
 
-    It takes CONNECT, and `http://…` in absolute form, of whoever knows `username` and `password`. With `upstream`,
-    the URL of another proxy (`http://user:password@host:port`, or `https://…`, whose certificate is checked unless
-    `verify` says no), it goes through that one, after the check.
+    It serves CONNECT and `http://…` in absolute form, to clients that send `username` and `password`. With `parent`,
+    the URL of another proxy (`http://user:password@host:port`, or `https://…`, whose certificate is verified unless
+    `verify` is false), it connects through that one, after the check.
 
-    What it refuses or cannot reach is no answer of a site's, so that nobody takes it for one: a tunnel is not opened,
-    another request's connection is closed without a word, and `fault` tells why.
+    A failure of its own must not look like a response of the site: it does not open the tunnel, or closes the
+    connection of any other request without a response, and `fault` returns the reason.
     """
 
-    def __init__(self, guard: Guard, upstream: str | None = None, limits: Limits | None = None, *, verify: bool = True):
+    def __init__(self, guard: Guard, parent: str | None = None, limits: Limits | None = None, *, verify: bool = True):
         self.username = "webdata"
         self.password = secrets.token_urlsafe(32)
         self._guard = guard
-        self._upstream = Upstream.of(upstream, verify=verify) if upstream else None
+        self._parent = ParentProxy.from_url(parent, verify=verify) if parent else None
         self._limits = limits or Limits()
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
-        self._faults: OrderedDict[Place, str] = OrderedDict()
+        self._faults: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     def fault(self, url: str) -> WebdataError | None:
-        """Why the last connection to the place of a URL failed; None where it did not.
+        """Why the last connection to the host and port of a URL failed; None when it succeeded.
 
-        A TargetError, or an UpstreamError whose kind is one of FAULTS.
+        A TargetError, or an UpstreamError whose kind is a key of FAULTS.
         """
-        kind = self._faults.get(_place(url))
+        kind = self._faults.get(_host_port(url))
         if kind is None:
             return None
         return self._guard.rule.refusal() if kind == NOT_ALLOWED else UpstreamError(FAULTS[kind], kind)
@@ -100,76 +95,79 @@ class GuardProxy:
         full = len(self._open) >= self._limits.connections
         self._open.add(task)
         task.add_done_callback(self._open.discard)
-        with closing(writer), suppress(asyncio.CancelledError, OSError):  # a client that leaves, a time that is over
+        with closing(writer), suppress(asyncio.CancelledError, OSError):  # the client left, or a time limit passed
             if not full:
-                await self._serve(Way(reader, writer))
+                await self._serve(Connection(reader, writer))
 
-    async def _serve(self, here: Way) -> None:
-        """One request, or one tunnel."""
+    async def _serve(self, client: Connection) -> None:
+        """Serve one request, or one tunnel."""
         requests = RequestReader()
         try:
-            message = await _next(requests, here.reader)
-            if message and self._knows(message):
-                await self._take(message, requests.take_unread(), here)
+            message = await _read_request(requests, client.reader)
+            if message and self._is_authorized(message):
+                await self._handle(message, requests.take_unread(), client)
             elif message:
-                here.writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
+                client.writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
         except WireError as error:
-            here.writer.write(_refusal(error.status))
+            client.writer.write(_refusal(error.status))
 
-    def _knows(self, message: Message) -> bool:
-        word = b64encode(f"{self.username}:{self.password}".encode()).decode()
-        return hmac.compare_digest(message.headers.get("proxy-authorization", "").encode(), f"Basic {word}".encode())
+    def _is_authorized(self, message: Message) -> bool:
+        expected = b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
+        return hmac.compare_digest(message.headers.get("proxy-authorization", "").encode(), expected)
 
-    async def _take(self, message: Message, early: bytes, here: Way) -> None:
+    async def _handle(self, message: Message, early: bytes, client: Connection) -> None:
         if message.method != "CONNECT":
-            await self._forward(message, here)
-        elif there := await self._way(_tunnelled(message.target), tunnel=True):
-            with closing(there.writer):
-                here.writer.write(ESTABLISHED)
-                there.writer.write(early)
-                await relay(here, there, self._limits.idle)
-        else:
-            refused = self._faults.get(_place(_tunnelled(message.target))) == NOT_ALLOWED
-            here.writer.write(_refusal(HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_GATEWAY))
-
-    async def _forward(self, message: Message, here: Way) -> None:
-        if message.target.lower().startswith("https:"):
-            raise WireError(HTTPStatus.BAD_REQUEST, "https goes through a tunnel")
-        there = await self._way(message.target, tunnel=False)
-        if there is None:
+            await self._forward(message, client)
             return
-        with closing(there.writer):
-            there.writer.write(_forwarded(message, self._guard.rule.check_url(message.target).url, self._upstream))
-            try:
-                await relay_answer(there, here, self._limits.idle)
-            except WireError:
-                if self._upstream:
-                    self._note(message.target, "proxy")
+        url = _tunnel_url(message.target)
+        if server := await self._connect(url, tunnel=True):
+            with closing(server.writer):
+                client.writer.write(ESTABLISHED)
+                server.writer.write(early)
+                await relay(client, server, self._limits.idle)
+        else:
+            refused = self._faults.get(_host_port(url)) == NOT_ALLOWED
+            client.writer.write(_refusal(HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_GATEWAY))
 
-    async def _way(self, url: str, *, tunnel: bool) -> Way | None:
-        """A connection to the place of a URL; None where there is none, and it is noted why."""
+    async def _forward(self, message: Message, client: Connection) -> None:
+        if message.target.lower().startswith("https:"):
+            raise WireError(HTTPStatus.BAD_REQUEST, "https needs a tunnel")
+        server = await self._connect(message.target, tunnel=False)
+        if server is None:
+            return
+        with closing(server.writer):
+            url = self._guard.rule.check_url(message.target).url
+            server.writer.write(_forwarded_request(message, url, self._parent))
+            try:
+                await relay_response(server, client, self._limits.idle)
+            except WireError:
+                if self._parent:
+                    self._record_fault(message.target, "proxy")
+
+    async def _connect(self, url: str, *, tunnel: bool) -> Connection | None:
+        """A connection to the host and port of a URL; None when it failed, which is recorded."""
         try:
             target = self._guard.rule.check_url(url)
-            way = await open_way(target, await self._guard.addresses(target), self._upstream, tunnel=tunnel)
+            server = await connect_to_target(target, await self._guard.addresses(target), self._parent, tunnel=tunnel)
         except TargetError:
-            self._note(url, NOT_ALLOWED)
+            self._record_fault(url, NOT_ALLOWED)
         except DNSLookupError:
-            self._note(url, "dns")
-        except NoWayError as error:
-            self._note(url, error.kind)
+            self._record_fault(url, "dns")
+        except OutboundError as error:
+            self._record_fault(url, error.kind)
         else:
-            self._faults.pop(_place(url), None)
-            return way
+            self._faults.pop(_host_port(url), None)
+            return server
         return None
 
-    def _note(self, url: str, kind: str) -> None:
-        self._faults[_place(url)] = kind
-        if len(self._faults) > MOST:
+    def _record_fault(self, url: str, kind: str) -> None:
+        self._faults[_host_port(url)] = kind
+        if len(self._faults) > MAX_FAULTS:
             self._faults.popitem(last=False)
 
 
-async def _next(requests: RequestReader, reader: StreamReader) -> Message | None:
-    """The first request of a connection; None where none comes. Raises WireError."""
+async def _read_request(requests: RequestReader, reader: StreamReader) -> Message | None:
+    """The first request of a connection; None when the client closes first. Raises WireError."""
     async with asyncio.timeout(HEAD_SECONDS):
         while data := await reader.read(CHUNK):
             requests.feed(data)
@@ -178,34 +176,33 @@ async def _next(requests: RequestReader, reader: StreamReader) -> Message | None
     return None
 
 
-def _tunnelled(authority: str) -> str:
-    """The URL that stands for the target of a CONNECT; the port makes it http or https, which are held to one rule."""
+def _tunnel_url(authority: str) -> str:
+    """An https URL with the host and port of a CONNECT; the rule is the same for http."""
     if set(authority) & set("/?#@\\") or not authority.rpartition(":")[2].isdecimal():
         raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
     return f"https://{authority}/"
 
 
-def _forwarded(message: Message, url: str, upstream: Upstream | None) -> bytes:
-    """The request as the site gets it: for its own path, without what was meant for the proxy.
+def _forwarded_request(message: Message, url: str, parent: ParentProxy | None) -> bytes:
+    """The request without the headers for this proxy, with the path as its target.
 
-    Another proxy gets it for the whole URL, with what is meant for that one.
+    For a parent proxy the target is the whole URL, and the credentials of that proxy are added.
     """
     parts = urlsplit(url)
-    path = url if upstream else parts._replace(scheme="", netloc="").geturl() or "/"
-    named = {name.strip().lower() for name in message.headers.get("connection", "").split(",")}
-    lines = [f"{message.method} {path} HTTP/1.1", f"host: {parts.netloc}", "connection: close"]
+    target = url if parent else parts._replace(scheme="", netloc="").geturl() or "/"
+    listed = {name.strip().lower() for name in message.headers.get("connection", "").split(",")}
+    lines = [f"{message.method} {target} HTTP/1.1", f"host: {parts.netloc}", "connection: close"]
     lines += [
         f"{name}: {value}"
         for name, value in message.headers.items()
-        if name not in HOP_BY_HOP | named and not name.startswith("proxy-")
+        if name not in HOP_BY_HOP | listed and not name.startswith("proxy-")
     ]
-    if upstream and upstream.authorization:
-        lines.append(f"proxy-authorization: {upstream.authorization}")
+    if parent and parent.authorization:
+        lines.append(f"proxy-authorization: {parent.authorization}")
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + message.body
 
 
-def _place(url: str) -> Place:
-    """Where a URL leads to, whatever its path is."""
+def _host_port(url: str) -> tuple[str, int]:
     try:
         parts = urlsplit(url)
         return parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
@@ -214,7 +211,7 @@ def _place(url: str) -> Place:
 
 
 def _refusal(status: HTTPStatus) -> bytes:
-    """An answer of the proxy's own, which tells no more than it must."""
-    asked = (("Proxy-Authenticate", 'Basic realm="webdata"'),)
-    headers = (*asked, *TEXT) if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED else TEXT
+    """A response of the proxy itself, which discloses nothing but the status."""
+    challenge = ("Proxy-Authenticate", 'Basic realm="webdata"')
+    headers = (challenge, *TEXT) if status == HTTPStatus.PROXY_AUTHENTICATION_REQUIRED else TEXT
     return reply_bytes(Reply(status, headers, f"{status.phrase}\n".encode()), keep_alive=False)

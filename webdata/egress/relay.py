@@ -1,4 +1,4 @@
-"""Bytes from one connection to another, as fast as the slower one takes them."""
+"""Copying of bytes between two connections, with the backpressure of the slower one."""
 
 import asyncio
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter, Timeout
@@ -12,10 +12,10 @@ from webdata.sandbox.wire import WireError
 CHUNK = 64 * 1024
 HEAD_LIMIT = 64 * 1024
 DROPPED = (b"connection:", b"keep-alive:", b"proxy-", b"upgrade:")
-"""Headers of an answer that are of one connection. Transfer-Encoding stays: the body passes as it came."""
+"""Response headers of a single connection. Transfer-Encoding stays, since the body is copied unchanged."""
 
 
-class Way(NamedTuple):
+class Connection(NamedTuple):
     """Both directions of one connection."""
 
     reader: StreamReader
@@ -24,38 +24,35 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """What a proxy may hold."""
+    """Limits of a proxy."""
 
     connections: int = 256
-    """At once."""
+    """Open at once."""
     idle: float = 60.0
-    """Seconds that a connection may stay without a byte in either direction."""
+    """Seconds that a connection may stay open without a byte in either direction."""
 
 
-async def relay(here: Way, there: Way, idle: float) -> None:
-    """Carry both ways until both sides have ended, or one broke.
+async def relay(client: Connection, server: Connection, idle: float) -> None:
+    """Copy both directions until both sides have ended or one fails; raises TimeoutError after `idle` seconds."""
+    async with asyncio.timeout(idle) as limit:
+        upload = _copy(client.reader, server.writer, limit, idle)
+        download = _copy(server.reader, client.writer, limit, idle)
+        await _run(upload, download, until=asyncio.FIRST_EXCEPTION)
 
-    Raises TimeoutError when nothing moves for so many seconds.
+
+async def relay_response(server: Connection, client: Connection, idle: float) -> None:
+    """Copy one HTTP response, which ends when either side closes its connection.
+
+    Raises TimeoutError after `idle` seconds, WireError for anything but HTTP and for a 407 of the parent proxy.
     """
     async with asyncio.timeout(idle) as limit:
-        ways = _carry(here.reader, there.writer, limit, idle), _carry(there.reader, here.writer, limit, idle)
-        await _run(*ways, until=asyncio.FIRST_EXCEPTION)
+        client.writer.write(await _response_head(server.reader))
+        closed = client.reader.read(1)  # the client has sent its request: all that can follow is the end
+        await _run(_copy(server.reader, client.writer, limit, idle), closed, until=asyncio.FIRST_COMPLETED)
 
 
-async def relay_answer(there: Way, here: Way, idle: float) -> None:
-    """Carry one HTTP answer, which ends with its connection, or with the client's.
-
-    Raises TimeoutError when nothing moves for so many seconds, WireError for what is no HTTP and for what only another
-    proxy would say.
-    """
-    async with asyncio.timeout(idle) as limit:
-        here.writer.write(await _head(there.reader))
-        left = here.reader.read(1)  # the client has no more to say: it can only leave
-        await _run(_carry(there.reader, here.writer, limit, idle), left, until=asyncio.FIRST_COMPLETED)
-
-
-async def _run(*ways: Coroutine[Any, Any, object], until: str) -> None:
-    tasks = [asyncio.create_task(way) for way in ways]
+async def _run(*coroutines: Coroutine[Any, Any, object], until: str) -> None:
+    tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
     try:
         await asyncio.wait(tasks, return_when=until)
     finally:
@@ -64,7 +61,7 @@ async def _run(*ways: Coroutine[Any, Any, object], until: str) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _carry(reader: StreamReader, writer: StreamWriter, limit: Timeout, idle: float) -> None:
+async def _copy(reader: StreamReader, writer: StreamWriter, limit: Timeout, idle: float) -> None:
     loop = asyncio.get_running_loop()
     while data := await reader.read(CHUNK):
         limit.reschedule(loop.time() + idle)
@@ -74,8 +71,8 @@ async def _carry(reader: StreamReader, writer: StreamWriter, limit: Timeout, idl
         writer.write_eof()
 
 
-async def _head(reader: StreamReader) -> bytes:
-    """The head of the final answer, which says that the connection ends with it; those before it (1xx) are dropped."""
+async def _response_head(reader: StreamReader) -> bytes:
+    """The head of the final response, with `Connection: close`; interim responses (1xx) are dropped."""
     while True:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -83,7 +80,7 @@ async def _head(reader: StreamReader) -> bytes:
             raise WireError(HTTPStatus.BAD_GATEWAY, "the answer is no HTTP") from error
         first, *lines = head[:-4].split(b"\r\n")
         if first.split(b" ", 2)[1:2] == [b"407"]:
-            raise WireError(HTTPStatus.BAD_GATEWAY, "the proxy on the way wants another password")
+            raise WireError(HTTPStatus.BAD_GATEWAY, "the parent proxy wants another password")
         if not first.startswith(b"HTTP/1.1 1"):
-            kept = [line for line in lines if not line.lower().startswith(DROPPED)]
-            return b"\r\n".join([first, *kept, b"Connection: close", b"", b""])
+            remaining = [line for line in lines if not line.lower().startswith(DROPPED)]
+            return b"\r\n".join([first, *remaining, b"Connection: close", b"", b""])

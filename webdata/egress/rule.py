@@ -1,4 +1,4 @@
-"""The rule: which URLs and which addresses may be reached. Plain data, no network."""
+"""The rule: which URLs and addresses may be reached. Plain data, no network."""
 
 import ipaddress
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ LONGEST_LABEL = 63
 
 
 def networks(*texts: str) -> tuple[Network, ...]:
-    """Networks of their CIDR notation; raises ValueError."""
+    """Parse networks in CIDR notation; raises ValueError."""
     return tuple(ipaddress.ip_network(text) for text in texts)
 
 
@@ -29,7 +29,7 @@ NOT_GLOBAL = networks(
     "10.0.0.0/8",
     "100.64.0.0/10",  # carrier-grade NAT
     "127.0.0.0/8",
-    "169.254.0.0/16",  # link-local; cloud machines read their keys there
+    "169.254.0.0/16",  # link-local; cloud machines read their credentials there
     "172.16.0.0/12",
     "192.0.0.0/24",
     "192.0.2.0/24",
@@ -45,42 +45,42 @@ NOT_GLOBAL = networks(
     "2002::/16",  # 6to4
     "3fff::/20",  # documentation
 )
-"""The IANA's special-purpose registries, and those of multicast and reserved space.
+"""The IANA's special-purpose registries, and multicast and reserved space.
 
-An own table, since `ipaddress.is_global` differs from one patch of Python to the next, and takes multicast and 6to4
-for global. https://www.iana.org/assignments/iana-ipv4-special-registry, …/iana-ipv6-special-registry
+A table of our own, since `ipaddress.is_global` differs between patch releases of Python and counts multicast and 6to4
+as global. https://www.iana.org/assignments/iana-ipv4-special-registry, …/iana-ipv6-special-registry
 """
 
 GLOBAL_IPV6 = IPv6Network("2000::/3")
-"""All that is given out of IPv6. What embeds IPv4 (mapped, compatible, NAT64) lies outside or is in NOT_GLOBAL."""
+"""All allocated IPv6 space. Addresses that embed IPv4 (mapped, compatible, NAT64) are outside it or in NOT_GLOBAL."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a URL aims at, as a browser would read it (WHATWG)."""
+    """The parts of a URL, parsed as browsers do (https://url.spec.whatwg.org)."""
 
     scheme: str
     host: str
     """A name in ASCII, or an address; IPv6 without brackets."""
     port: int
     url: str
-    """The whole URL in its normal form, without the fragment."""
+    """The normalized URL, without its fragment."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What an operator lets out: these ports, global addresses, and the addresses of `allow`."""
+    """Allows targets on `ports` whose addresses are global or in one of the networks of `allow`."""
 
     ports: frozenset[int]
     allow: tuple[Network, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> "Rule":
-        """The rule that the settings `EGRESS_PORTS` and `EGRESS_ALLOW` tell."""
+        """The rule of the settings `EGRESS_PORTS` and `EGRESS_ALLOW`."""
         return cls(frozenset(settings["EGRESS_PORTS"]), tuple(settings["EGRESS_ALLOW"]))
 
     def check_url(self, url: str) -> Target:
-        """The target of a URL; raises TargetError for one that may not be fetched, whatever its name resolves to."""
+        """The target of a URL, before its name is resolved; raises TargetError for one that may not be fetched."""
         target = self._target(url)
         if target is None or target.port not in self.ports:
             raise self.refusal()
@@ -88,16 +88,16 @@ class Rule:
         return target
 
     def check_addresses(self, addresses: Iterable[Address]) -> None:
-        """Raises TargetError unless every address may be reached."""
+        """Raise TargetError unless every address may be reached."""
         if not all(self.allows(address) for address in addresses):
             raise self.refusal()
 
     def allows(self, address: Address) -> bool:
-        """Whether an address may be reached: it is global, or the operator allows it."""
+        """Whether an address is global or in an allowed network."""
         return is_global(address) or any(address in network for network in self.allow)
 
     def refusal(self) -> TargetError:
-        """The one refusal, whatever the reason: it must not help to map the network."""
+        """The same error for every reason, so that it does not help to map the network."""
         *most, last = map(str, sorted(self.ports))
         ports = f"{', '.join(most)} or {last}" if most else last
         return TargetError(
@@ -115,18 +115,18 @@ class Rule:
         parts.hash = ""
         host = parts.hostname.strip("[]")
         port = int(parts.port or SCHEMES[parts.protocol])
-        return Target(parts.protocol[:-1], host, port, parts.href) if _can_be(host) else None
+        return Target(parts.protocol[:-1], host, port, parts.href) if _is_valid_host(host) else None
 
 
 def is_global(address: Address) -> bool:
-    """Whether an address is one of the public internet's hosts."""
+    """Whether an address belongs to a host of the public internet."""
     if isinstance(address, IPv6Address) and (address.scope_id or address not in GLOBAL_IPV6):
         return False
     return not any(address in network for network in NOT_GLOBAL)
 
 
 def known_addresses(host: str) -> tuple[Address, ...]:
-    """The addresses of a host that needs no look-up: an address, or a name of this machine (RFC 6761); else none."""
+    """The addresses of a host that needs no look-up: a literal address, or localhost (RFC 6761); else none."""
     name = host.rstrip(".").lower()
     if name == "localhost" or name.endswith(".localhost"):
         return LOOPBACK
@@ -136,7 +136,7 @@ def known_addresses(host: str) -> tuple[Address, ...]:
         return ()
 
 
-def _can_be(host: str) -> bool:
-    """Whether a host can exist: names have their bounds, which not every resolver takes with grace (RFC 1035)."""
+def _is_valid_host(host: str) -> bool:
+    """Whether the lengths of a name and its labels are valid (RFC 1035); some resolvers fail on others."""
     labels = host.removesuffix(".").split(".")
     return ":" in host or (len(host) <= LONGEST_NAME and all(0 < len(label) <= LONGEST_LABEL for label in labels))

@@ -11,7 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.conversion.processes import CONVERSIONS, Turns
+from webdata.conversion.processes import CONVERSIONS, LargePageLimit
 from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -64,7 +64,7 @@ class UrlSpider(EngineSpider):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.turns = Turns()
+        self.large_pages = LargePageLimit()
         CONVERSIONS.hold()
 
     @classmethod
@@ -120,7 +120,7 @@ class UrlSpider(EngineSpider):
         packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
         told = {"url": response.url, "status": response.status, "headers": headers}
         left = Fetch.of(response).run.seconds_left if self.online else OFFLINE
-        async with self.turns.turn(self.limit if packed else len(body), left):
+        async with self.large_pages.slot(self.limit if packed else len(body), left):
             if packed:  # of a saved page, or large
                 body, unbroken = await self.unpacked(body, packed)
                 whole = whole and unbroken

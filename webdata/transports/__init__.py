@@ -1,1 +1,1 @@
-"""How bytes are got: plain HTTP, a browser's TLS, a browser; directly or through a proxy."""
+"""Transports: plain HTTP, HTTP with a browser's TLS, and a browser; directly or through a proxy."""

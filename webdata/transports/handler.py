@@ -1,4 +1,4 @@
-"""The download handler: how a request's page is won."""
+"""The download handler: selects the transport of each request."""
 
 import asyncio
 from typing import Self, cast
@@ -23,17 +23,17 @@ from webdata.transports.proxy_tunnel import ProxiedHandler
 class TransportsHandler(BaseDownloadHandler):
     """Downloads over http and https by the transport of their fetch: `http`, `impersonate`, `browser`.
 
-    The last two are made for the first request that wants them. Where the setting `EGRESS_GUARD` is on, every request
-    goes to targets that the guard allows, others fail with TargetError.
+    The handlers of the last two are created for their first request. With the setting `EGRESS_GUARD`, every request
+    to a target that the guard does not allow fails with TargetError.
     """
 
     def __init__(self, crawler: Crawler, guard: Guard | None):
         super().__init__(crawler)
-        self._http: BaseDownloadHandler = ProxiedHandler(crawler)
-        if guard:
-            self._http = GuardedHandler(crawler, guard, self._http)
         self._guard = guard
-        self._others: dict[str, BaseDownloadHandler] = {}
+        http: BaseDownloadHandler = ProxiedHandler(crawler)
+        self._handlers: dict[str, BaseDownloadHandler] = {
+            "http": GuardedHandler(crawler, guard, http) if guard else http
+        }
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -41,20 +41,15 @@ class TransportsHandler(BaseDownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         transport = Fetch.of(request).transport
-        if transport == "http":
-            return await self._http.download_request(request)
-        return await self._other(transport).download_request(request)
+        if transport not in self._handlers:
+            self._handlers[transport] = self._create(transport)
+        return await self._handlers[transport].download_request(request)
 
     async def close(self) -> None:
-        for handler in (self._http, *self._others.values()):
+        for handler in [*self._handlers.values()]:
             await handler.close()
 
-    def _other(self, transport: str) -> BaseDownloadHandler:
-        if transport not in self._others:
-            self._others[transport] = self._made(transport)
-        return self._others[transport]
-
-    def _made(self, transport: str) -> BaseDownloadHandler:
+    def _create(self, transport: str) -> BaseDownloadHandler:
         settings = self.crawler.settings
         if transport == "impersonate":
             from webdata.transports.impersonate import ImpersonateHandler  # noqa: PLC0415 - it needs an extra
@@ -72,9 +67,9 @@ class TransportsHandler(BaseDownloadHandler):
 
 
 class GuardedHandler(BoundedHandler):
-    """The plain handler, whose connections the guard opens.
+    """The plain handler, with connections that the guard opens.
 
-    With `request.meta["proxy"]` the target is checked before `proxied`, a plain handler, hands it to the proxy.
+    For requests with `request.meta["proxy"]` the target is checked, and `proxied`, a plain handler, downloads them.
     """
 
     def __init__(self, crawler: Crawler, guard: Guard, proxied: BaseDownloadHandler):
@@ -90,7 +85,7 @@ class GuardedHandler(BoundedHandler):
 
     async def download_request(self, request: Request) -> Response:
         target = self._guard.rule.check_url(request.url)
-        if target.url != request.url:  # so that nobody after us reads it in another way
+        if target.url != request.url:  # so that no later parser of the URL sees another host
             request = request.replace(url=target.url)
         if not request.meta.get("proxy"):
             return await super().download_request(request)
@@ -98,7 +93,7 @@ class GuardedHandler(BoundedHandler):
         return await self._proxied.download_request(request)
 
     async def _check(self, target: Target, seconds: float | None) -> None:
-        """Look up the target's addresses for the check alone, within the time that the download has."""
+        """Check the target's addresses, which the proxy resolves again, within the download's time limit."""
         try:
             async with asyncio.timeout(seconds):
                 with wrap_twisted_exceptions():

@@ -1,4 +1,4 @@
-"""Plain downloads: Scrapy's own handler, kept small where a thousand run at once."""
+"""Plain downloads: Scrapy's own handler, with bounded memory when a thousand run at once."""
 
 import asyncio
 from time import monotonic
@@ -15,23 +15,23 @@ from twisted.web.client import Response as TxResponse
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
-BODIES = 64
-"""Bodies that are read at once. The others wait where they are: a connection that is not read holds up its sender."""
-SLOW_BODY = 2.0
-"""Seconds after which a body that is read does not count any more: what comes so slowly does not fill the memory."""
-IDLE = 64
-"""Connections to a site that are kept for further requests."""
+MAX_BODIES = 64
+"""Bodies that are read at once. The connections of the others are paused, and TCP's flow control stops the senders."""
+SLOW_BODY_SECONDS = 2.0
+"""Seconds after which a body does not count any more: one that arrives so slowly does not fill the memory."""
+MAX_IDLE_CONNECTIONS = 64
+"""Connections to a site that stay open for further requests."""
 Agent = TypeVar("Agent", bound="BoundedAgent")
 
 
 class BoundedHandler(HTTP11DownloadHandler):
-    """Scrapy's own handler, with one TLS context for all connections, and few bodies that are read at once."""
+    """Scrapy's own handler, with one TLS context for all connections, and a limit of bodies that are read at once."""
 
     def __init__(self, crawler: Crawler):
         super().__init__(crawler)
         self._contextFactory = SharedContext(self._contextFactory)
-        self._pool.maxPersistentPerHost = IDLE
-        self._bodies = Bodies()
+        self._pool.maxPersistentPerHost = MAX_IDLE_CONNECTIONS
+        self._bodies = BodyLimit()
 
     async def download_request(self, request: Request) -> Response:
         with wrap_twisted_exceptions():
@@ -50,83 +50,83 @@ class BoundedHandler(HTTP11DownloadHandler):
         )
 
 
-class Bodies:
-    """The bodies that a handler reads. Where there are few, nothing is done to them but to count them."""
+class BodyLimit:
+    """Limits the bodies that a handler reads at once: pauses the connections of those that exceed MAX_BODIES."""
 
     def __init__(self) -> None:
-        self._read: dict[Deferred[Any], float] = {}
-        """When they began."""
+        self._reading: dict[Deferred[Any], float] = {}
+        """With the monotonic time at which each began."""
         self._waiting: dict[Deferred[Any], Any] = {}
-        """Their connections, which are paused."""
-        self._looking = False
+        """With their connections, which are paused."""
+        self._timer_runs = False
 
     def admit(self, body: "Deferred[Any]", connection: Any) -> None:
-        """Have a body read, now or when it is its turn."""
-        if len(self._read) < BODIES:
-            self._read[body] = monotonic()
+        """Have a body read, now or when another one is complete."""
+        if len(self._reading) < MAX_BODIES:
+            self._reading[body] = monotonic()
         else:
             connection.pauseProducing()
             self._waiting[body] = connection
-            self._look_later()
-        body.addBoth(self._ended, body)
+            self._start_timer()
+        body.addBoth(self._on_end, body)
 
-    def _ended(self, result: Any, body: "Deferred[Any]") -> Any:
-        self._read.pop(body, None)
-        self._waiting.pop(body, None)  # its time was over
-        self._go_on()
+    def _on_end(self, result: Any, body: "Deferred[Any]") -> Any:
+        self._reading.pop(body, None)
+        self._waiting.pop(body, None)  # the download timed out before its body was read
+        self._resume_waiting()
         return result
 
-    def _look(self) -> None:
-        """Count no more what is slow, for as long as others wait."""
-        late = monotonic() - SLOW_BODY
-        self._read = {body: begun for body, begun in self._read.items() if begun > late}
-        self._go_on()
-        self._looking = False
+    def _start_timer(self) -> None:
+        if not self._timer_runs:
+            self._timer_runs = True
+            asyncio.get_running_loop().call_later(SLOW_BODY_SECONDS, self._discount_slow)
+
+    def _discount_slow(self) -> None:
+        """Stop counting slow bodies; repeated while others wait."""
+        oldest = monotonic() - SLOW_BODY_SECONDS
+        self._reading = {body: begun for body, begun in self._reading.items() if begun > oldest}
+        self._resume_waiting()
+        self._timer_runs = False
         if self._waiting:
-            self._look_later()
+            self._start_timer()
 
-    def _look_later(self) -> None:
-        if not self._looking:
-            self._looking = True
-            asyncio.get_running_loop().call_later(SLOW_BODY, self._look)
-
-    def _go_on(self) -> None:
-        while self._waiting and len(self._read) < BODIES:
+    def _resume_waiting(self) -> None:
+        while self._waiting and len(self._reading) < MAX_BODIES:
             body = next(iter(self._waiting))
-            self._read[body] = monotonic()
+            self._reading[body] = monotonic()
             self._waiting.pop(body).resumeProducing()
 
 
 class BoundedAgent(_ScrapyAgent):
-    """One download, whose body is read when it is its turn."""
+    """One download, whose body is read when the limit admits it."""
 
-    def __init__(self, bodies: Bodies, **options: Any):
+    def __init__(self, bodies: BodyLimit, **options: Any):
         super().__init__(**options)
         self._bodies = bodies
 
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> "Deferred[Any]":
         body = maybeDeferred(super()._cb_bodyready, txresponse, request)
-        if not body.called:  # there is one, and it is wanted
-            self._bodies.admit(body, txresponse._transport)  # noqa: SLF001  # there is no other way to hold it
+        if not body.called:  # else there is none, or it is refused
+            self._bodies.admit(body, txresponse._transport)  # noqa: SLF001  # there is no public attribute
         return body
 
 
 @implementer(IPolicyForHTTPS)
 class SharedContext:
-    """Scrapy's own policy, whose first TLS context serves all hosts; certificates are checked for their host as before.
+    """Scrapy's own policy with one TLS context for all hosts; certificates are verified for their host as before.
 
-    Scrapy and Twisted make one for each connection, and where certificates are verified each reads all authorities
-    that the machine trusts anew: measured, 6 ms and 0.9 MB a connection.
+    Scrapy and Twisted create a context for each connection, and with verification each one loads all authorities that
+    the machine trusts: measured, 6 ms and 0.9 MB a connection.
     """
 
     def __init__(self, policy: Any):
         self._policy = policy
-        self._connection: Any = None
+        self._create: Any = None
 
     def creatorForNetloc(self, hostname: bytes, port: int) -> Any:
-        """What makes connections for a host."""
+        """The creator of connections to a host, with the shared context."""
         creator = self._policy.creatorForNetloc(hostname, port)
-        if self._connection is None:
-            self._connection = creator._createConnection  # noqa: SLF001  # it makes its context when it is first called
-        creator._createConnection = self._connection  # noqa: SLF001
+        if self._create is None:
+            self._create = creator._createConnection  # noqa: SLF001  # it creates its context at its first call
+        creator._createConnection = self._create  # noqa: SLF001
         return creator

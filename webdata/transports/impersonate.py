@@ -1,4 +1,4 @@
-"""Requests whose TLS and HTTP/2 are those of a browser: scrapy-impersonate, over curl_cffi.
+"""Downloads with the TLS and HTTP/2 fingerprint of a browser: scrapy-impersonate, over curl_cffi.
 
 It is an extra: `pip install webdata[impersonate]`.
 """
@@ -31,13 +31,13 @@ from webdata.fetching.device_profiles import PROFILE
 from webdata.fetching.fetch import Fetch
 from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
 
-BROKE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
+NO_RESPONSE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
 
 
 class ImpersonateHandler(BaseDownloadHandler):
-    """Sends the request's headers as they are, in their order, by a browser's TLS.
+    """Sends the request's headers unchanged and in their order, over a browser's TLS.
 
-    With a guard, to checked addresses only; others are a TargetError.
+    With a guard, connects to checked addresses only, and raises TargetError for others.
     """
 
     def __init__(self, crawler: Crawler, guard: Guard | None):
@@ -49,52 +49,49 @@ class ImpersonateHandler(BaseDownloadHandler):
         self._handler = ImpersonateDownloadHandler(crawler)
 
     async def download_request(self, request: Request) -> Response:
-        asked = request.replace(
+        curl_request = request.replace(
             meta={
                 "impersonate": PROFILE,
-                "impersonate_args": self._arguments(request),
+                "impersonate_args": {
+                    "verify": self._verify,
+                    "timeout": self._timeout(request),
+                    "default_headers": False,  # the request has all headers
+                    "discard_cookies": True,
+                },
                 "impersonate_curl_options": await self._options(request),
                 "proxy": request.meta.get("proxy"),
             }
         )
         try:
-            response: Response = await self._handler.download_request(asked)
+            response: Response = await self._handler.download_request(curl_request)
         except exceptions.RequestException as error:
-            if request.meta.get("proxy") and (lost := _lost_by_proxy(request, error)):
-                raise TunnelError(lost) from None
+            if request.meta.get("proxy") and (reason := _proxy_failure(request, error)):
+                raise TunnelError(reason) from None
             raise _failure(error) from error
         if response.status == 407 and request.meta.get("proxy"):
             raise TunnelError("the proxy wants another user or password (407)")
         response.request = request
-        request.meta["download_latency"] = asked.meta["download_latency"]
+        request.meta["download_latency"] = curl_request.meta["download_latency"]
         return response
 
     async def close(self) -> None:
         await self._handler.close()
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
-        return {
-            "verify": self._verify,
-            "timeout": self._time(request),
-            "default_headers": False,  # they are all there
-            "discard_cookies": True,
-        }
-
-    def _time(self, request: Request) -> float:
+    def _timeout(self, request: Request) -> float:
         return request.meta.get("download_timeout") or self._seconds
 
     async def _options(self, request: Request) -> dict[str, Any]:
-        """What else libcurl is told: bounds, and where the connection goes."""
+        """Further options of libcurl: the size limit, and the addresses or the proxy of the connection."""
         options: dict[str, Any] = {"MAXFILESIZE_LARGE": self._maxsize, **await self._addresses(request)}
-        if request.url.startswith("http:"):  # else libcurl asks to go on in HTTP/2 there, as no browser does
+        if request.url.startswith("http:"):  # else libcurl asks for an upgrade to HTTP/2, as no browser does
             options["HTTP_VERSION"] = CurlHttpVersion.V1_1
         if request.meta.get("proxy"):
-            ready = min(READY_SECONDS, self._time(request) / 2)
-            return {**options, "CONNECTTIMEOUT_MS": int(ready * 1000)}  # the target's handshake is in it
-        return {**options, "PROXY": ""}  # none that the machine has set
+            seconds = min(READY_SECONDS, self._timeout(request) / 2)
+            return {**options, "CONNECTTIMEOUT_MS": int(seconds * 1000)}  # includes the target's handshake
+        return {**options, "PROXY": ""}  # libcurl would read the proxies of the environment
 
     async def _addresses(self, request: Request) -> dict[str, Any]:
-        """With a guard the checked addresses, so that libcurl looks up none of its own."""
+        """With a guard the checked addresses, so that libcurl makes no look-up of its own."""
         if self._guard is None:
             return {}
         with wrap_twisted_exceptions():
@@ -106,29 +103,29 @@ class ImpersonateHandler(BaseDownloadHandler):
         return {"RESOLVE": [f"{target.host}:{target.port}:{listed}"]}
 
 
-def _lost_by_proxy(request: Request, error: exceptions.RequestException) -> str | None:
-    """How the proxy failed; None where it did not. What breaks at one without a label is meant as the target's."""
+def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:
+    """How the proxy failed; None when the target did, as at the sandbox's own proxy, which has no label."""
     if isinstance(error, exceptions.Timeout) and "Operation timed out" not in str(error):  # libcurl: not connected
-        return "the proxy did not open a way to the upstream in time"
+        return "the proxy did not connect to the upstream in time"
     if error.code == CurlECode.COULDNT_CONNECT:  # also a tunnel that is refused
         status = re.search(r"response (\d{3})", str(error))
-        return "the proxy did not open a way to the upstream" + (f" ({status[1]})" if status else "")
-    unheard = error.code in BROKE and isinstance(error.response, CurlResponse) and not error.response.header_size
-    return BROKEN if unheard and Fetch.of(request).proxy else None
+        return "the proxy did not connect to the upstream" + (f" ({status[1]})" if status else "")
+    broken = error.code in NO_RESPONSE and isinstance(error.response, CurlResponse) and not error.response.header_size
+    return BROKEN if broken and Fetch.of(request).proxy else None
 
 
 def _failure(error: exceptions.RequestException) -> Exception:
-    """The same as plain downloads tell it."""
+    """The exception that a plain download raises for the same failure."""
     kinds: tuple[tuple[type[Exception], type[Exception], str], ...] = (
         (exceptions.Timeout, DownloadTimeoutError, "the upstream did not answer in time"),
-        (exceptions.ProxyError, TunnelError, "the proxy did not open a way to the upstream"),
+        (exceptions.ProxyError, TunnelError, "the proxy did not connect to the upstream"),
         (exceptions.DNSError, CannotResolveHostError, "the name could not be resolved"),
     )
-    for kind, ours, reason in kinds:
+    for kind, plain, reason in kinds:
         if isinstance(error, kind):
-            return ours(reason)
+            return plain(reason)
     if error.code == CurlECode.PARTIAL_FILE:
-        return ResponseDataLossError("the page was cut off on its way")
+        return ResponseDataLossError("the page was cut off")
     if error.code == CurlECode.FILESIZE_EXCEEDED:
         return DownloadCancelledError("the page is larger than what is read")
     if error.code == CurlECode.COULDNT_CONNECT:

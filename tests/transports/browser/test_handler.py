@@ -1,4 +1,4 @@
-"""What goes into the browser and what comes out of it, as plain data."""
+"""The browser handler's requests, responses and errors, without a browser."""
 
 import base64
 from http.cookiejar import CookieJar
@@ -14,8 +14,8 @@ from scrapy.http.cookies import WrappedRequest, WrappedResponse
 
 from webdata.spiders.base import fetch_error
 from webdata.transports.browser import handler
-from webdata.transports.browser.contexts import _parted
-from webdata.transports.browser.visit import Won
+from webdata.transports.browser.contexts import proxy_settings
+from webdata.transports.browser.visit import LoadedPage
 
 URL = "https://www.example.com/a"
 
@@ -25,9 +25,9 @@ def cookie(**fields):
     return {**given, "httpOnly": True, "sameSite": "Lax", **fields}
 
 
-def won(**fields):
+def loaded(**fields):
     given = {"status": 200, "url": URL, "headers": {"content-type": "text/html"}, "body": b"<p>", "cookies": ()}
-    return Won(**{**given, **fields})
+    return LoadedPage(**{**given, **fields})
 
 
 @pytest.mark.parametrize(
@@ -40,23 +40,23 @@ def won(**fields):
         ("Page.goto: Timeout 1000ms exceeded.", DownloadTimeoutError),
     ],
 )
-def test_failures_are_told_as_plain_downloads_tell_them(message, kind):
-    """What the browser says becomes the same error as without it, with no address in it."""
+def test_browser_errors_become_the_errors_of_plain_downloads(message, kind):
+    """Each message is mapped to an exception without an address."""
     error = handler._failure(Error(message))
     assert type(error) is kind
     assert "a/" not in str(error)
 
 
-def test_the_end_of_the_browser_is_of_its_own_kind():
-    """A page that ends with its browser is an upstream error of the kind `browser`."""
+def test_the_end_of_the_browser_has_its_own_kind():
+    """A page that is closed with its browser is an UpstreamError of kind `browser`."""
     assert fetch_error(handler._failure(Error("Page.goto: Target page has been closed"))).kind == "browser"
 
 
-def test_cookies_come_back_as_the_site_would_set_them():
-    """Scrapy's jar takes from the response what the browser has, for the host or the domain as it was."""
+def test_the_browsers_cookies_are_set_by_the_response():
+    """Scrapy's jar extracts new cookies from the response, with their host or domain."""
     cookies = (cookie(), cookie(name="c", domain=".example.com", expires=4e9), cookie(name="sent", value="1"))
     request = Request(URL, headers={"Cookie": "sent=1; old=2"})
-    response = handler._response(request, won(cookies=cookies))
+    response = handler._response(request, loaded(cookies=cookies))
     jar = CookieJar()
     jar.extract_cookies(WrappedResponse(response), WrappedRequest(request))
     assert {(one.name, one.domain, one.expires) for one in jar} == {
@@ -66,29 +66,27 @@ def test_cookies_come_back_as_the_site_would_set_them():
 
 
 def test_a_page_is_utf_8():
-    """The browser gives text, whatever the page came in; what is no page keeps its type."""
-    page = handler._response(
-        Request(URL), won(headers={"content-type": "text/html; charset=latin-1"}, body="é".encode())
-    )
-    assert page.text == "é"
-    data = handler._response(Request(URL), won(headers={"content-type": "application/json", "content-encoding": "br"}))
-    assert data.headers.to_unicode_dict() == {"Content-Type": "application/json"}
+    """The browser's HTML is encoded as UTF-8; other documents have their own type."""
+    html = loaded(headers={"content-type": "text/html; charset=latin-1"}, body="é".encode())
+    assert handler._response(Request(URL), html).text == "é"
+    json = loaded(headers={"content-type": "application/json", "content-encoding": "br"})
+    assert handler._response(Request(URL), json).headers.to_unicode_dict() == {"Content-Type": "application/json"}
 
 
 @given(st.text(min_size=1).filter(lambda user: ":" not in user), st.text())
-def test_a_proxys_user_and_password_are_put_together_again(user, password):
-    """What Scrapy has taken out of the proxy's URL comes to the browser as it was, whatever it is."""
-    word = base64.b64encode(f"{user}:{password}".encode("utf-8", "ignore")).decode()
-    request = Request(URL, meta={"proxy": "http://host:1"}, headers={"Proxy-Authorization": f"Basic {word}"})
-    parted = _parted(handler._proxy(request, "utf-8"))
+def test_the_proxy_url_contains_user_and_password(user, password):
+    """Credentials of any characters are restored from the header into which Scrapy has moved them."""
+    encoded = base64.b64encode(f"{user}:{password}".encode("utf-8", "ignore")).decode()
+    request = Request(URL, meta={"proxy": "http://host:1"}, headers={"Proxy-Authorization": f"Basic {encoded}"})
+    proxy = proxy_settings(handler._proxy(request, "utf-8"))
     clean = [text.encode("utf-8", "ignore").decode() for text in (user, password)]
-    assert [parted["username"], parted["password"]] == clean
+    assert [proxy["username"], proxy["password"]] == clean
 
 
 @pytest.mark.parametrize(
     ("header", "languages"),
     [("de,en;q=0.8", ("de", "en")), ("en-US, en;q=0.9", ("en-US", "en")), (None, ("en-US", "en"))],
 )
-def test_the_languages_of_a_request(header, languages):
-    """The browser's languages are those that the request accepts."""
+def test_the_browser_has_the_languages_of_the_request(header, languages):
+    """They are read from Accept-Language, in its order."""
     assert handler._languages(Request(URL, headers={"Accept-Language": header} if header else {})) == languages

@@ -1,4 +1,4 @@
-"""The browser of a process, as long as there is none."""
+"""The browser of a process: page slots, starts, failures and ends."""
 
 import asyncio
 import gc
@@ -16,13 +16,13 @@ from webdata.transports.browser.process import Browser
 pytestmark = pytest.mark.task
 
 
-async def test_pages_wait_in_line():
-    """Never more pages are open than the limit, and who came first goes first."""
+async def test_pages_wait_for_a_slot():
+    """At most `limit` pages are open, in the order of the requests."""
     browser, order, most = Browser(None, limit=2), [], 0
 
     async def page(number):
         nonlocal most
-        async with browser.place():
+        async with browser.page_slot():
             most = max(most, browser.pages)
             order.append(number)
             await asyncio.sleep(0)
@@ -31,30 +31,30 @@ async def test_pages_wait_in_line():
     assert (order, most, browser.pages) == ([0, 1, 2, 3, 4, 5], 2, 0)
 
 
-async def test_who_gives_up_leaves_the_line():
-    """A place that nobody waits for any more goes to the next."""
+async def test_a_cancelled_request_frees_its_slot():
+    """A request that timed out while it waited does not block the next one."""
     browser = Browser(None, limit=1)
-    async with browser.place():
+    async with browser.page_slot():
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01), browser.place():
+            async with asyncio.timeout(0.01), browser.page_slot():
                 pass
-    async with browser.place():
+    async with browser.page_slot():
         assert browser.pages == 1
 
 
 async def test_a_visit_ends_with_the_browser():
-    """What goes on in a browser that is gone is cancelled, and not waited for."""
+    """The task of a visit is cancelled when the browser ends."""
     browser = Browser(None)
     visit = asyncio.create_task(asyncio.sleep(30))
-    waiting = asyncio.create_task(browser.during(visit))
+    waiting = asyncio.create_task(browser.wait_for(visit))
     await asyncio.sleep(0)
     await browser.kill()
     await waiting
     assert visit.cancelled()
 
 
-async def test_settings_tell_what_it_is():
-    """The operator's settings say how many pages there may be, and where it runs."""
+async def test_a_browser_is_created_from_settings():
+    """BROWSER_PAGES is the limit of pages, and BROWSER_URL makes the browser a remote one."""
     settings = scrapy_settings()
     settings.setdict({"BROWSER_URL": "ws://host:1/", "BROWSER_PAGES": 7})
     browser = Browser.from_settings(settings)
@@ -63,28 +63,28 @@ async def test_settings_tell_what_it_is():
 
 
 def kill_drivers():
-    """Kill the drivers of this process."""
+    """Kill Playwright's drivers of this process."""
     for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split():
         if b"run-driver" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(int(pid), signal.SIGKILL)
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
-async def test_a_driver_that_was_killed_is_no_news(caplog):
-    """The browser goes with it, which is known; asyncio has nothing to complain about when all is closed."""
+async def test_a_killed_driver_is_not_logged(caplog):
+    """Its visits are cancelled, and asyncio logs no unretrieved exception after the browser is closed."""
     browser = Browser(find_chromium())
     await browser.open()
     visit = asyncio.create_task(asyncio.sleep(10))
     kill_drivers()
-    await browser.during(visit)
+    await browser.wait_for(visit)
     assert visit.cancelled()
     await browser.close()
     gc.collect()
     assert "driver" not in caplog.text
 
 
-async def test_nothing_is_there_to_be_had(caplog):
-    """Without an address that answers there is an upstream error, and the next caller tries anew; it is logged once."""
+async def test_an_unreachable_browser_is_an_upstream_error(caplog):
+    """Each request tries again, and the same failure is logged once, without the URL's path."""
     browser = Browser(None, "http://127.0.0.1:9/token")
     for _ in range(2):
         with pytest.raises(UpstreamError) as caught:

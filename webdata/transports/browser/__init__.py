@@ -1,1 +1,1 @@
-"""The browser transport: one browser a process, what its contexts keep apart, and how a page is won in it."""
+"""The browser transport: one browser a process, its contexts, and the visit of a page."""

@@ -1,8 +1,8 @@
-"""Browser contexts: what keeps the cookies and caches of one identity apart from those of another."""
+"""Browser contexts: each has the cookies and caches of one identity."""
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LIMIT = 16
-"""Contexts that are kept while nobody uses them."""
+"""Open contexts, beyond which idle ones are closed."""
 USES = 100
 SECONDS = 900.0
-"""How often and how long a context is used before a new one takes its place."""
+"""Uses and age after which a context is replaced."""
 CLOSE_SECONDS = 3.0
 EMPTY = ("", "about:blank")
 """Addresses of a page before its first navigation."""
@@ -32,7 +32,7 @@ EMPTY = ("", "about:blank")
 
 @dataclass(frozen=True)
 class Profile:
-    """What a context is made for. Equal ones share a context."""
+    """The key of a context: requests with equal profiles share one."""
 
     engine: str
     jar: str
@@ -42,49 +42,49 @@ class Profile:
     proxy: str | None = field(repr=False)
     """With user and password."""
     lenient: bool
-    """Whether certificates of unknown authorities do."""
+    """Whether certificates are not verified."""
 
 
 @dataclass(eq=False)
 class Context:
-    """A context, and the way out that is its own."""
+    """A context with its own guard proxy."""
 
     name: str
     profile: Profile
     guard: Guard | None
-    born: float = field(default_factory=monotonic)
+    created: float = field(default_factory=monotonic)
     uses: int = 0
-    busy: int = 0
-    """Pages that are open in it."""
-    lost: bool = False
-    """Whether no page is to be opened in it any more."""
+    borrowed: int = 0
+    """Visits that use it now."""
+    unusable: bool = False
+    """Whether it is closed after its last visit."""
     opened: "BrowserContext | None" = None
     pages: "set[Page | None]" = field(default_factory=set)
-    """Those that visits have opened; others are windows that pages have opened, which nobody wants."""
+    """Those of visits; all others are windows that pages have opened, which are closed."""
     _closing: set[asyncio.Task[None]] = field(default_factory=set)
-    _way: GuardProxy | None = None
+    _guard_proxy: GuardProxy | None = None
 
     @property
-    def worn(self) -> bool:
-        return self.lost or self.uses >= USES or monotonic() - self.born > SECONDS
+    def expired(self) -> bool:
+        return self.unusable or self.uses >= USES or monotonic() - self.created > SECONDS
 
     def fault(self, url: str) -> Exception | None:
-        """Why its way out did not lead to a URL lately, where that is ours and knows (`GuardProxy.fault`)."""
-        return self._way.fault(url) if self._way else None
+        """Why the guard proxy did not reach a URL lately (`GuardProxy.fault`); None without that proxy."""
+        return self._guard_proxy.fault(url) if self._guard_proxy else None
 
     async def open(self, chromium: "Chromium") -> "BrowserContext":
-        """Open it in a browser: through the guard, and through the profile's proxy behind it."""
+        """Open it in a browser, with the guard proxy, whose parent is the profile's proxy."""
         profile = self.profile
-        who = identity(profile.device)
-        width, height = who.viewport
+        device = identity(profile.device)
+        width, height = device.viewport
         self.opened = await chromium.new_context(
-            user_agent=who.user_agent(chromium.version),
+            user_agent=device.user_agent(chromium.version),
             locale=profile.languages[0],
             viewport={"width": width, "height": height},
             screen={"width": width, "height": height},
-            device_scale_factor=who.scale,
-            is_mobile=who.mobile,
-            has_touch=who.mobile,
+            device_scale_factor=device.scale,
+            is_mobile=device.mobile,
+            has_touch=device.mobile,
             proxy=await self._proxy(),
             ignore_https_errors=profile.lenient,
             service_workers="block",
@@ -94,34 +94,34 @@ class Context:
         return self.opened
 
     def close_windows(self) -> None:
-        """Close what pages have opened."""
+        """Close the windows that pages have opened."""
         for page in self.opened.pages if self.opened else []:
-            self._tend(page)
+            self._close_if_unused(page)
 
     async def close(self) -> bool:
-        """Close it with all of its pages; whether the browser answered."""
-        self.lost = True
+        """Close it with all of its pages; returns whether the browser answered."""
+        self.unusable = True
         context, self.opened = self.opened, None
-        way, self._way = self._way, None
+        guard_proxy, self._guard_proxy = self._guard_proxy, None
         try:
             if context:
                 await asyncio.wait_for(context.close(), CLOSE_SECONDS)
         except TimeoutError:
             return False
-        except Exception as error:  # noqa: BLE001  # the browser has died, and the context with it
+        except Exception as error:  # noqa: BLE001  # the browser has died
             logger.debug("A context was closed before: %s", error)
         finally:
-            if way:
-                await way.stop()
+            if guard_proxy:
+                await guard_proxy.stop()
         return True
 
     def _on_page(self, page: "Page") -> None:
-        page.on("framenavigated", lambda _: self._tend(page))
-        self._tend(page)
+        page.on("framenavigated", lambda _: self._close_if_unused(page))
+        self._close_if_unused(page)
 
-    def _tend(self, page: "Page") -> None:
-        """Close a page that is nobody's. An empty one may become a visit's, as long as there are any."""
-        if page in self.pages or (self.busy and page.url in EMPTY):
+    def _close_if_unused(self, page: "Page") -> None:
+        """Close a page that belongs to no visit; an empty one may belong to a visit that is about to begin."""
+        if page in self.pages or (self.borrowed and page.url in EMPTY):
             return
         task = asyncio.create_task(_close(page))
         self._closing.add(task)
@@ -129,91 +129,88 @@ class Context:
 
     async def _proxy(self) -> Any:
         if self.guard is None:
-            return _parted(self.profile.proxy) if self.profile.proxy else None
-        if self._way:
-            await self._way.stop()
-        self._way = GuardProxy(self.guard, self.profile.proxy, verify=not self.profile.lenient)
-        return {"server": await self._way.start(), "username": self._way.username, "password": self._way.password}
+            return proxy_settings(self.profile.proxy) if self.profile.proxy else None
+        if self._guard_proxy:
+            await self._guard_proxy.stop()
+        proxy = self._guard_proxy = GuardProxy(self.guard, self.profile.proxy, verify=not self.profile.lenient)
+        return {"server": await proxy.start(), "username": proxy.username, "password": proxy.password}
 
 
 class Contexts:
-    """The contexts of one browser. `hung` is called when one of them cannot be closed."""
+    """The contexts of one browser. `on_hang` is called when one of them cannot be closed."""
 
-    def __init__(self, hung: Callable[[], Awaitable[None]]):
-        self._hung = hung
+    def __init__(self, on_hang: Callable[[], Awaitable[None]]):
+        self._on_hang = on_hang
         self._current: dict[Profile, Context] = {}
-        self._leaving: set[Context] = set()
+        self._retired: set[Context] = set()
         self._numbers = count(1)
 
     def __len__(self) -> int:
-        return len(self._current) + len(self._leaving)
+        return len(self._current) + len(self._retired)
 
     @asynccontextmanager
-    async def lent(self, profile: Profile, guard: Guard | None) -> AsyncIterator[Context]:
-        """The context of a profile, for one page."""
-        context = self._fresh(profile, guard)
+    async def borrow(self, profile: Profile, guard: Guard | None) -> AsyncIterator[Context]:
+        """The context of a profile, for one visit."""
+        context = self._context(profile, guard)
         context.uses += 1
-        context.busy += 1
+        context.borrowed += 1
         try:
             yield context
         finally:
-            context.busy -= 1
+            context.borrowed -= 1
             context.close_windows()
             await self._tidy()
 
-    def forget(self) -> None:
-        """Take none of these for a further page: the browser that had them is gone."""
+    def retire_all(self) -> None:
+        """Use no context again: their browser has ended."""
         for context in list(self._current.values()):
             context.opened = None
-            self._leave(context)
+            self._retire(context)
 
     async def close(self, engine: str | None = None) -> None:
         """Close all, or those of one engine."""
         for context in list(self._current.values()):
             if engine in (None, context.profile.engine):
-                self._leave(context)
+                self._retire(context)
         await self._tidy()
 
-    def _fresh(self, profile: Profile, guard: Guard | None) -> Context:
+    def _context(self, profile: Profile, guard: Guard | None) -> Context:
         context = self._current.get(profile)
-        if context and context.worn:
-            self._leave(context)
+        if context and context.expired:
+            self._retire(context)
         elif context:
-            self._current[profile] = self._current.pop(profile)  # the latest comes last
+            self._current[profile] = self._current.pop(profile)  # ordered by last use
             return context
         self._current[profile] = Context(f"{profile.engine}-{next(self._numbers)}", profile, guard)
         return self._current[profile]
 
-    def _leave(self, context: Context) -> None:
-        context.lost = True
+    def _retire(self, context: Context) -> None:
+        context.unusable = True
         del self._current[context.profile]
-        self._leaving.add(context)
+        self._retired.add(context)
 
     async def _tidy(self) -> None:
-        """Close what is of no more use, and of what is idle what is lost, or used least lately beyond the limit."""
-        idle = [context for context in self._current.values() if not context.busy]
+        """Close retired and unusable contexts without visits, and the least recently used ones beyond the limit."""
+        idle = [context for context in self._current.values() if not context.borrowed]
         surplus = idle[: max(0, len(self._current) - LIMIT)]
         for context in idle:
-            if context.lost or context in surplus:
-                self._leave(context)
-        for context in list(self._done()):
-            self._leaving.discard(context)
+            if context.unusable or context in surplus:
+                self._retire(context)
+        for context in [context for context in self._retired if not context.borrowed]:
+            self._retired.discard(context)
             if not await context.close():
-                await self._hung()
-
-    def _done(self) -> Iterator[Context]:
-        return (context for context in self._leaving if not context.busy)
+                await self._on_hang()
 
 
 async def _close(page: "Page") -> None:
     try:
         await asyncio.wait_for(page.close(), CLOSE_SECONDS)
-    except Exception as error:  # noqa: BLE001  # it is gone already, or goes with its context
+    except Exception as error:  # noqa: BLE001  # it is closed already, or will be with its context
         logger.debug("A window was not closed: %s", error)
 
 
-def _parted(url: str) -> dict[str, str]:
-    """A proxy's URL as Playwright takes it."""
+def proxy_settings(url: str) -> dict[str, str]:
+    """Playwright's proxy settings for a URL, with user and password unescaped."""
     parts = urlsplit(url)
     server = f"{parts.scheme}://{parts.hostname}:{parts.port}"
     if parts.username is None:

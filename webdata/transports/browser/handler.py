@@ -1,4 +1,4 @@
-"""The browser as a transport: scrapy-playwright opens the pages, in the browser and the contexts that are ours."""
+"""The browser transport: scrapy-playwright opens the pages, in our own browser and contexts."""
 
 import asyncio
 import base64
@@ -38,38 +38,38 @@ from webdata.pages._url.compression import DECOMPRESSED
 from webdata.transports.browser.contexts import Context, Profile
 from webdata.transports.browser.documents import Rules
 from webdata.transports.browser.process import Browser
-from webdata.transports.browser.visit import Visit, Won
+from webdata.transports.browser.visit import LoadedPage, Visit
 
 logger = logging.getLogger(__name__)
 
-UNLOADED = {"image", "media", "font"}
+BLOCKED_RESOURCES = {"image", "media", "font"}
 END_SECONDS = 3.0
 DIED = ("the browser ended before the page was won", "browser")
 NO_PAGE = "ERR_HTTP_RESPONSE_CODE_FAILURE"
-"""What Chromium says of an error without a page."""
+"""Chromium's error for an error response without a body."""
 FAILURES: tuple[tuple[str, type[Exception], str], ...] = (
-    ("ERR_TUNNEL_CONNECTION_FAILED", TunnelError, "the proxy did not open a way to the upstream"),
+    ("ERR_TUNNEL_CONNECTION_FAILED", TunnelError, "the proxy did not connect to the upstream"),
     ("ERR_PROXY", TunnelError, "the proxy could not be reached"),
     ("ERR_NAME_NOT_RESOLVED", CannotResolveHostError, "the name could not be resolved"),
     ("ERR_CONNECTION_REFUSED", DownloadConnectionRefusedError, "the connection was refused"),
     ("ERR_TOO_MANY_REDIRECTS", IgnoreRequest, "max redirections reached"),
-    ("ERR_TIMED_OUT", DownloadTimeoutError, "the browser waited in vain"),
-    ("Timeout", DownloadTimeoutError, "the browser waited in vain"),
+    ("ERR_TIMED_OUT", DownloadTimeoutError, "the page was not loaded in time"),
+    ("Timeout", DownloadTimeoutError, "the page was not loaded in time"),
     ("net::", DownloadFailedError, "the browser could not load the page"),
 )
-"""Of what the browser says of a navigation that failed, and the same as plain downloads tell it."""
+"""Part of the browser's error message, and the exception that a plain download raises for the same failure."""
 
 
 class BrowserHandler(BaseDownloadHandler):
-    """Wins pages in the shared browser.
+    """Downloads pages with the shared browser.
 
-    A response is the page that is there when its challenge has passed: its HTML, its status, and as `Set-Cookie` the
-    cookies that the browser has for it. What is no page is given as it was sent, and so is a page where
-    `meta["as_sent"]` asks for it, unless a challenge has passed in its place.
+    The response is the page after its challenge, if any: the HTML, the status, and as `Set-Cookie` the browser's
+    cookies for it. A document that is no page is returned as it was sent, and so is a page for requests with
+    `Fetch.as_sent`, unless the script of a challenge has replaced it in place.
 
-    Everything goes through the guard's proxy, whatever crawler it is for, since pages bring scripts of strangers; but
-    for a browser that runs elsewhere, which cannot reach that proxy. What ends with the browser is an UpstreamError of
-    kind `browser`.
+    All connections of a local browser go through the guard's proxy, for every crawler, since pages run scripts of
+    unknown origin; a remote browser cannot reach that proxy. When the browser ends, UpstreamError of kind `browser` is
+    raised.
     """
 
     def __init__(self, crawler: Crawler, browser: Browser, guard: Guard):
@@ -93,10 +93,10 @@ class BrowserHandler(BaseDownloadHandler):
         try:
             async with asyncio.timeout(seconds):
                 await self._check(request.url)
-                async with self._browser.place():
+                async with self._browser.page_slot():
                     return await self._download(request, until)
         except TimeoutError as error:
-            raise DownloadTimeoutError("the browser did not win the page in time") from error
+            raise DownloadTimeoutError("the browser did not load the page in time") from error
         except PlaywrightError as error:
             logger.info("The browser failed: %s", error.message.splitlines()[0])
             raise _failure(error) from error
@@ -106,7 +106,7 @@ class BrowserHandler(BaseDownloadHandler):
         await self._pages.close()
 
     async def _check(self, url: str) -> None:
-        """Refuse what the guard's proxy would refuse, so that its refusal is not taken for the site's."""
+        """Raise the guard's errors for a URL: a refusal by the guard's proxy would look like one of the site."""
         if not self._browser.remote:
             with wrap_twisted_exceptions():
                 await self._guard.check(url)
@@ -116,19 +116,19 @@ class BrowserHandler(BaseDownloadHandler):
     async def _download(self, request: Request, until: float) -> Response:
         languages = _languages(request)
         guard = None if self._browser.remote else self._guard
-        async with self._browser.contexts.lent(self._profile(request, languages), guard) as context:
+        async with self._browser.contexts.borrow(self._profile(request, languages), guard) as context:
             rules = self._rules(request, guard, context)
             visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until)
             try:
-                won = await self._visited(request, context, visit, until)
+                page = await self._visit(request, context, visit, until)
             finally:
-                if context.lost and context.busy == 1:
+                if context.unusable and context.borrowed == 1:
                     self._pages.context_wrappers.pop(context.name, None)
-        if self._maxsize and len(won.body) > self._maxsize:
+        if self._maxsize and len(page.body) > self._maxsize:
             raise DownloadCancelledError(f"the page is longer than {self._maxsize} bytes")
-        if not won.whole and self._fails_on_loss:
-            raise ResponseDataLossError("the page was cut off on its way")
-        return _response(request, won)
+        if not page.complete and self._fails_on_loss:
+            raise ResponseDataLossError("the page was cut off")
+        return _response(request, page)
 
     def _rules(self, request: Request, guard: Guard | None, context: Context) -> Rules:
         return Rules(
@@ -149,27 +149,12 @@ class BrowserHandler(BaseDownloadHandler):
             lenient=self._lenient,
         )
 
-    async def _visited(self, request: Request, context: Context, visit: Visit, until: float) -> Won:
-        won = PageMethod(visit.won)
-
-        async def begin(page: Page, request: Request) -> None:
-            context.pages.add(page)
-            await visit.begin(page, request)
-
-        asked = request.replace(
-            meta={
-                "playwright": True,
-                "playwright_context": context.name,
-                "playwright_context_kwargs": {"context": context},
-                "playwright_page_init_callback": begin,
-                "playwright_page_methods": [won],
-                "playwright_page_goto_kwargs": _goto(request, until - monotonic()),
-            },
-            headers=request.headers.copy(),  # it writes into them
-        )
-        visit.task = task = asyncio.create_task(self._pages.download_request(asked))
+    async def _visit(self, request: Request, context: Context, visit: Visit, until: float) -> LoadedPage:
+        method = PageMethod(visit.load)
+        page_request = _page_request(request, context, visit, method, until - monotonic())
+        visit.task = task = asyncio.create_task(self._pages.download_request(page_request))
         try:
-            await self._browser.during(task)
+            await self._browser.wait_for(task)
         finally:
             await self._end(task, context, visit)
             context.pages.discard(visit.page)
@@ -180,22 +165,22 @@ class BrowserHandler(BaseDownloadHandler):
         try:
             task.result()
         except PlaywrightError as error:
-            if NO_PAGE in error.message and (empty := await visit.empty()):
-                return empty
+            if NO_PAGE in error.message and (error_page := await visit.empty_error()):
+                return error_page
             raise
-        result: Won = won.result
-        return result
+        loaded: LoadedPage = method.result
+        return loaded
 
     async def _end(self, task: "asyncio.Task[Response]", context: Context, visit: Visit) -> None:
-        """Leave no page behind, whatever has become of the request."""
+        """Close the page, after any outcome of the request."""
         if not task.done():
             task.cancel()
             await asyncio.wait({task}, timeout=END_SECONDS)
             if visit.page is None:
-                context.lost = True  # a page may come that nobody waits for
+                context.unusable = True  # its page may still open later
                 await self._browser.check()
         if not task.cancelled() and task.done():
-            task.exception()  # read, or asyncio complains about one that nobody waits for
+            task.exception()  # read, or asyncio logs that nothing retrieved it
         if visit.page is None or visit.page.is_closed():
             return
         try:
@@ -203,47 +188,62 @@ class BrowserHandler(BaseDownloadHandler):
         except TimeoutError:
             await self._browser.kill()
         except PlaywrightError:
-            context.lost = True
+            context.unusable = True
 
 
-class _Shared:
-    """What scrapy-playwright takes for a provider of browsers, and for the browser itself."""
+class _SharedBrowser:
+    """The shared browser with the interfaces of scrapy-playwright's browser provider and of its browser."""
 
     def __init__(self, browser: Browser):
         self._browser = browser
 
     async def start(self) -> None:
-        """It starts by itself."""
+        """Do nothing: `Browser.open` starts it for the first page."""
 
-    async def launch_browser(self) -> "_Shared":
+    async def launch_browser(self) -> "_SharedBrowser":
         return self
 
     def on(self, event: str, callback: Any) -> None:
-        """Its deaths are seen to where it is opened."""
+        """Do nothing: `Browser` itself handles the end of its process."""
 
     async def new_context(self, context: Context) -> Any:
         return await context.open(await self._browser.open())
 
     async def close(self) -> None:
-        """It outlives the crawler."""
+        """Do nothing: other crawlers use it too."""
 
 
 def _pages(crawler: Crawler, browser: Browser) -> ScrapyPlaywrightDownloadHandler:
     for name in ("scrapy-playwright", "playwright"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # a page that was not won is told by its outcome
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # failures are logged with their call
     pages = ScrapyPlaywrightDownloadHandler(crawler)
     pages.config.max_pages_per_context = browser.limit
     pages.config.target_closed_max_retries = 0
-    pages.process_request_headers = None  # the browser's own headers are the right ones
-    pages.abort_request = lambda request: request.resource_type in UNLOADED
-    pages.browser_provider = _Shared(browser)
+    pages.process_request_headers = None  # the browser sets its own headers
+    pages.abort_request = lambda request: request.resource_type in BLOCKED_RESOURCES
+    pages.browser_provider = _SharedBrowser(browser)
     return pages
 
 
-def _goto(request: Request, seconds: float) -> dict[str, Any]:
-    referer = request.headers.get("Referer")
-    linked = {"referer": referer.decode("latin-1")} if referer else {}
-    return {"wait_until": "domcontentloaded", "timeout": seconds * 1000, **linked}
+def _page_request(request: Request, context: Context, visit: Visit, method: PageMethod, seconds: float) -> Request:
+    async def begin(page: Page, request: Request) -> None:
+        context.pages.add(page)
+        await visit.begin(page, request)
+
+    goto = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
+    if referer := request.headers.get("Referer"):
+        goto["referer"] = referer.decode("latin-1")
+    return request.replace(
+        meta={
+            "playwright": True,
+            "playwright_context": context.name,
+            "playwright_context_kwargs": {"context": context},
+            "playwright_page_init_callback": begin,
+            "playwright_page_methods": [method],
+            "playwright_page_goto_kwargs": goto,
+        },
+        headers=request.headers.copy(),  # scrapy-playwright changes them
+    )
 
 
 def _languages(request: Request) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def _cookies(request: Request) -> dict[str, str]:
 
 
 def _proxy(request: Request, encoding: str) -> str | None:
-    """The request's proxy, with the user and password that Scrapy has taken out of it."""
+    """The URL of the request's proxy, with the user and password that Scrapy has moved into a header."""
     proxy: str | None = request.meta.get("proxy")
     authorization = request.headers.get("Proxy-Authorization")
     if not proxy or not authorization:
@@ -270,26 +270,26 @@ def _proxy(request: Request, encoding: str) -> str | None:
 
 
 def _failure(error: PlaywrightError) -> Exception:
-    for words, kind, reason in FAILURES:
-        if words in error.message:
+    for text, kind, reason in FAILURES:
+        if text in error.message:
             return kind(reason)
     return UpstreamError(*DIED)
 
 
-def _response(request: Request, won: Won) -> Response:
-    headers = Headers({name: value for name, value in won.headers.items() if name != "set-cookie"})
+def _response(request: Request, page: LoadedPage) -> Response:
+    headers = Headers({name: value for name, value in page.headers.items() if name != "set-cookie"})
     encoding = headers.pop("Content-Encoding", None)
-    if not won.as_sent and b"html" in (headers.get("Content-Type") or b"html"):
-        headers["Content-Type"] = "text/html; charset=utf-8"  # whatever it came in, that is what the browser gives
+    if not page.as_sent and b"html" in (headers.get("Content-Type") or b"html"):
+        headers["Content-Type"] = "text/html; charset=utf-8"  # the encoding of the browser's HTML
     sent = _cookies(request)
-    new = [cookie for cookie in won.cookies if sent.get(cookie["name"]) != cookie["value"]]
+    new = [cookie for cookie in page.cookies if sent.get(cookie["name"]) != cookie["value"]]
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])
-    kind = responsetypes.from_args(headers=headers, url=won.url, body=won.body)
-    if won.as_sent and encoding and Fetch.of(request).as_sent:
+    kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
+    if page.as_sent and encoding and Fetch.of(request).as_sent:
         headers["Content-Encoding"] = encoding[0]
-    flags = ["browser", DECOMPRESSED, *([] if won.whole else ["dataloss"])]
-    return kind(won.url, status=won.status, headers=headers, body=won.body, request=request, flags=flags)
+    flags = ["browser", DECOMPRESSED, *([] if page.complete else ["dataloss"])]
+    return kind(page.url, status=page.status, headers=headers, body=page.body, request=request, flags=flags)
 
 
 def _set_cookie(cookie: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""One page of the browser, from before it is asked for until it is closed."""
+"""One page of the browser, from its first navigation until its content is read."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,39 +18,39 @@ from webdata.pages.blocked import Block
 from webdata.transports.browser.documents import Document, Documents, Rules
 
 NAVIGATING = "page is navigating"
-"""What Playwright says of a page that has no content at the moment."""
+"""Part of Playwright's error message for the content of a page during a navigation."""
 POLL = 0.5
-"""Seconds between two looks at a page that tells of no change by itself."""
+"""Seconds between two checks of a page without an event."""
 LOAD_SECONDS = 2.0
-"""How long a page that is there may go on loading."""
+"""Time limit for the `load` event of a page whose DOM is complete."""
 PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
-"""Seconds in which a block of this kind may pass by itself in a browser; others do not."""
+"""Seconds that a block of this kind may take to be solved; blocks of other kinds are final at once."""
 ERROR = 400
 ERROR_PAGE = "chrome-error:"
-"""The address of what Chromium shows in the place of an error page that is empty."""
+"""The scheme of the page that Chromium shows for an error response without a body."""
 MARGIN = 1.0
-"""Seconds before the end of the request's time at which a block is told as what it is."""
+"""Seconds before the deadline at which a block is returned as it is."""
 
 
 @dataclass(frozen=True)
-class Won:
-    """The page that a visit ended at."""
+class LoadedPage:
+    """The page at the end of a visit."""
 
     status: int
     url: str
     headers: Mapping[str, str]
     body: bytes
     cookies: tuple[Mapping[str, Any], ...]
-    """Those that the browser would send to this page, as Playwright tells them."""
+    """Playwright's dictionaries of the cookies that the browser would send to this page."""
     as_sent: bool = False
-    """Whether the body is that of the answer, and not what the browser has made of it."""
-    whole: bool = True
+    """Whether the body is that of the response, not the HTML that the browser has rendered."""
+    complete: bool = True
 
 
 class Visit:
-    """A page that looks like `identity`, whose time is over at `until` of the monotonic clock.
+    """A visit of a page as the device `identity`; `until` is its deadline on the monotonic clock.
 
-    `cookies` are those of the request, which the browser gets unless it has others of the same name.
+    `cookies` are those of the request; the browser's own cookies of the same name take precedence.
     """
 
     def __init__(
@@ -58,9 +58,9 @@ class Visit:
     ):
         self.page: Page | None = None
         self.failure: Exception | None = None
-        """What ended it, where that is known better than by what the browser says."""
+        """The error that ended it, when it is more precise than the browser's."""
         self.task: asyncio.Task[Any] | None = None
-        """What uses the page; it is cancelled with a failure."""
+        """The task that uses the page; it is cancelled after a failure."""
         self._identity = identity
         self._languages = languages
         self._cookies = cookies
@@ -68,8 +68,8 @@ class Visit:
         self._until = until - MARGIN
         self._changed = asyncio.Event()
         self._documents = Documents(rules, self._on_document, self._on_failure)
-        self._coming: Document | None = None
-        self._shown: Document | None = None
+        self._pending: Document | None = None
+        self._current: Document | None = None
 
     async def begin(self, page: Page, request: Request) -> None:
         """Prepare the page for its first navigation."""
@@ -80,56 +80,58 @@ class Visit:
         session = await page.context.new_cdp_session(page)
         await self._emulate(page, session)
         await self._documents.begin(session)
-        await self._bring_cookies(page, request.url)
+        await self._add_cookies(page, request.url)
 
-    async def won(self, page: Page) -> Won:
-        """The page, when no block is left on it, or when it will not pass by itself."""
-        status, in_place = await self._passed(page)
+    async def load(self, page: Page) -> LoadedPage:
+        """Wait until the page shows no block, or one that is final, and return the page."""
+        status, in_place = await self._wait_for_challenge(page)
         with suppress(PlaywrightTimeoutError):
             await page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1000)
-        shown = self._shown
+        document = self._current
         body = await self._body(page)
-        if shown is None:
-            return Won(status, page.url, {}, body, await _cookies(page, page.url))
-        if shown.body is not None and not in_place and (self._as_sent or not shown.is_page):
-            cookies = await _cookies(page, shown.url)
-            return Won(status, shown.url, shown.headers, shown.body, cookies, as_sent=True, whole=shown.whole)
-        url = shown.url if page.url.startswith(ERROR_PAGE) else page.url
-        return Won(status, url, shown.headers, body, await _cookies(page, url))
+        if document is None:
+            return LoadedPage(status, page.url, {}, body, await _cookies(page, page.url))
+        if document.body is not None and not in_place and (self._as_sent or not document.is_page):
+            url, complete = document.url, document.complete
+            cookies = await _cookies(page, url)
+            return LoadedPage(status, url, document.headers, document.body, cookies, as_sent=True, complete=complete)
+        url = document.url if page.url.startswith(ERROR_PAGE) else page.url
+        return LoadedPage(status, url, document.headers, body, await _cookies(page, url))
 
-    async def empty(self) -> Won | None:
-        """The error without a page that the last navigation came to, which Chromium takes for a failure."""
-        found = self._coming
-        if found is None or found.status < ERROR or self.page is None:
+    async def empty_error(self) -> LoadedPage | None:
+        """The error response without a body that Chromium reports as a failed navigation; None without one."""
+        document = self._pending
+        if document is None or document.status < ERROR or self.page is None:
             return None
-        return Won(found.status, found.url, found.headers, b"", await _cookies(self.page, found.url), as_sent=True)
+        cookies = await _cookies(self.page, document.url)
+        return LoadedPage(document.status, document.url, document.headers, b"", cookies, as_sent=True)
 
     async def _emulate(self, page: Page, session: CDPSession) -> None:
-        """Have scripts see the device that the headers tell of; what is left out stays the browser's own."""
-        who = self._identity
-        platform = {"platform": who.platform, "mobile": who.mobile, "platformVersion": "", "model": ""}
+        """Show scripts the same device as the headers do; for all other properties the browser's own values stay."""
+        device = self._identity
+        platform = {"platform": device.platform, "mobile": device.mobile, "platformVersion": "", "model": ""}
         await session.send(
             "Emulation.setUserAgentOverride",
             {
-                "userAgent": who.user_agent(page.context.browser.version if page.context.browser else ""),
+                "userAgent": device.user_agent(page.context.browser.version if page.context.browser else ""),
                 "acceptLanguage": ",".join(self._languages),
-                "platform": who.navigator,
-                "userAgentMetadata": {**platform, "architecture": "" if who.mobile else "x86"},
+                "platform": device.navigator,
+                "userAgentMetadata": {**platform, "architecture": "" if device.mobile else "x86"},
             },
         )
 
-    async def _bring_cookies(self, page: Page, url: str) -> None:
+    async def _add_cookies(self, page: Page, url: str) -> None:
         if not self._cookies:
             return
-        has = {cookie["name"] for cookie in await page.context.cookies(url)}
+        names = {cookie["name"] for cookie in await page.context.cookies(url)}
         new: list[Any] = [
-            {"name": name, "value": v, "url": url} for name, v in self._cookies.items() if name not in has
+            {"name": name, "value": value, "url": url} for name, value in self._cookies.items() if name not in names
         ]
         if new:
             await page.context.add_cookies(new)
 
     def _on_document(self, document: Document) -> None:
-        self._coming = document
+        self._pending = document
 
     def _on_failure(self, error: Exception) -> None:
         self.failure = self.failure or error
@@ -137,69 +139,69 @@ class Visit:
             self.task.cancel()
 
     def _on_navigated(self, frame: Frame) -> None:
-        if self.page and frame == self.page.main_frame and self._coming:
-            self._shown, self._coming = self._coming, None
+        if self.page and frame == self.page.main_frame and self._pending:
+            self._current, self._pending = self._pending, None
             self._changed.set()
 
     def _on_change(self, _: object) -> None:
         self._changed.set()
 
-    async def _passed(self, page: Page) -> tuple[int, bool]:
-        """Wait until a challenge has passed; the status of what is shown then, and whether it is in its place."""
+    async def _wait_for_challenge(self, page: Page) -> tuple[int, bool]:
+        """Wait until a challenge is solved; the status of the page, and whether a script has replaced it in place."""
         challenge: Document | None = None
         clear, since = 0, monotonic()
         while True:
             self._changed.clear()
-            shown, in_place = self._shown, challenge is not None and challenge is self._shown
+            document, in_place = self._current, challenge is not None and challenge is self._current
             block = await self._block(page, in_place=in_place)
-            if shown is not self._shown:
+            if document is not self._current:
                 continue
-            if shown and not in_place and await self._has_passed(shown, block, page.url):
-                challenge = shown
+            if document and not in_place and await self._was_challenge(document, block, page.url):
+                challenge = document
                 continue
-            status = shown.status if shown and not in_place else 200
+            status = document.status if document and not in_place else 200
             clear = clear + 1 if block is None else 0
-            if clear > in_place:  # what a script does in place may be half done: it is looked at twice
+            if clear > in_place:  # what a script does in place may be incomplete, so it is checked twice
                 return status, in_place
-            if block and not self._may_pass(block, since):
-                return (shown.status if shown else status), False
-            challenge = shown
-            await self._wait(long=clear > 0)
+            if block and not self._may_be_solved(block, since):
+                return (document.status if document else status), False
+            challenge = document
+            await self._wait(poll=clear > 0)
 
-    async def _has_passed(self, shown: Document, block: Block | None, url: str) -> bool:
-        """Whether a challenge came that its script has left already, before it was looked at for the first time."""
-        if shown.status < ERROR or (block and block.kind in PATIENCE):
+    async def _was_challenge(self, document: Document, block: Block | None, url: str) -> bool:
+        """Whether the document was a challenge whose script has replaced it before the first check."""
+        if document.status < ERROR or (block and block.kind in PATIENCE):
             return False
-        was = blocked.block(shown.status, shown.headers, await self._documents.body(shown), url)
+        was = blocked.block(document.status, document.headers, await self._documents.body(document), url)
         return was is not None and was.kind in PATIENCE
 
-    def _may_pass(self, block: Block, since: float) -> bool:
+    def _may_be_solved(self, block: Block, since: float) -> bool:
         now = monotonic()
         return now < self._until and now - since < PATIENCE.get(block.kind, 0)
 
     async def _block(self, page: Page, *, in_place: bool) -> Block | None:
-        """What stands in the way. A challenge's own status and headers say nothing of what its script put there."""
-        shown = self._shown
-        if shown is None or in_place:
+        """The block of the page. After a replacement in place the challenge's status and headers do not count."""
+        document = self._current
+        if document is None or in_place:
             return blocked.block(200, {}, await self._body(page), page.url)
-        return blocked.block(shown.status, shown.headers, await self._body(page), page.url)
+        return blocked.block(document.status, document.headers, await self._body(page), page.url)
 
     async def _body(self, page: Page) -> bytes:
-        """The page as it stands; what is no page, such as JSON, as it came."""
+        """The page's current HTML; the body as sent of a document that is no page, such as JSON."""
         while True:
             await page.wait_for_load_state("domcontentloaded")
-            shown = self._shown
-            if shown and not shown.is_page:
-                return shown.body or b""
+            document = self._current
+            if document and not document.is_page:
+                return document.body or b""
             try:
                 return b"" if page.url.startswith(ERROR_PAGE) else (await page.content()).encode()
             except PlaywrightError as error:
                 if NAVIGATING not in error.message:
                     raise
 
-    async def _wait(self, *, long: bool) -> None:
-        """Until the page tells of a change, a moment at most; the whole moment where one is due."""
-        if long:
+    async def _wait(self, *, poll: bool) -> None:
+        """Wait for POLL seconds, or without `poll` until the page's next event if that is earlier."""
+        if poll:
             await asyncio.sleep(POLL)
             return
         with suppress(TimeoutError):

@@ -1,0 +1,107 @@
+"""Outbound connections to checked targets: directly to an address, or through a parent proxy."""
+
+import asyncio
+import ssl
+from asyncio import IncompleteReadError, LimitOverrunError
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ssl import SSLContext
+from urllib.parse import unquote, urlsplit
+
+from webdata.domain.errors import ConfigError
+from webdata.egress.relay import HEAD_LIMIT, Connection
+from webdata.egress.rule import Address, Target
+
+PORTS = {"http": 80, "https": 443}
+SECONDS = 10.0
+"""Time limit for one connection attempt, and for the parent proxy's answer to CONNECT."""
+
+
+class OutboundError(Exception):
+    """No address of the target answered (kind `refused` or `unreachable`), or the parent proxy failed (`proxy`)."""
+
+    def __init__(self, kind: str):
+        super().__init__(kind)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class ParentProxy:
+    """The proxy that connections go through after the check."""
+
+    host: str
+    port: int
+    authorization: str | None
+    """The value of `Proxy-Authorization`."""
+    tls: SSLContext | None = None
+    """Set when the connection to the proxy itself uses TLS."""
+
+    @classmethod
+    def from_url(cls, url: str, *, verify: bool = True) -> "ParentProxy":
+        """Raises ConfigError, whose message does not repeat the URL: it may contain a password."""
+        parts = urlsplit(url)
+        if parts.scheme not in PORTS or not parts.hostname:
+            raise ConfigError("the proxy cannot be used: give a URL such as http://user:password@host:3128")
+        user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        authorization = f"Basic {b64encode(user.encode()).decode()}" if parts.username else None
+        tls = _tls(verify=verify) if parts.scheme == "https" else None
+        return cls(parts.hostname, parts.port or PORTS[parts.scheme], authorization, tls)
+
+
+def _tls(*, verify: bool) -> SSLContext:
+    context = ssl.create_default_context()
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+async def connect_to_target(
+    target: Target, addresses: Sequence[Address], parent: ParentProxy | None, *, tunnel: bool
+) -> Connection:
+    """A connection to a target at one of its checked addresses; raises OutboundError.
+
+    With a parent proxy it is a tunnel, or without `tunnel` a connection to that proxy for a request in absolute form.
+    """
+    if parent:
+        connection = await _connect_to_parent(parent)
+        return await _open_tunnel(connection, parent, target) if tunnel else connection
+    kind = "unreachable"
+    for address in addresses:
+        try:
+            return await _connect(str(address), target.port)
+        except (OSError, TimeoutError) as error:
+            kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
+    raise OutboundError(kind)
+
+
+async def _connect(host: str, port: int, tls: SSLContext | None = None) -> Connection:
+    async with asyncio.timeout(SECONDS):
+        return Connection(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
+
+
+async def _connect_to_parent(parent: ParentProxy) -> Connection:
+    try:
+        return await _connect(parent.host, parent.port, parent.tls)
+    except (OSError, TimeoutError) as error:
+        raise OutboundError("proxy") from error
+
+
+async def _open_tunnel(connection: Connection, parent: ParentProxy, target: Target) -> Connection:
+    """Send CONNECT with the target's name: a proxy with exits in other networks resolves it there."""
+    host = f"[{target.host}]" if ":" in target.host else target.host
+    lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
+    if parent.authorization:
+        lines.append(f"Proxy-Authorization: {parent.authorization}")
+    connection.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+    try:
+        async with asyncio.timeout(SECONDS):
+            head = await connection.reader.readuntil(b"\r\n\r\n")
+    except (IncompleteReadError, LimitOverrunError, OSError, TimeoutError) as error:
+        connection.writer.close()
+        raise OutboundError("proxy") from error
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        connection.writer.close()
+        raise OutboundError("proxy")
+    return connection
