@@ -161,6 +161,13 @@ def test_heights_stand_before_widths():
     assert (found["original_image"]["width"], found["original_image"]["height"]) == ("1200", "900")
 
 
+def test_the_host_may_be_in_another_list_of_the_record():
+    """The pages of 2020 give the host in a list of its own."""
+    record = image_record(page="https://www.kilnlane.example/")
+    record[-1]["183836587"] = ["kilnlane.example"]
+    assert images(data_page(record))[0]["link"]["domain"] == "kilnlane.example"
+
+
 def test_thumbnails_are_one_size():
     """Upstream has one size, so the three links are equal (contract.md 5)."""
     (found,) = images(data_page(image_record()))

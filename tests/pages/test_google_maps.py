@@ -3,6 +3,7 @@
 import json
 import random
 import re
+from collections import Counter
 from urllib.parse import urlsplit
 
 import orjson
@@ -370,11 +371,10 @@ def test_real_places_say_the_same_in_many_ways(truths):
 
 
 @pytest.mark.captures
-def test_most_real_places_tell_their_hours(truths):
-    """Nearly every saved place has hours for the seven days of the week."""
-    weeks = [len(place["opening_hours"] or {}) for _, places in truths for place in places]
-    assert weeks.count(7) == 56
-    assert weeks.count(0) == 4
+def test_most_real_places_have_opening_hours(truths):
+    """Every saved place has hours for the seven days of the week, but six whose answers hold none."""
+    weeks = Counter(len(place["opening_hours"] or {}) for _, places in truths for place in places)
+    assert weeks == {7: 74, 0: 6}
 
 
 @pytest.mark.captures

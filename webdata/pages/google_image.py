@@ -8,6 +8,7 @@ Where there is none, the data beside each tile (`rg_meta`, until 2019) are read,
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -106,10 +107,11 @@ def _recorded(body: bytes) -> Found:
 def _about_page(rest: list[Any]) -> list[Any]:
     """What the end of a record tells of the page: its address, its title, and more."""
     named = next((part for part in rest if isinstance(part, dict)), {})
-    for part in (named.get(ABOUT_PAGE), *named.values()):
+    lists = [part for part in (named.get(ABOUT_PAGE), *named.values()) if isinstance(part, list)]
+    for part in lists:
         match part:
-            case [_, _, str(page), title, *about] if WEB_ADDRESS.match(page):
-                return [page, title, *about]
+            case [_, _, str(page), title, *_] if WEB_ADDRESS.match(page):
+                return [page, title, *chain(*lists)]
     return [None, None]
 
 

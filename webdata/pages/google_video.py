@@ -49,15 +49,16 @@ def _links(carousel: Carousel) -> Iterator[str | None]:
 
 
 def _headed(page: Page) -> Iterator[Title]:
-    """Titles that are headings in a link without more, the first of each link."""
+    """Headings inside a link, or around one on pages for mobiles; the first of each link."""
     seen: set[str] = set()
     for mark in page.of("heading"):
-        anchor = mark.within("link")
-        link = _leads_to(mark, anchor.node) if anchor else None
-        text = next(iter(lines(mark.node)), "")
-        if anchor and link and text and link not in seen and not page.is_hidden(anchor.node):
+        around = mark.within("link")
+        anchors = [around.node] if around else mark.node.css("a[href]")
+        anchor, link = next(((one, link) for one in anchors if (link := _leads_to(mark, one))), (None, None))
+        text = next((row for row in lines(mark.node) if duration(row) is None), "")
+        if anchor and link and text and link not in seen and not page.is_hidden(anchor):
             seen.add(link)
-            yield Title(mark, text, anchor.node, link)
+            yield Title(mark, text, anchor, link)
 
 
 def _leads_to(heading: Mark, anchor: LexborNode) -> str | None:

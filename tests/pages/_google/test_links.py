@@ -78,6 +78,8 @@ def test_an_opaque_link_is_read_from_what_reports_the_click():
         ("/search?sca=1&q=air+dry+clay&sa=X", "air dry clay"),
         ("/search?q=clay&stick=H4", None),
         ("/search?q=clay&tbm=isch", None),
+        ("/search?q=clay&tbs=ctr:countryUS&gl=us", "clay"),
+        ("/search?q=clay&tbs=qdr:d", None),
         ("https://kilnlane.example/search?q=clay", None),
         ("/maps?q=clay", None),
     ],

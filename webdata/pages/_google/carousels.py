@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, visible_text
+from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, texts, visible_text
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
 from webdata.pages._google.tree import Found, Mark, Page
@@ -115,7 +115,8 @@ def _title(marks: list[Mark]) -> str:
         if written := lines(heading):
             return written[0]
     written = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
-    plain = next((row for row in written if duration(row) is None), None)
+    sources = {text for mark in marks for text in texts(mark.node.css(SOURCE))}
+    plain = next((row for row in written if duration(row) is None and row not in sources), None)
     return plain or next((clean(mark.attribute("title") or mark.attribute("aria-label")) for mark in marks), "")
 
 

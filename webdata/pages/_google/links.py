@@ -37,7 +37,7 @@ ELSEWHERE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\
 SEARCH = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/(?:wml/)?search\?")
 TERMS = re.compile(r"[?&]q=([^&#]+)")
 ENTITY = re.compile(r"/search(?=\?.*?(?<=[?&])(?:stick|si)=)(?=\?.*?(?<=[?&])q=[^&])")
-VERTICAL = re.compile(r"[?&](?:(?:stick|si|start|ibp|ludocid|tbs)=|tbm=(?!vid)|udm=(?!7\b))")
+VERTICAL = re.compile(r"[?&](?:(?:stick|si|start|ibp|ludocid)=|tbs=(?!ctr:|lr:)|tbm=(?!vid)|udm=(?!7\b))")
 OWN_PATH = re.compile(r"/(?!/|url\?|goto\?|interstitial\?|amp/)[^\s#]*$")
 """A path on Google's own host that is no redirect."""
 HIGHLIGHT = "#:~:text="

@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Place
 from webdata.pages._elements import apart, attribute, image, lines, visible_text
-from webdata.pages._google.links import GOOGLE, outside, target
+from webdata.pages._google.links import ENTITY, GOOGLE, outside, target
 from webdata.pages._google.tree import Found, Mark, Page
 from webdata.pages._text import clean, count, price, rating
 from webdata.pages._urls import query, split
@@ -62,7 +62,8 @@ def _is_plain_place(mark: Mark) -> bool:
     anchor = mark.within("link", "heading")
     if anchor is None or "link" not in anchor.kinds or not mark.within("plain_box") or mark.node.tag != "h3":
         return False
-    return (target(anchor.attribute("href")) or "").startswith(PLAIN_LINKS)
+    link = target(anchor.attribute("href")) or ""
+    return link.startswith(PLAIN_LINKS) and not ENTITY.search(link)
 
 
 def _name(mark: Mark) -> str:

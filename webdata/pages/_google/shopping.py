@@ -43,7 +43,7 @@ def _ad(mark: Mark) -> ShoppingAd | None:
         "extracted_price": current.amount if current else None,
         "currency": current.currency if current else None,
         "original_price": old.text if old else None,
-        "advertiser": visible_text(unit.css_first(SHOP)) or None,
+        "advertiser": _once(unit.css_first(SHOP)) or None,
         "link": link,
         "image": image(unit),
         "rating": _rating(unit),
@@ -55,7 +55,14 @@ def _ad(mark: Mark) -> ShoppingAd | None:
 def _title(unit: LexborNode) -> str:
     """The full title: newer cards show a cut one, and say the whole to those who listen."""
     whole = attribute(unit.css_first(CARD), "aria-label") if unit.css_first(OLD_TITLE) is None else ""
-    return clean(whole) or visible_text(unit.css_first(TITLE))
+    return clean(whole) or _once(unit.css_first(TITLE))
+
+
+def _once(node: LexborNode | None) -> str:
+    """The text of an element, without the copy of it that a page holds for screens of another width."""
+    text = visible_text(node)
+    parts = map(visible_text, node.css("span")) if node is not None else ()
+    return next((part for part in parts if part * 2 == text), text)
 
 
 def _link(mark: Mark, unit: LexborNode) -> str | None:
