@@ -15,7 +15,7 @@ from webdata.pages._elements import ancestry, apart, attribute, hidden, image, l
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
 from webdata.pages._google.tree import Found, Mark, Page
-from webdata.pages._google.words import FACTS, SOCIAL, WORDS
+from webdata.pages._google.carousel_types import FACTS, SOCIAL, WORDS
 from webdata.pages._text import clean, date, duration, price, rating
 
 ELSEWHERE = (
