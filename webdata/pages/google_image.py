@@ -234,6 +234,6 @@ def _format(src: str | None, ending: Any) -> str:
 
 def _says_nothing(body: bytes, terms: str) -> bool:
     page = tree.page(body)
-    return empty.says_so(page, terms) or any(
+    return empty.reports_no_results(page, terms) or any(
         NOTHING_FOUND.search(visible_text(node)) for node in page.root.css(MESSAGES)
     )

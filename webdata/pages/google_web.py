@@ -37,7 +37,7 @@ from webdata.pages._google import (
     tree,
 )
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page
+from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean
 from webdata.resources.web_search import WebQuery
 
@@ -67,14 +67,14 @@ def shown_query(body: bytes) -> str | None:
 class Parts:
     """What each part found, each thing with its place in the page's order."""
 
-    results: Found[Result]
-    ads: Found[Ad]
-    shopping: Found[ShoppingAd]
-    answers: Found[Answer]
-    places: Found[Place]
-    carousels: Found[Carousel]
-    questions: Found[RelatedQuestion]
-    searches: Found[RelatedSearch]
+    results: Ordered[Result]
+    ads: Ordered[Ad]
+    shopping: Ordered[ShoppingAd]
+    answers: Ordered[Answer]
+    places: Ordered[Place]
+    carousels: Ordered[Carousel]
+    questions: Ordered[RelatedQuestion]
+    searches: Ordered[RelatedSearch]
     company: Company
 
     @property
@@ -111,9 +111,9 @@ def all_parts(page: Page, titles: list[Title]) -> Parts:
 
 def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
     """The record of a page with these parts; raises LayoutError as `record` does."""
-    if not parts.hold_content and not empty.says_so(page, query.q, _shown_query(page)):
+    if not parts.hold_content and not empty.reports_no_results(page, query.q, _shown_query(page)):
         raise LayoutError("neither results nor a message that nothing was found")
-    if not parts.results and empty.is_partly_read(page, repr(parts)):
+    if not parts.results and empty.is_partly_parsed(page, repr(parts)):
         raise LayoutError("links to several sites, and none read as a result")
     ranks = parts.ranks()
     first_pack = parts.places[0][0] if parts.places else None
@@ -138,7 +138,7 @@ def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
     }
 
 
-def _placed(found: Found[Placed], ranks: dict[int, int]) -> list[Placed]:
+def _placed(found: Ordered[Placed], ranks: dict[int, int]) -> list[Placed]:
     """The things of one part with their positions: among themselves, and in the main column."""
     for position, (order, item) in enumerate(found, 1):
         item["position"] = position

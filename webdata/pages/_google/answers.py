@@ -10,7 +10,7 @@ from webdata.domain.records import Answer, Reference
 from webdata.pages._elements import ancestry, attribute, enclosing, lines, texts, visible_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page
+from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean, date
 
 ELSEWHERE = ("question", "questions", "aside", "popup", "text_ad")
@@ -41,8 +41,8 @@ def blank(kind: str, answer: str) -> Answer:
     }  # fmt: skip
 
 
-def answers(page: Page, titles: list[Title]) -> Found[Answer]:
-    """The answers of the page, each with its place."""
+def answers(page: Page, titles: list[Title]) -> Ordered[Answer]:
+    """The answers of the page, each with its order."""
     found = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
     return sorted(found, key=lambda pair: pair[0])
 
@@ -128,7 +128,7 @@ def _references(box: LexborNode) -> Iterator[Reference]:
 
 
 def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
-    words = [mark for mark in page.of("dictionary") if not mark.stands_in(ELSEWHERE)]
+    words = [mark for mark in page.of("dictionary") if not mark.is_within(ELSEWHERE)]
     meanings = [mark for mark in words if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
         return

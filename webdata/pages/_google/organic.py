@@ -38,7 +38,7 @@ READ_ON = f'a[href*="{HIGHLIGHT}"], a[aria-describedby]'
 LONG = 40
 """Characters; a line this long below a title is its snippet."""
 BRACKETS = re.compile(r"\((\d[^()]*)\)")
-VOICES = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
+REVIEWS = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
 DASH = re.compile(r"\s[—–·-]\s|\s\.\.\.\s")
 
 
@@ -54,7 +54,7 @@ class Title:
 
 def titles(page: Page) -> list[Title]:
     """The titles of the organic results, in the order of the page."""
-    headings = [mark for mark in page.of("heading") if not mark.stands_in(ELSEWHERE)]
+    headings = [mark for mark in page.of("heading") if not mark.is_within(ELSEWHERE)]
     found = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
     marked = [title for mark in headings if mark.node.tag != "h3" and (title := _title(mark))]
     boxed = any("result_box" in mark.inside for mark in headings)
@@ -91,7 +91,7 @@ def _plain_titles(page: Page) -> Iterator[Title]:
     taken: set[int] = set()
     for mark in page.of("link"):
         box = mark.within("plain_box")
-        link = outside(mark.attribute("href")) if box is not None and not box.stands_in(("plain_box",)) else None
+        link = outside(mark.attribute("href")) if box is not None and not box.is_within(("plain_box",)) else None
         if box is None or link is None or box.order in taken:
             continue
         written = lines(mark.node)
@@ -170,7 +170,7 @@ def _text_after(box: LexborNode, title: Title) -> str:
     linked = [text for anchor in box.css("a") if (text := visible_text(anchor))]
     own = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
     long = next((line for line, length in own.items() if length > LONG), "")
-    return long or (max(own, key=own.__getitem__, default="") if title.mark.stands_in(("plain_box",)) else "")
+    return long or (max(own, key=own.__getitem__, default="") if title.mark.is_within(("plain_box",)) else "")
 
 
 def _below(box: LexborNode, title: Title) -> Iterator[str]:
@@ -252,15 +252,15 @@ def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
     found: ResultMetadata = {"rating": value}
     near = attributes[beside : beside + 2] if beside is not None else []
     said = attribute(stars, "aria-label")
-    voices = next((number for part in (*near, said) if (number := _voices(part)) is not None), None)
+    voices = next((number for part in (*near, said) if (number := _review_count(part)) is not None), None)
     if voices is not None:
         found["reviews"] = voices
     return found
 
 
-def _voices(part: str) -> int | None:
+def _review_count(part: str) -> int | None:
     """The number in `store rating (1.8K)` or `6,791 reviews`."""
-    found = BRACKETS.search(part) or (VOICES.match(part) if part[:1].isdigit() and rating(part) is None else None)
+    found = BRACKETS.search(part) or (REVIEWS.match(part) if part[:1].isdigit() and rating(part) is None else None)
     return count(found.group(1)) if found else None
 
 

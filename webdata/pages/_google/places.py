@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.records import Place
 from webdata.pages._elements import apart, attribute, image, lines, visible_text
 from webdata.pages._google.links import ENTITY, GOOGLE, outside, target
-from webdata.pages._google.tree import Found, Mark, Page
+from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, count, price, rating
 from webdata.pages._urls import query, split
 
@@ -18,7 +18,7 @@ IDS = "[data-cid], [data-fid], [data-pid], [data-lrd]"
 WEBSITE = "a.L48Cpd"
 FEATURE = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
 CID = re.compile(r"[?&]ludocid=(\d+)")
-VOICES = re.compile(r"\(([^()]*\d[^()]*)\)")
+REVIEWS = re.compile(r"\(([^()]*\d[^()]*)\)")
 PRICE_LEVEL = re.compile(r"[$€£¥₩฿₹₺]{1,4}|[$€£¥₩฿₹]\s?\d[\d.,]*\s?[–-]\s?\d[\d.,]*")
 PHONE = re.compile(r"\+?[(\d][\d\s().\u2011/-]{6,18}\d")
 STARS = ".yi40Hd, .oqSTJd, .BTtC6e"
@@ -31,12 +31,12 @@ OPENING = re.compile(
 QUOTE = re.compile(r"^[\"“”„«「].*[\"”“»」]$")
 
 
-def places(page: Page) -> Found[Place]:
+def places(page: Page) -> Ordered[Place]:
     """The places of the packs, each with its pack's place in the page's order."""
     named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
     boxes = apart([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
     packs: dict[int, int] = {}
-    found: Found[Place] = []
+    found: Ordered[Place] = []
     for (mark, name), box in zip(named, boxes, strict=True):
         order = packs.setdefault(_pack(mark), mark.order)
         found.append((order, _place(name, box, [row for row in _rows(mark, box) if row != name])))
@@ -79,12 +79,12 @@ def _pack(mark: Mark) -> int:
 def _rows(mark: Mark, box: LexborNode) -> list[str]:
     """The lines of a place; without JavaScript the sign between opening hours stands between facts of any kind."""
     rows = lines(box)
-    return [row.replace("⋅", "·") for row in rows] if mark.stands_in(("plain_box",)) else rows
+    return [row.replace("⋅", "·") for row in rows] if mark.is_within(("plain_box",)) else rows
 
 
 def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
     stars = _stars(box)
-    first = next((i for i, row in enumerate(rows) if VOICES.search(row)), -1) if stars is not None else -1
+    first = next((i for i, row in enumerate(rows) if REVIEWS.search(row)), -1) if stars is not None else -1
     facts, below = (rows[first], rows[first + 1 :]) if first >= 0 else ("", rows)
     cells = _cells(below)
     return {
@@ -94,7 +94,7 @@ def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
         "data_id": _feature(box),
         "place_id": None,
         "rating": stars,
-        "review_count": _voices(facts),
+        "review_count": _review_count(facts),
         "price_level": next((cell for cell in _cells([facts]) if PRICE_LEVEL.fullmatch(cell)), None),
         "categories": _categories(facts, below),
         "address": next((cell for cell in cells if _is_address(cell)), None),
@@ -130,8 +130,8 @@ def _stars(box: LexborNode) -> float | None:
     return next((rating(label) for label in labels if OUT_OF_FIVE.search(label)), None)
 
 
-def _voices(row: str) -> int | None:
-    found = VOICES.search(row)
+def _review_count(row: str) -> int | None:
+    found = REVIEWS.search(row)
     return count(found.group(1)) if found else None
 
 
