@@ -61,6 +61,7 @@ def _old_anchor(page: Page, heading: Mark) -> Mark | None:
 def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
     box = _box(page, heading, anchor)
     link = advertised(anchor.node) or ""
+    address = visible_text(anchor.node.css_first(ADDRESS)) or visible_text(box.css_first(ADDRESS))
     return {
         "position": 0,
         "realPosition": 0,
@@ -68,9 +69,7 @@ def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
         "title": visible_text(heading.node),
         "description": _description(box, heading),
         "link": link,
-        "display_url": next(
-            filter(None, (visible_text(node.css_first(ADDRESS)) for node in (anchor.node, box))), host(link)
-        ),
+        "display_url": address or host(link),
         "sitelinks": list(_sitelinks(box, anchor)),
         "metadata": _metadata(box),
     }

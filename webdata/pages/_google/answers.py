@@ -1,4 +1,4 @@
-"""Answer boxes: the featured snippet, the AI overview, the dictionary, and the small tools."""
+"""Answer boxes: the featured snippet, the AI overview, the dictionary, and tools such as the calculator."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,16 +25,16 @@ AI_TITLE = ".mNme1d, .Nn35F, [role=heading]"
 AI_SITE = ".R8BTeb, .R0r5R, .jEYmO"
 FIRST_BLOCKS = 4
 PLAIN_AI = "ai_overviews"
-"""What the link to read more about AI overviews names, in the overview's own box on the page without JavaScript."""
+"""A part of the link in the box of an AI overview on the page without JavaScript."""
 BESIDES = "[role=button], [id]:not(:has(*))"
-"""The button that shows more, and the messages for scripts to show."""
+"""The button that expands the overview, and the messages that scripts display."""
 SHORT_ANSWER = ".Z0LcW, .IZ6rdc, .vk_ans"
 CONVERTED_FROM = "#HG5Seb"
 OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
 
 
 def blank(kind: str, answer: str) -> Answer:
-    """An answer of a kind with nothing but its text."""
+    """An answer with only its type and text."""
     return {
         "type": kind, "answer": answer, "title": None, "link": None, "display_url": None, "date": None,
         "list": [], "table": [], "references": [],
@@ -72,7 +72,7 @@ def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
 
 
 def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The AI overview; one that is still to come has no text and is none."""
+    """The AI overview; one that a script has yet to load has no text and is left out."""
     bodies = [mark for mark in page.of("ai_text") if mark.inside.isdisjoint((*ELSEWHERE, "ai_text", "open_box"))]
     box = _overview_around(bodies[0].node) if bodies else None
     if box is None:
@@ -86,7 +86,7 @@ def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
 
 
 def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The AI overview without JavaScript: what stands between the heading and the notice with its link."""
+    """The AI overview on the page without JavaScript: the lines between its heading and the notice with its link."""
     links = (mark for mark in page.of("link") if PLAIN_AI in mark.attribute("href"))
     link, box = next(((mark, box) for mark in links if (box := mark.within("plain_box"))), (None, None))
     if link is None or box is None:
@@ -98,7 +98,7 @@ def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
 
 
 def _overview_around(body: LexborNode) -> LexborNode | None:
-    """The box of an overview, which tells its text from generated text elsewhere."""
+    """The box of an overview; other generated text has none."""
     return enclosing(body, "data-mcpr") or enclosing(body, "data-subtree")
 
 
@@ -128,12 +128,12 @@ def _references(box: LexborNode) -> Iterator[Reference]:
 
 
 def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
-    words = [mark for mark in page.of("dictionary") if not mark.is_within(ELSEWHERE)]
-    meanings = [mark for mark in words if mark.attribute("data-dobid") == "dfn"]
+    marks = [mark for mark in page.of("dictionary") if not mark.is_within(ELSEWHERE)]
+    meanings = [mark for mark in marks if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
         return
     definitions = [text for mark in meanings if not page.is_hidden(mark.node) and (text := visible_text(mark.node))]
-    head = next((mark for mark in words if mark.attribute("data-dobid") == "hdw"), None)
+    head = next((mark for mark in marks if mark.attribute("data-dobid") == "hdw"), None)
     if definitions:
         answer = blank("dictionary", definitions[0])
         answer["title"] = visible_text(head.node) if head else None
@@ -142,20 +142,15 @@ def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
 
 
 def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The small tools: each is a block of its own, among the first of the column."""
+    """The first tool, such as the calculator, in the first blocks of a column."""
     for column in page.of("column"):
         blocks = islice((node for node in column.node.iter() if page.count(node) < 2), FIRST_BLOCKS)
         for node in (block.css_first(ANY_TOOL) for block in blocks):
-            answer = _tool(node) if node is not None and not page.is_hidden(node) else None
+            read = TOOLS.get(f"#{attribute(node, 'id')}", _other)
+            answer = read(node) if node is not None and not page.is_hidden(node) else None
             if answer is not None:
                 yield column.order, answer
                 return
-
-
-def _tool(node: LexborNode) -> Answer | None:
-    attributes = node.attributes
-    read = TOOLS.get(f"#{attributes.get('id')}", _short)
-    return read(node)
 
 
 def _calculator(node: LexborNode) -> Answer | None:
@@ -169,7 +164,7 @@ def _currency(node: LexborNode) -> Answer | None:
 
 
 def _unit_converter(node: LexborNode) -> Answer | None:
-    """The result of a conversion, with its unit and what it comes from where they are written."""
+    """The result of a conversion, with its unit and its source value where the page has them."""
     sides = [_measure(side) for side in (_nearest(node, CONVERTED_FROM), node)]
     return blank("unit_converter", " = ".join(filter(None, sides))) if sides[1] else None
 
@@ -202,7 +197,7 @@ def _translation(node: LexborNode) -> Answer | None:
     return answer if text else None
 
 
-def _short(node: LexborNode) -> Answer | None:
+def _other(node: LexborNode) -> Answer | None:
     text = visible_text(node)
     return blank("other", text) if text else None
 

@@ -32,7 +32,7 @@ QUOTE = re.compile(r"^[\"“”„«「].*[\"”“»」]$")
 
 
 def places(page: Page) -> Ordered[Place]:
-    """The places of the packs, each with its pack's place in the page's order."""
+    """The places of the packs, each with the order of its pack."""
     named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
     boxes = apart([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
     packs: dict[int, int] = {}
@@ -44,7 +44,7 @@ def places(page: Page) -> Ordered[Place]:
 
 
 def _place_marks(page: Page) -> list[Mark]:
-    """What names the places: their own marks, else the details' first lines, else headings in links to places."""
+    """The marks with the names of places: their own, else those of the details, else headings in links to places."""
     for kind in ("place_name", "place"):
         if named := [mark for mark in page.of(kind) if mark.inside.isdisjoint(ELSEWHERE)]:
             return named
@@ -52,13 +52,13 @@ def _place_marks(page: Page) -> list[Mark]:
 
 
 def _is_identified(mark: Mark) -> bool:
-    """Whether a heading stands in a link that bears a place's id."""
+    """Whether a heading is in a link with the id of a place."""
     anchor = mark.within("link")
     return anchor is not None and "data-cid" in anchor.attributes and mark.inside.isdisjoint(ELSEWHERE)
 
 
 def _is_plain_place(mark: Mark) -> bool:
-    """Without JavaScript a place is an `a > h3` that leads to a search for it."""
+    """Whether a heading is a place on the page without JavaScript: `a > h3` with a link to a search for it."""
     anchor = mark.within("link", "heading")
     if anchor is None or "link" not in anchor.kinds or not mark.within("plain_box") or mark.node.tag != "h3":
         return False
@@ -71,13 +71,13 @@ def _name(mark: Mark) -> str:
 
 
 def _pack(mark: Mark) -> int:
-    """What tells the packs of a page apart: the marked element around all places of one."""
+    """The order of the pack of a place: of the marked element around all its places."""
     around = next((outer for outer in mark.outer() if outer.kinds.isdisjoint(("link", "place"))), None)
     return around.order if around is not None else -1
 
 
 def _rows(mark: Mark, box: LexborNode) -> list[str]:
-    """The lines of a place; without JavaScript the sign between opening hours stands between facts of any kind."""
+    """The lines of a place; without JavaScript the separator of opening hours separates all facts."""
     rows = lines(box)
     return [row.replace("⋅", "·") for row in rows] if mark.is_within(("plain_box",)) else rows
 
@@ -117,7 +117,7 @@ def _is_phone(cell: str) -> bool:
 
 
 def _is_address(cell: str) -> bool:
-    """A number and words, and nothing that a number stands in for other reasons."""
+    """Whether a text with letters and digits is neither a quote, hours, a phone number, a price nor an age."""
     other = QUOTE.match(cell) or OPENING.search(cell) or _is_phone(cell) or price(cell) or YEARS.search(cell)
     return not other and any(map(str.isdigit, cell)) and any(map(str.isalpha, cell)) and len(cell) < 120
 
@@ -140,20 +140,20 @@ def _opening(row: str) -> str | None:
 
 
 def _categories(facts: str, below: list[str]) -> list[str]:
-    """What kind of place it is: the last words behind the stars on their row, else on the next row of several."""
-    words = _cells([facts.partition(")")[2]])
-    if not words and below:
-        words = cells if len(cells := _cells(below[:1])) > 1 else []
-    return [word for word in words if _is_kind(word)][-1:]
+    """The kind of a place: the last fact after the rating on its row, else on the next row of several facts."""
+    cells = _cells([facts.partition(")")[2]])
+    if not cells and len(cells := _cells(below[:1])) < 2:
+        return []
+    return [cell for cell in cells if _is_kind(cell)][-1:]
 
 
-def _is_kind(word: str) -> bool:
-    numbered = PRICE_LEVEL.fullmatch(word) or any(map(str.isdigit, word))
-    return not numbered and "," not in word and not OPENING.search(word)
+def _is_kind(cell: str) -> bool:
+    numbered = PRICE_LEVEL.fullmatch(cell) or any(map(str.isdigit, cell))
+    return not numbered and "," not in cell and not OPENING.search(cell)
 
 
 def _feature(box: LexborNode) -> str | None:
-    """The place's own id: the pair of hexadecimal numbers where it is written, else the decimal one."""
+    """The id of the place: the pair of hexadecimal numbers where the box has one, else the decimal number."""
     for node in [box, *box.css(IDS)]:
         for name in ("data-fid", "data-lrd", "data-pid"):
             if found := FEATURE.search(attribute(node, name)):

@@ -123,7 +123,7 @@ class Page:
         return [found[order] for order in sorted(found)]
 
     def count_blocks(self, starts: Iterable[LexborNode]) -> None:
-        """Count the blocks (results, ads, headed sections) in each element, for `box`; `starts` has an element of each."""
+        """Count the blocks (a result, an ad, a headed section) in each element, for `box`."""
         for start in starts:
             for node in ancestry(start):
                 key = node.mem_id
