@@ -31,7 +31,7 @@ KINDS: dict[type, set[str]] = {
 }
 """The types of feedparser's values by their keys; a very broken feed may have others."""
 MOST = 2**53
-"""The largest integer that every JSON parser represents exactly (RFC 8259, section 6, less one)."""
+"""JSON parsers represent all integers up to this one exactly (RFC 8259, section 6)."""
 
 SEARCH_PATH = "/search"
 TOPIC_PATH = "/topics/"
@@ -104,7 +104,7 @@ def _entry(entry: dict[str, Any]) -> NewsEntry:
     if not ids.is_web_address(entry.get("link", "")) or "links" not in entry:
         raise LayoutError("the link of an article")
     if "guidislink" in entry:
-        entry["guidislink"] = bool(entry["guidislink"])  # a number without resolve_relative_uris
+        entry["guidislink"] = bool(entry["guidislink"])  # 0 in an entry without a guid
     return cast(NewsEntry, {**entry, "sub_articles": sub_articles(entry.get("summary", ""))})
 
 
@@ -139,7 +139,7 @@ def sub_articles(summary: str) -> list[SubArticle]:
 
 
 def _is_article(link: LexborNode) -> bool:
-    """Whether a link leads to a publisher or to an article of the aggregator, not to a topic or "View full coverage"."""
+    """Whether a link leads to a publisher or to an article of the aggregator: topics and "full coverage" are none."""
     address = link.attributes["href"] or ""
     return ids.is_web_address(address) and (not ids.aggregator(address) or ids.names_article(address))
 

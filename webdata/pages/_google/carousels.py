@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, texts, visible_text
+from webdata.pages._elements import ancestry, attribute, hidden, image, lines, separate_boxes, texts, visible_text
 from webdata.pages._google.carousel_types import FACT_ENDINGS, SOCIAL_SITES, TITLE_TERMS
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
@@ -94,7 +94,7 @@ def _items(page: Page, marks: list[Mark], root: LexborNode) -> Iterator[Carousel
     if not links:
         yield from _pictures(page, root)
     groups = [[mark.node for mark in group] for group in links.values()]
-    for group, box in zip(links.values(), apart(groups, root, hidden), strict=True):
+    for group, box in zip(links.values(), separate_boxes(groups, root, hidden), strict=True):
         title = _title(group) or next((row for row in lines(box) if duration(row) is None), "")
         if title and not page.is_hidden(box):
             yield _fields(box, title, _item_link(group[0]))

@@ -5,7 +5,7 @@ import re
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Place
-from webdata.pages._elements import apart, attribute, image, lines, visible_text
+from webdata.pages._elements import attribute, image, lines, separate_boxes, visible_text
 from webdata.pages._google.links import ENTITY, GOOGLE, outside, target
 from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, count, price, rating
@@ -34,7 +34,7 @@ QUOTE = re.compile(r"^[\"“”„«「].*[\"”“»」]$")
 def places(page: Page) -> Ordered[Place]:
     """The places of the packs, each with the order of its pack."""
     named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
-    boxes = apart([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
+    boxes = separate_boxes([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
     packs: dict[int, int] = {}
     found: Ordered[Place] = []
     for (mark, name), box in zip(named, boxes, strict=True):
