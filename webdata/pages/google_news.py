@@ -61,7 +61,7 @@ def record(body: bytes, query: NewsQuery) -> NewsPage:
 def shown_query(body: bytes) -> str | None:
     """The search terms in the link of a search's feed."""
     try:
-        parts = ids.aggregator(str(_parsed(body)["feed"].get("link") or ""))
+        parts = ids.aggregator_url(str(_parsed(body)["feed"].get("link") or ""))
     except (LayoutError, UpstreamError):
         return None
     return parse_qs(parts.query).get("q", [None])[0] if parts else None
@@ -119,14 +119,14 @@ def _checked(values: dict[str, Any], of: str) -> dict[str, Any]:
 
 def _is_message(entry: NewsEntry) -> bool:
     """Whether an entry is no article, but a message with a link to the front page ("This feed is not available")."""
-    parts = ids.aggregator(entry["link"])
+    parts = ids.aggregator_url(entry["link"])
     return parts is not None and parts.path in ("", "/")
 
 
 def _is_empty_search(parsed: dict[str, Any]) -> bool:
     """Whether it is a valid feed of a search: such a feed reports no results by having no entries."""
     feed = parsed["feed"]
-    parts = ids.aggregator(str(feed.get("link") or ""))
+    parts = ids.aggregator_url(str(feed.get("link") or ""))
     return not parsed["bozo"] and bool(feed.get("title")) and parts is not None and parts.path == SEARCH_PATH
 
 
@@ -141,7 +141,7 @@ def sub_articles(summary: str) -> list[SubArticle]:
 def _is_article(link: LexborNode) -> bool:
     """Whether a link leads to a publisher or to an article of the aggregator: topics and "full coverage" are none."""
     address = link.attributes["href"] or ""
-    return ids.is_web_address(address) and (not ids.aggregator(address) or ids.names_article(address))
+    return ids.is_web_address(address) and (not ids.aggregator_url(address) or ids.is_article_link(address))
 
 
 def _sub_article(item: LexborNode, link: LexborNode) -> SubArticle:
@@ -172,5 +172,5 @@ def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _is_topic(link: LexborNode) -> bool:
-    parts = ids.aggregator(link.attributes["href"] or "")
+    parts = ids.aggregator_url(link.attributes["href"] or "")
     return parts is not None and parts.path.startswith(TOPIC_PATH)

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 SITE = "https://news.google.com"
 ARTICLES = (f"{SITE}/articles/", f"{SITE}/rss/articles/")
 """Where an article's page is: the second is asked where the first does not tell."""
-CALL = f"{SITE}/_/DotsSplashUi/data/batchexecute?rpcids={articles.CALL}"
+CALL = f"{SITE}/_/DotsSplashUi/data/batchexecute?rpcids={articles.RPC_ID}"
 FORM = "application/x-www-form-urlencoded;charset=UTF-8"
 
 AT_ONCE = 25
@@ -83,7 +83,7 @@ class Resolution:
         for folder in ARTICLES:
             response = await self._page(Request(f"{folder}{one}?{self._locale}", meta={"dont_retry": True}))
             try:
-                return articles.shown(response.body)
+                return articles.signature_or_address(response.body)
             except LayoutError as error:
                 missing = error
         raise missing
@@ -111,7 +111,7 @@ class Resolution:
     async def _call(self) -> None:
         """Ask for the addresses of all signed ids at once."""
         asked = dict(self._signed)
-        body = articles.call(list(asked.values()))
+        body = articles.call_body(list(asked.values()))
         request = Request(CALL, method="POST", body=body, headers={"Content-Type": FORM}, meta={"dont_retry": True})
         try:
             told = articles.addresses((await self._fetch(request)).body, len(asked))

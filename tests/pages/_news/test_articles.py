@@ -37,13 +37,13 @@ def answer(*frames: list) -> bytes:
 
 def test_a_page_shows_a_signed_id():
     """Id, time and signature stand in attributes, in any order, with their entities undone."""
-    assert articles.shown(PAGE.encode()) == ONE
+    assert articles.signature_or_address(PAGE.encode()) == ONE
 
 
 def test_a_page_of_before_shows_the_address():
     """Where there is nothing signed, the address itself may be there."""
     page = b'<c-wiz data-n-au="https://clay.example/a?b=1&amp;c=2"></c-wiz>'
-    assert articles.shown(page) == "https://clay.example/a?b=1&c=2"
+    assert articles.signature_or_address(page) == "https://clay.example/a?b=1&c=2"
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_a_page_of_before_shows_the_address():
 def test_a_page_that_shows_nothing_is_refused(page):
     """A page without a whole signature is of an unknown shape."""
     with pytest.raises(LayoutError, match="an article's signature"):
-        articles.shown(page.encode())
+        articles.signature_or_address(page.encode())
 
 
 def test_one_call_asks_for_all():
     """Every id has its own envelope with its number; placeholders stand for the reader."""
-    form = parse_qs(articles.call([ONE, TWO]).decode(), strict_parsing=True)
+    form = parse_qs(articles.call_body([ONE, TWO]).decode(), strict_parsing=True)
     (rows,) = json.loads(form["f.req"][0])
     assert [(row[0], row[2], row[3]) for row in rows] == [("Fbv4je", None, "1"), ("Fbv4je", None, "2")]
     asked = [json.loads(row[1]) for row in rows]
@@ -110,6 +110,6 @@ def test_no_answer_makes_the_reader_stumble(body):
 def test_no_page_makes_the_reader_stumble(body):
     """Any bytes give a LayoutError or what they show."""
     try:
-        assert articles.shown(body)
+        assert articles.signature_or_address(body)
     except LayoutError as error:
         assert error.reason  # noqa: PT017  # most are refused, some are not

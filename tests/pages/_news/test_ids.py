@@ -36,8 +36,8 @@ OPAQUE = made(field(4, b"AU_yqLabcdefgh"), field(26, b"AU_yqLhgfedcba"))
 )
 def test_a_link_holds_an_id(path):
     """The id is the part of the path behind `articles` or `read`, in every form that links have had."""
-    assert ids.of(SITE + path) == TELLING
-    assert ids.inside(SITE + path) == ADDRESS
+    assert ids.id_in_link(SITE + path) == TELLING
+    assert ids.address_in_link(SITE + path) == ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -55,34 +55,36 @@ def test_a_link_holds_an_id(path):
 )
 def test_other_links_hold_none(link):
     """Clusters, front pages, publishers and what is no link at all have no id."""
-    assert ids.of(link) is None
-    assert ids.inside(link) is None
+    assert ids.id_in_link(link) is None
+    assert ids.address_in_link(link) is None
 
 
 def test_a_link_of_long_ago_holds_the_address_as_it_is():
     """Before 2018 the address was a parameter."""
-    assert ids.inside("http://news.google.com/news/url?sa=t&url=http://clay.example/a") == "http://clay.example/a"
-    assert ids.inside("http://news.google.com/news/url?sa=t&url=javascript:alert(1)") is None
-    assert ids.inside("http://news.google.com/news/url?sa=t") is None
+    assert (
+        ids.address_in_link("http://news.google.com/news/url?sa=t&url=http://clay.example/a") == "http://clay.example/a"
+    )
+    assert ids.address_in_link("http://news.google.com/news/url?sa=t&url=javascript:alert(1)") is None
+    assert ids.address_in_link("http://news.google.com/news/url?sa=t") is None
 
 
 def test_an_opaque_id_tells_nothing():
     """Since July 2024 an id is known by its shape, and gives no address."""
-    assert ids.of(f"{SITE}/rss/articles/{OPAQUE}") == OPAQUE
-    assert ids.inside(f"{SITE}/rss/articles/{OPAQUE}") is None
+    assert ids.id_in_link(f"{SITE}/rss/articles/{OPAQUE}") == OPAQUE
+    assert ids.address_in_link(f"{SITE}/rss/articles/{OPAQUE}") is None
 
 
 @pytest.mark.parametrize("length", [1, 100, 127 - 23, 128 - 23, 300, 2000])
 def test_the_length_of_an_address_is_a_number_of_any_size(length):
     """An address is read whole, whether its length takes one byte or more."""
     address = f"https://clay.example/{'x' * length}"
-    assert ids.address(made(field(4, address.encode()))) == address
+    assert ids.address_in_id(made(field(4, address.encode()))) == address
 
 
 def test_the_order_of_fields_does_not_matter():
     """The message is read field by field: unknown ones of any kind are passed over."""
     unknown = b"\x09" + b"8 bytes.."[:8] + b"\x15four" + field(26, b"https://amp.example/") + field(700, b"x")
-    assert ids.address(made(unknown, field(4, ADDRESS.encode()))) == ADDRESS
+    assert ids.address_in_id(made(unknown, field(4, ADDRESS.encode()))) == ADDRESS
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_the_order_of_fields_does_not_matter():
 )
 def test_what_is_no_address_is_none(value):
     """Only a whole http address counts."""
-    assert ids.address(made(field(4, value))) is None
+    assert ids.address_in_id(made(field(4, value))) is None
 
 
 @given(st.text(max_size=400))
@@ -98,16 +100,16 @@ def test_what_is_no_address_is_none(value):
 @example("CBMi" + "A" * 9)
 def test_no_id_makes_the_reader_stumble(text):
     """Any text gives an address or none."""
-    assert ids.address(text) is None or ids.is_web_address(ids.address(text))
-    ids.of(text)
-    ids.inside(f"{SITE}/rss/articles/{text}")
-    ids.inside(f"{SITE}/news/url?url={text}")
+    assert ids.address_in_id(text) is None or ids.is_web_address(ids.address_in_id(text))
+    ids.id_in_link(text)
+    ids.address_in_link(f"{SITE}/rss/articles/{text}")
+    ids.address_in_link(f"{SITE}/news/url?url={text}")
 
 
 @given(BYTES)
 def test_no_message_makes_the_reader_stumble(message):
     """Any bytes in base64url give an address or none, and broken protobuf is a ValueError and nothing else."""
-    ids.address(urlsafe_b64encode(message).decode().rstrip("="))
+    ids.address_in_id(urlsafe_b64encode(message).decode().rstrip("="))
     try:
         assert sum(len(value) for _, value in ids.fields(message) if isinstance(value, bytes)) <= len(message)
     except ValueError as error:
