@@ -80,7 +80,7 @@ class Parts:
         return any((self.results, self.answers, self.places, self.carousels))
 
     def ranks(self) -> dict[int, int]:
-        """The rank of each block of the main column by its order; shopping ads are one block, and questions are."""
+        """The rank of each block of the main column by its order; shopping ads count as one, and so do questions."""
         items = (self.results, self.ads, self.answers, self.places, self.carousels)
         orders = {order for part in items for order, _ in part} | {
             part[0][0] for part in (self.shopping, self.questions) if part

@@ -170,7 +170,7 @@ def _unit_converter(node: LexborNode) -> Answer | None:
 
 
 def _nearest(node: LexborNode, selector: str) -> LexborNode | None:
-    """The first match in the nearest element around one that holds any."""
+    """The first match in the nearest ancestor that contains any."""
     return next((found for around in ancestry(node) if (found := around.css_first(selector)) is not None), None)
 
 
