@@ -7,48 +7,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.pages._text import clean
 
-UNSEEN = frozenset(
-    {
-        "-comment",
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "button",
-        "select",
-        "textarea",
-        "g-dialog",
-        "g-popup",
-        "g-snackbar",
-    }
-)
-BLOCKS = frozenset(
-    [
-        "div",
-        "p",
-        "li",
-        "ul",
-        "ol",
-        "tr",
-        "td",
-        "th",
-        "table",
-        "br",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "dl",
-        "dt",
-        "dd",
-        "block-component",
-    ]
-)
+UNSEEN = frozenset({
+    "-comment", "script", "style", "noscript", "template", "svg", "button", "select", "textarea", "g-dialog",
+    "g-popup", "g-snackbar",
+})  # fmt: skip
+BLOCKS = frozenset([
+    "div", "p", "li", "ul", "ol", "tr", "td", "th", "table", "br", "h1", "h2", "h3", "h4", "section", "article",
+    "header", "footer", "dl", "dt", "dd", "block-component",
+])  # fmt: skip
 DECORATION = re.compile(r"favicon|//fonts\.gstatic|//www\.gstatic|/images/branding/|\.svg$")
 """Addresses of decorative pictures: icons of sites, logos."""
 

@@ -130,11 +130,11 @@ def folded(text: str | None) -> str:
 
 def number(text: str | None) -> float | None:
     """The first number of the text: `1,234.5`, `1.234,5`, `1 234`, `8.3K`, `1,2 mil`, `1.2万`."""
-    found = _NUMBER.search(text or "")
-    if not found:
+    match = _NUMBER.search(text or "")
+    if not match:
         return None
-    times = multiplier(text or "", found.end())
-    value = decimal(found.group(), short=times is not None)
+    times = multiplier(text or "", match.end())
+    value = decimal(match.group(), short=times is not None)
     return None if value is None else value * (times or 1)
 
 
@@ -173,7 +173,7 @@ def prices(text: str | None) -> list[Price]:
     """Every price in the text, in order; amounts without a space between them (`฿1,2992,400`) are separated."""
     if not _DIGIT.search(text or ""):
         return []
-    return [price for found in _PRICE.finditer(text or "") if (price := _price(found)) is not None]
+    return [price for match in _PRICE.finditer(text or "") if (price := _price(match)) is not None]
 
 
 def price(text: str | None) -> Price | None:
@@ -181,23 +181,23 @@ def price(text: str | None) -> Price | None:
     return next(iter(prices(text)), None)
 
 
-def _price(found: re.Match[str]) -> Price | None:
-    mark = found["before"] or found["after"]
-    digits = found["left"] or found["right"]
+def _price(match: re.Match[str]) -> Price | None:
+    mark = match["before"] or match["after"]
+    digits = match["left"] or match["right"]
     glued = _GLUED.match(digits)
     first = glued.group() if glued else digits
     amount = decimal(first)
     if amount is None:
         return None
-    text = found.group().replace(digits, first, 1)
+    text = match.group().replace(digits, first, 1)
     return Price(text, amount, mark if mark in CODES else CURRENCIES[mark])
 
 
 def rating(text: str | None) -> float | None:
     """A number of stars out of five: `4.7`, `Rated 4,7 out of 5`, `4.5/5`, `별 5개 중 4.7개`."""
     scale = _SCALE.search(text or "")
-    for found in _STARS.finditer(text or "", scale.end() if scale else 0):
-        value = decimal(found.group(), short=True)
+    for match in _STARS.finditer(text or "", scale.end() if scale else 0):
+        value = decimal(match.group(), short=True)
         if value is not None and 0 <= value <= 5:
             return value
     return None

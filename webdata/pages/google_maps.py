@@ -135,8 +135,8 @@ def _embedded(body: bytes) -> Payload:
 
 def _state_texts(body: bytes) -> Iterator[str]:
     """The texts in the state of a page of the map that are answers; since 2025 the lists in the state have keys."""
-    _, found, text = body.decode("utf-8", "replace").partition(STATE)
-    if not found:
+    _, marker, text = body.decode("utf-8", "replace").partition(STATE)
+    if not marker:
         raise LayoutError("the state of a page of the map")
     try:
         state, _ = json.JSONDecoder().raw_decode(text.lstrip())

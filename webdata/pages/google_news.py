@@ -156,11 +156,11 @@ def _sub_article(item: LexborNode, link: LexborNode) -> SubArticle:
 def entities(entries: Iterable[NewsEntry]) -> list[NewsEntity]:
     """The people and things whose topics the summaries link to, if a headline contains their name."""
     titles = "\n".join(entry["title"] for entry in entries).casefold()
-    found: dict[str, list[FeedLink]] = {}
+    links_by_name: dict[str, list[FeedLink]] = {}
     for name, address in _topics(entries):
         if name and name.casefold() in titles:
-            found.setdefault(name, []).append({"rel": "related", "type": "text/html", "href": address})
-    return [{"title": name, "links": topics} for name, topics in found.items()]
+            links_by_name.setdefault(name, []).append({"rel": "related", "type": "text/html", "href": address})
+    return [{"title": name, "links": topics} for name, topics in links_by_name.items()]
 
 
 def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:

@@ -93,8 +93,8 @@ def _description(text: str, rows: list[str], publisher: list[str]) -> str:
 
 def _metadata(box: LexborNode, rows: list[str], publisher: list[str]) -> ResultMetadata:
     values = [part for row in rows for part in _parts(row)]
-    time = next((found for value in values if (found := duration(value))), None)
-    day = next((found for value in values if not duration(value) and (found := date(value))), None)
+    time = next((text for value in values if (text := duration(value))), None)
+    day = next((text for value in values if not duration(value) and (text := date(value))), None)
     source, channel = (*publisher, None, None)[:2]
     metadata = {"duration": time, "channel": channel, "source": source, "date": day, "thumbnail": image(box)}
     return cast(ResultMetadata, {name: value for name, value in metadata.items() if value})

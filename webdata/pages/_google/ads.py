@@ -33,13 +33,13 @@ class Head(NamedTuple):
 def heads(page: Page) -> list[Head]:
     """The headings of the text ads of the page, in order."""
     headings = page.of("heading")
-    found = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
-    return found or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
+    current = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
+    return current or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
 
 
-def text_ads(page: Page, found: list[Head], first_result: int) -> Ordered[Ad]:
+def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
     """The text ads; one outside the named areas is at the top if its order is before `first_result`."""
-    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in found]
+    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads]
 
 
 def _anchor(heading: Mark) -> Mark | None:
@@ -47,12 +47,12 @@ def _anchor(heading: Mark) -> Mark | None:
     anchor = heading.within("link", "heading")
     if anchor is None or "link" not in anchor.kinds or not anchor.attribute("href") or heading.is_within(NOT_TEXT):
         return None
-    return anchor if not heading.inside.isdisjoint(AREAS) or is_paid(anchor.node) else None
+    return anchor if heading.is_within(AREAS) or is_paid(anchor.node) else None
 
 
 def _old_anchor(page: Page, heading: Mark) -> Mark | None:
     """Early in 2018 the link was inside the heading, after a hidden one for the tracker."""
-    if heading.inside.isdisjoint(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
+    if not heading.is_within(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
         return None
     links = (mark for mark in page.of("link") if mark.around is heading)
     return next((mark for mark in links if visible_text(mark.node) and not hidden(mark.node)), None)

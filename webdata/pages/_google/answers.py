@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
@@ -43,8 +44,8 @@ def blank(kind: str, answer: str) -> Answer:
 
 def answers(page: Page, titles: list[Title]) -> Ordered[Answer]:
     """The answers of the page, each with its order."""
-    found = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
-    return sorted(found, key=lambda pair: pair[0])
+    boxes = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
+    return sorted(boxes, key=lambda pair: pair[0])
 
 
 def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
@@ -73,7 +74,7 @@ def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
 
 def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
     """The AI overview; one that a script has yet to load has no text and is left out."""
-    bodies = [mark for mark in page.of("ai_text") if mark.inside.isdisjoint((*ELSEWHERE, "ai_text", "open_box"))]
+    bodies = [mark for mark in page.of("ai_text") if not mark.is_within((*ELSEWHERE, "ai_text", "open_box"))]
     box = _overview_around(bodies[0].node) if bodies else None
     if box is None:
         return
@@ -92,8 +93,8 @@ def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
     if link is None or box is None:
         return
     besides = {line for node in box.node.css(BESIDES) for line in lines(node)}
-    written = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
-    if text := " ".join(line for line in written if line not in besides):
+    rows = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
+    if text := " ".join(line for line in rows if line not in besides):
         yield box.order, blank("ai_overview", text)
 
 
@@ -146,16 +147,11 @@ def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
     for column in page.of("column"):
         blocks = islice((node for node in column.node.iter() if page.count(node) < 2), FIRST_BLOCKS)
         for node in (block.css_first(ANY_TOOL) for block in blocks):
-            read = TOOLS.get(f"#{attribute(node, 'id')}", _other)
+            read = TOOLS.get(f"#{attribute(node, 'id')}", partial(_plain, "other"))
             answer = read(node) if node is not None and not page.is_hidden(node) else None
             if answer is not None:
                 yield column.order, answer
                 return
-
-
-def _calculator(node: LexborNode) -> Answer | None:
-    text = visible_text(node)
-    return blank("calculator", text) if text else None
 
 
 def _currency(node: LexborNode) -> Answer | None:
@@ -171,7 +167,7 @@ def _unit_converter(node: LexborNode) -> Answer | None:
 
 def _nearest(node: LexborNode, selector: str) -> LexborNode | None:
     """The first match in the nearest ancestor that contains any."""
-    return next((found for around in ancestry(node) if (found := around.css_first(selector)) is not None), None)
+    return next((match for around in ancestry(node) if (match := around.css_first(selector)) is not None), None)
 
 
 def _measure(side: LexborNode | None) -> str:
@@ -197,13 +193,13 @@ def _translation(node: LexborNode) -> Answer | None:
     return answer if text else None
 
 
-def _other(node: LexborNode) -> Answer | None:
+def _plain(kind: str, node: LexborNode) -> Answer | None:
     text = visible_text(node)
-    return blank("other", text) if text else None
+    return blank(kind, text) if text else None
 
 
 TOOLS: dict[str, Callable[[LexborNode], Answer | None]] = {
-    "#cwos": _calculator,
+    "#cwos": partial(_plain, "calculator"),
     "#knowledge-currency__updatable-data-column": _currency,
     "#NotFQb": _unit_converter,
     "#wob_wc": _weather,

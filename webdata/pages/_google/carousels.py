@@ -40,7 +40,7 @@ def headings(page: Page) -> list[Mark]:
 
 
 def _starts_block(mark: Mark) -> bool:
-    if "fact" in mark.kinds or not mark.inside.isdisjoint(("link", "popup")):
+    if "fact" in mark.kinds or mark.is_within(("link", "popup")):
         return False
     level = mark.attribute("aria-level")
     return level == "2" or (
@@ -50,12 +50,12 @@ def _starts_block(mark: Mark) -> bool:
 
 def carousels(page: Page) -> Ordered[Carousel]:
     """The carousels of the page, each with its order."""
-    found: Ordered[Carousel] = []
+    headed: Ordered[Carousel] = []
     for heading in headings(page):
         if not heading.is_within(ELSEWHERE) and (carousel := _carousel(page, heading)):
-            found.append((heading.order, carousel))
-    found += _plain_stories(page)
-    return sorted(found, key=lambda pair: pair[0])
+            headed.append((heading.order, carousel))
+    headed += _plain_stories(page)
+    return sorted(headed, key=lambda pair: pair[0])
 
 
 def _carousel(page: Page, heading: Mark) -> Carousel | None:
@@ -114,15 +114,15 @@ def _title(marks: list[Mark]) -> str:
         heading = mark.node.css_first("[role=heading], h3, h4")
         if written := lines(heading):
             return written[0]
-    written = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
+    longest = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
     sources = {text for mark in marks for text in texts(mark.node.css(SOURCE))}
-    plain = next((row for row in written if duration(row) is None and row not in sources), None)
+    plain = next((row for row in longest if duration(row) is None and row not in sources), None)
     return plain or next((clean(mark.attribute("title") or mark.attribute("aria-label")) for mark in marks), "")
 
 
 def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
     rows = [row for row in lines(box) if row != title and any(map(str.isalnum, row))]
-    found_price = next((found for row in rows if (found := price(row))), None)
+    costs = [cost for row in rows if (cost := price(row))]
     return {
         "position": 0,
         "title": title,
@@ -132,7 +132,7 @@ def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
             (day for row in rows for part in row.split("·") if (day := date(part)) and duration(part) is None), None
         ),
         "image": image(box),
-        "price": found_price.text if found_price else None,
+        "price": costs[0].text if costs else None,
         "rating": _rating(box),
         "duration": next((time for row in rows if (time := duration(row))), None),
     }
@@ -208,7 +208,7 @@ def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
 def _plain_story(mark: Mark) -> CarouselItem | None:
     rows = lines(mark.node)
     parts = [*mark.node.text().split("\n"), *(part for row in rows[1:] for part in row.split("·"))]
-    day = next((found for part in parts if (found := date(part))), None)
+    day = next((text for part in parts if (text := date(part))), None)
     if not rows or day is None:
         return None
     item = _fields(mark.node, rows[0], outside(mark.attribute("href")))

@@ -17,18 +17,9 @@ REPORTS = ("data-sb", "ping", "data-redirect")
 TARGETS = ("q", "url", "adurl", "imgrefurl")
 TRACKERS = re.compile(r"^(?:https?://(?:www\.)?(?:google\.[a-z.]+|googleadservices\.com))?/(?:pagead/)?aclk\b")
 OWN = (
-    "/search",
-    "/url",
-    "/goto",
-    "/imgres",
-    "/aclk",
-    "/preferences",
-    "/advanced_search",
-    "/setprefs",
-    "/webhp",
-    "/wml",
-    "/sorry",
-)
+    "/search", "/url", "/goto", "/imgres", "/aclk", "/preferences", "/advanced_search", "/setprefs", "/webhp",
+    "/wml", "/sorry",
+)  # fmt: skip
 OWN_SITES = re.compile(
     r"https?://(?:(?:webcache\.googleusercontent|(?:accounts|policies|consent|maps)\.google)\."
     r"|scholar\.google\.[^#]*[?&]oi=scholar)"
@@ -131,9 +122,9 @@ def advertised(link: LexborNode) -> str | None:
     if not TRACKERS.match(href):
         return target(href)
     parts = split(href)
-    written = (attributes.get("data-pcu") or "").split(",")
+    beside = (attributes.get("data-pcu") or "").split(",")
     readable = query(parts).get("adurl", "") if parts else ""
-    return readable or next((address for address in written if address.startswith("http")), None) or target(href)
+    return readable or next((address for address in beside if address.startswith("http")), None) or target(href)
 
 
 def host(link: str | None) -> str:

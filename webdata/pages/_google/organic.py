@@ -55,12 +55,12 @@ class Title:
 def titles(page: Page) -> list[Title]:
     """The titles of the organic results, in the order of the page."""
     headings = [mark for mark in page.of("heading") if not mark.is_within(ELSEWHERE)]
-    found = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
-    marked = [title for mark in headings if mark.node.tag != "h3" and (title := _title(mark))]
+    desktop = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
     boxed = any("result_box" in mark.inside for mark in headings)
-    mobile = [title for title in marked if _is_shown_address(title, boxed)]
-    found = mobile if len(mobile) > len(found) else found or list(_plain_titles(page))
-    return [title for title in found if not page.is_hidden(title.anchor)]
+    others = (title for mark in headings if mark.node.tag != "h3" and (title := _title(mark)))
+    mobile = [title for title in others if _is_mobile_result(title, boxed)]
+    longest = mobile if len(mobile) > len(desktop) else desktop or list(_plain_titles(page))
+    return [title for title in longest if not page.is_hidden(title.anchor)]
 
 
 def _title(mark: Mark) -> Title | None:
@@ -100,7 +100,7 @@ def _plain_titles(page: Page) -> Iterator[Title]:
             yield Title(mark, written[0], mark.node, link)
 
 
-def _is_shown_address(title: Title, boxed: bool) -> bool:
+def _is_mobile_result(title: Title, boxed: bool) -> bool:
     """Whether a mobile link is a result: it is in a result box, or its text contains the site of its target."""
     if boxed or any(around.tag == SECTION for around in ancestry(title.anchor)):
         return "result_box" in title.mark.inside
@@ -244,29 +244,29 @@ def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
     )
     if value is None:
         return {}
-    found: ResultMetadata = {"rating": value}
+    metadata: ResultMetadata = {"rating": value}
     near = attributes[beside : beside + 2] if beside is not None else []
     label = attribute(stars, "aria-label")
     reviews = next((number for part in (*near, label) if (number := _review_count(part)) is not None), None)
     if reviews is not None:
-        found["reviews"] = reviews
-    return found
+        metadata["reviews"] = reviews
+    return metadata
 
 
 def _review_count(part: str) -> int | None:
     """The number in `store rating (1.8K)` or `6,791 reviews`."""
-    found = BRACKETS.search(part) or (REVIEWS.match(part) if part[:1].isdigit() and rating(part) is None else None)
-    return count(found.group(1)) if found else None
+    match = BRACKETS.search(part) or (REVIEWS.match(part) if part[:1].isdigit() and rating(part) is None else None)
+    return count(match.group(1)) if match else None
 
 
 def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
     """The links to parts of the site below a result."""
-    found: dict[str, Sitelink] = {}
+    sitelinks: dict[str, Sitelink] = {}
     for anchor in box.css(SITELINKS):
         link, text = outside(attribute(anchor, "href")), visible_text(anchor)
         if link and text and link != title.link:
-            found.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
-    return list(found.values())
+            sitelinks.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
+    return list(sitelinks.values())
 
 
 def _beside(anchor: LexborNode, text: str) -> str | None:

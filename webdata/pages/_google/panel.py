@@ -180,8 +180,8 @@ def _kg_id(page: Page, name: str) -> str | None:
     nodes = page.root.css("[data-maindata], [data-kpid]")
     named = [node for node in nodes if f'"{name}"' in attribute(node, "data-maindata")]
     for node in [*named, *(node for node in nodes if "data-kpid" in node.attributes)]:
-        if found := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
-            return found.group()
+        if match := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
+            return match.group()
     return None
 
 

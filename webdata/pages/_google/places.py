@@ -36,17 +36,17 @@ def places(page: Page) -> Ordered[Place]:
     named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
     boxes = separate_boxes([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
     packs: dict[int, int] = {}
-    found: Ordered[Place] = []
+    packed: Ordered[Place] = []
     for (mark, name), box in zip(named, boxes, strict=True):
         order = packs.setdefault(_pack(mark), mark.order)
-        found.append((order, _place(name, box, [row for row in _rows(mark, box) if row != name])))
-    return found
+        packed.append((order, _place(name, box, [row for row in _rows(mark, box) if row != name])))
+    return packed
 
 
 def _place_marks(page: Page) -> list[Mark]:
     """The marks with the names of places: their own, else those of the details, else headings in links to places."""
     for kind in ("place_name", "place"):
-        if named := [mark for mark in page.of(kind) if mark.inside.isdisjoint(ELSEWHERE)]:
+        if named := [mark for mark in page.of(kind) if not mark.is_within(ELSEWHERE)]:
             return named
     return [mark for mark in page.of("heading") if _is_plain_place(mark) or _is_identified(mark)]
 
@@ -54,7 +54,7 @@ def _place_marks(page: Page) -> list[Mark]:
 def _is_identified(mark: Mark) -> bool:
     """Whether a heading is in a link with the id of a place."""
     anchor = mark.within("link")
-    return anchor is not None and "data-cid" in anchor.attributes and mark.inside.isdisjoint(ELSEWHERE)
+    return anchor is not None and "data-cid" in anchor.attributes and not mark.is_within(ELSEWHERE)
 
 
 def _is_plain_place(mark: Mark) -> bool:
@@ -123,16 +123,16 @@ def _is_address(cell: str) -> bool:
 
 
 def _stars(box: LexborNode) -> float | None:
-    written = box.css_first(STARS)
-    if written is not None:
-        return rating(visible_text(written))
+    stars = box.css_first(STARS)
+    if stars is not None:
+        return rating(visible_text(stars))
     labels = (attribute(node, "aria-label") for node in box.css("[aria-label]"))
     return next((rating(label) for label in labels if OUT_OF_FIVE.search(label)), None)
 
 
 def _review_count(row: str) -> int | None:
-    found = REVIEWS.search(row)
-    return count(found.group(1)) if found else None
+    match = REVIEWS.search(row)
+    return count(match.group(1)) if match else None
 
 
 def _opening(row: str) -> str | None:
@@ -156,11 +156,11 @@ def _feature(box: LexborNode) -> str | None:
     """The id of the place: the pair of hexadecimal numbers where the box has one, else the decimal number."""
     for node in [box, *box.css(IDS)]:
         for name in ("data-fid", "data-lrd", "data-pid"):
-            if found := FEATURE.search(attribute(node, name)):
-                return found.group()
+            if match := FEATURE.search(attribute(node, name)):
+                return match.group()
     named = next((cid for node in [box, *box.css(IDS)] if (cid := attribute(node, "data-cid"))), None)
     return named or next(
-        (found.group(1) for node in box.css("a") if (found := CID.search(attribute(node, "href")))), None
+        (match.group(1) for node in box.css("a") if (match := CID.search(attribute(node, "href")))), None
     )
 
 

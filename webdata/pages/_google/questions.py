@@ -22,14 +22,14 @@ def related_questions(page: Page) -> Ordered[RelatedQuestion]:
     marks = [mark for mark in page.of("question") if not mark.within("question")]
     if not marks and (plain := _plain_questions(page)):
         return plain
-    found: dict[str, tuple[int, RelatedQuestion]] = {}
+    questions: dict[str, tuple[int, RelatedQuestion]] = {}
     pairs = [(mark.order, mark.node) for mark in marks] or [
         (mark.order, node) for mark in page.of("questions") for node in mark.node.css(QUESTION)
     ]
     for order, node in pairs:
         if text := _text(node):
-            found.setdefault(text, (order, question(len(found) + 1, text, node)))
-    return list(found.values())
+            questions.setdefault(text, (order, question(len(questions) + 1, text, node)))
+    return list(questions.values())
 
 
 def _text(node: LexborNode) -> str:
@@ -60,10 +60,10 @@ def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
 def _plain_questions(page: Page) -> Ordered[RelatedQuestion]:
     """Questions on the page without JavaScript: each answer is a box within the box of all, after its question."""
     answers = [mark for mark in page.of("plain_box") if mark.within("plain_box")]
-    found = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
-    if len(found) < 2:
+    pairs = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
+    if len(pairs) < 2:
         return []
-    return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(found, 1)]
+    return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(pairs, 1)]
 
 
 def _text_before(box: LexborNode) -> str:
@@ -83,13 +83,11 @@ def _plain_question(position: int, text: str, box: LexborNode) -> RelatedQuestio
     sources = {
         row for anchor in box.css("a[href]") if outside(attribute(anchor, "href")) == link for row in lines(anchor)
     }
-    written = lines(source)
-    title = written[0] if written else None
     return {
         "position": position,
         "question": text,
         "answer": " ".join(row for row in lines(box) if row not in sources) or None,
-        "title": title,
+        "title": next(iter(lines(source)), None),
         "link": link,
         "list": [],
         "table": [],

@@ -20,19 +20,19 @@ RUN = 3
 
 def related_searches(page: Page) -> Ordered[RelatedSearch]:
     """The related searches of the page, each with its order."""
-    found: dict[str, tuple[int, RelatedSearch]] = {}
+    searches: dict[str, tuple[int, RelatedSearch]] = {}
     for mark in suggestions(page.of("link")):
         if page.is_hidden(mark.node):
             continue
         text = visible_text(mark.node)
         item: RelatedSearch = {
-            "position": len(found) + 1,
+            "position": len(searches) + 1,
             "text": text,
             "link": target(mark.attribute("href")) or "",
             "result_type": "related_search",
         }
-        found.setdefault(text, (mark.order, item))
-    return list(found.values())
+        searches.setdefault(text, (mark.order, item))
+    return list(searches.values())
 
 
 def suggestions(links: Iterable[Mark]) -> list[Mark]:

@@ -23,10 +23,10 @@ EXTRAS = ".pla-extensions-container"
 def shopping_ads(page: Page) -> Ordered[ShoppingAd]:
     """The shopping ads of the page, each with its order; containers without a title are empty and left out."""
     units = [mark for mark in page.of("product_ad") if not mark.within("product_ad")]
-    found = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
-    for position, (_, ad) in enumerate(found, 1):
+    ads = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
+    for position, (_, ad) in enumerate(ads, 1):
         ad["position"] = position
-    return found
+    return ads
 
 
 def _ad(mark: Mark) -> ShoppingAd | None:

@@ -119,8 +119,8 @@ class Page:
         """The marks of any of `kinds`, in document order."""
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], [])
-        found = {mark.order: mark for kind in kinds for mark in self._by_kind.get(kind, ())}
-        return [found[order] for order in sorted(found)]
+        by_order = {mark.order: mark for kind in kinds for mark in self._by_kind.get(kind, ())}
+        return [by_order[order] for order in sorted(by_order)]
 
     def count_blocks(self, starts: Iterable[LexborNode]) -> None:
         """Count the blocks (a result, an ad, a headed section) in each element, for `box`."""

@@ -66,9 +66,9 @@ def _detail(detail: dict[str, object], addresses: Addresses) -> dict[str, object
 
 
 def _html(markup: str, addresses: Addresses) -> str:
-    def rewritten(found: re.Match[str]) -> str:
-        address = _address(unescape(found.group()), addresses)
-        return escape(address) if address else found.group()
+    def rewritten(link: re.Match[str]) -> str:
+        address = _address(unescape(link.group()), addresses)
+        return escape(address) if address else link.group()
 
     return HREF.sub(rewritten, markup)
 
