@@ -123,24 +123,12 @@ def test_any_bytes_are_parsed_or_refused(body):
     record_or_none(body)
 
 
-FRAGMENTS = st.sampled_from(
-    [
-        "<div id=rso>",
-        "<a href='https://a.example/'>",
-        "<a href='/url?q=http://['>",
-        "<h3>t</h3>",
-        "<div role=heading>t</div>",
-        "<div role=heading aria-level=2>Videos</div>",
-        "<cite>·</cite>",
-        "<span class=VuuXrf>· a •</span>",
-        "<div class=ITZIwc>text</div>",
-        "<div class=Gx5Zad>",
-        "<div>4:05 · 3 days ago</div>",
-        "<img src='https://a.example/i'>",
-        "</a>",
-        "</div>",
-    ],
-)
+FRAGMENTS = st.sampled_from([
+    "<div id=rso>", "<a href='https://a.example/'>", "<a href='/url?q=http://['>", "<h3>t</h3>",
+    "<div role=heading>t</div>", "<div role=heading aria-level=2>Videos</div>", "<cite>·</cite>",
+    "<span class=VuuXrf>· a •</span>", "<div class=ITZIwc>text</div>", "<div class=Gx5Zad>",
+    "<div>4:05 · 3 days ago</div>", "<img src='https://a.example/i'>", "</a>", "</div>",
+])  # fmt: skip
 
 
 @given(st.lists(FRAGMENTS, max_size=30))

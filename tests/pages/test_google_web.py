@@ -167,37 +167,15 @@ def test_any_bytes_are_parsed_or_refused(body):
     google_web.shown_query(body)
 
 
-FRAGMENTS = st.sampled_from(
-    [
-        "<div id=rso>",
-        "<div id=rhs>",
-        "<div id=botstuff>",
-        "<div id=topstuff>",
-        "<a href='https://a.example/'>",
-        "<a href='/url?q=http://['>",
-        "<a href='/search?q=a'>",
-        "<h3>t</h3>",
-        "<h3 role=heading aria-level=2>Videos</h3>",
-        "<div data-text-ad=1>",
-        "<div class=pla-unit>",
-        "<div class=related-question-pair data-q=a>",
-        "<div data-attrid=title>t</div>",
-        "<div data-attrid='kc:/a'>",
-        "<div data-rl=en>",
-        "<div data-dobid=dfn>d</div>",
-        "<div class=xpdopen>",
-        "<div class=dbg0pd>p</div>",
-        "<div class=Gx5Zad>",
-        "<span class=yi40Hd>4.5</span>(1K)",
-        "<table><tr><td>",
-        "</a>",
-        "</div>",
-        "</table>",
-        "text",
-        "<img src='https://a.example/i'>",
-        "<p><em>pottery</em></p>",
-    ],
-)
+FRAGMENTS = st.sampled_from([
+    "<div id=rso>", "<div id=rhs>", "<div id=botstuff>", "<div id=topstuff>", "<a href='https://a.example/'>",
+    "<a href='/url?q=http://['>", "<a href='/search?q=a'>", "<h3>t</h3>",
+    "<h3 role=heading aria-level=2>Videos</h3>", "<div data-text-ad=1>", "<div class=pla-unit>",
+    "<div class=related-question-pair data-q=a>", "<div data-attrid=title>t</div>", "<div data-attrid='kc:/a'>",
+    "<div data-rl=en>", "<div data-dobid=dfn>d</div>", "<div class=xpdopen>", "<div class=dbg0pd>p</div>",
+    "<div class=Gx5Zad>", "<span class=yi40Hd>4.5</span>(1K)", "<table><tr><td>", "</a>", "</div>", "</table>",
+    "text", "<img src='https://a.example/i'>", "<p><em>pottery</em></p>",
+])  # fmt: skip
 
 
 @given(st.lists(FRAGMENTS, max_size=40))
