@@ -51,7 +51,7 @@ NOTHING_FOUND = re.compile(
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\ud800-\udfff]+")
 WEB_ADDRESS = re.compile(r"https?://[^\s\ud800-\udfff]+")
-HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 """A surrogate left of a character beyond U+FFFF that the page truncated."""
 ENDING = re.compile(r"\.(\w+)$")
 FORMATS = {
@@ -107,11 +107,11 @@ def _script_images(body: bytes) -> KeyedImages:
 def _source_page(details: list[Any]) -> list[Any]:
     """The page of an image according to its record: address, title, and further values such as the host."""
     named = next((part for part in details if isinstance(part, dict)), {})
-    lists = [part for part in (named.get(ABOUT_PAGE), *named.values()) if isinstance(part, list)]
-    for part in lists:
-        match part:
+    values = [value for value in (named.get(ABOUT_PAGE), *named.values()) if isinstance(value, list)]
+    for value in values:
+        match value:
             case [_, _, str(page), title, *_] if WEB_ADDRESS.match(page):
-                return [page, title, *chain(*lists)]
+                return [page, title, *chain(*values)]
     return [None, None]
 
 
@@ -194,7 +194,7 @@ def _image(thumbnail: Any, source: Source, original: Original) -> ImageResult | 
     cached, page, src = _whole(WEB_ADDRESS, thumbnail), _whole(WEB_ADDRESS, source.page), _whole(ADDRESS, original.src)
     if not cached or not page:
         return None
-    title = clean(HALF_CHARACTER.sub("\ufffd", source.title)) if isinstance(source.title, str) else ""
+    title = clean(SURROGATE.sub("\ufffd", source.title)) if isinstance(source.title, str) else ""
     return {
         "image": {"src": cached, "alt": title},
         "link": {"href": page, "title": title, "domain": _domain(page, source.about)},

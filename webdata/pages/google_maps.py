@@ -32,7 +32,7 @@ LISTED, LISTED_PLACE = (64,), 1
 SINGLE = 6
 """The index of the place in the answer for a single place."""
 VIEWPORT = (1, 0)
-SHORT = 20_000
+SHORT_ANSWER = 20_000
 """Bytes; an answer without places has less than a thousand, one with twenty places more than this."""
 
 DATA_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}")
@@ -72,7 +72,7 @@ def record(body: bytes, query: MapsQuery) -> MapPlaces:
     unique: dict[str, Tree] = {}
     for tree in trees:
         unique.setdefault(_data_id(tree), tree)
-    return {"places": [place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
+    return {"places": [_place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
 
 
 def shown_query(body: bytes) -> str | None:
@@ -85,12 +85,12 @@ def shown_query(body: bytes) -> str | None:
 
 def viewport(body: bytes) -> Viewport | None:
     """The part of the world that was searched; None where an answer does not contain it."""
-    values = at(_payload(body).tree, *VIEWPORT)
+    values = _value(_payload(body).tree, *VIEWPORT)
     numbers = [number for index in range(3) if (number := _number(values, index)) is not None]
     return Viewport(*numbers) if len(numbers) == 3 else None
 
 
-def at(tree: Tree, *path: int) -> Tree:
+def _value(tree: Tree, *path: int) -> Tree:
     """The value at a path of indexes; None where the tree has no such path."""
     for index in path:
         if not isinstance(tree, list) or index >= len(tree):
@@ -128,7 +128,7 @@ def _wrapped(body: bytes) -> Payload:
 
 def _embedded(body: bytes) -> Payload:
     for payload in map(_answer, _state_texts(body)):
-        if _is_search(payload.tree) or _is_place(at(payload.tree, SINGLE)):
+        if _is_search(payload.tree) or _is_place(_value(payload.tree, SINGLE)):
             return payload
     raise LayoutError("the answer inside of a page of the map")
 
@@ -142,7 +142,7 @@ def _state_texts(body: bytes) -> Iterator[str]:
         state, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except (ValueError, RecursionError) as error:
         raise UpstreamError("the page was cut off", "truncated") from error
-    payloads = at(state, STATE_PAYLOADS)
+    payloads = _value(state, STATE_PAYLOADS)
     for group in payloads.values() if isinstance(payloads, dict) else [payloads]:
         for one in group if isinstance(group, list) else []:
             if isinstance(one, str) and one.startswith(PREFIX):
@@ -150,7 +150,7 @@ def _state_texts(body: bytes) -> Iterator[str]:
 
 
 def _is_search(tree: Tree) -> bool:
-    return _text(tree, *TERMS) is not None and isinstance(at(tree, *ROWS), list)
+    return _text(tree, *TERMS) is not None and isinstance(_value(tree, *ROWS), list)
 
 
 def _is_place(tree: Tree) -> bool:
@@ -159,7 +159,7 @@ def _is_place(tree: Tree) -> bool:
 
 def _has_no_results(payload: Payload) -> bool:
     """Whether it is the short answer without results, and not one of an unknown shape."""
-    return payload.size < SHORT and _is_search(payload.tree) and not _contains_place(payload.tree)
+    return payload.size < SHORT_ANSWER and _is_search(payload.tree) and not _contains_place(payload.tree)
 
 
 def _contains_place(tree: Tree) -> bool:
@@ -175,12 +175,12 @@ def _contains_place(tree: Tree) -> bool:
 
 
 def _places(tree: Tree) -> list[Tree]:
-    if _is_place(at(tree, SINGLE)):
-        return [at(tree, SINGLE)]
+    if _is_place(_value(tree, SINGLE)):
+        return [_value(tree, SINGLE)]
     if not _is_search(tree):
         return []
-    listed = [at(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
-    rows = [at(row, ROW_PLACE) for row in _list(tree, *ROWS)]
+    listed = [_value(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
+    rows = [_value(row, ROW_PLACE) for row in _list(tree, *ROWS)]
     return [one for one in listed if one is not None] or [one for one in rows if one is not None]
 
 
@@ -189,7 +189,7 @@ def _data_id(tree: Tree) -> str:
     return _required(text if text and DATA_ID.fullmatch(text) else None, "the data_id of a place")
 
 
-def place(tree: Tree, position: int) -> MapPlace:
+def _place(tree: Tree, position: int) -> MapPlace:
     """A place; raises LayoutError for one without a name, an id or coordinates."""
     data_id = _data_id(tree)
     place_id = _text(tree, 78) or _text(tree, 227, 0, 4) or place_id_of(data_id)
@@ -268,7 +268,7 @@ def _address(tree: Tree, *path: int) -> str | None:
 
 
 def _text(tree: Tree, *path: int) -> str | None:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, str) and value.strip() else None
 
 
@@ -277,12 +277,12 @@ def _texts(tree: Tree, *path: int) -> list[str]:
 
 
 def _list(tree: Tree, *path: int) -> list[Tree]:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, list) else []
 
 
 def _number(tree: Tree, *path: int) -> float | None:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

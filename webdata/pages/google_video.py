@@ -60,7 +60,7 @@ def _headed(page: Page) -> Iterator[Title]:
 
 
 def _target(heading: Mark, anchor: LexborNode) -> str | None:
-    return None if heading.is_within(organic.ELSEWHERE) or is_paid(anchor) else outside(destination(anchor.attributes))
+    return None if heading.is_within(organic.EXCLUDED) or is_paid(anchor) else outside(destination(anchor.attributes))
 
 
 def _add_metadata(page: Page, title: Title, result: Result) -> None:

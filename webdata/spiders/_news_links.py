@@ -32,7 +32,7 @@ MOST_FAILURES = 3
 PAGES_SHARE = 0.75
 """The share of the available time for pages; the call has the remaining time."""
 PAGE_AND_CALL = 2.5
-"""No page is begun in less time before the end than this multiple of the duration of the last page."""
+"""A page is begun only if the remaining time is more than this multiple of the duration of the last page."""
 
 Fetch = Callable[[Request], Awaitable[Response]]
 
@@ -58,13 +58,15 @@ class Resolution:
         """The addresses of the ids that can be resolved in time."""
         self._waiting.extend(ids)
         now = monotonic()
-        await until(now + (self._ends - now) * PAGES_SHARE, (self._read() for _ in range(min(AT_ONCE, len(ids)))))
+        await until(
+            now + (self._ends - now) * PAGES_SHARE, (self._fetch_pages() for _ in range(min(AT_ONCE, len(ids))))
+        )
         self._waiting.clear()
         if self._signed:
             await until(self._ends, [self._call()])
         return dict(self._addresses)
 
-    async def _read(self) -> None:
+    async def _fetch_pages(self) -> None:
         """Fetch article pages one by one, while there is time and the aggregator does not block."""
         while self._waiting and monotonic() + PAGE_AND_CALL * self._page_seconds < self._ends:
             one = self._waiting.popleft()
@@ -104,7 +106,7 @@ class Resolution:
     def _fail(self, error: FetchError) -> None:
         self._failures += 1
         if self._waiting and (self._failures >= MOST_FAILURES or isinstance(error, BlockedError)):
-            logger.info("%d news links are left as they are: %s", len(self._waiting) + self._failures, error.reason)
+            logger.info("%d news links are left unresolved: %s", len(self._waiting) + self._failures, error.reason)
             self._waiting.clear()
 
     async def _call(self) -> None:
@@ -115,7 +117,7 @@ class Resolution:
         try:
             addresses = articles.addresses((await self._fetch(request)).body, len(signed))
         except FetchError as error:
-            logger.info("%d news links are left as they are: %s", len(signed), error.reason)
+            logger.info("%d news links are left unresolved: %s", len(signed), error.reason)
         else:
             self._addresses.update({one: address for one, address in zip(signed, addresses, strict=True) if address})
 

@@ -14,7 +14,7 @@ from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean, date
 
-ELSEWHERE = ("question", "questions", "aside", "popup", "text_ad")
+EXCLUDED = ("question", "questions", "aside", "popup", "text_ad")
 FEATURED = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, .di3YZe, .RqBzHd"
 FEATURED_TABLE = "table"
 FEATURED_HEAD = "[role=heading]"
@@ -27,7 +27,7 @@ AI_SITE = ".R8BTeb, .R0r5R, .jEYmO"
 FIRST_BLOCKS = 4
 PLAIN_AI = "ai_overviews"
 """A part of the link in the box of an AI overview on the page without JavaScript."""
-BESIDES = "[role=button], [id]:not(:has(*))"
+CONTROLS = "[role=button], [id]:not(:has(*))"
 """The button that expands the overview, and the messages that scripts display."""
 SHORT_ANSWER = ".Z0LcW, .IZ6rdc, .vk_ans"
 CONVERTED_FROM = "#HG5Seb"
@@ -74,7 +74,7 @@ def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
 
 def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
     """The AI overview; one that a script has yet to load has no text and is left out."""
-    bodies = [mark for mark in page.of("ai_text") if not mark.is_within((*ELSEWHERE, "ai_text", "open_box"))]
+    bodies = [mark for mark in page.of("ai_text") if not mark.is_within((*EXCLUDED, "ai_text", "open_box"))]
     box = _overview_around(bodies[0].node) if bodies else None
     if box is None:
         return
@@ -92,9 +92,9 @@ def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
     link, box = next(((mark, box) for mark in links if (box := mark.within("plain_box"))), (None, None))
     if link is None or box is None:
         return
-    besides = {line for node in box.node.css(BESIDES) for line in lines(node)}
+    labels = {line for node in box.node.css(CONTROLS) for line in lines(node)}
     rows = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
-    if text := " ".join(line for line in rows if line not in besides):
+    if text := " ".join(line for line in rows if line not in labels):
         yield box.order, blank("ai_overview", text)
 
 
@@ -129,7 +129,7 @@ def _references(box: LexborNode) -> Iterator[Reference]:
 
 
 def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
-    marks = [mark for mark in page.of("dictionary") if not mark.is_within(ELSEWHERE)]
+    marks = [mark for mark in page.of("dictionary") if not mark.is_within(EXCLUDED)]
     meanings = [mark for mark in marks if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
         return

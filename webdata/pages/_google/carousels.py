@@ -18,7 +18,7 @@ from webdata.pages._google.related import suggestions
 from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, date, duration, price, rating
 
-ELSEWHERE = (
+EXCLUDED = (
     "link", "question", "questions", "text_ad", "ad_area", "product_ad",
     "aside", "popup", "ai_text", "dictionary", "foot", "result_box",
 )  # fmt: skip
@@ -52,7 +52,7 @@ def carousels(page: Page) -> Ordered[Carousel]:
     """The carousels of the page, each with its order."""
     headed: Ordered[Carousel] = []
     for heading in headings(page):
-        if not heading.is_within(ELSEWHERE) and (carousel := _carousel(page, heading)):
+        if not heading.is_within(EXCLUDED) and (carousel := _carousel(page, heading)):
             headed.append((heading.order, carousel))
     headed += _plain_stories(page)
     return sorted(headed, key=lambda pair: pair[0])
@@ -112,8 +112,8 @@ def _title(marks: list[Mark]) -> str:
     """The heading in any link to an item, else the first line of the longest link that is no duration or source."""
     for mark in marks:
         heading = mark.node.css_first("[role=heading], h3, h4")
-        if written := lines(heading):
-            return written[0]
+        if rows := lines(heading):
+            return rows[0]
     longest = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
     sources = {text for mark in marks for text in texts(mark.node.css(SOURCE))}
     plain = next((row for row in longest if duration(row) is None and row not in sources), None)
@@ -122,7 +122,7 @@ def _title(marks: list[Mark]) -> str:
 
 def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
     rows = [row for row in lines(box) if row != title and any(map(str.isalnum, row))]
-    costs = [cost for row in rows if (cost := price(row))]
+    cost = next(filter(None, map(price, rows)), None)
     return {
         "position": 0,
         "title": title,
@@ -132,7 +132,7 @@ def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
             (day for row in rows for part in row.split("·") if (day := date(part)) and duration(part) is None), None
         ),
         "image": image(box),
-        "price": costs[0].text if costs else None,
+        "price": cost.text if cost else None,
         "rating": _rating(box),
         "duration": next((time for row in rows if (time := duration(row))), None),
     }
@@ -201,8 +201,8 @@ def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
             boxes.setdefault(box.order, []).append((mark.order, item))
     for order, stories in boxes.items():
         if len(stories) > 1:
-            head = lines(page.marks[order].node)
-            yield stories[0][0], _numbered(head[0] if head else None, "top_stories", [item for _, item in stories])
+            title = next(iter(lines(page.marks[order].node)), None)
+            yield stories[0][0], _numbered(title, "top_stories", [item for _, item in stories])
 
 
 def _plain_story(mark: Mark) -> CarouselItem | None:

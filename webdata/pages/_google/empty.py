@@ -20,8 +20,8 @@ NOTICES = ("#topstuff", "#botstuff")
 MESSAGES = ", ".join(f"{notice} {part}" for notice in NOTICES for part in ("[role=heading]", "p", ".card-section"))
 TERMS = "em, b"
 TOTAL = "#result-stats"
-BESIDES = ("ad_area", "text_ad", "product_ad", "popup")
-OWN = re.compile(
+EXCLUDED = ("ad_area", "text_ad", "product_ad", "popup")
+GOOGLE_SITES = re.compile(
     r"https?://(?:[^/?#]*\.)?(?:google\.[a-z]{2,3}(?:\.[a-z]{2})?|goo\.gl)(?=[/?#]|$)(?!/goto\?)|[^#]*[?&]tab=w"
 )
 """Google's own sites, and the products in its old header, without its opaque links."""
@@ -64,8 +64,8 @@ def is_partly_parsed(page: Page, parsed: str) -> bool:
 def _sites(page: Page) -> Iterator[str]:
     """The sites that a page links to, or its opaque links, without Google's own and those of ads."""
     for link in page.of("link"):
-        away = outside(link.attribute("href")) if not link.is_within(BESIDES) else None
-        if away and not is_paid(link.node) and not OWN.match(away):
+        away = outside(link.attribute("href")) if not link.is_within(EXCLUDED) else None
+        if away and not is_paid(link.node) and not GOOGLE_SITES.match(away):
             yield host(away) or away
 
 

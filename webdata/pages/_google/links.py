@@ -13,10 +13,10 @@ REDIRECTS = ("/url", "/goto", "/interstitial")
 AMP = re.compile(r"/amp/(s/)?(?=[^/?#]+\.)")
 """The start of a path of Google's copies of AMP pages: `/amp/s/`, then the page's address."""
 GOTO = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/goto\?")
-REPORTS = ("data-sb", "ping", "data-redirect")
+CLICK_REPORTS = ("data-sb", "ping", "data-redirect")
 TARGETS = ("q", "url", "adurl", "imgrefurl")
 TRACKERS = re.compile(r"^(?:https?://(?:www\.)?(?:google\.[a-z.]+|googleadservices\.com))?/(?:pagead/)?aclk\b")
-OWN = (
+OWN_PATHS = (
     "/search", "/url", "/goto", "/imgres", "/aclk", "/preferences", "/advanced_search", "/setprefs", "/webhp",
     "/wml", "/sorry",
 )  # fmt: skip
@@ -24,7 +24,7 @@ OWN_SITES = re.compile(
     r"https?://(?:(?:webcache\.googleusercontent|(?:accounts|policies|consent|maps)\.google)\."
     r"|scholar\.google\.[^#]*[?&]oi=scholar)"
 )
-ELSEWHERE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
+OUTSIDE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
 SEARCH = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/(?:wml/)?search\?")
 TERMS = re.compile(r"[?&]q=([^&#]+)")
 ENTITY = re.compile(r"/search(?=\?.*?(?<=[?&])(?:stick|si)=)(?=\?.*?(?<=[?&])q=[^&])")
@@ -42,7 +42,7 @@ def target(href: str | None) -> str | None:
     text fragment (https://wicg.github.io/scroll-to-text-fragment/).
     """
     href = (href or "").strip()
-    if ELSEWHERE.match(href):
+    if OUTSIDE.match(href):
         return href.split(HIGHLIGHT)[0]
     if OWN_PATH.match(href):
         return GOOGLE + href[1:]
@@ -66,7 +66,7 @@ def destination(attributes: dict[str, str | None]) -> str | None:
     """The address of a link; of an opaque `/goto` the address in the attributes for click reports."""
     href = attributes.get("href")
     if href and GOTO.match(href):
-        reported = (attributes.get(name) or "" for name in REPORTS)
+        reported = (attributes.get(name) or "" for name in CLICK_REPORTS)
         return next((text for text in reported if "url=http" in text), href)
     return href
 
@@ -89,14 +89,14 @@ def outside(href: str | None) -> str | None:
     link = target(href)
     if link is None or OWN_SITES.match(link):
         return None
-    if ELSEWHERE.match(link):
+    if OUTSIDE.match(link):
         return link
     parts = split(link)
     if parts is None or not parts.netloc:
         return None
     opaque = parts.path == "/goto"
     relative = not (href or "").strip().lower().startswith(("http", "//", "/amp/", *REDIRECTS))
-    return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN)) else link
+    return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN_PATHS)) else link
 
 
 def search_terms(href: str) -> str | None:

@@ -16,7 +16,7 @@ from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, o
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, date, price, rating
 
-ELSEWHERE = (
+EXCLUDED = (
     "question", "questions", "text_ad", "ad_area", "product_ad", "aside",
     "carousel", "popup", "ai_text", "dictionary", "place",
 )  # fmt: skip
@@ -54,7 +54,7 @@ class Title:
 
 def titles(page: Page) -> list[Title]:
     """The titles of the organic results, in the order of the page."""
-    headings = [mark for mark in page.of("heading") if not mark.is_within(ELSEWHERE)]
+    headings = [mark for mark in page.of("heading") if not mark.is_within(EXCLUDED)]
     desktop = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
     boxed = any("result_box" in mark.inside for mark in headings)
     others = (title for mark in headings if mark.node.tag != "h3" and (title := _title(mark)))

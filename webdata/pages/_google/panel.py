@@ -30,7 +30,7 @@ VALUE = ".LrzXr, .kno-fv"
 STARS = ".Aq14fc, .yi40Hd, .z3HNkc, g-review-stars [aria-label]"
 OLD_TITLE = ".kno-ecr-pt"
 RATED = re.compile(r"^[0-5][.,]\d|^\(")
-ELSEWHERE = ("question", "popup", "text_ad", "product_ad", "dictionary")
+EXCLUDED = ("question", "popup", "text_ad", "product_ad", "dictionary")
 
 
 def company(page: Page) -> Company:
@@ -38,7 +38,7 @@ def company(page: Page) -> Company:
     title = _title(page)
     if title is None or not visible_text(title.node):
         return {}
-    facts = [mark for mark in page.of("fact") if not mark.is_within(ELSEWHERE)]
+    facts = [mark for mark in page.of("fact") if not mark.is_within(EXCLUDED)]
     by_name: dict[str, Mark] = {}
     for mark in facts:
         by_name.setdefault(mark.attribute("data-attrid"), mark)
@@ -66,7 +66,7 @@ def company(page: Page) -> Company:
 
 def _title(page: Page) -> Mark | None:
     for mark in page.of("fact"):
-        titled = mark.attribute("data-attrid") == TITLE and not mark.is_within(ELSEWHERE) and visible_text(mark.node)
+        titled = mark.attribute("data-attrid") == TITLE and not mark.is_within(EXCLUDED) and visible_text(mark.node)
         if titled and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in page.of("fact")):
             return mark
     return _old_title(page)
@@ -86,7 +86,7 @@ def _is_about(fact: Mark, title: Mark) -> bool:
     around = title.within("aside", "open_box")
     return (
         fact.attribute("data-attrid").startswith(ABOUT)
-        and not fact.is_within(ELSEWHERE)
+        and not fact.is_within(EXCLUDED)
         and (around is None or around in fact.outer())
     )
 
@@ -189,7 +189,7 @@ def _others(page: Page) -> Iterator[NamedLink]:
     """The related entities: tiles with a picture and a link to a search for another entity."""
     for mark in page.of("link"):
         href = mark.attribute("href")
-        if "aside" not in mark.inside or not ENTITY.search(href) or mark.is_within(ELSEWHERE):
+        if "aside" not in mark.inside or not ENTITY.search(href) or mark.is_within(EXCLUDED):
             continue
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
         name = mark.attribute("title") or visible_text(tile)

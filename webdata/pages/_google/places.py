@@ -11,7 +11,7 @@ from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, count, price, rating
 from webdata.pages._urls import query, split
 
-ELSEWHERE = ("aside", "popup", "question", "questions", "carousel", "ad_area")
+EXCLUDED = ("aside", "popup", "question", "questions", "carousel", "ad_area")
 SPONSORED = ".rllt__details [data-dtld], .uEierd, .U3A9Ac, .jpu5Q"
 PLAIN_LINKS = (f"{GOOGLE}search?", f"{GOOGLE}searchviewer/")
 IDS = "[data-cid], [data-fid], [data-pid], [data-lrd]"
@@ -23,7 +23,7 @@ PRICE_LEVEL = re.compile(r"[$€£¥₩฿₹₺]{1,4}|[$€£¥₩฿₹]\s?\d[
 PHONE = re.compile(r"\+?[(\d][\d\s().\u2011/-]{6,18}\d")
 STARS = ".yi40Hd, .oqSTJd, .BTtC6e"
 OUT_OF_FIVE = re.compile(r"\b[0-5][.,]\d\b.*\b5\b")
-YEARS = re.compile(r"\d\+ |^\d+ ?(?:km|mi|m)\b")
+AGE_OR_DISTANCE = re.compile(r"\d\+ |^\d+ ?(?:km|mi|m)\b")
 OPENING = re.compile(
     r"⋅|^(?:open|closed|closes|opens|geöffnet|geschlossen|ouvert|fermé|abierto|cerrado|aperto|chiuso|aberto|fechado|営業|開店|閉店)\b",
     re.IGNORECASE,
@@ -46,7 +46,7 @@ def places(page: Page) -> Ordered[Place]:
 def _place_marks(page: Page) -> list[Mark]:
     """The marks with the names of places: their own, else those of the details, else headings in links to places."""
     for kind in ("place_name", "place"):
-        if named := [mark for mark in page.of(kind) if not mark.is_within(ELSEWHERE)]:
+        if named := [mark for mark in page.of(kind) if not mark.is_within(EXCLUDED)]:
             return named
     return [mark for mark in page.of("heading") if _is_plain_place(mark) or _is_identified(mark)]
 
@@ -54,7 +54,7 @@ def _place_marks(page: Page) -> list[Mark]:
 def _is_identified(mark: Mark) -> bool:
     """Whether a heading is in a link with the id of a place."""
     anchor = mark.within("link")
-    return anchor is not None and "data-cid" in anchor.attributes and not mark.is_within(ELSEWHERE)
+    return anchor is not None and "data-cid" in anchor.attributes and not mark.is_within(EXCLUDED)
 
 
 def _is_plain_place(mark: Mark) -> bool:
@@ -91,7 +91,7 @@ def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
         "position": 0,
         "realPosition": 0,
         "name": name,
-        "data_id": _feature(box),
+        "data_id": _data_id(box),
         "place_id": None,
         "rating": stars,
         "review_count": _review_count(facts),
@@ -118,7 +118,7 @@ def _is_phone(cell: str) -> bool:
 
 def _is_address(cell: str) -> bool:
     """Whether a text with letters and digits is neither a quote, hours, a phone number, a price nor an age."""
-    other = QUOTE.match(cell) or OPENING.search(cell) or _is_phone(cell) or price(cell) or YEARS.search(cell)
+    other = QUOTE.match(cell) or OPENING.search(cell) or _is_phone(cell) or price(cell) or AGE_OR_DISTANCE.search(cell)
     return not other and any(map(str.isdigit, cell)) and any(map(str.isalpha, cell)) and len(cell) < 120
 
 
@@ -152,7 +152,7 @@ def _is_kind(cell: str) -> bool:
     return not numbered and "," not in cell and not OPENING.search(cell)
 
 
-def _feature(box: LexborNode) -> str | None:
+def _data_id(box: LexborNode) -> str | None:
     """The id of the place: the pair of hexadecimal numbers where the box has one, else the decimal number."""
     for node in [box, *box.css(IDS)]:
         for name in ("data-fid", "data-lrd", "data-pid"):

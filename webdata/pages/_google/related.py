@@ -9,12 +9,12 @@ from webdata.pages._google.links import search_terms, target
 from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import folded
 
-KNOWN = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
-ELSEWHERE = (
+KNOWN_CLASSES = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
+EXCLUDED = (
     "question", "questions", "text_ad", "product_ad", "aside", "carousel",
     "popup", "ai_text", "dictionary", "fact", "result_box", "place",
 )  # fmt: skip
-RUN = 3
+LEAST_RUN = 3
 """The least number of such links in a row where none has a known class."""
 
 
@@ -42,17 +42,17 @@ def suggestions(links: Iterable[Mark]) -> list[Mark]:
         links, key=lambda mark: (_is_suggestion(mark), mark.attribute("class").split(" ")[0])
     ):
         run = list(group)
-        if matches and (len(run) >= RUN or any(map(_is_known, run))):
+        if matches and (len(run) >= LEAST_RUN or any(map(_is_known, run))):
             suggested += run
     return suggested
 
 
 def _is_known(mark: Mark) -> bool:
-    return not KNOWN.isdisjoint(mark.classes)
+    return not KNOWN_CLASSES.isdisjoint(mark.classes)
 
 
 def _is_suggestion(mark: Mark) -> bool:
     terms = search_terms(mark.attribute("href"))
-    if not terms or mark.is_within(ELSEWHERE):
+    if not terms or mark.is_within(EXCLUDED):
         return False
     return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(visible_text(mark.node)))

@@ -80,7 +80,7 @@ def _arrays(text: str) -> Iterator[list[Any]]:
     decoder = json.JSONDecoder()
     at = len(GUARD) if text.startswith(GUARD) else 0
     while at < len(text):
-        at = _skipped(text, at)
+        at = _array_start(text, at)
         try:
             array, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
@@ -89,7 +89,7 @@ def _arrays(text: str) -> Iterator[list[Any]]:
             yield array
 
 
-def _skipped(text: str, at: int) -> int:
+def _array_start(text: str, at: int) -> int:
     between = BETWEEN.match(text, at)
     return between.end() if between else at
 
