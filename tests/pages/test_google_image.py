@@ -106,9 +106,9 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(truth
     """A damaged page gives images or a LayoutError, never an empty record."""
     chance = random.Random(SEED)
     for _, body in truths:
-        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 6))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        pages = [page for page in map(record_or_none, chain(cuts, torn)) if page]
+        truncated = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 6))
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(record_or_none, chain(truncated, damaged)) if page]
         assert pages
         assert all(page["total"] == len(page["image_results"]) > 0 for page in pages)
 

@@ -409,6 +409,6 @@ def test_real_pages_without_some_tags_are_parsed_or_refused(captures):
     chance = random.Random(SEED)
     for path in sorted((captures / "maps").glob("*.html")):
         for _ in range(3):
-            torn = re.sub(rb"<[^>]{1,200}>", lambda tag: tag[0] if chance.random() > 0.1 else b"", path.read_bytes())
-            found = record_or_none(torn)
+            damaged = re.sub(rb"<[^>]{1,200}>", lambda tag: tag[0] if chance.random() > 0.1 else b"", path.read_bytes())
+            found = record_or_none(damaged)
             assert found is None or len(found["places"]) == 20

@@ -119,13 +119,13 @@ def test_truncated_feeds_and_feeds_without_some_tags_are_parsed_or_refused(feeds
     chance = random.Random(SEED)
     for body in feeds.values():
         short = body[:20_000] + body[-200:]
-        cuts = (body[: len(body) * part // CUTS] for part in range(1, CUTS))
-        torn = (
+        truncated = (body[: len(body) * part // CUTS] for part in range(1, CUTS))
+        damaged = (
             TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), short)  # noqa: B023  # used at once
             for share in (0.005, 0.02, 0.3)
             for _ in range(10)
         )
-        assert all(page["entries"] for page in map(record_or_none, chain(cuts, torn)) if page)
+        assert all(page["entries"] for page in map(record_or_none, chain(truncated, damaged)) if page)
 
 
 def test_a_feed_of_a_hundred_entries_is_parsed_in_time():

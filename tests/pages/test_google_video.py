@@ -111,9 +111,9 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(web_p
     """A damaged page gives a record or a LayoutError, never an empty record."""
     chance = random.Random(SEED)
     for body in chance.sample(web_pages, 5):
-        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 4))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        pages = [page for page in map(record_or_none, chain(cuts, torn)) if page]
+        truncated = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 4))
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(record_or_none, chain(truncated, damaged)) if page]
         assert all(page["results"] or page["answers"] or page["places"] or page["carousel"] for page in pages)
 
 

@@ -151,9 +151,9 @@ def test_truncated_pages_and_pages_without_some_tags_are_parsed_or_refused(captu
     chance = random.Random(SEED)
     for path in chance.sample(sorted((captures / "google-web").glob("*.html")), 12):
         body = path.read_bytes()
-        cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 5))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        pages = [page for page in map(record_or_none, chain(cuts, torn)) if page]
+        truncated = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 5))
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(record_or_none, chain(truncated, damaged)) if page]
         is_empty = "no-results" in path.name or "noresults" in path.name
         assert is_empty or all(
             page["results"] or page["answers"] or page["places"] or page["carousel"] for page in pages

@@ -58,15 +58,13 @@ class Resolution:
         """The addresses of the ids that can be resolved in time."""
         self._waiting.extend(ids)
         now = monotonic()
-        await until(
-            now + (self._ends - now) * PAGES_SHARE, (self._fetch_pages() for _ in range(min(AT_ONCE, len(ids))))
-        )
+        await until(now + (self._ends - now) * PAGES_SHARE, (self._read_pages() for _ in range(min(AT_ONCE, len(ids)))))
         self._waiting.clear()
         if self._signed:
             await until(self._ends, [self._call()])
         return dict(self._addresses)
 
-    async def _fetch_pages(self) -> None:
+    async def _read_pages(self) -> None:
         """Fetch article pages one by one, while there is time and the aggregator does not block."""
         while self._waiting and monotonic() + PAGE_AND_CALL * self._page_seconds < self._ends:
             one = self._waiting.popleft()
