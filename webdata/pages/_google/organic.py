@@ -94,10 +94,10 @@ def _plain_titles(page: Page) -> Iterator[Title]:
         link = outside(mark.attribute("href")) if box is not None and not box.is_within(("plain_box",)) else None
         if box is None or link is None or box.order in seen:
             continue
-        written = lines(mark.node)
-        if written and (_is_address(visible_text(mark.node), host(link)) or PLAIN_LINK in mark.classes):
+        rows = lines(mark.node)
+        if rows and (_is_address(visible_text(mark.node), host(link)) or PLAIN_LINK in mark.classes):
             seen.add(box.order)
-            yield Title(mark, written[0], mark.node, link)
+            yield Title(mark, rows[0], mark.node, link)
 
 
 def _is_mobile_result(title: Title, boxed: bool) -> bool:
@@ -134,7 +134,9 @@ def _inner(title: Title, outer: LexborNode) -> LexborNode:
 def _description(box: LexborNode, title: Title) -> tuple[str, str | None]:
     """The snippet and the date before it."""
     text = next(filter(None, map(_without_more, _snippets(box))), None) or _text_after(box, title)
-    return _dated(text)
+    dash = DASH.search(text, 0, 60)
+    day = date(text[: dash.start()]) if dash else None
+    return (text[dash.end() :], day) if dash and day else (text, None)
 
 
 def _snippets(box: LexborNode) -> Iterator[LexborNode | None]:
@@ -151,21 +153,15 @@ def _without_more(node: LexborNode | None) -> str:
     return clean(text.removesuffix(visible_text(more))) if more is not None else text
 
 
-def _dated(text: str) -> tuple[str, str | None]:
-    dash = DASH.search(text, 0, 60)
-    day = date(text[: dash.start()]) if dash else None
-    return (text[dash.end() :], day) if dash and day else (text, None)
-
-
 def _text_after(box: LexborNode, title: Title) -> str:
     """The first long line below the title, links aside: the snippet of a box without known classes.
 
     On the page without JavaScript a box has few other lines, so a shorter one will do.
     """
     linked = [text for anchor in box.css("a") if (text := visible_text(anchor))]
-    own = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
-    long = next((line for line, length in own.items() if length > LONG), "")
-    return long or (max(own, key=own.__getitem__, default="") if title.mark.is_within(("plain_box",)) else "")
+    lengths = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
+    long = next((line for line, length in lengths.items() if length > LONG), "")
+    return long or (max(lengths, key=lengths.__getitem__, default="") if title.mark.is_within(("plain_box",)) else "")
 
 
 def _below(box: LexborNode, title: Title) -> Iterator[str]:
