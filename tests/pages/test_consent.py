@@ -17,8 +17,8 @@ GOOGLE = """
 """
 
 
-def test_googles_refusal_is_taken():
-    """Of the two forms the one that refuses is sent, in any language."""
+def test_googles_form_that_refuses_is_chosen():
+    """The form is recognised by its hidden field, in any language."""
     assert form(GOOGLE.encode(), URL) == Form(SAVE, "POST", {"gl": "DE", "set_eom": "true"})
 
 
@@ -30,14 +30,14 @@ def test_googles_refusal_is_taken():
         ('<button aria-label="Alle ablehnen"></button><button>Zustimmen</button>', {}),
     ],
 )
-def test_a_button_that_refuses_is_pressed_before_one_that_accepts(buttons, pressed):
-    """Buttons of other sites are told by their words; what is pressed is sent with the form's own fields."""
+def test_a_button_that_refuses_has_priority(buttons, pressed):
+    """Buttons of other sites are recognised by their text; the fields include the pressed button."""
     page = f'<form action="/choose?x=1" method="post"><input type="hidden" name="t" value="k">{buttons}</form>'
     assert form(page.encode(), URL) == Form("https://consent.example.com/choose?x=1", "POST", {"t": "k", **pressed})
 
 
-def test_a_form_without_a_method_is_fetched():
-    """A form is sent by GET unless it says otherwise, to its own page unless it says where."""
+def test_a_form_without_a_method_is_a_get_request():
+    """Without an action it is sent to its own page."""
     assert form(b"<form><button>I agree</button></form>", URL) == Form(URL, "GET", {})
 
 
@@ -51,13 +51,13 @@ def test_a_form_without_a_method_is_fetched():
         b'<h1>Over 18?</h1><form method="post"><button name="over18" value="yes">continue</button></form>',
     ],
 )
-def test_what_is_no_consent_form_is_left_alone(page):
-    """Searches, pages without forms, forms for scripts and questions for the age are not sent."""
+def test_other_forms_are_not_sent(page):
+    """Searches, pages without forms, forms for scripts and age checks have no submission."""
     assert form(page, URL) is None
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read(body):
-    """Whatever came: a form or none."""
+def test_any_bytes_are_accepted(body):
+    """Any bytes give a form or None."""
     assert form(b"<form><button>reject</button>" + body, URL) is not None
     form(body, URL)

@@ -1,4 +1,4 @@
-"""From opaque ids to addresses, with pages that come from a function."""
+"""The resolution of opaque ids to addresses, with a fake aggregator."""
 
 import asyncio
 from collections import Counter
@@ -23,22 +23,22 @@ EMPTY = b"<html></html>"
 
 
 class Aggregator:
-    """Answers as the sandbox does, after `seconds`, and counts; `broken` may answer or raise instead."""
+    """Returns the answers of the sandbox after `seconds`, and counts requests; `broken` may return a body or raise."""
 
     def __init__(self, broken=None, seconds=0.0):
         self.broken = broken
         self.seconds = seconds
-        self.asked = Counter()
-        self.now = 0
-        self.most = 0
+        self.requests = Counter()
+        self.active = 0
+        self.most_active = 0
 
     async def fetch(self, request):
         path = urlsplit(request.url).path
-        self.asked["call" if request.method == "POST" else path.rpartition("/")[0]] += 1
-        self.now += 1
-        self.most = max(self.most, self.now)
+        self.requests["call" if request.method == "POST" else path.rpartition("/")[0]] += 1
+        self.active += 1
+        self.most_active = max(self.most_active, self.active)
         await asyncio.sleep(self.seconds)
-        self.now -= 1
+        self.active -= 1
         body = self.broken(request) if self.broken else None
         return Response(request.url, body=self.answer(request) if body is None else body, request=request)
 
@@ -56,7 +56,7 @@ async def resolved(aggregator, ids=tuple(IDS), seconds=20.0):
 
 
 def of_articles(error):
-    """Raise the error for every article's page."""
+    """A function that raises the error for every article page."""
 
     def broken(request):
         if request.method == "GET":
@@ -67,32 +67,32 @@ def of_articles(error):
 
 @ensureDeferred
 async def test_every_id_is_resolved_with_one_call():
-    """Each id costs one page, all together one call, and at most a few pages are under way at once."""
+    """There is one page for each id, one call for all, and a limited number of concurrent pages."""
     aggregator = Aggregator(seconds=0.001)
     assert await resolved(aggregator) == IDS
-    assert aggregator.asked == {"/articles": len(IDS), "call": 1}
-    assert aggregator.most == AT_ONCE
+    assert aggregator.requests == {"/articles": len(IDS), "call": 1}
+    assert aggregator.most_active == AT_ONCE
 
 
 @ensureDeferred
-async def test_a_page_that_does_not_tell_is_asked_for_at_its_other_address():
-    """Where the first form of an article's page has no signature, the second is read."""
+async def test_a_page_without_a_signature_is_fetched_at_its_other_address():
+    """The second form of the page has the signature."""
     aggregator = Aggregator(lambda request: EMPTY if "/rss/" not in request.url and request.method == "GET" else None)
     assert await resolved(aggregator) == IDS
-    assert aggregator.asked == {"/articles": len(IDS), "/rss/articles": len(IDS), "call": 1}
+    assert aggregator.requests == {"/articles": len(IDS), "/rss/articles": len(IDS), "call": 1}
 
 
 @ensureDeferred
-async def test_an_address_that_a_page_shows_needs_no_call():
-    """A page of the old kind tells the address itself."""
+async def test_an_address_on_a_page_requires_no_call():
+    """An older page contains the address."""
     aggregator = Aggregator(lambda _: b'<c-wiz data-n-au="https://clay.example/a"></c-wiz>')
     assert await resolved(aggregator, ["CBMiabcdef"]) == {"CBMiabcdef": "https://clay.example/a"}
-    assert aggregator.asked == {"/articles": 1}
+    assert aggregator.requests == {"/articles": 1}
 
 
 @ensureDeferred
-async def test_what_one_page_lacks_costs_only_that_page():
-    """An id that cannot be resolved leaves the others alone."""
+async def test_an_unresolved_id_does_not_affect_the_others():
+    """An id whose page has no signature is left out."""
     wrong = list(IDS)[::10]
     aggregator = Aggregator(lambda request: EMPTY if any(one in request.url for one in wrong) else None)
     assert await resolved(aggregator) == {one: IDS[one] for one in IDS if one not in wrong}
@@ -100,17 +100,17 @@ async def test_what_one_page_lacks_costs_only_that_page():
 
 @pytest.mark.parametrize("error", [BlockedError("429", "denied"), UpstreamError("refused", "refused")])
 @ensureDeferred
-async def test_an_aggregator_that_refuses_is_not_pressed(error):
-    """After a block, or some failures in a row, no further page is asked for, and there is no call."""
+async def test_no_page_is_fetched_after_a_block_or_consecutive_failures(error):
+    """There is no call either."""
     aggregator = Aggregator(of_articles(error), seconds=0.001)
     assert await resolved(aggregator) == {}
-    assert aggregator.asked.total() <= AT_ONCE + MOST_FAILURES
+    assert aggregator.requests.total() <= AT_ONCE + MOST_FAILURES
 
 
 @pytest.mark.parametrize("body", [EMPTY, b")]}'\n\n[]", UpstreamError("500", "http_500")])
 @ensureDeferred
-async def test_a_call_that_fails_leaves_the_ids_unknown(body):
-    """Without an answer to the call nothing is found, and nothing is raised."""
+async def test_a_failed_call_resolves_no_ids(body):
+    """No error is raised."""
 
     def broken(request):
         if request.method == "POST" and isinstance(body, Exception):
@@ -121,8 +121,8 @@ async def test_a_call_that_fails_leaves_the_ids_unknown(body):
 
 
 @ensureDeferred
-async def test_what_was_learned_in_time_is_given_in_time():
-    """With a slow aggregator the call is made while there is time, for the pages that came."""
+async def test_addresses_are_returned_in_time():
+    """With a slow aggregator the call is made in time for the pages fetched so far."""
     begun = monotonic()
     found = await resolved(Aggregator(seconds=0.3), seconds=0.9)
     assert monotonic() - begun < 0.9
@@ -131,18 +131,18 @@ async def test_what_was_learned_in_time_is_given_in_time():
 
 
 @ensureDeferred
-async def test_pages_that_do_not_come_are_not_waited_for():
-    """When the time is over the answer is what is known, although fetches are still under way."""
+async def test_slow_pages_do_not_delay_the_result():
+    """At the end of the time the result is returned, although fetches are in progress."""
     begun, aggregator = monotonic(), Aggregator(seconds=0.6)
     assert await resolved(aggregator, seconds=0.2) == {}
     assert monotonic() - begun < 0.3
     await deferred_from_coro(asyncio.sleep(0.7))
-    assert (aggregator.now, aggregator.asked.total()) == (0, AT_ONCE)
+    assert (aggregator.active, aggregator.requests.total()) == (0, AT_ONCE)
 
 
 @ensureDeferred
-async def test_a_page_that_hangs_does_not_hold_up_the_others(monkeypatch):
-    """One page that does not come costs its own id, and not the time that there is."""
+async def test_a_page_that_hangs_does_not_delay_the_others(monkeypatch):
+    """A page has a time limit of its own."""
     monkeypatch.setattr(_news_links, "PAGE_SECONDS", 0.2)
     hanging, *others = IDS
     begun, aggregator = monotonic(), Aggregator()
@@ -161,8 +161,8 @@ async def test_a_page_that_hangs_does_not_hold_up_the_others(monkeypatch):
 
 
 @ensureDeferred
-async def test_without_time_nothing_is_asked():
-    """A query that is late already asks for no page."""
+async def test_without_time_nothing_is_fetched():
+    """A query after its deadline fetches no page."""
     aggregator = Aggregator()
     assert await resolved(aggregator, seconds=-1) == {}
-    assert not aggregator.asked
+    assert not aggregator.requests

@@ -16,39 +16,39 @@ from webdata.sandbox.sites._maps_pb import decode
 from webdata.spiders.google_maps import COUNTRIES, WORLD, GoogleMapsSpider, pages_ahead, record, request
 
 
-def asked(made):
-    return {name: value for name, (value,) in parse_qs(urlsplit(made.url).query).items()}
+def parameters(request):
+    return {name: value for name, (value,) in parse_qs(urlsplit(request.url).query).items()}
 
 
-def shown(made):
-    height, longitude, latitude = decode(asked(made)["pb"])[4][1].values()
+def viewport(made):
+    height, longitude, latitude = decode(parameters(made)["pb"])[4][1].values()
     return Viewport(height, longitude, latitude)
 
 
-def test_the_smallest_query():
-    """Terms alone are asked for in English, from the United States, without an offset."""
+def test_a_minimal_query_has_default_parameters():
+    """A query with only terms is in English, for the map of the United States, without an offset."""
     made = GoogleMapsSpider().request(MapsQuery(q="cafes & bars"))
-    fields = asked(made)
+    fields = parameters(made)
     assert urlsplit(made.url)[:3] == ("https", "www.google.com", "/search")
     assert fields.items() >= {"tbm": "map", "hl": "en", "gl": "us", "q": "cafes & bars"}.items()
     assert decode(fields["pb"]).keys() & {1, 7, 8} == {1, 7}
-    assert shown(made) == COUNTRIES["us"]
+    assert viewport(made) == COUNTRIES["us"]
 
 
-def test_language_and_country():
-    """The language is also the browser's, and the map shows the country; one of no list shows the world."""
+def test_a_query_has_the_map_of_its_country():
+    """The language is also in the header; a country without a map of its own has that of the world."""
     made = GoogleMapsSpider().request(MapsQuery(q="cafes", hl="pt-BR", gl="br"))
-    assert asked(made).items() >= {"hl": "pt-BR", "gl": "br"}.items()
+    assert parameters(made).items() >= {"hl": "pt-BR", "gl": "br"}.items()
     assert made.headers["Accept-Language"] == b"pt-BR,pt;q=0.9,en;q=0.8"
-    assert shown(made) == COUNTRIES["br"]
-    assert shown(GoogleMapsSpider().request(MapsQuery(q="cafes", gl="pt"))) == WORLD
+    assert viewport(made) == COUNTRIES["br"]
+    assert viewport(GoogleMapsSpider().request(MapsQuery(q="cafes", gl="pt"))) == WORLD
 
 
-def test_a_further_page():
-    """A further page is asked for at its offset, on the map of the first."""
+def test_a_further_page_has_an_offset_and_the_viewport_of_the_first():
+    """Both are in the `pb` parameter."""
     made = request(MapsQuery(q="cafes"), Viewport(900.5, -8.61, 41.15), 40)
-    assert decode(asked(made)["pb"])[8] == 40
-    assert shown(made) == Viewport(900.5, -8.61, 41.15)
+    assert decode(parameters(made)["pb"])[8] == 40
+    assert viewport(made) == Viewport(900.5, -8.61, 41.15)
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_a_further_page():
         (40, 0, 200, 0),
     ],
 )
-def test_pages_ahead(found, last, num, pages):
-    """Up to three pages are fetched at once, one behind a page that is not full, none where there are enough."""
+def test_up_to_three_pages_are_fetched_ahead(found, last, num, pages):
+    """After a page that is not full it is one page; with enough places it is none."""
     assert pages == pages_ahead(found, last, num)
 
 
-def test_a_record_is_ranked_anew():
-    """Places of several pages have one rank each, and the record says what was asked for."""
-    told = record(
+def test_a_record_ranks_the_places_of_all_pages():
+    """Its metadata repeat the query."""
+    page = record(
         [{"name": "a", "position": 1}, {"name": "b", "position": 1}], MapsQuery(q="x", num=40, hl="de"), "browser"
     )
-    assert [place["position"] for place in told["places"]] == [1, 2]
-    assert (told["search_engine"], told["result_count"]) == ("google_maps", 2)
-    assert told["metadata"] == {
+    assert [place["position"] for place in page["places"]] == [1, 2]
+    assert (page["search_engine"], page["result_count"]) == ("google_maps", 2)
+    assert page["metadata"] == {
         "schema": "maps.v1",
         "transport": "browser",
         "requested_count": 40,
@@ -89,11 +89,11 @@ def test_a_record_is_ranked_anew():
 
 
 class Offline(GoogleMapsSpider):
-    """The engine over the sandbox's site, without a network; `broken` are replies by offset."""
+    """The spider with the sandbox's site as its network; `broken` are replies by offset."""
 
     def download(self, request):
-        self.offsets.append(decode(asked(request)["pb"]).get(8))
-        self.views.append(shown(request))
+        self.offsets.append(decode(parameters(request)["pb"]).get(8))
+        self.viewports.append(viewport(request))
         return self.answered(request)
 
     async def answered(self, request):
@@ -106,7 +106,7 @@ class Offline(GoogleMapsSpider):
 @pytest.fixture
 def spider():
     made = Offline.from_crawler(get_crawler(Offline, {"ON_DEMAND": True, "SAMPLES": ""}))
-    made.offsets, made.views, made.broken = [], [], {}
+    made.offsets, made.viewports, made.broken = [], [], {}
     return made
 
 
@@ -125,40 +125,40 @@ async def names(spider, q, **fields):
 
 @pytest.mark.parametrize(("num", "pages"), [(1, 1), (20, 1), (21, 2), (45, 3), (100, 5), (200, 10)])
 @deferred_f_from_coro_f
-async def test_as_many_as_were_asked_for(spider, num, pages):
-    """So many places are fetched in so many pages, each once, and are in the site's order."""
+async def test_a_record_has_the_requested_number_of_places(spider, num, pages):
+    """The places are distinct and in the order of the site; no needless page is fetched."""
     given = await names(spider, "coffee", num=num)
     assert [int(name.rpartition(" ")[2]) for name in given] == list(range(1, num + 1))
     assert spider.offsets == [None, *range(20, 20 * pages, 20)]
 
 
 @deferred_f_from_coro_f
-async def test_the_map_stays_where_the_first_page_was(spider):
-    """Further pages are asked for on the map that the first page showed, all on the same."""
+async def test_further_pages_have_the_viewport_of_the_first_answer(spider):
+    """All further requests have the same viewport."""
     await names(spider, "coffee", num=60)
-    assert spider.views[0] == COUNTRIES["us"]
-    assert spider.views[1] == spider.views[2] != COUNTRIES["us"]
+    assert spider.viewports[0] == COUNTRIES["us"]
+    assert spider.viewports[1] == spider.viewports[2] != COUNTRIES["us"]
 
 
 @pytest.mark.parametrize("word", ["few", "loop"])
 @deferred_f_from_coro_f
-async def test_the_end_of_the_list(spider, word):
-    """Where there are fewer places, the answer has them all, and not one twice where the list begins anew."""
+async def test_a_search_with_fewer_places_returns_all_of_them(spider, word):
+    """A site that repeats its first places at the end adds no duplicates."""
     assert len(await names(spider, f"coffee sandbox:{word}", num=200)) == 27
     assert len(spider.offsets) <= 6
 
 
 @deferred_f_from_coro_f
-async def test_an_empty_page_is_asked_for_once_more(spider):
-    """Nothing is believed to be found before it was asked for with an offset of 0; then the answer is empty."""
+async def test_an_empty_first_page_is_requested_again(spider):
+    """The record is empty only if the request with an offset of 0 is empty as well."""
     one = await found(spider, "coffee sandbox:empty", num=200)
     assert (one.outcome, one.page["places"]) == ("empty", [])
     assert spider.offsets == [None, 0]
 
 
 @deferred_f_from_coro_f
-async def test_an_empty_page_that_was_not_true(spider):
-    """A first page that is empty for no reason is replaced by the second try, and the list goes on behind it."""
+async def test_a_second_request_replaces_an_empty_first_page(spider):
+    """The search continues after the places of the second request."""
     spider.broken[None] = (200, b')]}\'\n[["coffee",[[null]]]]')
     assert len(await names(spider, "coffee", num=30)) == 30
     assert spider.offsets == [None, 0, 20]
@@ -175,23 +175,23 @@ async def test_an_empty_page_that_was_not_true(spider):
     ],
 )
 @deferred_f_from_coro_f
-async def test_a_part_of_the_answer_is_none(spider, reply, error):
-    """Where a further page is not won there is no answer, and never a shorter one."""
+async def test_a_failed_page_fails_the_query(spider, reply, error):
+    """There is an error rather than a shorter record."""
     spider.broken[40] = reply
     with pytest.raises(error):
         await names(spider, "coffee", num=200)
 
 
 @deferred_f_from_coro_f
-async def test_what_goes_wrong_behind_the_end_does_not_matter(spider):
+async def test_a_failed_page_after_the_end_is_ignored(spider):
     """A page that was fetched ahead and is not needed may fail."""
     spider.broken[20] = (200, b')]}\'\n[["coffee",[[null]]]]')
     spider.broken[40] = (500, b"<html>Error</html>")
     assert len(await names(spider, "coffee", num=200)) == 20
 
 
-def test_a_saved_page_stands_alone():
-    """Without a crawler no further page is fetched."""
+def test_a_saved_page_has_no_further_pages():
+    """Without a crawler nothing is fetched; the query of the page is read."""
     assert not GoogleMapsSpider().online
     assert GoogleMapsSpider().shown_query(b')]}\'\n[["coffee",[[null]]]]') == {"q": "coffee"}
     assert GoogleMapsSpider().shown_query(b"<html>") == {}

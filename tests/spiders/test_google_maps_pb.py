@@ -25,27 +25,27 @@ PORTO = Viewport(15555.434913792185, -8.61, 41.15)
         ({6: {1: [{1: 86, 2: 86}, {1: 408, 2: 240}]}}, "!6m6!1m2!1i86!2i86!1m2!1i408!2i240"),
     ],
 )
-def test_encode(message, text):
-    """Fields have numbers and types, and a message counts all fields in it."""
+def test_a_message_is_encoded(message, text):
+    """Fields have numbers and types, and a message counts all its fields."""
     assert text == encode(message)
 
 
-def test_a_search():
-    """Terms, what the map shows, how many places, and everything else stand as the map itself writes them."""
+def test_a_search_has_the_parameters_of_the_map():
+    """Terms, viewport, page size and details have the format of requests of the map."""
     text = search("cafes", PORTO, None)
     assert text.startswith("!1scafes!4m8!1m3!1d15555.4349138!2d-8.61!3d41.15!3m2!1i1024!2i768!4f13.1!7i20!10b1!12m")
     assert "!19m4!2m3!1i360!2i120!4i8!20m14!2m2!1i203!2i100!3m2!2i4!5b1!6m6!" in text
 
 
-@pytest.mark.parametrize(("offset", "told"), [(None, None), (0, 0), (40, 40)])
-def test_a_page(offset, told):
-    """The first page has no offset unless it is asked for in the other way."""
+@pytest.mark.parametrize(("offset", "expected"), [(None, None), (0, 0), (40, 40)])
+def test_a_page_has_its_offset(offset, expected):
+    """An offset of None is left out."""
     fields = decode(search("cafés!", PORTO, offset))
-    assert (fields[1], fields[7], fields.get(8)) == ("cafés!", 20, told)
+    assert (fields[1], fields[7], fields.get(8)) == ("cafés!", 20, expected)
 
 
-def test_every_count_is_right():
-    """The site reads the parameter back: each message has as many fields as it says."""
+def test_every_message_counts_its_fields():
+    """The sandbox decodes the parameter, which requires right counts."""
     fields = decode(search("cafes", Viewport(4_500_000, -97, 38.5), 20))
     assert fields[4] == {1: {1: 4_500_000.0, 2: -97.0, 3: 38.5}, 3: {1: 1024, 2: 768}, 4: 13.1}
     assert {10, 12, 19, 20, 24} <= fields.keys()

@@ -17,7 +17,7 @@ from webdata.stores.memory import MemoryLinks
 from webdata.stores.sql import SqlLinks
 
 
-def asked(**fields):
+def parameters(**fields):
     request = GoogleNewsSpider().request(NewsQuery(**fields))
     assert request.url.startswith("https://news.google.com/rss/search?")
     return {name: value for name, (value,) in parse_qs(urlsplit(request.url).query).items()}
@@ -29,9 +29,9 @@ def spider(**settings):
     return GoogleNewsSpider.from_crawler(get_crawler(GoogleNewsSpider, own))
 
 
-def test_the_smallest_query():
-    """Terms alone are asked for in the American edition."""
-    assert asked(q="coffee & tea") == {"q": "coffee & tea", "hl": "en-US", "gl": "US", "ceid": "US:en"}
+def test_a_minimal_query_is_for_the_american_edition():
+    """A query with only terms has the default edition."""
+    assert parameters(q="coffee & tea") == {"q": "coffee & tea", "hl": "en-US", "gl": "US", "ceid": "US:en"}
 
 
 @pytest.mark.parametrize(
@@ -47,22 +47,22 @@ def test_the_smallest_query():
         ("DE:de", ("de-DE", "DE", "DE:de")),
     ],
 )
-def test_an_edition_becomes_three_parameters_that_agree(ceid, expected):
-    """Country and language are read in any letter case; those of Latin America are called as Google calls them."""
-    pairs = asked(q="coffee", ceid=ceid)
+def test_an_edition_sets_three_parameters_that_agree(ceid, expected):
+    """Country and language may have any letter case; Latin American languages have Google's names."""
+    pairs = parameters(q="coffee", ceid=ceid)
     assert (pairs["hl"], pairs["gl"], pairs["ceid"]) == expected
 
 
 @pytest.mark.parametrize("region", Region)
 def test_a_region_has_an_edition(region):
-    """Every region is asked for in its own edition, and an edition that is asked for stands above it."""
-    assert asked(q="coffee", region=region)["ceid"] == EDITIONS[region]
-    assert asked(q="coffee", region=region, ceid="AT:de")["ceid"] == "AT:de"
+    """Every region has an edition; an edition in the query has priority."""
+    assert parameters(q="coffee", region=region)["ceid"] == EDITIONS[region]
+    assert parameters(q="coffee", region=region, ceid="AT:de")["ceid"] == "AT:de"
 
 
 @given(st.text(max_size=12) | st.from_regex(r"[a-z]{2}:[a-z]{2}(-[a-z0-9]{2,4})?", fullmatch=True))
-def test_any_edition_is_understood_or_refused(ceid):
-    """Whatever is given for an edition is a query whose parameters agree, or an error that says what would be right."""
+def test_any_edition_is_accepted_or_refused(ceid):
+    """Any text gives parameters that agree, or an error with examples."""
     try:
         query, _ = NewsQuery.read([("q", "coffee"), ("ceid", ceid)])
     except QueryError as error:
@@ -70,19 +70,19 @@ def test_any_edition_is_understood_or_refused(ceid):
         assert problem["loc"] == ["query", "ceid"]  # most text is refused, some is not
         assert "such as ceid=US:en, ceid=BR:pt-419" in problem["msg"]
     else:
-        pairs = asked(q="coffee", ceid=query.ceid)
+        pairs = parameters(q="coffee", ceid=query.ceid)
         assert pairs["ceid"] == query.ceid
         assert pairs["ceid"].startswith(f"{pairs['gl']}:{pairs['hl'][:2]}")
         assert query == NewsQuery(q="coffee", ceid=query.ceid)
 
 
 def test_redirects_to_publishers_are_not_followed():
-    """Only Google itself is ever fetched, whatever an article's link redirects to."""
+    """Only Google is fetched, even if an article's link redirects."""
     assert GoogleNewsSpider.allowed_domains == ("google.com",)
 
 
-def test_the_store_of_links_comes_from_the_settings(tmp_path):
-    """Outside of the sandbox found addresses are kept in a file, inside in memory."""
+def test_the_settings_name_the_store_of_links(tmp_path):
+    """The sandbox has its own store, in memory."""
     file = ("webdata.stores.sql.SqlLinks", f"sqlite:///{tmp_path}/links.sqlite3")
     outside, inside = spider(RESOLVED_LINKS=file), spider(RESOLVED_LINKS=file, SANDBOX=True)
     assert isinstance(outside.store, SqlLinks)
@@ -91,8 +91,8 @@ def test_the_store_of_links_comes_from_the_settings(tmp_path):
     inside.closed("finished")
 
 
-def test_a_query_ends_a_little_before_its_deadline():
-    """Links are resolved until a second before the deadline, of a short one until a quarter of it is left."""
+def test_link_resolution_ends_before_the_deadline():
+    """It ends a second before the deadline, or after three quarters of a short one."""
     running = spider(DEADLINE=30)
     request = running.prepared(NewsQuery(q="coffee"))
 
@@ -103,8 +103,8 @@ def test_a_query_ends_a_little_before_its_deadline():
     assert (ends(30.0), ends(10.0), ends(2.0)) == (129.0, 109.0, 101.5)
 
 
-def test_a_feed_shows_what_was_searched():
-    """The terms are those of the feed's own link."""
+def test_the_query_of_a_saved_feed_is_read():
+    """The terms are in the link of the feed."""
     body = b"<rss><channel><link>https://news.google.com/search?q=coffee+shops&amp;hl=en</link></channel></rss>"
     assert GoogleNewsSpider().shown_query(body) == {"q": "coffee shops"}
     assert GoogleNewsSpider().shown_query(b"<html></html>") == {}

@@ -7,13 +7,13 @@ from webdata.spiders.google_video import GoogleVideoSpider
 from webdata.spiders.google_web import GoogleWebSpider
 
 
-def asked(spider, **fields):
+def parameters(spider, **fields):
     return {name: value for name, (value,) in parse_qs(urlsplit(spider.request(WebQuery(**fields)).url).query).items()}
 
 
-def test_it_is_the_web_search_in_the_vertical_of_videos():
-    """Every key of the web search is passed on, and `tbm` beside them."""
+def test_a_query_has_the_parameters_of_the_web_search_and_the_vertical_of_videos():
+    """Only `tbm` is added."""
     fields = {"q": "coffee", "num": 5, "start": 10, "gl": "at", "hl": "de", "lr": "lang_de", "tbs": "qdr:w"}
-    found = asked(GoogleVideoSpider(), **fields)
+    found = parameters(GoogleVideoSpider(), **fields)
     assert found.pop("tbm") == "vid"
-    assert found == asked(GoogleWebSpider(), **fields)
+    assert found == parameters(GoogleWebSpider(), **fields)

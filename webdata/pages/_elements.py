@@ -1,4 +1,4 @@
-"""Elements of a page: those around one, what a reader sees of their text, their attributes and pictures."""
+"""Elements of a page: their ancestors, visible text, attributes and pictures."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,57 +7,23 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.pages._text import clean
 
-UNSEEN = frozenset(
-    {
-        "-comment",
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "button",
-        "select",
-        "textarea",
-        "g-dialog",
-        "g-popup",
-        "g-snackbar",
-    }
-)
-BLOCKS = frozenset(
-    [
-        "div",
-        "p",
-        "li",
-        "ul",
-        "ol",
-        "tr",
-        "td",
-        "th",
-        "table",
-        "br",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "dl",
-        "dt",
-        "dd",
-        "block-component",
-    ]
-)
+UNSEEN = frozenset({
+    "-comment", "script", "style", "noscript", "template", "svg", "button", "select", "textarea", "g-dialog",
+    "g-popup", "g-snackbar",
+})  # fmt: skip
+BLOCKS = frozenset([
+    "div", "p", "li", "ul", "ol", "tr", "td", "th", "table", "br", "h1", "h2", "h3", "h4", "section", "article",
+    "header", "footer", "dl", "dt", "dd", "block-component",
+])  # fmt: skip
 DECORATION = re.compile(r"favicon|//fonts\.gstatic|//www\.gstatic|/images/branding/|\.svg$")
-"""Pictures that only decorate: icons of sites, marks of vendors."""
+"""Addresses of decorative pictures: icons of sites, logos."""
 
 DEPTH = 200
-"""How deep the text of a part may nest; deeper than any page, shallower than the interpreter's stack."""
+"""The greatest depth at which text is read; no page is deeper, and the interpreter's stack is."""
 
 
 def parsed(body: bytes) -> LexborNode:
-    """The root of a page; an empty one for bytes that hold no markup."""
+    """The root of a page; an empty one for bytes without markup."""
     root = LexborHTMLParser(body).root
     return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
 
@@ -70,14 +36,14 @@ def ancestry(node: LexborNode) -> Iterator[LexborNode]:
         here = here.parent
 
 
-def apart(
+def separate_boxes(
     groups: Sequence[Sequence[LexborNode]], root: LexborNode, taken: Callable[[LexborNode], bool]
 ) -> list[LexborNode]:
-    """The largest element for each group, under `root`, that holds none of the other groups and is not `taken`."""
+    """The largest element under `root` for each group that contains no other group and is not `taken`."""
     owners: dict[int, int] = {}
     for number, group in enumerate(groups):
         for node in group:
-            for around in below(root, node):
+            for around in ancestry_below(root, node):
                 key = around.mem_id
                 owners[key] = number if owners.get(key, number) == number else -1
     return [_largest(group[0], root, owners, taken) for group in groups]
@@ -88,14 +54,14 @@ def _largest(
 ) -> LexborNode:
     box = node
     own = owners.get(node.mem_id)
-    for around in below(root, node):
+    for around in ancestry_below(root, node):
         if owners[around.mem_id] != own or taken(around):
             break
         box = around
     return box
 
 
-def below(root: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
+def ancestry_below(root: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
     """An element and the elements around it, up to `root` and without it."""
     end = root.mem_id
     here: LexborNode | None = node
@@ -114,28 +80,28 @@ def enclosing(node: LexborNode, name: str, *values: str) -> LexborNode | None:
 
 
 def hidden(node: LexborNode) -> bool:
-    """Whether an element's own style takes it off the page.
+    """Whether the style of an element is `display:none`.
 
-    `visibility:hidden` does not count: tabbed panels start with it, and scripts show them.
+    `visibility:hidden` does not count: tabbed panels have it until scripts run.
     """
     style = node.attributes.get("style")
     return style is not None and "none" in style and "display:none" in style.replace(" ", "")
 
 
 def visible_text(node: LexborNode | None) -> str:
-    """The text of an element as a reader sees it, on one line."""
+    """The visible text of an element, on one line."""
     return clean("".join(_pieces(node))) if node is not None else ""
 
 
 def lines(node: LexborNode | None) -> list[str]:
-    """The text of an element as a reader sees it, a line for each block."""
+    """The visible text of an element, a line for each block."""
     if node is None:
         return []
     return [line for raw in "".join(_pieces(node)).split("\n") if (line := clean(raw))]
 
 
 def _pieces(node: LexborNode) -> list[str]:
-    """The pieces of text in an element, each block between line ends."""
+    """The visible text nodes of an element, with a newline before and after each block."""
     pieces: list[str] = []
     _collect(node, pieces, DEPTH)
     return pieces
@@ -161,12 +127,12 @@ def attribute(node: LexborNode | None, name: str) -> str:
 
 
 def texts(nodes: Iterable[LexborNode]) -> list[str]:
-    """What a reader sees of each element, the empty ones left out."""
+    """The visible text of each element that has any."""
     return [text for node in nodes if (text := visible_text(node))]
 
 
 def image(node: LexborNode | None) -> str | None:
-    """The address of the first picture in an element; pictures that scripts put in later have none."""
+    """The address of the first picture in an element that is no decoration; lazy ones may have none."""
     for picture in node.css("img") if node is not None else ():
         for name in ("src", "data-src"):
             address = attribute(picture, name)

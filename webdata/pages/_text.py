@@ -1,7 +1,6 @@
-"""Text, numbers, prices, ratings and dates as pages write them, over locales.
+"""Numbers, prices, ratings and dates in the visible text of pages, over locales.
 
-Everything here takes the text a person sees and gives a plain value, or None where the text does not say it.
-Nothing raises, whatever comes in.
+Each function takes a text and returns a plain value, or None where the text has none. None raises an error.
 """
 
 import re
@@ -18,7 +17,7 @@ MULTIPLIERS = {
     "萬": 1e4, "만": 1e4, "หมื่น": 1e4, "แสน": 1e5, "ล้าน": 1e6, "億": 1e8, "亿": 1e8, "억": 1e8,
     "ألف": 1e3, "آلاف": 1e3, "مليون": 1e6, "هزار": 1e3, "میلیون": 1e6, "χιλ": 1e3, "εκ": 1e6, "milj": 1e6,
 }  # fmt: skip
-"""Words behind a short number (`8.3K`, `1,2 mil`, `1.2万`), and what they multiply it by."""
+"""Multipliers by the term after a short number (`8.3K`, `1,2 mil`, `1.2万`)."""
 
 CURRENCIES = {
     "$": "USD", "US$": "USD", "CA$": "CAD", "C$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD",
@@ -29,7 +28,7 @@ CURRENCIES = {
     "ر.س.": "SAR", "ر.س": "SAR", "د.إ.": "AED", "د.إ": "AED", "ج.م.": "EGP", "ج.م": "EGP", "৳": "BDT", "₾": "GEL",
     "₼": "AZN", "₲": "PYG", "₡": "CRC", "₵": "GHS", "Rs.": None, "Rs": None, "kr.": None, "kr": None, "Fr.": "CHF",
 }  # fmt: skip
-"""What a page writes beside an amount, and the ISO 4217 code it stands for, where it stands for one."""
+"""Currency marks beside amounts, and the ISO 4217 code of each; None for a mark of several currencies."""
 
 CODES = (
     "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
@@ -63,7 +62,7 @@ MONTHS = (
     "जुल", "अग", "सित", "अक्टू", "नव", "दिस", "ιαν", "φεβ", "μαρ", "απρ", "μαΐ", "ιουν", "ιουλ", "αυγ", "σεπ",
     "οκτ", "νοε", "δεκ",
 )  # fmt: skip
-"""Names of months and their short forms, whole words only: "12 products" is no date."""
+"""Names of months and their short forms, matched as whole terms: "12 products" is no date."""
 
 AGO = (
     "ago", "geleden", "sedan", "siden", "temu", "назад", "тому", "önce", "lalu", "trước", "atrás", "fa", "पहले",
@@ -94,6 +93,7 @@ _GLUED = re.compile(
     r"|\d+\.\d{2}(?=\d+\.\d{2}(?!\d))"
     r"|\d{1,3}(?:\.\d{3})+(?:,\d{2})?(?=\d)"
 )
+"""The first of two amounts without a space between them: it ends after a group of three or after two decimals."""
 _STARS = re.compile(r"(?<![\d.,])\d(?:[.,٫]\d{1,2})?(?![\d.,]\d|\d)")
 _SCALE = re.compile(r"(?<!\d)[5٥۵५] ?(?:개 중|つ星のうち|つ星中|段階中|顆星中的|颗星中的|üzerinden|में से|-ből)")
 _DURATION = re.compile(r"(?:\d{1,2}:)?\d{1,3}:\d{2}")
@@ -108,7 +108,7 @@ _DATE = re.compile(
 
 
 class Price(NamedTuple):
-    """A price as shown, its amount, and its ISO 4217 currency where the text settles it."""
+    """A price: its text, its amount, and its ISO 4217 currency where the text is unambiguous."""
 
     text: str
     amount: float
@@ -116,7 +116,7 @@ class Price(NamedTuple):
 
 
 def clean(text: str | None) -> str:
-    """The text as one line: spaces folded, invisible and direction marks dropped."""
+    """The text on one line, with single spaces and without invisible and direction marks."""
     text = text or ""
     if not text.isascii() and _INVISIBLE.search(text):
         text = text.translate(INVISIBLE)
@@ -124,17 +124,17 @@ def clean(text: str | None) -> str:
 
 
 def folded(text: str | None) -> str:
-    """The text for comparing: only its letters and digits count, not their case or form."""
+    """The letters and digits of a text, for comparison: NFKC, case folded."""
     return "".join(char for char in unicodedata.normalize("NFKC", text or "").casefold() if char.isalnum())
 
 
 def number(text: str | None) -> float | None:
     """The first number of the text: `1,234.5`, `1.234,5`, `1 234`, `8.3K`, `1,2 mil`, `1.2万`."""
-    found = _NUMBER.search(text or "")
-    if not found:
+    match = _NUMBER.search(text or "")
+    if not match:
         return None
-    times = multiplier(text or "", found.end())
-    value = decimal(found.group(), short=times is not None)
+    times = multiplier(text or "", match.end())
+    value = decimal(match.group(), short=times is not None)
     return None if value is None else value * (times or 1)
 
 
@@ -145,21 +145,21 @@ def count(text: str | None) -> int | None:
 
 
 def multiplier(text: str, end: int) -> float | None:
-    """What the word that follows a number multiplies it by; None where none does."""
-    word = _CHARACTERS.match(text, end) or _WORD.match(text, end)
-    return MULTIPLIERS.get(word.group(1).casefold()) if word else None
+    """The multiplier after a number that ends at `end`; None without one."""
+    term = _CHARACTERS.match(text, end) or _WORD.match(text, end)
+    return MULTIPLIERS.get(term.group(1).casefold()) if term else None
 
 
 def decimal(digits: str, short: bool = False) -> float | None:
-    """Read digits with separators: the last one is the decimal mark, unless exactly three digits follow it.
+    """The value of digits with separators: the last one is the decimal mark, unless exactly three digits follow it.
 
-    `short` tells that a word such as K follows, before which a separator always is the decimal mark.
+    With `short`, for a number before a multiplier such as K, the last separator is always the decimal mark.
     """
     plain = re.sub(rf"['’٬{SPACES}]", "", digits).replace("٫", ".")
-    whole, mark, rest = plain.rpartition(max(".,", key=plain.rfind))
-    if not mark or (len(rest) == 3 and not short and whole != "0") or mark in whole:
+    whole, mark, decimals = plain.rpartition(max(".,", key=plain.rfind))
+    if not mark or (len(decimals) == 3 and not short and whole != "0") or mark in whole:
         return _float(plain.replace(".", "").replace(",", ""))
-    return _float(f"{re.sub('[.,]', '', whole)}.{rest}")
+    return _float(f"{re.sub('[.,]', '', whole)}.{decimals}")
 
 
 def _float(digits: str) -> float | None:
@@ -170,52 +170,47 @@ def _float(digits: str) -> float | None:
 
 
 def prices(text: str | None) -> list[Price]:
-    """Every price in the text, in order; amounts glued together (`฿1,2992,400`) are told apart."""
+    """Every price in the text, in order; amounts without a space between them (`฿1,2992,400`) are separated."""
     if not _DIGIT.search(text or ""):
         return []
-    return [price for found in _PRICE.finditer(text or "") if (price := _price(found)) is not None]
+    return [price for match in _PRICE.finditer(text or "") if (price := _price(match)) is not None]
 
 
 def price(text: str | None) -> Price | None:
-    """The first price in the text: the current one, where an old one follows it."""
+    """The first price in the text, which is the current one where an old one follows."""
     return next(iter(prices(text)), None)
 
 
-def _price(found: re.Match[str]) -> Price | None:
-    mark = found["before"] or found["after"]
-    digits = found["left"] or found["right"]
-    first = _first_amount(digits)
+def _price(match: re.Match[str]) -> Price | None:
+    mark = match["before"] or match["after"]
+    digits = match["left"] or match["right"]
+    glued = _GLUED.match(digits)
+    first = glued.group() if glued else digits
     amount = decimal(first)
     if amount is None:
         return None
-    shown = found.group().replace(digits, first, 1)
-    return Price(shown, amount, mark if mark in CODES else CURRENCIES[mark])
-
-
-def _first_amount(digits: str) -> str:
-    """Cut what is glued on: after a group of three that is followed by more digits, or a second decimal part."""
-    glued = _GLUED.match(digits)
-    return glued.group() if glued else digits
+    text = match.group().replace(digits, first, 1)
+    return Price(text, amount, mark if mark in CODES else CURRENCIES[mark])
 
 
 def rating(text: str | None) -> float | None:
     """A number of stars out of five: `4.7`, `Rated 4,7 out of 5`, `4.5/5`, `별 5개 중 4.7개`."""
     scale = _SCALE.search(text or "")
-    for found in _STARS.finditer(text or "", scale.end() if scale else 0):
-        value = decimal(found.group(), short=True)
+    for match in _STARS.finditer(text or "", scale.end() if scale else 0):
+        value = decimal(match.group(), short=True)
         if value is not None and 0 <= value <= 5:
             return value
     return None
 
 
 def duration(text: str | None) -> str | None:
-    """The text, if it is a running time such as `4:05` or `1:02:33`."""
-    shown = clean(text)
-    return shown if _DURATION.fullmatch(shown) else None
+    """The text, if it is a duration such as `4:05` or `1:02:33`."""
+    line = clean(text)
+    return line if _DURATION.fullmatch(line) else None
 
 
 def date(text: str | None) -> str | None:
     """The text, if it is a date or an age (`Dec 16, 2022`, `vor 3 Tagen`, `2 日前`) and nothing else."""
-    shown = clean(text).strip("—–-·, ")
-    may_be = 0 < len(shown) <= 40 and (_DIGIT.search(shown) or _DAYS.match(shown))
-    return shown if may_be and _DATE.search(shown) else None
+    line = clean(text).strip("—–-·, ")
+    may_be_date = 0 < len(line) <= 40 and (_DIGIT.search(line) or _DAYS.match(line))
+    return line if may_be_date and _DATE.search(line) else None

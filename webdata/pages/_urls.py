@@ -1,20 +1,20 @@
-"""Addresses taken apart; what is none gives nothing, never an error."""
+"""The parts of addresses; an invalid one gives None or {}, never an error."""
 
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 
 def split(href: str) -> SplitResult | None:
-    """The parts of an address; None where it has none."""
+    """The parts of an address; None for an invalid one."""
     try:
         parts = urlsplit(href)
-        parts.hostname  # noqa: B018  # reading it is what checks it
+        parts.hostname  # noqa: B018  # the property raises for an invalid host
     except ValueError:
         return None
     return parts
 
 
 def query(parts: SplitResult) -> dict[str, str]:
-    """The query of an address, the first value of each key."""
+    """The first value of each key in the query of an address; {} where it has more than 200 fields."""
     try:
         return {key: values[0] for key, values in parse_qs(parts.query, max_num_fields=200).items()}
     except ValueError:

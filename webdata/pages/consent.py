@@ -1,7 +1,8 @@
-"""The form on a consent page that refuses what can be refused, and lets the reader in.
+"""The form of a consent page, filled in to refuse cookies where the page offers that.
 
-Google's consent page (consent.google.com, consent.youtube.com) holds a form for each answer, which differ in the hidden
-field `set_eom`: `true` refuses. Other sites are read by the words on their buttons. Nobody's age is told.
+Google's consent page (consent.google.com, consent.youtube.com) has a form for each answer, which differ in the hidden
+field `set_eom`: `true` refuses. The forms of other sites are recognised by the text of their buttons. Forms that
+verify an age are never filled in.
 """
 
 import re
@@ -26,12 +27,12 @@ ACCEPTS = re.compile(
 )
 
 AGE = re.compile(r"over.?18|\b18\+|\bage.?(?:gate|check|verif)", re.IGNORECASE)
-"""What is asked for on other walls, and is not ours to tell."""
+"""The text of forms that verify an age."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What a browser would send for a form: `method` is GET or POST, `fields` with those of the button pressed."""
+    """The submission of a form: `method` is GET or POST, `fields` include those of the pressed button."""
 
     url: str
     method: str
@@ -39,33 +40,33 @@ class Form:
 
 
 def form(body: bytes, url: str) -> Form | None:
-    """The form of the consent page at a URL, to refuse if there is one, else to accept; None without either."""
+    """The submission for the consent page at a URL: one that refuses, else one that accepts, else None."""
     answers = [
-        (rank, _form(found, button, url))
-        for found in parsed(body).css("form")
-        if not AGE.search(found.html or "")
-        for button in found.css(BUTTON)
-        if (rank := _rank(found, button)) and _is_http(urljoin(url, found.attributes.get("action") or ""))
+        (rank, _form(element, button, url))
+        for element in parsed(body).css("form")
+        if not AGE.search(element.html or "")
+        for button in element.css(BUTTON)
+        if (rank := _rank(element, button)) and urlsplit(_target(element, url)).scheme in ("http", "https")
     ]
     return max(answers, key=lambda answer: answer[0])[1] if answers else None
 
 
-def _rank(found: LexborNode, button: LexborNode) -> int:
+def _target(element: LexborNode, url: str) -> str:
+    return urljoin(url, element.attributes.get("action") or "")
+
+
+def _rank(element: LexborNode, button: LexborNode) -> int:
     """2 for a button that refuses, 1 for one that accepts, 0 for another."""
-    if (eom := found.css_first("input[name=set_eom]")) is not None:
+    if (eom := element.css_first("input[name=set_eom]")) is not None:
         return 2 if eom.attributes.get("value") == "true" else 1
-    words = " ".join(filter(None, (button.text(), *map(button.attributes.get, ("value", "aria-label", "name", "id")))))
-    return 2 if REFUSES.search(words) else 1 if ACCEPTS.search(words) else 0
+    text = " ".join(filter(None, (button.text(), *map(button.attributes.get, ("value", "aria-label", "name", "id")))))
+    return 2 if REFUSES.search(text) else 1 if ACCEPTS.search(text) else 0
 
 
-def _form(found: LexborNode, button: LexborNode, url: str) -> Form:
-    inputs = [one for one in found.css("input") if (one.attributes.get("type") or "text") not in ("submit", "image")]
+def _form(element: LexborNode, button: LexborNode, url: str) -> Form:
+    inputs = [one for one in element.css("input") if (one.attributes.get("type") or "text") not in ("submit", "image")]
     fields = {name: one.attributes.get("value") or "" for one in inputs if (name := one.attributes.get("name"))}
     if name := button.attributes.get("name"):
         fields[name] = button.attributes.get("value") or ""
-    method = "POST" if (found.attributes.get("method") or "").upper() == "POST" else "GET"
-    return Form(urljoin(url, found.attributes.get("action") or ""), method, fields)
-
-
-def _is_http(url: str) -> bool:
-    return urlsplit(url).scheme in ("http", "https")
+    method = "POST" if (element.attributes.get("method") or "").upper() == "POST" else "GET"
+    return Form(_target(element, url), method, fields)

@@ -1,13 +1,14 @@
 """Google's image results, as a record.
 
-The page's script data has held the same record for each image since 2020, wherever it stands in them:
+Since 2020 the page's script data contains the same record for each image, at varying positions:
 `[0, docid, [thumbnail, height, width], [original, height, width], …, {"2003": [_, _, page, title, …, host, …]}]`.
-Where there is none, the data beside each tile (`rg_meta`, until 2019) are read, and then the tiles themselves.
+Without those, the data beside each tile (`rg_meta`, until 2019) are parsed, else the tiles themselves.
 """
 
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -23,23 +24,23 @@ from webdata.pages._urls import split
 from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
 
 MOST = 20
-"""Images of a record (spec.md, image response)."""
+"""Images of a record (docs/api.md)."""
 
 RECORD = re.compile(rb'\[\s*0\s*,\s*"[\w-]+"\s*,\s*\[\s*"')
 RECORD_BYTES = 16_384
-"""More than the longest record; so much is looked at from the start of each."""
+"""The bytes that are decoded from the start of a record; longer than the longest one."""
 ABOUT_PAGE = "2003"
 
 DATA = "div.rg_meta"
 
 COLUMNS = "#search, #islrg, #islmp"
-"""Where the results are; what a preview beside them shows are related images."""
+"""The elements with the results; a preview beside them has related images."""
 TILES = "[data-lpage][data-docid], [data-tbnid][data-ow]"
 VIEWS = 'a[href*="/imgres?"]'
 PREVIEWS = 'a[href]:has(img[src*="encrypted-tbn"])'
 RELATED = "data-rel"
 CACHE = "https://encrypted-tbn0.gstatic.com/images?q=tbn:"
-"""Before the id of an image: its thumbnail."""
+"""The address of a thumbnail, without the id of its image."""
 
 MESSAGES = "[role=heading], p, .card-section"
 NOTHING_FOUND = re.compile(
@@ -50,24 +51,24 @@ NOTHING_FOUND = re.compile(
 
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\ud800-\udfff]+")
 WEB_ADDRESS = re.compile(r"https?://[^\s\ud800-\udfff]+")
-HALF_CHARACTER = re.compile(r"[\ud800-\udfff]")
-"""What is left of a character beyond U+FFFF that the page cut in two."""
+SURROGATE = re.compile(r"[\ud800-\udfff]")
+"""A surrogate left of a character beyond U+FFFF that the page truncated."""
 ENDING = re.compile(r"\.(\w+)$")
 FORMATS = {
     "jpg": "jpeg", "jpeg": "jpeg", "jpe": "jpeg", "jfif": "jpeg", "png": "png", "apng": "apng", "gif": "gif",
     "webp": "webp", "svg": "svg+xml", "bmp": "bmp", "ico": "x-icon", "avif": "avif", "tif": "tiff", "tiff": "tiff",
     "heic": "heic",
 }  # fmt: skip
-"""Endings of file names, and what follows `image/` in the MIME type of each."""
+"""Endings of file names, and the subtype of their MIME type `image/…`."""
 
 
 def record(body: bytes, query: ImageQuery) -> ImagePage:
     """The record of a page of images, at most 20 of them.
 
-    Raises LayoutError for a page that holds no image and does not say that nothing was found.
+    Raises LayoutError for a page that has no image and does not report that there is none.
     """
     images = _images(body)
-    if not images and not _says_nothing(body, query.q):
+    if not images and not _reports_no_results(body, query.q):
         raise LayoutError("neither images nor a message that nothing was found")
     return {
         "image_results": images, "results": [], "ads": [], "ads_count": 0, "answers": [], "shopping_ads": [],
@@ -76,68 +77,69 @@ def record(body: bytes, query: ImageQuery) -> ImagePage:
 
 
 def _images(body: bytes) -> list[ImageResult]:
-    """The images that the first way to know finds, each of them once."""
-    for way in (_recorded, _described, _tiled):
-        found: dict[str, ImageResult] = {}
-        for key, image in way(body):
-            found.setdefault(key, image)
-            if len(found) == MOST:
+    """The distinct images of the first source that has any: script data, tile data, tiles."""
+    for source in (_script_images, _data_images, _tile_images):
+        images: dict[str, ImageResult] = {}
+        for key, image in source(body):
+            images.setdefault(key, image)
+            if len(images) == MOST:
                 break
-        if found:
-            return list(found.values())
+        if images:
+            return list(images.values())
     return []
 
 
-Found = Iterator[tuple[str, ImageResult]]
-"""Images, each with what tells it from the others."""
+KeyedImages = Iterator[tuple[str, ImageResult]]
+"""Images, each with a key that identifies it."""
 
 
-def _recorded(body: bytes) -> Found:
-    """The images of the script data; the pages of 2026 hold each record twice."""
+def _script_images(body: bytes) -> KeyedImages:
+    """The images of the script data; the pages of 2026 contain each record twice."""
     for start in RECORD.finditer(body):
         match _decoded(body[start.start() : start.start() + RECORD_BYTES].decode("utf-8", "replace")):
-            case [0, str(key), [thumbnail, *_], [src, int(height), int(width), *_], *rest]:
-                page, title, *about = _about_page(rest)
+            case [0, str(key), [thumbnail, *_], [src, int(height), int(width), *_], *details]:
+                page, title, *about = _source_page(details)
                 image = _image(thumbnail, Source(page, title, about), Original(src, width, height))
                 if image:
                     yield key, image
 
 
-def _about_page(rest: list[Any]) -> list[Any]:
-    """What the end of a record tells of the page: its address, its title, and more."""
-    named = next((part for part in rest if isinstance(part, dict)), {})
-    for part in (named.get(ABOUT_PAGE), *named.values()):
-        match part:
-            case [_, _, str(page), title, *about] if WEB_ADDRESS.match(page):
-                return [page, title, *about]
+def _source_page(details: list[Any]) -> list[Any]:
+    """The page of an image according to its record: address, title, and further values such as the host."""
+    named = next((part for part in details if isinstance(part, dict)), {})
+    values = [value for value in (named.get(ABOUT_PAGE), *named.values()) if isinstance(value, list)]
+    for value in values:
+        match value:
+            case [_, _, str(page), title, *_] if WEB_ADDRESS.match(page):
+                return [page, title, *chain(*values)]
     return [None, None]
 
 
-def _described(body: bytes) -> Found:
-    """The images of the data beside each tile."""
+def _data_images(body: bytes) -> KeyedImages:
+    """The images of the JSON beside each tile."""
     for node in LexborHTMLParser(body).css(DATA) if b"rg_meta" in body else ():
         match _decoded(node.text().strip()):
-            case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **rest}:
-                original = Original(src, width, height, rest.get("ity"))
-                image = _image(thumbnail, Source(page, rest.get("pt"), [rest.get("rh")]), original)
+            case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **others}:
+                original = Original(src, width, height, others.get("ity"))
+                image = _image(thumbnail, Source(page, others.get("pt"), [others.get("rh")]), original)
                 if image:
                     yield src, image
 
 
 def _decoded(text: str) -> Any:
-    """The JSON value that a text begins with; None where it begins with none."""
+    """The JSON value at the start of a text; None where there is none."""
     try:
         return json.JSONDecoder().raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
 
 
-def _tiled(body: bytes) -> Found:
-    """The images of the tiles, which tell the original's address only where a script has filled them in."""
+def _tile_images(body: bytes) -> KeyedImages:
+    """The images of the tiles; they have the original's address only where a script has run."""
     parser = LexborHTMLParser(body)
     columns = parser.css(COLUMNS)[:1] or parser.css("body")
-    found = ([node for column in columns for node in column.css(tiles)] for tiles in (TILES, VIEWS, PREVIEWS))
-    for tile in next(filter(None, found), []):
+    groups = ([node for column in columns for node in column.css(tiles)] for tiles in (TILES, VIEWS, PREVIEWS))
+    for tile in next(filter(None, groups), []):
         image = _tile(tile)
         if image and RELATED not in tile.attributes:
             yield image["image"]["src"], image
@@ -146,22 +148,22 @@ def _tiled(body: bytes) -> Found:
 def _tile(tile: LexborNode) -> ImageResult | None:
     links = [href for anchor in (tile, *tile.css("a[href]")) if (href := attribute(anchor, "href"))]
     view = next((parts for href in links if "/imgres?" in href and (parts := split(href))), None)
-    told = parameters(view) if view else {}
-    pages = (told.get("imgrefurl"), attribute(tile, "data-lpage"), *links)
+    values = parameters(view) if view else {}
+    pages = (values.get("imgrefurl"), attribute(tile, "data-lpage"), *links)
     page = next(filter(None, map(outside, pages)), None)
-    width, height = attribute(tile, "data-ow") or told.get("w"), attribute(tile, "data-oh") or told.get("h")
+    width, height = attribute(tile, "data-ow") or values.get("w"), attribute(tile, "data-oh") or values.get("h")
     title = _caption(tile).removesuffix(_domain(page or "", []))
-    return _image(_thumbnail(tile, told), Source(page, title, []), Original(told.get("imgurl"), width, height))
+    return _image(_thumbnail(tile, values), Source(page, title, []), Original(values.get("imgurl"), width, height))
 
 
-def _thumbnail(tile: LexborNode, told: dict[str, str]) -> str | None:
-    """The address of the thumbnail: the picture's own, else the one that the image's id stands for."""
-    key = attribute(tile, "data-docid") or attribute(tile, "data-tbnid") or told.get("tbnid")
+def _thumbnail(tile: LexborNode, values: dict[str, str]) -> str | None:
+    """The address of the thumbnail: that of the picture, else the one with the image's id."""
+    key = attribute(tile, "data-docid") or attribute(tile, "data-tbnid") or values.get("tbnid")
     return picture(tile) or (f"{CACHE}{key}" if key else None)
 
 
 def _caption(tile: LexborNode) -> str:
-    """What the picture is called, else the first line below it, up to the next picture."""
+    """The `alt` of the picture, else the first line around it, up to the next picture."""
     named = next((name for img in tile.css("img[alt]") if (name := clean(attribute(img, "alt")))), "")
     for around in ancestry(tile):
         if named or len(around.css("img")) > 1:
@@ -171,7 +173,7 @@ def _caption(tile: LexborNode) -> str:
 
 
 class Source(NamedTuple):
-    """What a page tells of the page that shows an image; anything may be in it."""
+    """The page of an image, as unchecked values."""
 
     page: Any
     title: Any
@@ -179,7 +181,7 @@ class Source(NamedTuple):
 
 
 class Original(NamedTuple):
-    """What a page tells of an original image."""
+    """An original image, as unchecked values."""
 
     src: Any
     width: Any
@@ -188,11 +190,11 @@ class Original(NamedTuple):
 
 
 def _image(thumbnail: Any, source: Source, original: Original) -> ImageResult | None:
-    """One result; None without a thumbnail or a page that it stands on."""
+    """One result; None without a thumbnail or a page."""
     cached, page, src = _whole(WEB_ADDRESS, thumbnail), _whole(WEB_ADDRESS, source.page), _whole(ADDRESS, original.src)
     if not cached or not page:
         return None
-    title = clean(HALF_CHARACTER.sub("\ufffd", source.title)) if isinstance(source.title, str) else ""
+    title = clean(SURROGATE.sub("\ufffd", source.title)) if isinstance(source.title, str) else ""
     return {
         "image": {"src": cached, "alt": title},
         "link": {"href": page, "title": title, "domain": _domain(page, source.about)},
@@ -207,7 +209,7 @@ def _image(thumbnail: Any, source: Source, original: Original) -> ImageResult | 
 
 
 def _whole(pattern: re.Pattern[str], value: Any) -> str | None:
-    """The value, if it is a text that the pattern matches from end to end."""
+    """The value, if it is a text that the whole pattern matches."""
     return value if isinstance(value, str) and pattern.fullmatch(value) else None
 
 
@@ -216,7 +218,7 @@ def _pixels(value: Any) -> str | None:
 
 
 def _domain(page: str, about: list[Any]) -> str:
-    """The page's host as the engine gives it, behind the site's name, which may look like one; else the address's."""
+    """The page's host among the values about it, after the site's name, which may look like one; else the address's."""
     parts = split(page)
     name = (parts.hostname if parts else None) or ""
     bare = name.removeprefix("www.")
@@ -224,14 +226,14 @@ def _domain(page: str, about: list[Any]) -> str:
 
 
 def _format(src: str | None, ending: Any) -> str:
-    """The MIME type by the ending that the data name, else by that of the address."""
-    found = ENDING.search((src or "").partition("?")[0].partition("#")[0])
-    endings = (ending, found.group(1).lower() if found else None)
+    """The MIME type of the ending in the data, else of the ending of the address."""
+    in_address = ENDING.search((src or "").partition("?")[0].partition("#")[0])
+    endings = (ending, in_address.group(1).lower() if in_address else None)
     return "image/" + next((FORMATS[one] for one in endings if isinstance(one, str) and one in FORMATS), "")
 
 
-def _says_nothing(body: bytes, terms: str) -> bool:
+def _reports_no_results(body: bytes, terms: str) -> bool:
     page = tree.page(body)
-    return empty.says_so(page, terms) or any(
+    return empty.reports_no_results(page, terms) or any(
         NOTHING_FOUND.search(visible_text(node)) for node in page.root.css(MESSAGES)
     )

@@ -1,7 +1,7 @@
-"""Google Maps: the answer of a search for places, alone or inside of a saved page of the map.
+"""Google Maps: the answer to a search for places, alone or within a saved page of the map.
 
-The answer is one tree of lists in which everything has a number instead of a name. It begins with `)]}'`, may stand in
-the member `d` of an object (`tch=1`), and is a string of `APP_INITIALIZATION_STATE` in a page of the map.
+The answer is a tree of lists whose fields have numbers instead of names. It begins with `)]}'`, may be the member `d`
+of an object (`tch=1`), and is a string of `APP_INITIALIZATION_STATE` in a page of the map.
 """
 
 import json
@@ -25,19 +25,19 @@ STATE = "APP_INITIALIZATION_STATE="
 STATE_PAYLOADS = 3
 
 TERMS = (0, 0)
-FOUND, FOUND_PLACE = (0, 1), 14
-"""Where an answer lists what was found, and where each row has its place."""
+ROWS, ROW_PLACE = (0, 1), 14
+"""The path to the rows of an answer, and the index of the place in a row."""
 LISTED, LISTED_PLACE = (64,), 1
-"""The same in the other shape that answers have; rows of ads have no place."""
-ALONE = 6
-"""Where the page of a single place has it."""
+"""The same in the other shape of answers; rows of ads have no place."""
+SINGLE = 6
+"""The index of the place in the answer for a single place."""
 VIEWPORT = (1, 0)
-SHORT = 20_000
-"""Bytes; an answer without places has less than a thousand, one with twenty of them more than this."""
+SHORT_ANSWER = 20_000
+"""Bytes; an answer without places has less than a thousand, one with twenty places more than this."""
 
 DATA_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}")
 ESCAPE = re.compile(r"\\u(00[2-7][0-9a-fA-F])")
-"""An escape that was escaped itself, as in some saved answers."""
+"""An escape whose backslash was escaped, as in some saved answers."""
 SCHEME = re.compile(r"^https?:", re.IGNORECASE)
 INTERNATIONAL = "+"
 
@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 
 class Viewport(NamedTuple):
-    """What a map shows: its height in metres, and its centre."""
+    """The visible part of a map: its height in metres, and its centre in degrees."""
 
     metres: float
     longitude: float
@@ -54,29 +54,29 @@ class Viewport(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """An answer as a tree, and how long it was."""
+    """An answer as a tree, and its length in bytes or characters."""
 
     tree: Tree
     size: int
 
 
 def record(body: bytes, query: MapsQuery) -> MapPlaces:
-    """The places of an answer, at most as many as were asked for.
+    """The places of an answer, at most `query.num`.
 
-    Raises LayoutError for what is no answer of a known shape, UpstreamError for one that was cut off.
+    Raises LayoutError for an answer of an unknown shape, UpstreamError for a truncated one.
     """
     payload = _payload(body)
     trees = _places(payload.tree)
-    if not trees and not _is_empty(payload):
+    if not trees and not _has_no_results(payload):
         raise LayoutError("places, or an answer without any")
     unique: dict[str, Tree] = {}
     for tree in trees:
         unique.setdefault(_data_id(tree), tree)
-    return {"places": [place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
+    return {"places": [_place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms that an answer repeats."""
+    """The search terms in an answer; None for a body that is no answer."""
     try:
         return _text(_payload(body).tree, *TERMS)
     except (LayoutError, UpstreamError):
@@ -84,14 +84,14 @@ def shown_query(body: bytes) -> str | None:
 
 
 def viewport(body: bytes) -> Viewport | None:
-    """Which part of the world was searched; None where an answer does not tell."""
-    shown = at(_payload(body).tree, *VIEWPORT)
-    numbers = [number for index in range(3) if (number := _number(shown, index)) is not None]
+    """The part of the world that was searched; None where an answer does not contain it."""
+    values = _value(_payload(body).tree, *VIEWPORT)
+    numbers = [number for index in range(3) if (number := _number(values, index)) is not None]
     return Viewport(*numbers) if len(numbers) == 3 else None
 
 
-def at(tree: Tree, *path: int) -> Tree:
-    """What stands at the end of a path of numbers; None where the path ends before."""
+def _value(tree: Tree, *path: int) -> Tree:
+    """The value at a path of indexes; None where the tree has no such path."""
     for index in path:
         if not isinstance(tree, list) or index >= len(tree):
             return None
@@ -128,21 +128,21 @@ def _wrapped(body: bytes) -> Payload:
 
 def _embedded(body: bytes) -> Payload:
     for payload in map(_answer, _state_texts(body)):
-        if _is_search(payload.tree) or _is_place(at(payload.tree, ALONE)):
+        if _is_search(payload.tree) or _is_place(_value(payload.tree, SINGLE)):
             return payload
     raise LayoutError("the answer inside of a page of the map")
 
 
 def _state_texts(body: bytes) -> Iterator[str]:
-    """The texts in the state of a page of the map that are answers; the state's lists have keys since 2025."""
-    _, found, text = body.decode("utf-8", "replace").partition(STATE)
-    if not found:
+    """The texts in the state of a page of the map that are answers; since 2025 the lists in the state have keys."""
+    _, marker, text = body.decode("utf-8", "replace").partition(STATE)
+    if not marker:
         raise LayoutError("the state of a page of the map")
     try:
         state, _ = json.JSONDecoder().raw_decode(text.lstrip())
     except (ValueError, RecursionError) as error:
         raise UpstreamError("the page was cut off", "truncated") from error
-    payloads = at(state, STATE_PAYLOADS)
+    payloads = _value(state, STATE_PAYLOADS)
     for group in payloads.values() if isinstance(payloads, dict) else [payloads]:
         for one in group if isinstance(group, list) else []:
             if isinstance(one, str) and one.startswith(PREFIX):
@@ -150,46 +150,47 @@ def _state_texts(body: bytes) -> Iterator[str]:
 
 
 def _is_search(tree: Tree) -> bool:
-    return _text(tree, *TERMS) is not None and isinstance(at(tree, *FOUND), list)
+    return _text(tree, *TERMS) is not None and isinstance(_value(tree, *ROWS), list)
 
 
 def _is_place(tree: Tree) -> bool:
     return bool(DATA_ID.fullmatch(_text(tree, 10) or "")) and _text(tree, 11) is not None
 
 
-def _is_empty(payload: Payload) -> bool:
-    """Whether it is the short answer to a search that found nothing, and not one of a shape that is not known."""
-    return payload.size < SHORT and _is_search(payload.tree) and not _holds_place(payload.tree)
+def _has_no_results(payload: Payload) -> bool:
+    """Whether it is the short answer without results, and not one of an unknown shape."""
+    return payload.size < SHORT_ANSWER and _is_search(payload.tree) and not _contains_place(payload.tree)
 
 
-def _holds_place(tree: Tree) -> bool:
-    """Whether there is anything like a place anywhere."""
-    waiting = [tree]
-    while waiting:
-        one = waiting.pop()
-        if _is_place(one):
+def _contains_place(tree: Tree) -> bool:
+    """Whether a tree contains a place at any path."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if _is_place(node):
             return True
-        if isinstance(one, list | dict):
-            waiting.extend(one if isinstance(one, list) else one.values())
+        if isinstance(node, list | dict):
+            pending.extend(node if isinstance(node, list) else node.values())
     return False
 
 
 def _places(tree: Tree) -> list[Tree]:
-    if _is_place(at(tree, ALONE)):
-        return [at(tree, ALONE)]
+    if _is_place(_value(tree, SINGLE)):
+        return [_value(tree, SINGLE)]
     if not _is_search(tree):
         return []
-    listed = [at(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
-    found = [at(row, FOUND_PLACE) for row in _list(tree, *FOUND)]
-    return [one for one in listed if one is not None] or [one for one in found if one is not None]
+    listed = [_value(row, LISTED_PLACE) for row in _list(tree, *LISTED)]
+    rows = [_value(row, ROW_PLACE) for row in _list(tree, *ROWS)]
+    return [one for one in listed if one is not None] or [one for one in rows if one is not None]
 
 
 def _data_id(tree: Tree) -> str:
-    return _required(_matching(DATA_ID, _text(tree, 10)), "the data_id of a place")
+    text = _text(tree, 10)
+    return _required(text if text and DATA_ID.fullmatch(text) else None, "the data_id of a place")
 
 
-def place(tree: Tree, position: int) -> MapPlace:
-    """A place. Raises LayoutError where it has no name, id or coordinates."""
+def _place(tree: Tree, position: int) -> MapPlace:
+    """A place; raises LayoutError for one without a name, an id or coordinates."""
     data_id = _data_id(tree)
     place_id = _text(tree, 78) or _text(tree, 227, 0, 4) or place_id_of(data_id)
     website = outside(_address(tree, 7, 0))
@@ -220,7 +221,7 @@ def place(tree: Tree, position: int) -> MapPlace:
 
 
 def place_id_of(data_id: str) -> str:
-    """The place id that says the same as a data_id: a protocol buffer with the two numbers of it."""
+    """The place id of a data_id: a protocol buffer with its two numbers, in base64url without padding."""
     cell, customer = (int(number, 16).to_bytes(8, "little") for number in data_id.split(":"))
     return urlsafe_b64encode(b"\n\x12\t" + cell + b"\x11" + customer).decode().rstrip("=")
 
@@ -231,7 +232,7 @@ def _review_count(tree: Tree) -> int | None:
 
 
 def _phone_e164(tree: Tree) -> str | None:
-    """The phone number as the world dials it, from a form of it that names its country."""
+    """The phone number in E.164, from a form of it with a country code."""
     forms = [_text(tree, 178, 0, 0), _text(tree, 178, 0, 3), *(_text(row, 0) for row in _list(tree, 178, 0, 1))]
     international = next((form for form in forms if form and form.startswith(INTERNATIONAL)), None)
     if international is None:
@@ -246,12 +247,12 @@ def _phone_e164(tree: Tree) -> str | None:
 
 
 def _thumbnail(tree: Tree) -> str | None:
-    """A photo of the place; where it has none, its owner's picture."""
+    """A photo of the place, else the picture of its owner."""
     return _link(tree, 72, 0, 0, 6, 0) or _link(tree, 72, 0, 1, 6, 0) or _link(tree, 37, 0, 0, 6, 0) or _link(tree, 157)
 
 
 def _opening_hours(tree: Tree) -> dict[str, str] | None:
-    """Hours by day, verbatim; the parts of a day with a break are joined by a comma."""
+    """Hours by day, verbatim; a comma joins the parts of a day with a break."""
     days = [(_text(row, 0), [_text(part, 0) for part in _list(row, 3)]) for row in _list(tree, 203, 0)]
     days = days or [(_text(row, 0), [*_texts(row, 1)]) for row in _list(tree, 34, 1)]
     return {day: ", ".join(filter(None, parts)) for day, parts in days if day and any(parts)} or None
@@ -267,7 +268,7 @@ def _address(tree: Tree, *path: int) -> str | None:
 
 
 def _text(tree: Tree, *path: int) -> str | None:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, str) and value.strip() else None
 
 
@@ -276,21 +277,17 @@ def _texts(tree: Tree, *path: int) -> list[str]:
 
 
 def _list(tree: Tree, *path: int) -> list[Tree]:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, list) else []
 
 
 def _number(tree: Tree, *path: int) -> float | None:
-    value = at(tree, *path)
+    value = _value(tree, *path)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _within(number: float | None, low: float, high: float) -> float | None:
     return number if number is not None and low <= number <= high else None
-
-
-def _matching(pattern: re.Pattern[str], text: str | None) -> str | None:
-    return text if text and pattern.fullmatch(text) else None
 
 
 def _required(value: T | None, what: str) -> T:

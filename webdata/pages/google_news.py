@@ -1,7 +1,7 @@
-"""Google News: its feeds, RSS and Atom, as `feedparser` reads them.
+"""Google News: its feeds, RSS and Atom, with the keys and values of `feedparser`.
 
-Feeds are read with feedparser's own settings but one: relative addresses inside of HTML are not made absolute, since
-the aggregator writes none; that is a third of the time.
+All settings are feedparser's defaults but one: relative addresses in HTML are not made absolute. The aggregator has
+none, and resolving them takes a third of the time.
 """
 
 import re
@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import Any, cast
 from urllib.parse import parse_qs
 
-import feedparser  # type: ignore[import-untyped]  # it comes without types
+import feedparser  # type: ignore[import-untyped]  # it has no types
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
@@ -29,9 +29,9 @@ KINDS: dict[type, set[str]] = {
     dict: {f"{name}_detail" for name in ("title", "summary", "generator", "publisher", "rights", "subtitle")}
     | {"source", "image"},
 }
-"""What feedparser gives for a feed's parts, unless the feed is very broken."""
+"""The types of feedparser's values by their keys; a very broken feed may have others."""
 MOST = 2**53
-"""The largest whole number that is one everywhere in JSON."""
+"""JSON parsers represent all integers up to this one exactly (RFC 8259, section 6)."""
 
 SEARCH_PATH = "/search"
 TOPIC_PATH = "/topics/"
@@ -42,15 +42,15 @@ PUBLISHER = "font"
 
 
 def record(body: bytes, query: NewsQuery) -> NewsPage:
-    """The record of a feed; with `query.resolve_links` the links that hold their publishers' addresses are resolved.
+    """The record of a feed; with `query.resolve_links`, links that contain the publisher's address are resolved.
 
-    Raises LayoutError for what is no feed, or one without articles that is not a search's; NotFoundError for the feed
-    that says there is none; UpstreamError for one that was cut off.
+    Raises LayoutError for a body that is no feed, or for a feed without articles that is not a search's; NotFoundError
+    for a feed that reports that it is not available; UpstreamError for a truncated one.
     """
     parsed = _parsed(body)
     entries = [_entry(entry) for entry in parsed["entries"]]
     feed = _checked(parsed["feed"], "the feed")
-    if entries and all(_is_apology(entry) for entry in entries):
+    if entries and all(_is_message(entry) for entry in entries):
         raise NotFoundError(f"the aggregator answers: {entries[0]['title'][:100]}")
     if not entries and not _is_empty_search(parsed):
         raise LayoutError("articles, or the feed of a search without any")
@@ -59,40 +59,40 @@ def record(body: bytes, query: NewsQuery) -> NewsPage:
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms that a search's feed names in its own link."""
+    """The search terms in the link of a search's feed."""
     try:
-        parts = ids.aggregator(str(_parsed(body)["feed"].get("link") or ""))
+        parts = ids.aggregator_url(str(_parsed(body)["feed"].get("link") or ""))
     except (LayoutError, UpstreamError):
         return None
     return parse_qs(parts.query).get("q", [None])[0] if parts else None
 
 
 def _parsed(body: bytes) -> dict[str, Any]:
-    """What feedparser gives for a feed, as plain data."""
+    """The value of feedparser for a feed, as plain data."""
     opening = OPENING.search(body[:OPENING_WITHIN])
     if not opening:
         raise LayoutError("a feed")
     end = body.rfind(CLOSING[opening[1]])
     if end < 0:
         raise UpstreamError("the feed was cut off", "truncated")
-    whole = body[:end] + CLOSING[opening[1]]  # feedparser takes a second for each few megabytes that may follow
-    text = NOT_XML.sub("", whole.decode("utf-8", "replace"))  # one such character would spoil the whole feed
+    whole = body[:end] + CLOSING[opening[1]]  # feedparser takes a second for each few megabytes after the end
+    text = NOT_XML.sub("", whole.decode("utf-8", "replace"))  # one such character makes the whole feed invalid
     try:
-        # A stream, since feedparser takes anything else for the name of a file or an address to fetch.
+        # A stream, since feedparser opens any other value as a file or fetches it as an address.
         parsed = feedparser.parse(BytesIO(text.encode()), resolve_relative_uris=False)
-    except Exception as error:  # feedparser's way with broken markup falls over in any way
+    except Exception as error:  # feedparser raises any exception on broken markup
         raise LayoutError("a feed that can be read") from error
     return cast(dict[str, Any], _plain({key: parsed.get(key) for key in ("feed", "entries", "bozo")}))
 
 
 def _plain(value: Any) -> Any:
-    """Feedparser's value as JSON has it: a `struct_time` is nine integers."""
+    """A value of feedparser as JSON: a `struct_time` is nine integers."""
     if isinstance(value, dict):
         return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()  # halves of surrogate pairs are no text
+        return value.encode("utf-8", "replace").decode()  # UTF-8 has no lone surrogates
     is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST)
     return value if is_plain else str(value)
 
@@ -104,44 +104,44 @@ def _entry(entry: dict[str, Any]) -> NewsEntry:
     if not ids.is_web_address(entry.get("link", "")) or "links" not in entry:
         raise LayoutError("the link of an article")
     if "guidislink" in entry:
-        entry["guidislink"] = bool(entry["guidislink"])  # a number where feedparser was not told
+        entry["guidislink"] = bool(entry["guidislink"])  # 0 in an entry without a guid
     return cast(NewsEntry, {**entry, "sub_articles": sub_articles(entry.get("summary", ""))})
 
 
-def _checked(told: dict[str, Any], of: str) -> dict[str, Any]:
-    """What is told of a feed or an article; raises LayoutError where a part is not of its kind."""
+def _checked(values: dict[str, Any], of: str) -> dict[str, Any]:
+    """The values of a feed or an article; raises LayoutError where one is not of its type."""
     for kind, names in KINDS.items():
-        for name in names & told.keys():
-            if not isinstance(told[name], kind):
+        for name in names & values.keys():
+            if not isinstance(values[name], kind):
                 raise LayoutError(f"the {name} of {of}")
-    return told
+    return values
 
 
-def _is_apology(entry: NewsEntry) -> bool:
-    """Whether it is no article, but a line that leads to the aggregator's front page ("This feed is not available")."""
-    parts = ids.aggregator(entry["link"])
+def _is_message(entry: NewsEntry) -> bool:
+    """Whether an entry is no article, but a message with a link to the front page ("This feed is not available")."""
+    parts = ids.aggregator_url(entry["link"])
     return parts is not None and parts.path in ("", "/")
 
 
 def _is_empty_search(parsed: dict[str, Any]) -> bool:
-    """Whether it is a whole feed of a search: one says that nothing was found by holding nothing."""
+    """Whether it is a valid feed of a search: such a feed reports no results by having no entries."""
     feed = parsed["feed"]
-    parts = ids.aggregator(str(feed.get("link") or ""))
+    parts = ids.aggregator_url(str(feed.get("link") or ""))
     return not parsed["bozo"] and bool(feed.get("title")) and parts is not None and parts.path == SEARCH_PATH
 
 
 def sub_articles(summary: str) -> list[SubArticle]:
-    """The articles of a cluster, the entry itself first; none where the summary is a single link."""
+    """The articles of a cluster, the entry itself first; [] where the summary is a single link."""
     if f"<{ITEM}" not in summary:
         return []
-    found = ((item, item.css_first(LINK)) for item in LexborHTMLParser(summary).css(ITEM))
-    return [_sub_article(item, link) for item, link in found if link is not None and _is_article(link)]
+    rows = ((item, item.css_first(LINK)) for item in LexborHTMLParser(summary).css(ITEM))
+    return [_sub_article(item, link) for item, link in rows if link is not None and _is_article(link)]
 
 
 def _is_article(link: LexborNode) -> bool:
-    """Whether it is a publisher's, or the aggregator's for an article: "View full coverage" and topics are none."""
+    """Whether a link leads to a publisher or to an article of the aggregator: topics and "full coverage" are none."""
     address = link.attributes["href"] or ""
-    return ids.is_web_address(address) and (not ids.aggregator(address) or ids.names_article(address))
+    return ids.is_web_address(address) and (not ids.aggregator_url(address) or ids.is_article_link(address))
 
 
 def _sub_article(item: LexborNode, link: LexborNode) -> SubArticle:
@@ -154,17 +154,17 @@ def _sub_article(item: LexborNode, link: LexborNode) -> SubArticle:
 
 
 def entities(entries: Iterable[NewsEntry]) -> list[NewsEntity]:
-    """Whom and what the aggregator names by linking to their topics, where a headline speaks of them."""
+    """The people and things whose topics the summaries link to, if a headline contains their name."""
     titles = "\n".join(entry["title"] for entry in entries).casefold()
-    found: dict[str, list[FeedLink]] = {}
+    links_by_name: dict[str, list[FeedLink]] = {}
     for name, address in _topics(entries):
         if name and name.casefold() in titles:
-            found.setdefault(name, []).append({"rel": "related", "type": "text/html", "href": address})
-    return [{"title": name, "links": topics} for name, topics in found.items()]
+            links_by_name.setdefault(name, []).append({"rel": "related", "type": "text/html", "href": address})
+    return [{"title": name, "links": topics} for name, topics in links_by_name.items()]
 
 
 def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:
-    """Names and links of topics in the summaries, each once."""
+    """The distinct names and links of topics in the summaries."""
     summaries = (entry.get("summary") or "" for entry in entries)
     pages = (LexborHTMLParser(summary) for summary in summaries if TOPIC_PATH in summary)
     topics = (link for page in pages for link in page.css(LINK) if _is_topic(link))
@@ -172,5 +172,5 @@ def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:
 
 
 def _is_topic(link: LexborNode) -> bool:
-    parts = ids.aggregator(link.attributes["href"] or "")
+    parts = ids.aggregator_url(link.attributes["href"] or "")
     return parts is not None and parts.path.startswith(TOPIC_PATH)

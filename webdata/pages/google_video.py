@@ -1,7 +1,7 @@
-"""Google's video results: the web page's structure, each result with what it shows of its video.
+"""Google's video results: the structure of the web results, each result with the metadata of its video.
 
-A result is a title inside a link that leads away, as on the web page. Where there are none of those, the results
-are built as the items of the web page's groups of videos: a heading inside a link, and no address beside it.
+A result is a title inside a link that leads away from Google. On a page without those the results are headings inside
+links without an address, the structure of the items in the carousels of videos on the page of web results.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import cast
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import Carousel, Result, ResultMetadata, WebPage
+from webdata.domain.records import Result, ResultMetadata, WebPage
 from webdata.pages import google_web
 from webdata.pages._elements import image, lines, visible_text
 from webdata.pages._google import organic, tree
@@ -23,49 +23,48 @@ from webdata.resources.web_search import WebQuery
 SNIPPET = ".ITZIwc, .qCr3Hd"
 PUBLISHER = ".gqF9jc, .WRu9Cd, .Sg4azc, .VuuXrf"
 ROW_LENGTH = 80
-"""Characters; what is told of a video stands in shorter lines."""
+"""Characters; lines with metadata are shorter."""
 DOTS = re.compile(r"[·•]")
 LABEL = re.compile(r"^[^\W\d_]+: ")
-"""What stands before a value without JavaScript: `Duration: 4:05`."""
+"""The label of a value on the page without JavaScript: `Duration: 4:05`."""
 
 
 def record(body: bytes, query: WebQuery) -> WebPage:
     """The record of a page of videos; `query.num` cuts the results, not the other parts.
 
-    Raises LayoutError for a page that holds nothing asked for and does not say that nothing was found.
+    Raises LayoutError for a page that has no content and does not report that there is none.
     """
     page = tree.page(body)
     titles = organic.titles(page) or list(_headed(page))
     parts = google_web.all_parts(page, titles)
     for title, (_, result) in zip(titles, parts.results, strict=True):
-        _tell_of_video(page, title, result)
+        _add_metadata(page, title, result)
     links = {title.link for title in titles}
-    parts.carousels = [(order, one) for order, one in parts.carousels if not links.issuperset(_links(one))]
+    parts.carousels = [
+        (order, one) for order, one in parts.carousels if not links.issuperset(item["link"] for item in one["items"])
+    ]
     return google_web.web_page(page, parts, query)
 
 
-def _links(carousel: Carousel) -> Iterator[str | None]:
-    return (item["link"] for item in carousel["items"])
-
-
 def _headed(page: Page) -> Iterator[Title]:
-    """Titles that are headings in a link without more, the first of each link."""
+    """Headings inside a link, or around one on mobile pages; the first of each link."""
     seen: set[str] = set()
     for mark in page.of("heading"):
-        anchor = mark.within("link")
-        link = _leads_to(mark, anchor.node) if anchor else None
-        text = next(iter(lines(mark.node)), "")
-        if anchor and link and text and link not in seen and not page.is_hidden(anchor.node):
+        around = mark.within("link")
+        anchors = [around.node] if around else mark.node.css("a[href]")
+        anchor, link = next(((one, link) for one in anchors if (link := _target(mark, one))), (None, None))
+        text = next((row for row in lines(mark.node) if duration(row) is None), "")
+        if anchor and link and text and link not in seen and not page.is_hidden(anchor):
             seen.add(link)
-            yield Title(mark, text, anchor.node, link)
+            yield Title(mark, text, anchor, link)
 
 
-def _leads_to(heading: Mark, anchor: LexborNode) -> str | None:
-    return None if heading.stands_in(organic.ELSEWHERE) or is_paid(anchor) else outside(destination(anchor.attributes))
+def _target(heading: Mark, anchor: LexborNode) -> str | None:
+    return None if heading.is_within(organic.EXCLUDED) or is_paid(anchor) else outside(destination(anchor.attributes))
 
 
-def _tell_of_video(page: Page, title: Title, result: Result) -> None:
-    """Add to a result what its box shows of the video."""
+def _add_metadata(page: Page, title: Title, result: Result) -> None:
+    """Add to a result the metadata of its video."""
     box = page.box(title.anchor)
     rows = [row for row in lines(box) if len(row) < ROW_LENGTH and row != title.text]
     publisher = _publisher(box, rows)
@@ -73,19 +72,19 @@ def _tell_of_video(page: Page, title: Title, result: Result) -> None:
     result["description"] = _description(visible_text(box.css_first(SNIPPET)) or result["description"], rows, publisher)
     result["metadata"] |= _metadata(box, rows, publisher)
     attributes = result["metadata"].pop("attributes", [])
-    if kept := [text for text in attributes if text not in publisher]:
-        result["metadata"]["attributes"] = kept
+    if others := [text for text in attributes if text not in publisher]:
+        result["metadata"]["attributes"] = others
 
 
 def _publisher(box: LexborNode, rows: list[str]) -> list[str]:
-    """The site that shows the video, and whose channel it is on, as far as the box names them."""
+    """The site of the video and its channel, as far as the box names them."""
     known = [_names(visible_text(node)) for node in box.css(PUBLISHER)]
     pairs = known or [names for row in rows if not row[0].isdigit() and len(names := _names(row)) > 1]
     return max(pairs, key=len, default=[])[:2]
 
 
 def _description(text: str, rows: list[str], publisher: list[str]) -> str:
-    """A snippet without the lines in it that hold nothing but times; "" where it is the publisher's line."""
+    """A snippet without its lines of dates and durations; "" where it is the line of the publisher."""
     for row in rows:
         if row in text and not _names(row):
             text = clean(text.replace(row, "", 1))
@@ -94,18 +93,18 @@ def _description(text: str, rows: list[str], publisher: list[str]) -> str:
 
 def _metadata(box: LexborNode, rows: list[str], publisher: list[str]) -> ResultMetadata:
     values = [part for row in rows for part in _parts(row)]
-    time = next((found for value in values if (found := duration(value))), None)
-    day = next((found for value in values if not duration(value) and (found := date(value))), None)
+    time = next((text for value in values if (text := duration(value))), None)
+    day = next((text for value in values if not duration(value) and (text := date(value))), None)
     source, channel = (*publisher, None, None)[:2]
-    told = {"duration": time, "channel": channel, "source": source, "date": day, "thumbnail": image(box)}
-    return cast(ResultMetadata, {name: value for name, value in told.items() if value})
+    metadata = {"duration": time, "channel": channel, "source": source, "date": day, "thumbnail": image(box)}
+    return cast(ResultMetadata, {name: value for name, value in metadata.items() if value})
 
 
 def _names(text: str) -> list[str]:
-    """The parts of a line that are no times."""
+    """The parts of a line that are neither date nor duration."""
     return [part for part in _parts(text) if not date(part) and not duration(part)]
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between the dots of a line, without the labels."""
+    """The parts of a line between its dots, without labels."""
     return [part for raw in DOTS.split(text) if (part := LABEL.sub("", clean(raw)))]

@@ -1,13 +1,11 @@
 """Google's web results: the HTML results page in any of its layouts since 2018, as a record.
 
-Desktop, mobile, and the page without JavaScript differ in their classes, and classes change; what a heading, a link
-and a few attributes are to each other has lasted. `_google` holds one module for each part of the page.
+The pages for desktops, for mobiles and without JavaScript differ in their classes, and classes change; the relations
+between headings, links and a few attributes are stable. `_google` has one module for each part of the page.
 """
 
 from dataclasses import dataclass
 from typing import TypeVar
-
-from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.domain.records import (
@@ -37,7 +35,7 @@ from webdata.pages._google import (
     tree,
 )
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page
+from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean
 from webdata.resources.web_search import WebQuery
 
@@ -45,53 +43,53 @@ SEARCH_BOX = "textarea[name=q], input[name=q]"
 TITLE = "title"
 TITLE_END = " - "
 
-Placed = TypeVar("Placed", Result, Ad, Place, Carousel)
-"""What has a rank of its own in the main column."""
+Ranked = TypeVar("Ranked", Result, Ad, Place, Carousel)
+"""An item with a rank of its own in the main column."""
 
 
 def record(body: bytes, query: WebQuery) -> WebPage:
     """The record of a results page; `query.num` cuts the results, not the other parts.
 
-    Raises LayoutError for a page that holds nothing asked for and does not say that nothing was found.
+    Raises LayoutError for a page that has no content and does not report that there is none.
     """
     page = tree.page(body)
     return web_page(page, all_parts(page, organic.titles(page)), query)
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms as the page itself shows them: in its search box, else in its title."""
+    """The search terms on the page: in its search box, else in its title."""
     return _shown_query(tree.page(body))
 
 
 @dataclass(slots=True)
 class Parts:
-    """What each part found, each thing with its place in the page's order."""
+    """The items of each part, each with its order in the page."""
 
-    results: Found[Result]
-    ads: Found[Ad]
-    shopping: Found[ShoppingAd]
-    answers: Found[Answer]
-    places: Found[Place]
-    carousels: Found[Carousel]
-    questions: Found[RelatedQuestion]
-    searches: Found[RelatedSearch]
+    results: Ordered[Result]
+    ads: Ordered[Ad]
+    shopping: Ordered[ShoppingAd]
+    answers: Ordered[Answer]
+    places: Ordered[Place]
+    carousels: Ordered[Carousel]
+    questions: Ordered[RelatedQuestion]
+    searches: Ordered[RelatedSearch]
     company: Company
 
     @property
-    def hold_content(self) -> bool:
+    def have_content(self) -> bool:
         return any((self.results, self.answers, self.places, self.carousels))
 
     def ranks(self) -> dict[int, int]:
-        """The rank of each block of the main column by its place; shopping ads are one block, and so are questions."""
-        single = (self.results, self.ads, self.answers, self.places, self.carousels)
-        orders = {order for found in single for order, _ in found} | {
-            found[0][0] for found in (self.shopping, self.questions) if found
+        """The rank of each block of the main column by its order; shopping ads count as one, and so do questions."""
+        items = (self.results, self.ads, self.answers, self.places, self.carousels)
+        orders = {order for part in items for order, _ in part} | {
+            part[0][0] for part in (self.shopping, self.questions) if part
         }
         return {order: rank for rank, order in enumerate(sorted(orders), 1)}
 
 
 def all_parts(page: Page, titles: list[Title]) -> Parts:
-    """What a page holds whose results have these titles."""
+    """The parts of a page whose results have these titles."""
     heads = ads.heads(page)
     starts = [title.anchor for title in titles] + [head.mark.node for head in heads]
     starts += [mark.node for mark in (*carousels.headings(page), *page.of("question"))]
@@ -111,22 +109,22 @@ def all_parts(page: Page, titles: list[Title]) -> Parts:
 
 def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
     """The record of a page with these parts; raises LayoutError as `record` does."""
-    if not parts.hold_content and not empty.says_so(page, query.q, _shown_query(page)):
+    if not parts.have_content and not empty.reports_no_results(page, query.q, _shown_query(page)):
         raise LayoutError("neither results nor a message that nothing was found")
-    if not parts.results and empty.is_partly_read(page, repr(parts)):
+    if not parts.results and empty.is_partly_parsed(page, repr(parts)):
         raise LayoutError("links to several sites, and none read as a result")
     ranks = parts.ranks()
     first_pack = parts.places[0][0] if parts.places else None
-    carousel = _placed(parts.carousels, ranks)
-    adverts = _placed(parts.ads, ranks)
+    carousel = _ranked(parts.carousels, ranks)
+    text_ads = _ranked(parts.ads, ranks)
     return {
-        "results": _placed(parts.results, ranks)[: query.num],
-        "ads": adverts,
-        "ads_count": len(adverts),
+        "results": _ranked(parts.results, ranks)[: query.num],
+        "ads": text_ads,
+        "ads_count": len(text_ads),
         "answers": [answer for _, answer in parts.answers],
         "shopping_ads": [ad for _, ad in parts.shopping],
-        "places": _placed([found for found in parts.places if found[0] == first_pack], ranks),
-        "local_businesses": _placed([found for found in parts.places if found[0] != first_pack], ranks),
+        "places": _ranked([place for place in parts.places if place[0] == first_pack], ranks),
+        "local_businesses": _ranked([place for place in parts.places if place[0] != first_pack], ranks),
         "related_searches": [search for _, search in parts.searches],
         "related_questions": [question for _, question in parts.questions],
         "carousel": carousel,
@@ -138,25 +136,21 @@ def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
     }
 
 
-def _placed(found: Found[Placed], ranks: dict[int, int]) -> list[Placed]:
-    """The things of one part with their positions: among themselves, and in the main column."""
-    for position, (order, item) in enumerate(found, 1):
+def _ranked(items: Ordered[Ranked], ranks: dict[int, int]) -> list[Ranked]:
+    """The items of a part, with their positions in it and in the main column."""
+    for position, (order, item) in enumerate(items, 1):
         item["position"] = position
         item["realPosition"] = ranks[order]
-    return [item for _, item in found]
+    return [item for _, item in items]
 
 
 def _shown_query(page: Page) -> str | None:
-    written = (_written(box) for box in page.root.css(SEARCH_BOX))
-    return next((text for text in written if text), None) or _titled(page)
+    written = (clean(attribute(box, "value") or box.text()) for box in page.root.css(SEARCH_BOX))
+    return next(filter(None, written), None) or _query_in_title(page)
 
 
-def _written(box: LexborNode) -> str:
-    return clean(attribute(box, "value") or box.text())
-
-
-def _titled(page: Page) -> str | None:
-    """The search terms in the title: `terms - Google Search`, whatever the language says for it."""
+def _query_in_title(page: Page) -> str | None:
+    """The search terms in the title: `terms - Google Search`, in any language."""
     title = page.root.css_first(TITLE)
     terms, dash, engine = clean(title.text() if title is not None else "").rpartition(TITLE_END)
     return terms if dash and "google" in engine.casefold() else None

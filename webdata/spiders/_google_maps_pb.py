@@ -1,7 +1,7 @@
 """The `pb` parameter of Google Maps: a protocol buffer written as text.
 
-`!<field><type><value>` a field; a message (`m`) has the count of the fields in it for a value, those of the messages
-in it included. What is asked for is what the map itself asks a browser without an account for (captured 2026-07-31).
+A field is `!<field><type><value>`; the value of a message (`m`) is the number of its fields, including those of nested
+messages. The requested details are those that the map requests for a browser without an account (2026-07-31).
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Union
 from webdata.pages.google_maps import Viewport
 
 PAGE_SIZE = 20
-"""Places a page; more are not given."""
+"""The largest number of places a page."""
 
 
 class Choice(int):
@@ -18,12 +18,12 @@ class Choice(int):
 
 
 class Single(float):
-    """A number of single precision."""
+    """A single-precision number."""
 
 
 Scalar = bool | int | float | str
 Message = Mapping[int, Union[Scalar, "Message", list["Message"]]]
-"""Fields by their numbers; a list is a field that is repeated."""
+"""Fields by their numbers; a list is a repeated field."""
 
 ESCAPES = str.maketrans({"*": "*2A", "!": "*21"})
 
@@ -72,15 +72,15 @@ DETAILS: Message = {
     55: True,
     89: True,
 }
-"""Which details of a place are asked for: among them hours, phone, categories, reviews."""
+"""The requested details of a place, such as hours, phone number, categories and reviews."""
 
 
 def search(terms: str, viewport: Viewport, offset: int | None) -> str:
-    """The `pb` of a page of places; `offset` None leaves it out, which is another way to say 0."""
+    """The `pb` of a page of places; an `offset` of None is left out, which means 0."""
     paging: Message = {7: PAGE_SIZE} if offset is None else {7: PAGE_SIZE, 8: offset}
-    seen: Message = {number: float(value) for number, value in enumerate(viewport, 1)}
-    shown: Message = {1: seen, 3: SCREEN, 4: CAMERA_ANGLE}
-    return encode({1: terms, 4: shown, **paging, 10: True, 12: FEATURES, 19: ICONS, 20: PHOTOS, 24: DETAILS})
+    position: Message = {number: float(value) for number, value in enumerate(viewport, 1)}
+    visible: Message = {1: position, 3: SCREEN, 4: CAMERA_ANGLE}
+    return encode({1: terms, 4: visible, **paging, 10: True, 12: FEATURES, 19: ICONS, 20: PHOTOS, 24: DETAILS})
 
 
 def encode(message: Message) -> str:

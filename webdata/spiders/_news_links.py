@@ -1,4 +1,4 @@
-"""From the news aggregator's opaque ids to publishers' addresses: an article page an id, then one call for all."""
+"""Resolves the news aggregator's opaque ids to publishers' addresses: an article page for each, one call for all."""
 
 import asyncio
 import logging
@@ -19,30 +19,29 @@ logger = logging.getLogger(__name__)
 
 SITE = "https://news.google.com"
 ARTICLES = (f"{SITE}/articles/", f"{SITE}/rss/articles/")
-"""Where an article's page is: the second is asked where the first does not tell."""
-CALL = f"{SITE}/_/DotsSplashUi/data/batchexecute?rpcids={articles.CALL}"
+"""The addresses of article pages; the second is fetched where the first has neither signature nor address."""
+CALL = f"{SITE}/_/DotsSplashUi/data/batchexecute?rpcids={articles.RPC_ID}"
 FORM = "application/x-www-form-urlencoded;charset=UTF-8"
 
 AT_ONCE = 25
-"""Article pages that are fetched at once: a hundred of 300 ms each take 1.2 s."""
+"""The number of concurrent article pages: a hundred of 300 ms each take 1.2 s."""
 PAGE_SECONDS = 6.0
-"""After which an article's page is no longer waited for: one that hangs must not hold up all the others."""
+"""The time limit of an article's page, so that one that hangs does not delay all others."""
 MOST_FAILURES = 3
-"""After so many in a row no further page is asked for."""
+"""The number of consecutive failures after which no further page is fetched."""
 PAGES_SHARE = 0.75
-"""Of the time that there is; the rest is for the call."""
+"""The share of the available time for pages; the call has the remaining time."""
 PAGE_AND_CALL = 2.5
-"""How many times as long as the last page another one may take together with the call, before it is not begun."""
+"""A page is begun only if the remaining time is more than this multiple of the duration of the last page."""
 
 Fetch = Callable[[Request], Awaitable[Response]]
 
 
 class Resolution:
-    """The way from ids to addresses, for one query.
+    """Resolves ids to addresses for one query.
 
-    `fetch` gets a page or raises FetchError; `locale` are the parameters of the edition; `ends` is when the addresses
-    that were found by then are wanted, by the monotonic clock. Fetches still under way then are left to end by
-    themselves.
+    `fetch` returns a page or raises FetchError; `locale` are the parameters of the edition; `ends` is the time by the
+    monotonic clock at which `addresses` returns what it has. Fetches in progress at that time are not cancelled.
     """
 
     def __init__(self, fetch: Fetch, locale: dict[str, str], ends: float):
@@ -51,85 +50,85 @@ class Resolution:
         self._ends = ends
         self._waiting: deque[str] = deque()
         self._signed: dict[str, Signed] = {}
-        self._found: dict[str, str] = {}
+        self._addresses: dict[str, str] = {}
         self._failures = 0
         self._page_seconds = 0.0
 
     async def addresses(self, ids: Collection[str]) -> dict[str, str]:
-        """The addresses of as many of the ids as can be learned in time."""
+        """The addresses of the ids that can be resolved in time."""
         self._waiting.extend(ids)
         now = monotonic()
-        await until(now + (self._ends - now) * PAGES_SHARE, (self._read() for _ in range(min(AT_ONCE, len(ids)))))
+        await until(now + (self._ends - now) * PAGES_SHARE, (self._read_pages() for _ in range(min(AT_ONCE, len(ids)))))
         self._waiting.clear()
         if self._signed:
             await until(self._ends, [self._call()])
-        return dict(self._found)
+        return dict(self._addresses)
 
-    async def _read(self) -> None:
-        """Read one article's page after the other, while there is time and the aggregator does not refuse."""
+    async def _read_pages(self) -> None:
+        """Fetch article pages one by one, while there is time and the aggregator does not block."""
         while self._waiting and monotonic() + PAGE_AND_CALL * self._page_seconds < self._ends:
             one = self._waiting.popleft()
             begun = monotonic()
             try:
-                shown = await self._shown(one)
+                result = await self._result(one)
             except FetchError as error:
                 self._fail(error)
             else:
                 self._failures = 0
                 self._page_seconds = monotonic() - begun
-                self._take(one, shown)
+                self._add(one, result)
 
-    async def _shown(self, one: str) -> Signed | str:
+    async def _result(self, one: str) -> Signed | str:
         for folder in ARTICLES:
             response = await self._page(Request(f"{folder}{one}?{self._locale}", meta={"dont_retry": True}))
             try:
-                return articles.shown(response.body)
+                return articles.signature_or_address(response.body)
             except LayoutError as error:
                 missing = error
         raise missing
 
     async def _page(self, request: Request) -> Response:
         page = asyncio.ensure_future(self._fetch(request))
-        page.add_done_callback(_forget)
+        page.add_done_callback(_retrieve_exception)
         done, _ = await asyncio.wait({page}, timeout=PAGE_SECONDS)
         if not done:
             raise UpstreamTimeoutError(f"an article's page took more than {PAGE_SECONDS:g} seconds", "timeout")
         return page.result()
 
-    def _take(self, one: str, shown: Signed | str) -> None:
-        if isinstance(shown, Signed):
-            self._signed[one] = shown
+    def _add(self, one: str, result: Signed | str) -> None:
+        if isinstance(result, Signed):
+            self._signed[one] = result
         else:
-            self._found[one] = shown
+            self._addresses[one] = result
 
     def _fail(self, error: FetchError) -> None:
         self._failures += 1
         if self._waiting and (self._failures >= MOST_FAILURES or isinstance(error, BlockedError)):
-            logger.info("%d news links are left as they are: %s", len(self._waiting) + self._failures, error.reason)
+            logger.info("%d news links are left unresolved: %s", len(self._waiting) + self._failures, error.reason)
             self._waiting.clear()
 
     async def _call(self) -> None:
-        """Ask for the addresses of all signed ids at once."""
-        asked = dict(self._signed)
-        body = articles.call(list(asked.values()))
+        """Request the addresses of all signed ids."""
+        signed = dict(self._signed)
+        body = articles.call_body(list(signed.values()))
         request = Request(CALL, method="POST", body=body, headers={"Content-Type": FORM}, meta={"dont_retry": True})
         try:
-            told = articles.addresses((await self._fetch(request)).body, len(asked))
+            addresses = articles.addresses((await self._fetch(request)).body, len(signed))
         except FetchError as error:
-            logger.info("%d news links are left as they are: %s", len(asked), error.reason)
+            logger.info("%d news links are left unresolved: %s", len(signed), error.reason)
         else:
-            self._found.update({one: address for one, address in zip(asked, told, strict=True) if address})
+            self._addresses.update({one: address for one, address in zip(signed, addresses, strict=True) if address})
 
 
 async def until(moment: float, coroutines: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Run them side by side until all have ended, or the moment has come; nothing is cancelled."""
+    """Run coroutines concurrently until all have ended, or until a moment of the monotonic clock; cancels none."""
     tasks = [asyncio.ensure_future(one) for one in coroutines]
     done, _ = await asyncio.wait(tasks, timeout=max(0.0, moment - monotonic()))
     for task in done:
         task.result()
 
 
-def _forget(page: asyncio.Future[Response]) -> None:
-    """Read how a page ended that may no longer be waited for, or asyncio complains."""
+def _retrieve_exception(page: asyncio.Future[Response]) -> None:
+    """Retrieve the exception of a page after its time limit, which asyncio would report otherwise."""
     if not page.cancelled():
         page.exception()

@@ -22,9 +22,9 @@ SITE = "https://www.google.com"
 SCHEMA = "maps.v1"
 
 OFFSETS = range(PAGE_SIZE, 260, PAGE_SIZE)
-"""Where the pages after the first begin; a search has about 247 places at most."""
+"""The offsets of the pages after the first; a search has at most about 247 places."""
 AHEAD = 3
-"""Pages that are fetched at once."""
+"""The number of pages that are fetched concurrently."""
 
 WORLD = Viewport(20_000_000, 0, 20)
 COUNTRIES = {
@@ -43,11 +43,11 @@ COUNTRIES = {
     "uk": Viewport(1_200_000, -2.9, 54.5),
     "us": Viewport(4_500_000, -97, 38.5),
 }
-"""What the map of a country shows: a search that names no place is about what is shown."""
+"""The map of each country; a search without a place name covers the visible part of the map."""
 
 
 class GoogleMapsSpider(EngineSpider):
-    """Google Maps' places, from the answer that its map gets to a search, 20 at a time."""
+    """Google Maps' places, from the search requests of its map, 20 places a page."""
 
     name = "google_maps"
     resources = (MAPS_SEARCH,)
@@ -64,24 +64,24 @@ class GoogleMapsSpider(EngineSpider):
         return {"q": q} if q else {}
 
     async def places(self, response: Response, query: MapsQuery) -> list[MapPlace]:
-        """The places of the first page and those after it: until there are enough, or a page has no new one.
+        """The places of all pages, until there are enough or a page has no new one.
 
-        Raises FetchError for any of the pages that was not won: a part of the answer is none.
+        Raises FetchError for any page that failed, rather than return a part of the places.
         """
         page = await self.first(response, query)
-        found = {place["data_id"]: place for place in page}
+        by_id = {place["data_id"]: place for place in page}
         offsets = iter(OFFSETS)
-        while ahead := list(islice(offsets, pages_ahead(len(found), len(page), query.num))):
+        while ahead := list(islice(offsets, pages_ahead(len(by_id), len(page), query.num))):
             for fetched in await self.pages(ahead, response, query):
-                page = won(fetched)
-                new = {place["data_id"]: place for place in page if place["data_id"] not in found}
+                page = page_or_raise(fetched)
+                new = {place["data_id"]: place for place in page if place["data_id"] not in by_id}
                 if not new:
-                    return list(found.values())
-                found |= new
-        return list(found.values())
+                    return list(by_id.values())
+                by_id |= new
+        return list(by_id.values())
 
     async def first(self, response: Response, query: MapsQuery) -> list[MapPlace]:
-        """The places of the first page. An empty one is not believed before it was asked for in the other way."""
+        """The places of the first page; where it is empty, those of the same request with an explicit offset of 0."""
         places = read(response, query)
         if places:
             return places
@@ -91,14 +91,14 @@ class GoogleMapsSpider(EngineSpider):
     async def pages(
         self, offsets: Iterable[int], first: Response, query: MapsQuery
     ) -> list[list[MapPlace] | BaseException]:
-        """The pages at these offsets, fetched at once, in their order; an error stands for one that was not won."""
-        shown = google_maps.viewport(first.body) or COUNTRIES.get(query.country, WORLD)
-        requests = [request(query, shown, offset) for offset in offsets]
+        """The pages at these offsets, fetched concurrently, in order; an exception in place of one that failed."""
+        viewport = google_maps.viewport(first.body) or COUNTRIES.get(query.country, WORLD)
+        requests = [request(query, viewport, offset) for offset in offsets]
         return await asyncio.gather(*(self.page(one, first, query) for one in requests), return_exceptions=True)
 
-    async def page(self, asked: Request, first: Response, query: MapsQuery) -> list[MapPlace]:
+    async def page(self, request: Request, first: Response, query: MapsQuery) -> list[MapPlace]:
         """The places of a further page."""
-        return read(await self.fetch(asked, after=first), query)
+        return read(await self.fetch(request, after=first), query)
 
 
 def read(response: Response, query: MapsQuery) -> list[MapPlace]:
@@ -106,26 +106,26 @@ def read(response: Response, query: MapsQuery) -> list[MapPlace]:
     return google_maps.record(response.body, query)["places"]
 
 
-def won(page: list[MapPlace] | BaseException) -> list[MapPlace]:
-    """A page that was fetched; raises the error that stands for one that was not won."""
+def page_or_raise(page: list[MapPlace] | BaseException) -> list[MapPlace]:
+    """A fetched page; raises the exception in place of one that failed."""
     if isinstance(page, BaseException):
         raise page
     return page
 
 
-def pages_ahead(found: int, last: int, num: int) -> int:
-    """How many pages to fetch next, with so many places found, on the last page so many, and so many asked for.
+def pages_ahead(count: int, last: int, num: int) -> int:
+    """The number of pages to fetch next, from the places so far, those of the last page, and the requested `num`.
 
-    A page that is not full mostly is the last one, so that only one is fetched to make sure.
+    A page that is not full is usually the last one, so only one more is fetched to make sure.
     """
-    missing = max(0, ceil((num - found) / PAGE_SIZE))
+    missing = max(0, ceil((num - count) / PAGE_SIZE))
     if last == 0:
         return 0
     return min(missing, AHEAD if last >= PAGE_SIZE else 1)
 
 
 def record(places: list[MapPlace], query: MapsQuery, transport: str) -> MapsRecord:
-    """The record of all places that were found, ranked in their order; `transport` won the first page."""
+    """The record of all places, ranked in their order; `transport` fetched the first page."""
     ranked = [{**place, "position": position} for position, place in enumerate(places, 1)]
     metadata: MapsMetadata = {
         "schema": SCHEMA,
@@ -142,15 +142,15 @@ def record(places: list[MapPlace], query: MapsQuery, transport: str) -> MapsReco
     }
 
 
-def request(query: MapsQuery, shown: Viewport, offset: int | None = None) -> Request:
-    """The request for the page of places that begins at an offset, for a map that shows so much."""
+def request(query: MapsQuery, viewport: Viewport, offset: int | None = None) -> Request:
+    """The request for the page of places at an offset, within a viewport."""
     pairs = {
         "tbm": "map",
         "authuser": 0,
         "hl": query.language,
         "gl": query.country,
         "q": query.q,
-        "pb": search(query.q, shown, offset),
+        "pb": search(query.q, viewport, offset),
     }
     headers = {"Accept": "*/*", "Accept-Language": accept_language(query.language), "Referer": f"{SITE}/maps"}
     return Request(f"{SITE}/search?{urlencode(pairs)}", headers=headers, cookies={"SOCS": "CAI"})

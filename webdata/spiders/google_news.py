@@ -42,10 +42,10 @@ EDITIONS = {
 """The edition of each region: its country and the language of its news."""
 DEFAULT_EDITION = "US:en"
 MARGIN = 1.0
-"""Seconds before the deadline by which links must be resolved; of a short deadline a share."""
+"""Seconds between the end of link resolution and the deadline; a share of a short deadline."""
 MARGIN_SHARE = 0.25
 LATIN_AMERICAN = {"es-419": "es-419", "pt-419": "pt-BR"}
-"""How the interface languages of the editions of Latin America are called."""
+"""The interface languages of the Latin American editions."""
 
 
 class GoogleNewsSpider(EngineSpider):
@@ -54,27 +54,27 @@ class GoogleNewsSpider(EngineSpider):
     name = "google_news"
     resources = (NEWS_SEARCH,)
     allowed_domains = ("google.com",)
-    """An article's link may redirect to its publisher, who is never fetched."""
+    """An article's link may redirect to its publisher, whose site is never fetched."""
 
     store: LinkStore | None = None
-    """The addresses found so far (settings `RESOLVED_LINKS`, `SANDBOX_RESOLVED_LINKS`); None over saved pages."""
+    """The resolved addresses (settings `RESOLVED_LINKS`, `SANDBOX_RESOLVED_LINKS`); None for saved pages."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
         spider = super().from_crawler(crawler, *args, **arguments)
         name = "SANDBOX_RESOLVED_LINKS" if crawler.settings.getbool("SANDBOX") else "RESOLVED_LINKS"
-        store, *given = crawler.settings[name]
-        spider.store = load_object(store)(*given)
+        store, *arguments_of_store = crawler.settings[name]
+        spider.store = load_object(store)(*arguments_of_store)
         return spider
 
     def closed(self, reason: str) -> None:
-        """Let go of the store; called by Scrapy when the spider is closed."""
+        """Close the store; Scrapy calls this when the spider is closed."""
         if self.store:
             self.store.close()
 
     def request(self, query: NewsQuery) -> Request:
-        asked = {"q": query.q, **locale(query)}
-        return Request(f"{SITE}/rss/search?{urlencode(asked)}", cookies={"CONSENT": "YES+"})
+        parameters = {"q": query.q, **locale(query)}
+        return Request(f"{SITE}/rss/search?{urlencode(parameters)}", cookies={"CONSENT": "YES+"})
 
     async def parse(self, response: Response, query: NewsQuery) -> AsyncIterator[Record]:
         page = google_news.record(response.body, query)
@@ -87,25 +87,25 @@ class GoogleNewsSpider(EngineSpider):
         return {"q": q} if q else {}
 
     async def addresses(self, ids: Collection[str], after: Response, query: NewsQuery) -> dict[str, str]:
-        """The publishers' addresses of ids that don't tell them: those known, and what can be learned in time."""
+        """The publishers' addresses of opaque ids: those in the store, and those that can be resolved in time."""
         if self.store is None or not ids:
             return {}
         known = await asyncio.to_thread(self.store.find, ids)  # its database may be slow, or hang
         unknown = [one for one in ids if one not in known]
         fetch = partial(self.fetch, after=after)
-        learned = await Resolution(fetch, locale(query), self.ends(after)).addresses(unknown) if unknown else {}
-        if learned:
-            await asyncio.to_thread(self.store.add, learned)
-        return known | learned
+        resolved = await Resolution(fetch, locale(query), self.ends(after)).addresses(unknown) if unknown else {}
+        if resolved:
+            await asyncio.to_thread(self.store.add, resolved)
+        return known | resolved
 
     def ends(self, response: Response) -> float:
-        """When the query's other fetches must have ended, by the monotonic clock: what follows needs some time too."""
+        """The latest end of the query's other fetches, by the monotonic clock; the record takes time after them."""
         run = Fetch.of(response).run
         return run.start() + run.deadline - min(MARGIN, run.deadline * MARGIN_SHARE)
 
 
 def locale(query: NewsQuery) -> dict[str, str]:
-    """The parameters of the edition that the query asks for, else its region's: `hl`, `gl` and `ceid` agree."""
+    """The parameters of the query's edition, else of its region's: `hl`, `gl` and `ceid` agree."""
     ceid = query.ceid or (EDITIONS[query.region] if query.region else DEFAULT_EDITION)
     country, _, language = ceid.partition(":")
     hl = LATIN_AMERICAN.get(language) or f"{language.partition('-')[0]}-{country}"

@@ -41,16 +41,16 @@ class GoogleWebSpider(EngineSpider):
     def request(self, query: WebQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")
         language = query.hl or language
-        asked = {
+        fields = {
             "q": query.q,
             "num": query.num,
             "start": query.start or None,
             "hl": language,
             "gl": query.gl or country,
         }
-        passed_on = {"lr": query.lr, "cr": query.cr, "safe": query.safe, "tbs": query.tbs, "filter": query.filter}
+        filters = {"lr": query.lr, "cr": query.cr, "safe": query.safe, "tbs": query.tbs, "filter": query.filter}
         pairs = {
-            key: value for key, value in {**asked, **passed_on, "ie": "utf8", "oe": "utf8"}.items() if value is not None
+            key: value for key, value in {**fields, **filters, "ie": "utf8", "oe": "utf8"}.items() if value is not None
         }
         host = "www." + (query.domain or "google.com").removeprefix("www.")
         return Request(

@@ -29,7 +29,7 @@ from webdata.pages._google.tree import page
     ],
 )
 def test_redirects_of_google_are_undone(href, expected):
-    """A link leads to the site where the target can be read, and what is no address gives none."""
+    """The target of a redirect is read from its parameters; an invalid address has none."""
     assert expected == target(href)
 
 
@@ -47,7 +47,7 @@ def test_redirects_of_google_are_undone(href, expected):
     ],
 )
 def test_pages_of_google_about_the_search_are_not_outside(href):
-    """Links to other pages of the search, to maps and accounts lead nowhere."""
+    """Links to other pages of the search, to maps and to accounts have no target outside."""
     assert outside(href) is None
 
 
@@ -62,12 +62,12 @@ def test_pages_of_google_about_the_search_are_not_outside(href):
     ],
 )
 def test_other_pages_of_google_may_be_results(href):
-    """Google's own sites are found by searches like any other."""
+    """Google's other sites can be results like any site."""
     assert outside(href) is not None
 
 
-def test_an_opaque_link_is_read_from_what_reports_the_click():
-    """The attribute with which Google counts clicks names the site in clear."""
+def test_the_target_of_an_opaque_link_is_read_from_its_click_report():
+    """The attribute for click reports contains the address."""
     attributes = {"href": "/goto?url=CAESxyz", "ping": "/url?sa=t&url=https://kilnlane.example/&ved=2"}
     assert target(destination(attributes)) == "https://kilnlane.example/"
 
@@ -78,12 +78,14 @@ def test_an_opaque_link_is_read_from_what_reports_the_click():
         ("/search?sca=1&q=air+dry+clay&sa=X", "air dry clay"),
         ("/search?q=clay&stick=H4", None),
         ("/search?q=clay&tbm=isch", None),
+        ("/search?q=clay&tbs=ctr:countryUS&gl=us", "clay"),
+        ("/search?q=clay&tbs=qdr:d", None),
         ("https://kilnlane.example/search?q=clay", None),
         ("/maps?q=clay", None),
     ],
 )
 def test_only_plain_searches_have_terms(href, expected):
-    """Links to entities and other verticals are no suggestions."""
+    """Links to entities and other verticals are no suggestions; a country restriction is no vertical."""
     assert expected == search_terms(href)
 
 
@@ -99,11 +101,11 @@ def test_only_plain_searches_have_terms(href, expected):
         ('<a href="https://www.google.com/aclk?sa=l">', "https://www.google.com/aclk?sa=l"),
     ],
 )
-def test_an_ad_leads_to_its_site_where_it_says_so(anchor, expected):
-    """Trackers are never followed; the clean link or the written destination is taken."""
+def test_an_ad_has_its_direct_link(anchor, expected):
+    """The direct link or the written destination is preferred to the tracker."""
     assert expected == advertised(page(f"{anchor}x</a>".encode()).of("link")[0].node)
 
 
-def test_a_host_is_bare():
-    """The host has no `www.`, and what is no address has none."""
+def test_a_host_has_no_www():
+    """An invalid address has no host."""
     assert (host("https://www.kilnlane.example/a"), host("http://[")) == ("kilnlane.example", "")

@@ -1,4 +1,4 @@
-"""The feed's links, with publishers' addresses in their place."""
+"""The replacement of a feed's links by the publishers' addresses."""
 
 from webdata.pages._news import links
 from webdata.sandbox.sites import _news_ids
@@ -27,13 +27,13 @@ def page(*ids: str, clusters: tuple[str, ...] = ()):
     return {"feed": {"title": "news", "entries": entries}, "entries": entries, "entities": []}
 
 
-def test_ids_to_be_asked_for_come_once_and_entries_first():
-    """What an entry needs is asked for before what only a cluster needs, and nothing twice."""
+def test_unresolved_ids_are_distinct_and_those_of_entries_first():
+    """The ids of entries are before those of clusters."""
     assert links.unresolved(page(NEW, OTHER, NEW, clusters=(OLD, NEW))) == [NEW, OTHER, OLD]
 
 
 def test_every_link_is_rewritten():
-    """The link, the list of links, HTML of every kind and the cluster lead to the publisher."""
+    """The link, the list of links, all HTML and the cluster have the publisher's address."""
     found = links.resolved(page(OLD, clusters=(NEW,)), {NEW: GLAZE})
     (entry,) = found["entries"]
     assert (entry["link"], entry["aggregator_link"], entry["link_resolved"]) == (KILN, redirect(OLD), True)
@@ -46,8 +46,8 @@ def test_every_link_is_rewritten():
     assert (found["links_resolved"], found["feed"]["entries"]) == (1, found["entries"])
 
 
-def test_what_is_unknown_stays_as_it_is():
-    """A link without an address is kept in every place, and says so."""
+def test_a_link_of_unknown_address_is_unchanged():
+    """Such a link is the same in every field, and `link_resolved` is false."""
     given = page(NEW)
     found = links.resolved(given, {})
     (entry,) = found["entries"]
@@ -56,8 +56,8 @@ def test_what_is_unknown_stays_as_it_is():
     assert found["links_resolved"] == 0
 
 
-def test_a_page_may_be_resolved_once_more():
-    """What the first pass could not know the second may; the aggregator's own link is kept through both."""
+def test_a_page_can_be_resolved_again():
+    """A second pass resolves further links; `aggregator_link` is the same after both."""
     once = links.resolved(page(OLD, NEW), {})
     assert (once["links_resolved"], links.unresolved(once)) == (1, [NEW])
     twice = links.resolved(once, {NEW: GLAZE})
@@ -67,8 +67,8 @@ def test_a_page_may_be_resolved_once_more():
     assert GLAZE in twice["entries"][1]["summary"]
 
 
-def test_the_page_that_was_given_is_not_changed():
-    """Resolving makes a new page."""
+def test_resolving_does_not_change_its_argument():
+    """Resolving returns a new page."""
     given = page(OLD)
     links.resolved(given, {})
     assert given == page(OLD)

@@ -31,7 +31,7 @@ def record(**query):
 
 
 def addresses(signed):
-    reply = ask("/_/DotsSplashUi/data/batchexecute?rpcids=Fbv4je", method="POST", body=articles.call(signed))
+    reply = ask("/_/DotsSplashUi/data/batchexecute?rpcids=Fbv4je", method="POST", body=articles.call_body(signed))
     return articles.addresses(reply.body, len(signed))
 
 
@@ -71,8 +71,8 @@ def test_a_feed_of_any_terms_is_read(q):
 def test_opaque_ids_are_resolved_by_page_and_call():
     """The page of an opaque id signs it, and the call returns its URL for the right signature alone."""
     first, second = links.unresolved(record(q="coffee"))[:2]
-    assert ids.address(first) is None
-    one, two = (articles.shown(ask(f"/articles/{article_id}").body) for article_id in (first, second))
+    assert ids.address_in_id(first) is None
+    one, two = (articles.signature_or_address(ask(f"/articles/{article_id}").body) for article_id in (first, second))
     assert one.id == first
     forged = articles.Signed(two.id, two.time, "0" * 48)
     known, hidden = addresses([one, forged])
@@ -163,7 +163,7 @@ def test_a_slow_search_makes_its_call_slow():
     """The call for URLs is as slow as its articles."""
     (article_id, *_) = links.unresolved(record(q="coffee sandbox:slow=0.3"))
     signed = articles.Signed(article_id, 1, "x")
-    assert ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call([signed])).delay == 0.3
+    assert ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call_body([signed])).delay == 0.3
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_other_pages_are_errors(path, method, status):
 
 def test_the_reply_to_a_call_is_guarded_json():
     """The reply to a call begins with the guard that prevents its execution as a script."""
-    reply = ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call([articles.Signed("x", 1, "y")]))
+    reply = ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call_body([articles.Signed("x", 1, "y")]))
     guard, _, text = reply.body.decode().partition("\n\n")
     assert guard == ")]}'"
     assert json.loads(text)[0] == ["wrb.fr", "Fbv4je", None, None, None, None, "1"]

@@ -1,4 +1,4 @@
 """The parts of a Google results page, one module each; `google_web` puts them together.
 
-Every part is a function from a `Page` to what it found, each thing with its place in the page's order.
+Each part is a function from a `Page` to its items, each with its order in the page.
 """

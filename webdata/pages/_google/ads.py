@@ -1,4 +1,4 @@
-"""Text ads: a heading inside a link, in one of the areas for ads."""
+"""Text ads: a heading inside a link, in an area for ads."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.records import Ad, AdMetadata, AdSitelink
 from webdata.pages._elements import attribute, enclosing, hidden, lines, visible_text
 from webdata.pages._google.links import advertised, host, is_paid
-from webdata.pages._google.tree import Found, Mark, Page
+from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, count, price, rating
 
 AREAS = ("text_ad", "ad_area")
@@ -20,11 +20,11 @@ OLD_HEAD = "ad_cclk"
 DESCRIPTION = ".Va3FIb.r025kc, .MUxGbd.yDYNvb, .ads-creative, .yDYNvb"
 ADDRESS = "[data-dtld], cite, .qzEoUe, .ob9lvb, .Zu0yb"
 STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc"
-VOICES = re.compile(r"\(([\d.,KkM]+)\)")
+REVIEWS = re.compile(r"\(([\d.,KkM]+)\)")
 
 
 class Head(NamedTuple):
-    """The heading of an ad, and the link it stands in."""
+    """The heading of an ad, and its link."""
 
     mark: Mark
     anchor: Mark
@@ -33,26 +33,26 @@ class Head(NamedTuple):
 def heads(page: Page) -> list[Head]:
     """The headings of the text ads of the page, in order."""
     headings = page.of("heading")
-    found = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
-    return found or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
+    current = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
+    return current or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
 
 
-def text_ads(page: Page, found: list[Head], first_result: int) -> Found[Ad]:
-    """The text ads; one outside the named areas is at the top if it stands before `first_result`."""
-    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in found]
+def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
+    """The text ads; one outside the named areas is at the top if its order is before `first_result`."""
+    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads]
 
 
 def _anchor(heading: Mark) -> Mark | None:
-    """The link of an ad whose heading this is."""
+    """The link of the ad that a heading belongs to; None for a heading of no ad."""
     anchor = heading.within("link", "heading")
-    if anchor is None or "link" not in anchor.kinds or not anchor.attribute("href") or heading.stands_in(NOT_TEXT):
+    if anchor is None or "link" not in anchor.kinds or not anchor.attribute("href") or heading.is_within(NOT_TEXT):
         return None
-    return anchor if not heading.inside.isdisjoint(AREAS) or is_paid(anchor.node) else None
+    return anchor if heading.is_within(AREAS) or is_paid(anchor.node) else None
 
 
 def _old_anchor(page: Page, heading: Mark) -> Mark | None:
-    """Early in 2018 the link stood inside the heading, behind a hidden one for the tracker."""
-    if heading.inside.isdisjoint(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
+    """Early in 2018 the link was inside the heading, after a hidden one for the tracker."""
+    if not heading.is_within(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
         return None
     links = (mark for mark in page.of("link") if mark.around is heading)
     return next((mark for mark in links if visible_text(mark.node) and not hidden(mark.node)), None)
@@ -61,6 +61,7 @@ def _old_anchor(page: Page, heading: Mark) -> Mark | None:
 def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
     box = _box(page, heading, anchor)
     link = advertised(anchor.node) or ""
+    address = visible_text(anchor.node.css_first(ADDRESS)) or visible_text(box.css_first(ADDRESS))
     return {
         "position": 0,
         "realPosition": 0,
@@ -68,7 +69,7 @@ def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
         "title": visible_text(heading.node),
         "description": _description(box, heading),
         "link": link,
-        "display_url": _address(anchor.node, box) or host(link),
+        "display_url": address or host(link),
         "sitelinks": list(_sitelinks(box, anchor)),
         "metadata": _metadata(box),
     }
@@ -82,7 +83,7 @@ def _area(heading: Mark, first_result: int) -> str:
 
 
 def _box(page: Page, heading: Mark, anchor: Mark) -> LexborNode:
-    """The box of an ad: the one that says so, else the largest that holds nothing else."""
+    """The box of an ad: the one marked as such, else the largest that contains no other block."""
     area = heading.within("text_ad")
     return area.node if area is not None else page.box(anchor.node)
 
@@ -98,10 +99,6 @@ def _description(box: LexborNode, heading: Mark) -> str:
             return line
         below = below or line == visible_text(heading.node)
     return ""
-
-
-def _address(anchor: LexborNode, box: LexborNode) -> str:
-    return visible_text(anchor.css_first(ADDRESS)) or visible_text(box.css_first(ADDRESS))
 
 
 def _sitelinks(box: LexborNode, title: Mark) -> Iterator[AdSitelink]:
@@ -124,8 +121,8 @@ def _metadata(box: LexborNode) -> AdMetadata:
     value = rating(attribute(stars, "aria-label")) if stars is not None else None
     if stars is not None and value is not None:
         metadata["rating"] = value
-        voices = VOICES.search(visible_text(stars.parent.parent if stars.parent is not None else stars))
-        if voices and (number := count(voices.group(1))) is not None:
+        reviews = REVIEWS.search(visible_text(stars.parent.parent if stars.parent is not None else stars))
+        if reviews and (number := count(reviews.group(1))) is not None:
             metadata["reviews"] = number
     if phone := attribute(box.css_first('a[href^="tel:"]'), "href").removeprefix("tel:"):
         metadata["phone"] = clean(phone)

@@ -1,7 +1,8 @@
-"""Answer boxes: the featured snippet, the AI overview, the dictionary, and the small tools."""
+"""Answer boxes: the featured snippet, the AI overview, the dictionary, and tools such as the calculator."""
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
@@ -10,10 +11,10 @@ from webdata.domain.records import Answer, Reference
 from webdata.pages._elements import ancestry, attribute, enclosing, lines, texts, visible_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Found, Page
+from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean, date
 
-ELSEWHERE = ("question", "questions", "aside", "popup", "text_ad")
+EXCLUDED = ("question", "questions", "aside", "popup", "text_ad")
 FEATURED = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, .di3YZe, .RqBzHd"
 FEATURED_TABLE = "table"
 FEATURED_HEAD = "[role=heading]"
@@ -25,26 +26,26 @@ AI_TITLE = ".mNme1d, .Nn35F, [role=heading]"
 AI_SITE = ".R8BTeb, .R0r5R, .jEYmO"
 FIRST_BLOCKS = 4
 PLAIN_AI = "ai_overviews"
-"""What the link to read more about AI overviews names, in the overview's own box on the page without JavaScript."""
-BESIDES = "[role=button], [id]:not(:has(*))"
-"""The button that shows more, and the messages for scripts to show."""
+"""A part of the link in the box of an AI overview on the page without JavaScript."""
+CONTROLS = "[role=button], [id]:not(:has(*))"
+"""The button that expands the overview, and the messages that scripts display."""
 SHORT_ANSWER = ".Z0LcW, .IZ6rdc, .vk_ans"
 CONVERTED_FROM = "#HG5Seb"
 OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
 
 
 def blank(kind: str, answer: str) -> Answer:
-    """An answer of a kind with nothing but its text."""
+    """An answer with only its type and text."""
     return {
         "type": kind, "answer": answer, "title": None, "link": None, "display_url": None, "date": None,
         "list": [], "table": [], "references": [],
     }  # fmt: skip
 
 
-def answers(page: Page, titles: list[Title]) -> Found[Answer]:
-    """The answers of the page, each with its place."""
-    found = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
-    return sorted(found, key=lambda pair: pair[0])
+def answers(page: Page, titles: list[Title]) -> Ordered[Answer]:
+    """The answers of the page, each with its order."""
+    boxes = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
+    return sorted(boxes, key=lambda pair: pair[0])
 
 
 def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
@@ -72,8 +73,8 @@ def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
 
 
 def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The AI overview; one that is still to come has no text and is none."""
-    bodies = [mark for mark in page.of("ai_text") if mark.inside.isdisjoint((*ELSEWHERE, "ai_text", "open_box"))]
+    """The AI overview; one that a script has yet to load has no text and is left out."""
+    bodies = [mark for mark in page.of("ai_text") if not mark.is_within((*EXCLUDED, "ai_text", "open_box"))]
     box = _overview_around(bodies[0].node) if bodies else None
     if box is None:
         return
@@ -86,19 +87,19 @@ def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
 
 
 def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The AI overview without JavaScript: what stands between the heading and the notice with its link."""
+    """The AI overview on the page without JavaScript: the lines between its heading and the notice with its link."""
     links = (mark for mark in page.of("link") if PLAIN_AI in mark.attribute("href"))
     link, box = next(((mark, box) for mark in links if (box := mark.within("plain_box"))), (None, None))
     if link is None or box is None:
         return
-    besides = {line for node in box.node.css(BESIDES) for line in lines(node)}
-    written = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
-    if text := " ".join(line for line in written if line not in besides):
+    labels = {line for node in box.node.css(CONTROLS) for line in lines(node)}
+    rows = takewhile(lambda line: visible_text(link.node) not in line, lines(box.node)[1:])
+    if text := " ".join(line for line in rows if line not in labels):
         yield box.order, blank("ai_overview", text)
 
 
 def _overview_around(body: LexborNode) -> LexborNode | None:
-    """The box of an overview, which tells its text from generated text elsewhere."""
+    """The box of an overview; other generated text has none."""
     return enclosing(body, "data-mcpr") or enclosing(body, "data-subtree")
 
 
@@ -128,12 +129,12 @@ def _references(box: LexborNode) -> Iterator[Reference]:
 
 
 def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
-    words = [mark for mark in page.of("dictionary") if not mark.stands_in(ELSEWHERE)]
-    meanings = [mark for mark in words if mark.attribute("data-dobid") == "dfn"]
+    marks = [mark for mark in page.of("dictionary") if not mark.is_within(EXCLUDED)]
+    meanings = [mark for mark in marks if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
         return
     definitions = [text for mark in meanings if not page.is_hidden(mark.node) and (text := visible_text(mark.node))]
-    head = next((mark for mark in words if mark.attribute("data-dobid") == "hdw"), None)
+    head = next((mark for mark in marks if mark.attribute("data-dobid") == "hdw"), None)
     if definitions:
         answer = blank("dictionary", definitions[0])
         answer["title"] = visible_text(head.node) if head else None
@@ -142,25 +143,15 @@ def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
 
 
 def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
-    """The small tools: each is a block of its own, among the first of the column."""
+    """The first tool, such as the calculator, in the first blocks of a column."""
     for column in page.of("column"):
         blocks = islice((node for node in column.node.iter() if page.count(node) < 2), FIRST_BLOCKS)
         for node in (block.css_first(ANY_TOOL) for block in blocks):
-            answer = _tool(node) if node is not None and not page.is_hidden(node) else None
+            read = TOOLS.get(f"#{attribute(node, 'id')}", partial(_plain, "other"))
+            answer = read(node) if node is not None and not page.is_hidden(node) else None
             if answer is not None:
                 yield column.order, answer
                 return
-
-
-def _tool(node: LexborNode) -> Answer | None:
-    attributes = node.attributes
-    read = TOOLS.get(f"#{attributes.get('id')}", _short)
-    return read(node)
-
-
-def _calculator(node: LexborNode) -> Answer | None:
-    text = visible_text(node)
-    return blank("calculator", text) if text else None
 
 
 def _currency(node: LexborNode) -> Answer | None:
@@ -169,14 +160,14 @@ def _currency(node: LexborNode) -> Answer | None:
 
 
 def _unit_converter(node: LexborNode) -> Answer | None:
-    """The result of a conversion, with its unit and what it comes from where they are written."""
+    """The result of a conversion, with its unit and its source value where the page has them."""
     sides = [_measure(side) for side in (_nearest(node, CONVERTED_FROM), node)]
     return blank("unit_converter", " = ".join(filter(None, sides))) if sides[1] else None
 
 
 def _nearest(node: LexborNode, selector: str) -> LexborNode | None:
-    """The first match in the nearest element around one that holds any."""
-    return next((found for around in ancestry(node) if (found := around.css_first(selector)) is not None), None)
+    """The first match in the nearest ancestor that contains any."""
+    return next((match for around in ancestry(node) if (match := around.css_first(selector)) is not None), None)
 
 
 def _measure(side: LexborNode | None) -> str:
@@ -202,13 +193,13 @@ def _translation(node: LexborNode) -> Answer | None:
     return answer if text else None
 
 
-def _short(node: LexborNode) -> Answer | None:
+def _plain(kind: str, node: LexborNode) -> Answer | None:
     text = visible_text(node)
-    return blank("other", text) if text else None
+    return blank(kind, text) if text else None
 
 
 TOOLS: dict[str, Callable[[LexborNode], Answer | None]] = {
-    "#cwos": _calculator,
+    "#cwos": partial(_plain, "calculator"),
     "#knowledge-currency__updatable-data-column": _currency,
     "#NotFQb": _unit_converter,
     "#wob_wc": _weather,

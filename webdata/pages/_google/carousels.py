@@ -1,7 +1,7 @@
 """Headed groups of items in the main column: top stories, videos, images, products, and the like.
 
-A group is a second-level heading and the links below it, up to the next block of the page. What it holds is told by
-its items (a news article's id, a running time, a price), then by the words of its heading.
+A carousel is a second-level heading and the links below it, up to the next block of the page. Its type follows from
+attributes of its facts, else from terms in its title, else from its items (article ids, durations, prices).
 """
 
 import re
@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import ancestry, apart, attribute, hidden, image, lines, visible_text
+from webdata.pages._elements import ancestry, attribute, hidden, image, lines, separate_boxes, texts, visible_text
+from webdata.pages._google.carousel_types import FACT_ENDINGS, SOCIAL_SITES, TITLE_TERMS
 from webdata.pages._google.links import ENTITY, host, outside, target
 from webdata.pages._google.related import suggestions
-from webdata.pages._google.tree import Found, Mark, Page
-from webdata.pages._google.words import FACTS, SOCIAL, WORDS
+from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import clean, date, duration, price, rating
 
-ELSEWHERE = (
+EXCLUDED = (
     "link", "question", "questions", "text_ad", "ad_area", "product_ad",
     "aside", "popup", "ai_text", "dictionary", "foot", "result_box",
 )  # fmt: skip
@@ -27,20 +27,20 @@ SECTION = "g-section-with-header"
 ARTICLE = "WlydOe"
 SOURCE = ".MgUUmf span, .NUnG9d span, .CEMjEf, .R8BTeb, .XTjFC"
 MOMENT_OF = "data-time"
-"""On a link to a moment of the video that its item shows."""
+"""An attribute of the links to a moment of a video."""
 MOMENT = re.compile(r"[?&]t=\d+")
-"""What a link to a moment of a video adds to the video's own."""
+"""The parameter that a link to a moment adds to the link of the video."""
 
 PICTURES = "[data-docid], [data-preview-id]"
 
 
 def headings(page: Page) -> list[Mark]:
-    """The second-level headings that start a block; the title of the knowledge panel is none."""
+    """The second-level headings that start a block, without the title of the knowledge panel."""
     return [mark for mark in page.of("heading") if _starts_block(mark) and not page.is_hidden(mark.node)]
 
 
 def _starts_block(mark: Mark) -> bool:
-    if "fact" in mark.kinds or not mark.inside.isdisjoint(("link", "popup")):
+    if "fact" in mark.kinds or mark.is_within(("link", "popup")):
         return False
     level = mark.attribute("aria-level")
     return level == "2" or (
@@ -48,14 +48,14 @@ def _starts_block(mark: Mark) -> bool:
     )
 
 
-def carousels(page: Page) -> Found[Carousel]:
-    """The headed groups of the page, each with its place."""
-    found: Found[Carousel] = []
+def carousels(page: Page) -> Ordered[Carousel]:
+    """The carousels of the page, each with its order."""
+    headed: Ordered[Carousel] = []
     for heading in headings(page):
-        if not heading.stands_in(ELSEWHERE) and (carousel := _carousel(page, heading)):
-            found.append((heading.order, carousel))
-    found += _plain_stories(page)
-    return sorted(found, key=lambda pair: pair[0])
+        if not heading.is_within(EXCLUDED) and (carousel := _carousel(page, heading)):
+            headed.append((heading.order, carousel))
+    headed += _plain_stories(page)
+    return sorted(headed, key=lambda pair: pair[0])
 
 
 def _carousel(page: Page, heading: Mark) -> Carousel | None:
@@ -77,7 +77,7 @@ def _numbered(title: str | None, kind: str, items: list[CarouselItem]) -> Carous
 
 
 def _marks_in(page: Page, heading: Mark, root: LexborNode) -> list[Mark]:
-    """The marks after a heading, inside its box; they follow each other, so the last is found by halving."""
+    """The marks after a heading, inside its box; they are consecutive, so a binary search gives the last."""
     key = root.mem_id
     first = heading.order + 1
     end = bisect_left(
@@ -94,14 +94,14 @@ def _items(page: Page, marks: list[Mark], root: LexborNode) -> Iterator[Carousel
     if not links:
         yield from _pictures(page, root)
     groups = [[mark.node for mark in group] for group in links.values()]
-    for group, box in zip(links.values(), apart(groups, root, hidden), strict=True):
+    for group, box in zip(links.values(), separate_boxes(groups, root, hidden), strict=True):
         title = _title(group) or next((row for row in lines(box) if duration(row) is None), "")
         if title and not page.is_hidden(box):
             yield _fields(box, title, _item_link(group[0]))
 
 
 def _item_link(mark: Mark) -> str | None:
-    """Where an item leads: away from Google, or to the search for the thing that it shows; not into a video."""
+    """The target of an item: away from Google, or a search for its entity; None for a moment of a video."""
     href = mark.attribute("href")
     if MOMENT_OF in mark.attributes:
         return None
@@ -109,19 +109,20 @@ def _item_link(mark: Mark) -> str | None:
 
 
 def _title(marks: list[Mark]) -> str:
-    """The heading in any of the links to an item, else the first line of the longest."""
+    """The heading in any link to an item, else the first line of the longest link that is no duration or source."""
     for mark in marks:
         heading = mark.node.css_first("[role=heading], h3, h4")
-        if written := lines(heading):
-            return written[0]
-    written = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
-    plain = next((row for row in written if duration(row) is None), None)
+        if rows := lines(heading):
+            return rows[0]
+    longest = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
+    sources = {text for mark in marks for text in texts(mark.node.css(SOURCE))}
+    plain = next((row for row in longest if duration(row) is None and row not in sources), None)
     return plain or next((clean(mark.attribute("title") or mark.attribute("aria-label")) for mark in marks), "")
 
 
 def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
     rows = [row for row in lines(box) if row != title and any(map(str.isalnum, row))]
-    found_price = next((found for row in rows if (found := price(row))), None)
+    cost = next(filter(None, map(price, rows)), None)
     return {
         "position": 0,
         "title": title,
@@ -131,7 +132,7 @@ def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
             (day for row in rows for part in row.split("·") if (day := date(part)) and duration(part) is None), None
         ),
         "image": image(box),
-        "price": found_price.text if found_price else None,
+        "price": cost.text if cost else None,
         "rating": _rating(box),
         "duration": next((time for row in rows if (time := duration(row))), None),
     }
@@ -154,7 +155,7 @@ def _rating(box: LexborNode) -> float | None:
 
 
 def _pictures(page: Page, root: LexborNode) -> Iterator[CarouselItem]:
-    """The pictures of an image group, whose links come with scripts."""
+    """The pictures of a group of images, which may have no links until scripts run."""
     for node in root.css(PICTURES):
         title = next((name for img in node.css("img[alt]") if (name := clean(attribute(img, "alt")))), "")
         if title and not page.is_hidden(node):
@@ -163,15 +164,12 @@ def _pictures(page: Page, root: LexborNode) -> Iterator[CarouselItem]:
 
 def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> str:
     for attrid in (mark.attribute("data-attrid") for mark in marks if "fact" in mark.kinds):
-        for ending, kind in FACTS.items():
+        for ending, kind in FACT_ENDINGS.items():
             if attrid.endswith(ending):
                 return kind
-    return _worded(title) or _type_by_items(marks, items)
-
-
-def _worded(title: str) -> str | None:
     low = title.casefold()
-    return next((kind for kind, words in WORDS.items() if any(word in low for word in words)), None)
+    named = next((kind for kind, terms in TITLE_TERMS.items() if any(term in low for term in terms)), None)
+    return named or _type_by_items(marks, items)
 
 
 def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
@@ -188,14 +186,14 @@ def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
 
 
 def _is_social(item: CarouselItem) -> bool:
-    """Whether an item is a post, by the site it leads to or, where the link hides that, by the site it names."""
+    """Whether an item is a post, by the site of its link or, where the link is opaque, by the site in its source."""
     name, source = host(item["link"]), item["source"] or ""
-    named = source.rpartition(" · ")[2].casefold() in SOCIAL.values() or source.startswith("r/")
-    return named or any(name == site or name.endswith(f".{site}") for site in SOCIAL)
+    named = source.rpartition(" · ")[2].casefold() in SOCIAL_SITES.values() or source.startswith("r/")
+    return named or any(name == site or name.endswith(f".{site}") for site in SOCIAL_SITES)
 
 
 def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
-    """Top stories without JavaScript: links in a box, each with its source and age below the title."""
+    """Top stories on the page without JavaScript: links in a box, each with its source and age below the title."""
     boxes: dict[int, list[tuple[int, CarouselItem]]] = {}
     for mark in page.of("link") if page.of("plain_box") else ():
         box = mark.within("plain_box") if outside(mark.attribute("href")) else None
@@ -203,14 +201,14 @@ def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
             boxes.setdefault(box.order, []).append((mark.order, item))
     for order, stories in boxes.items():
         if len(stories) > 1:
-            head = lines(page.marks[order].node)
-            yield stories[0][0], _numbered(head[0] if head else None, "top_stories", [item for _, item in stories])
+            title = next(iter(lines(page.marks[order].node)), None)
+            yield stories[0][0], _numbered(title, "top_stories", [item for _, item in stories])
 
 
 def _plain_story(mark: Mark) -> CarouselItem | None:
     rows = lines(mark.node)
     parts = [*mark.node.text().split("\n"), *(part for row in rows[1:] for part in row.split("·"))]
-    day = next((found for part in parts if (found := date(part))), None)
+    day = next((text for part in parts if (text := date(part))), None)
     if not rows or day is None:
         return None
     item = _fields(mark.node, rows[0], outside(mark.attribute("href")))

@@ -1,9 +1,9 @@
-"""Whether the page itself says that nothing was found, or that the results end here.
+"""Whether the page itself reports that a search has no results, or no more results.
 
-An empty list of results is never a sign of that; what counts is the page's own message, on a page that leads to no
-site but Google's: results that were merely missed lead somewhere. The message's place and build are the same in every
-language: a heading that repeats the search terms, in `#topstuff` or `#botstuff`, above plain words of advice. Only the
-page without JavaScript needs its words, or the terms set apart within a line of a box without links.
+An empty list of results is no evidence of that: it takes the page's own message, on a page that links to no site but
+Google's, since unparsed results have links. The structure of the message is the same in every language: a heading
+that repeats the search terms, in `#topstuff` or `#botstuff`, above a list of advice without links. The message on the
+page without JavaScript is recognised by its text, or by the terms in an element within a line of a box without links.
 """
 
 import re
@@ -20,16 +20,16 @@ NOTICES = ("#topstuff", "#botstuff")
 MESSAGES = ", ".join(f"{notice} {part}" for notice in NOTICES for part in ("[role=heading]", "p", ".card-section"))
 TERMS = "em, b"
 TOTAL = "#result-stats"
-BESIDES = ("ad_area", "text_ad", "product_ad", "popup")
-OWN = re.compile(
+EXCLUDED = ("ad_area", "text_ad", "product_ad", "popup")
+GOOGLE_SITES = re.compile(
     r"https?://(?:[^/?#]*\.)?(?:google\.[a-z]{2,3}(?:\.[a-z]{2})?|goo\.gl)(?=[/?#]|$)(?!/goto\?)|[^#]*[?&]tab=w"
 )
-"""Google's own sites, and the products that its old header leads to; not its links that hide where they lead."""
+"""Google's own sites, and the products in its old header, without its opaque links."""
 SEVERAL = 3
 BRACKETED = re.compile(r"[(（][^()（）]*[)）]")
-SET_APART = "span, b, em"
+EMPHASIS = "span, b, em"
 
-SAID = re.compile(
+MESSAGE = re.compile(
     r"did not match any documents|not serve more than|aren.t any (?:great )?matches"
     r"|stimmt mit keinem|keine .{0,60}übereinstimmenden|nicht mehr als .{0,12}ergebnisse"
     r"|aucun document ne correspond|ne correspond.{0,20}à aucun document"
@@ -42,11 +42,11 @@ SAID = re.compile(
     r"|không khớp với bất|tidak cocok dengan dokumen|لم تتطابق|से कोई .{0,20}मेल",
     re.IGNORECASE,
 )
-"""What the message says in some languages; its build counts in all others."""
+"""The text of the message in some languages; in all others its structure decides."""
 
 
-def says_so(page: Page, *queries: str | None) -> bool:
-    """Whether the page says that nothing was found for any of `queries`."""
+def reports_no_results(page: Page, *queries: str | None) -> bool:
+    """Whether the page reports no results for any of `queries`."""
     sites = set(_sites(page))
     if len(sites) >= SEVERAL or any(not GOTO.match(site) for site in sites):
         return False
@@ -56,22 +56,22 @@ def says_so(page: Page, *queries: str | None) -> bool:
     return any(_is_plain_message(mark.node, terms) for mark in page.of("plain_box"))
 
 
-def is_partly_read(page: Page, told: str) -> bool:
-    """Whether a page without results leads to several sites that are not in what was `told` of it."""
-    return len({site for site in _sites(page) if site not in told}) >= SEVERAL
+def is_partly_parsed(page: Page, parsed: str) -> bool:
+    """Whether a page without results links to several sites that are not in `parsed`, the text of its parts."""
+    return len({site for site in _sites(page) if site not in parsed}) >= SEVERAL
 
 
 def _sites(page: Page) -> Iterator[str]:
-    """The sites that a page leads to, or the links that hide them, Google's own and those of ads aside."""
+    """The sites that a page links to, or its opaque links, without Google's own and those of ads."""
     for link in page.of("link"):
-        away = outside(link.attribute("href")) if not link.stands_in(BESIDES) else None
-        if away and not is_paid(link.node) and not OWN.match(away):
+        away = outside(link.attribute("href")) if not link.is_within(EXCLUDED) else None
+        if away and not is_paid(link.node) and not GOOGLE_SITES.match(away):
             yield host(away) or away
 
 
 def _is_message(node: LexborNode, terms: list[str]) -> bool:
-    """A message in words we know, or one that repeats the terms and is followed by a list of advice."""
-    if SAID.search(visible_text(node)):
+    """Whether an element is a message with a known text, or one with the terms and a list of advice below it."""
+    if MESSAGE.search(visible_text(node)):
         return True
     advice = node.parent.css("li") if node.parent is not None else []
     plain = len(advice) > 1 and all(item.css_first("a") is None for item in advice)
@@ -79,7 +79,7 @@ def _is_message(node: LexborNode, terms: list[str]) -> bool:
 
 
 def _repeats(text: str, terms: list[str]) -> bool:
-    """Whether a text is the search terms; a message may cut long ones."""
+    """Whether a text equals the search terms; a message may truncate long ones."""
     key = folded(text.removesuffix("...").removesuffix("…"))
     return bool(key) and any(term == key or (len(key) >= 30 and term.startswith(key)) for term in terms)
 
@@ -87,13 +87,13 @@ def _repeats(text: str, terms: list[str]) -> bool:
 def _is_plain_message(box: LexborNode, terms: list[str]) -> bool:
     if box.css_first("a") is not None:
         return False
-    alone = lines(box)
-    apart = (text for part in box.css(SET_APART) if (text := visible_text(part)) not in alone)
-    return SAID.search(visible_text(box)) is not None or any(_repeats(text, terms) for text in apart)
+    rows = lines(box)
+    marked = (text for part in box.css(EMPHASIS) if (text := visible_text(part)) not in rows)
+    return MESSAGE.search(visible_text(box)) is not None or any(_repeats(text, terms) for text in marked)
 
 
 def total(page: Page) -> int | None:
-    """The number of results that the page says there are: the largest number of its line, the time aside."""
+    """The number of results according to the page: the largest number of its line, without the time."""
     line = page.root.css_first(TOTAL)
     if line is None:
         return None

@@ -1,4 +1,4 @@
-"""Links on Google's pages: where they lead, with Google's own redirects undone."""
+"""Links on Google's pages and their targets, with Google's own redirects undone."""
 
 import re
 from urllib.parse import SplitResult, unquote_plus, urljoin
@@ -11,50 +11,43 @@ GOOGLE = "https://www.google.com/"
 HOST = re.compile(r"(?:www|m|encrypted)\.google\.(?:[a-z]{2,3}|com?\.[a-z]{2})$")
 REDIRECTS = ("/url", "/goto", "/interstitial")
 AMP = re.compile(r"/amp/(s/)?(?=[^/?#]+\.)")
-"""The start of a path under which Google keeps fast copies of pages: `/amp/s/` and the page's address."""
+"""The start of a path of Google's copies of AMP pages: `/amp/s/`, then the page's address."""
 GOTO = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/goto\?")
-REPORTS = ("data-sb", "ping", "data-redirect")
+CLICK_REPORTS = ("data-sb", "ping", "data-redirect")
 TARGETS = ("q", "url", "adurl", "imgrefurl")
 TRACKERS = re.compile(r"^(?:https?://(?:www\.)?(?:google\.[a-z.]+|googleadservices\.com))?/(?:pagead/)?aclk\b")
-OWN = (
-    "/search",
-    "/url",
-    "/goto",
-    "/imgres",
-    "/aclk",
-    "/preferences",
-    "/advanced_search",
-    "/setprefs",
-    "/webhp",
-    "/wml",
-    "/sorry",
-)
+OWN_PATHS = (
+    "/search", "/url", "/goto", "/imgres", "/aclk", "/preferences", "/advanced_search", "/setprefs", "/webhp",
+    "/wml", "/sorry",
+)  # fmt: skip
 OWN_SITES = re.compile(
     r"https?://(?:(?:webcache\.googleusercontent|(?:accounts|policies|consent|maps)\.google)\."
     r"|scholar\.google\.[^#]*[?&]oi=scholar)"
 )
-ELSEWHERE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
+OUTSIDE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
 SEARCH = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/(?:wml/)?search\?")
 TERMS = re.compile(r"[?&]q=([^&#]+)")
 ENTITY = re.compile(r"/search(?=\?.*?(?<=[?&])(?:stick|si)=)(?=\?.*?(?<=[?&])q=[^&])")
-VERTICAL = re.compile(r"[?&](?:(?:stick|si|start|ibp|ludocid|tbs)=|tbm=(?!vid)|udm=(?!7\b))")
+VERTICAL = re.compile(r"[?&](?:(?:stick|si|start|ibp|ludocid)=|tbs=(?!ctr:|lr:)|tbm=(?!vid)|udm=(?!7\b))")
 OWN_PATH = re.compile(r"/(?!/|url\?|goto\?|interstitial\?|amp/)[^\s#]*$")
 """A path on Google's own host that is no redirect."""
 HIGHLIGHT = "#:~:text="
+SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
 def target(href: str | None) -> str | None:
-    """Where a link leads, as an absolute address; None for what is no address at all.
+    """The target of a link as an absolute address; None where it is no address.
 
-    Undoes `/url?q=…`, `/url?…url=…`, `/goto?url=…` and `/amp/s/…` where the target can be read, and drops
-    the instruction to highlight a text on the target page.
+    Undoes `/url?q=…`, `/url?…url=…`, `/goto?url=…` and `/amp/s/…` where they contain the target, and drops the
+    text fragment (https://wicg.github.io/scroll-to-text-fragment/).
     """
     href = (href or "").strip()
-    if ELSEWHERE.match(href):
+    if OUTSIDE.match(href):
         return href.split(HIGHLIGHT)[0]
     if OWN_PATH.match(href):
         return GOOGLE + href[1:]
-    if not href or href[0] == "#" or not _leads_somewhere(href):
+    scheme = SCHEME.match(href)
+    if not href or href[0] == "#" or (scheme and scheme.group().lower() not in ("http:", "https:")):
         return None
     parts = split(href)
     if parts is None:
@@ -70,17 +63,12 @@ def target(href: str | None) -> str | None:
 
 
 def destination(attributes: dict[str, str | None]) -> str | None:
-    """The address of a link; for an opaque `/goto` the one in the attributes that Google reports clicks with."""
+    """The address of a link; of an opaque `/goto` the address in the attributes for click reports."""
     href = attributes.get("href")
     if href and GOTO.match(href):
-        reported = (attributes.get(name) or "" for name in REPORTS)
+        reported = (attributes.get(name) or "" for name in CLICK_REPORTS)
         return next((text for text in reported if "url=http" in text), href)
     return href
-
-
-def _leads_somewhere(href: str) -> bool:
-    scheme = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", href)
-    return not scheme or scheme.group().lower() in ("http:", "https:")
 
 
 def _query_address(parts: SplitResult) -> str | None:
@@ -95,24 +83,24 @@ def _is_own_host(parts: SplitResult) -> bool:
 
 
 def outside(href: str | None) -> str | None:
-    """Where a link leads, if it leads away from Google's own pages about the search."""
+    """The target of a link, unless it is one of Google's own pages about the search."""
     if href is None or OWN_PATH.match(href):
         return None
     link = target(href)
     if link is None or OWN_SITES.match(link):
         return None
-    if ELSEWHERE.match(link):
+    if OUTSIDE.match(link):
         return link
     parts = split(link)
     if parts is None or not parts.netloc:
         return None
     opaque = parts.path == "/goto"
     relative = not (href or "").strip().lower().startswith(("http", "//", "/amp/", *REDIRECTS))
-    return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN)) else link
+    return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN_PATHS)) else link
 
 
 def search_terms(href: str) -> str | None:
-    """The terms of a plain search on Google that a link leads to; None for links to entities and verticals."""
+    """The terms of the plain search that a link leads to; None for links to entities and verticals."""
     if not SEARCH.match(href) or VERTICAL.search(href):
         return None
     terms = TERMS.search(href)
@@ -120,7 +108,7 @@ def search_terms(href: str) -> str | None:
 
 
 def is_paid(link: LexborNode) -> bool:
-    """Whether a link is an ad's: it leads over a tracker, or names one."""
+    """Whether a link belongs to an ad: it leads through a tracker, or names one."""
     attributes = link.attributes
     return (
         "data-rw" in attributes or "data-pcu" in attributes or TRACKERS.match(attributes.get("href") or "") is not None
@@ -128,18 +116,18 @@ def is_paid(link: LexborNode) -> bool:
 
 
 def advertised(link: LexborNode) -> str | None:
-    """Where an ad leads: its clean link, else the destination written beside the tracker (`data-pcu`)."""
+    """The target of an ad: its direct link, else the destination beside the tracker (`data-pcu`)."""
     attributes = link.attributes
     href = attributes.get("href") or attributes.get("data-rw") or ""
     if not TRACKERS.match(href):
         return target(href)
     parts = split(href)
-    written = (attributes.get("data-pcu") or "").split(",")
+    beside = (attributes.get("data-pcu") or "").split(",")
     readable = query(parts).get("adurl", "") if parts else ""
-    return readable or next((address for address in written if address.startswith("http")), None) or target(href)
+    return readable or next((address for address in beside if address.startswith("http")), None) or target(href)
 
 
 def host(link: str | None) -> str:
-    """The host of an address without `www.`, "" where there is none, or where an opaque link hides it."""
+    """The host of an address without `www.`; "" where there is none, or where a link is opaque."""
     parts = split(link or "") if not GOTO.match(link or "") else None
     return (parts.hostname or "").removeprefix("www.") if parts else ""

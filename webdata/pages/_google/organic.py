@@ -1,7 +1,7 @@
 """Organic results: a heading inside a link that leads away from Google, in the main column.
 
-That relation has held since 2019 on every layout; classes only help to find what belongs to a result. Pages for
-mobiles have no `h3`: there the heading is a `[role=heading]`, and the link shows the address it leads to.
+All layouts since 2019 have that relation; classes only delimit the parts of a result. Mobile pages have no `h3`:
+there the heading is a `[role=heading]`, and the text of the link contains its address.
 """
 
 import re
@@ -16,11 +16,11 @@ from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, o
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, count, date, price, rating
 
-ELSEWHERE = (
+EXCLUDED = (
     "question", "questions", "text_ad", "ad_area", "product_ad", "aside",
     "carousel", "popup", "ai_text", "dictionary", "place",
 )  # fmt: skip
-"""What a heading may stand in that makes it something else than a result."""
+"""The kinds of elements around a heading that make it no result."""
 
 SNIPPET = ".VwiC3b, .st, .aCOpRe, .lEBKkf, .FrIlee"
 SNIPPET_BOX = "[data-sncf]"
@@ -34,17 +34,17 @@ SECTION = "g-section-with-header"
 PICTURES = "[data-snf=Vjbam], g-img, .uhHOwf, .LicuJb"
 SITELINKS = "h3 > a, .HiHjCd a, .osl a, .GqbEwc, .usJj9c a"
 READ_ON = f'a[href*="{HIGHLIGHT}"], a[aria-describedby]'
-"""The link at the end of a snippet: to the text on its page, or described by the title."""
+"""The link at the end of a snippet: to its text on the page, or described by the title."""
 LONG = 40
 """Characters; a line this long below a title is its snippet."""
 BRACKETS = re.compile(r"\((\d[^()]*)\)")
-VOICES = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
+REVIEWS = re.compile(r"(\d[\d.,' \u00a0\u202f]*(?:[KkM]\b)?) ?[^\W\d_]")
 DASH = re.compile(r"\s[—–·-]\s|\s\.\.\.\s")
 
 
 @dataclass(slots=True)
 class Title:
-    """The title of a result, and the link it stands in."""
+    """The title of a result, and its link."""
 
     mark: Mark
     text: str
@@ -54,13 +54,13 @@ class Title:
 
 def titles(page: Page) -> list[Title]:
     """The titles of the organic results, in the order of the page."""
-    headings = [mark for mark in page.of("heading") if not mark.stands_in(ELSEWHERE)]
-    found = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
-    marked = [title for mark in headings if mark.node.tag != "h3" and (title := _title(mark))]
+    headings = [mark for mark in page.of("heading") if not mark.is_within(EXCLUDED)]
+    desktop = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
     boxed = any("result_box" in mark.inside for mark in headings)
-    mobile = [title for title in marked if _is_shown_address(title, boxed)]
-    found = mobile if len(mobile) > len(found) else found or list(_plain_titles(page))
-    return [title for title in found if not page.is_hidden(title.anchor)]
+    others = (title for mark in headings if mark.node.tag != "h3" and (title := _title(mark)))
+    mobile = [title for title in others if _is_mobile_result(title, boxed)]
+    longest = mobile if len(mobile) > len(desktop) else desktop or list(_plain_titles(page))
+    return [title for title in longest if not page.is_hidden(title.anchor)]
 
 
 def _title(mark: Mark) -> Title | None:
@@ -75,7 +75,7 @@ def _title(mark: Mark) -> Title | None:
 
 
 def _old_title(mark: Mark) -> Title | None:
-    """Until 2018, and on pages without JavaScript, the link stood inside the heading: `h3.r > a`."""
+    """Until 2018, and on pages without JavaScript, the link was inside the heading: `h3.r > a`."""
     anchor = mark.node.css_first("a[href]") if "r" in mark.classes else None
     link = outside(attribute(anchor, "href"))
     in_table = any(around.tag == "table" for around in ancestry(mark.node))
@@ -88,27 +88,27 @@ def _old_title(mark: Mark) -> Title | None:
 
 def _plain_titles(page: Page) -> Iterator[Title]:
     """Titles without a heading, on the oldest pages without JavaScript: the first line of a box's first link."""
-    taken: set[int] = set()
+    seen: set[int] = set()
     for mark in page.of("link"):
         box = mark.within("plain_box")
-        link = outside(mark.attribute("href")) if box is not None and not box.stands_in(("plain_box",)) else None
-        if box is None or link is None or box.order in taken:
+        link = outside(mark.attribute("href")) if box is not None and not box.is_within(("plain_box",)) else None
+        if box is None or link is None or box.order in seen:
             continue
-        written = lines(mark.node)
-        if written and (_is_address(visible_text(mark.node), host(link)) or PLAIN_LINK in mark.classes):
-            taken.add(box.order)
-            yield Title(mark, written[0], mark.node, link)
+        rows = lines(mark.node)
+        if rows and (_is_address(visible_text(mark.node), host(link)) or PLAIN_LINK in mark.classes):
+            seen.add(box.order)
+            yield Title(mark, rows[0], mark.node, link)
 
 
-def _is_shown_address(title: Title, boxed: bool) -> bool:
-    """Whether a mobile link is a result: in a result box, or it shows the site that it leads to."""
+def _is_mobile_result(title: Title, boxed: bool) -> bool:
+    """Whether a mobile link is a result: it is in a result box, or its text contains the site of its target."""
     if boxed or any(around.tag == SECTION for around in ancestry(title.anchor)):
         return "result_box" in title.mark.inside
     return _is_address(visible_text(title.anchor).replace(title.text, "", 1), host(title.link))
 
 
 def result(page: Page, title: Title) -> Result:
-    """One organic result; its ranks are left to the caller."""
+    """One organic result; the caller sets its ranks."""
     outer = page.box(title.anchor)
     inner = _inner(title, outer)
     description, day = _description(inner, title)
@@ -134,43 +134,34 @@ def _inner(title: Title, outer: LexborNode) -> LexborNode:
 def _description(box: LexborNode, title: Title) -> tuple[str, str | None]:
     """The snippet and the date before it."""
     text = next(filter(None, map(_without_more, _snippets(box))), None) or _text_after(box, title)
-    return _dated(text)
+    dash = DASH.search(text, 0, 60)
+    day = date(text[: dash.start()]) if dash else None
+    return (text[dash.end() :], day) if dash and day else (text, None)
 
 
 def _snippets(box: LexborNode) -> Iterator[LexborNode | None]:
-    """Where the snippet may stand, the surest place first."""
+    """The elements that may be the snippet, the most specific first."""
     yield box.css_first(SNIPPET)
     yield from box.css(SNIPPET_BOX)
     yield from (node for node in box.css(PLAIN_TEXT) if len(node.css(PLAIN_TEXT)) == 1)
 
 
 def _without_more(node: LexborNode | None) -> str:
-    """The text of a snippet without its link to read on."""
+    """The text of a snippet without the link at its end."""
     text = visible_text(node)
     more = node.css_first(READ_ON) if node is not None else None
     return clean(text.removesuffix(visible_text(more))) if more is not None else text
 
 
-def _dated(text: str) -> tuple[str, str | None]:
-    lead, dash, rest = _partition(text)
-    day = date(lead) if dash else None
-    return (rest, day) if day else (text, None)
-
-
-def _partition(text: str) -> tuple[str, str, str]:
-    found = DASH.search(text, 0, 60)
-    return (text[: found.start()], found.group(), text[found.end() :]) if found else (text, "", "")
-
-
 def _text_after(box: LexborNode, title: Title) -> str:
-    """The first longer line below the title that is not made of links: the snippet of a box without known classes.
+    """The first long line below the title, links aside: the snippet of a box without known classes.
 
-    Without JavaScript a box holds little else, and a shorter one counts too.
+    On the page without JavaScript a box has few other lines, so a shorter one will do.
     """
     linked = [text for anchor in box.css("a") if (text := visible_text(anchor))]
-    own = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
-    long = next((line for line, length in own.items() if length > LONG), "")
-    return long or (max(own, key=own.__getitem__, default="") if title.mark.stands_in(("plain_box",)) else "")
+    lengths = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
+    long = next((line for line, length in lengths.items() if length > LONG), "")
+    return long or (max(lengths, key=lengths.__getitem__, default="") if title.mark.is_within(("plain_box",)) else "")
 
 
 def _below(box: LexborNode, title: Title) -> Iterator[str]:
@@ -213,7 +204,7 @@ def _metadata(inner: LexborNode, outer: LexborNode, title: Title, day: str | Non
 
 
 def _address(box: LexborNode, title: Title) -> tuple[str, list[str]]:
-    """The address as shown; for posts the page shows notes in its stead ("160+ comments · 2 years ago")."""
+    """The address as displayed; posts have notes instead ("160+ comments · 2 years ago")."""
     site = host(title.link)
     text = visible_text(box.css_first(ADDRESS)) or next(
         (line for line in lines(title.anchor) if _is_address(line, site)), ""
@@ -224,13 +215,13 @@ def _address(box: LexborNode, title: Title) -> tuple[str, list[str]]:
 
 
 def _site_name(title: Title, address: str) -> str:
-    """The name of the site: the one line in a title's link that is neither the title nor the address."""
+    """The name of the site: the only line in a title's link that is neither the title nor the address."""
     others = [line for line in lines(title.anchor) if line not in (title.text, address)]
     return others[0] if len(others) == 1 and not _is_address(others[0], host(title.link)) else ""
 
 
 def _is_address(text: str, site: str) -> bool:
-    """Whether a text shows the way to a page of a site."""
+    """Whether a text is the displayed address of a page of a site."""
     return "›" in text or "‹" in text or "://" in text or (bool(site) and site in text)
 
 
@@ -240,7 +231,7 @@ def _attributes(box: LexborNode) -> list[str]:
 
 
 def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
-    """The stars of a result as written beside them, and the number of voices; the drawn stars are rounded."""
+    """The rating and the number of reviews; from the text beside the stars if any, since their label is rounded."""
     beside = next((i for i, part in enumerate(attributes[:2]) if rating(part) is not None and not price(part)), None)
     value = (
         rating(attributes[beside])
@@ -249,33 +240,33 @@ def _rating(stars: LexborNode, attributes: list[str]) -> ResultMetadata:
     )
     if value is None:
         return {}
-    found: ResultMetadata = {"rating": value}
+    metadata: ResultMetadata = {"rating": value}
     near = attributes[beside : beside + 2] if beside is not None else []
-    said = attribute(stars, "aria-label")
-    voices = next((number for part in (*near, said) if (number := _voices(part)) is not None), None)
-    if voices is not None:
-        found["reviews"] = voices
-    return found
+    label = attribute(stars, "aria-label")
+    reviews = next((number for part in (*near, label) if (number := _review_count(part)) is not None), None)
+    if reviews is not None:
+        metadata["reviews"] = reviews
+    return metadata
 
 
-def _voices(part: str) -> int | None:
+def _review_count(part: str) -> int | None:
     """The number in `store rating (1.8K)` or `6,791 reviews`."""
-    found = BRACKETS.search(part) or (VOICES.match(part) if part[:1].isdigit() and rating(part) is None else None)
-    return count(found.group(1)) if found else None
+    match = BRACKETS.search(part) or (REVIEWS.match(part) if part[:1].isdigit() and rating(part) is None else None)
+    return count(match.group(1)) if match else None
 
 
 def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
     """The links to parts of the site below a result."""
-    found: dict[str, Sitelink] = {}
+    sitelinks: dict[str, Sitelink] = {}
     for anchor in box.css(SITELINKS):
         link, text = outside(attribute(anchor, "href")), visible_text(anchor)
         if link and text and link != title.link:
-            found.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
-    return list(found.values())
+            sitelinks.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
+    return list(sitelinks.values())
 
 
 def _beside(anchor: LexborNode, text: str) -> str | None:
-    """What stands in the same cell of the table as a sitelink."""
+    """The text beside a sitelink in its cell of the table."""
     heading = anchor.parent
     cell = heading.parent if heading is not None and heading.tag == "h3" else None
     return clean(visible_text(cell).removeprefix(text)) or None if cell is not None else None

@@ -1,4 +1,4 @@
-"""The knowledge panel: one thing (a person, a company, a film, a product) and the facts about it."""
+"""The knowledge panel: an entity (a person, a company, a film, a product) and the facts about it."""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ VALUE = ".LrzXr, .kno-fv"
 STARS = ".Aq14fc, .yi40Hd, .z3HNkc, g-review-stars [aria-label]"
 OLD_TITLE = ".kno-ecr-pt"
 RATED = re.compile(r"^[0-5][.,]\d|^\(")
-ELSEWHERE = ("question", "popup", "text_ad", "product_ad", "dictionary")
+EXCLUDED = ("question", "popup", "text_ad", "product_ad", "dictionary")
 
 
 def company(page: Page) -> Company:
@@ -38,18 +38,19 @@ def company(page: Page) -> Company:
     title = _title(page)
     if title is None or not visible_text(title.node):
         return {}
-    facts = [mark for mark in page.of("fact") if not mark.stands_in(ELSEWHERE)]
+    facts = [mark for mark in page.of("fact") if not mark.is_within(EXCLUDED)]
     by_name: dict[str, Mark] = {}
     for mark in facts:
         by_name.setdefault(mark.attribute("data-attrid"), mark)
-    box = _box(page, title)
-    described = _description(by_name, box)
+    aside = title.within("aside") or next(iter(page.of("aside")), None)
+    box = aside.node if aside is not None else title.node
+    description, source = _description(by_name, box)
     subtitle = by_name.get(SUBTITLE)
     return {
         "name": visible_text(title.node),
         "type": _type(subtitle, title),
-        "description": described[0],
-        "description_source": described[1],
+        "description": description,
+        "description_source": source,
         "website": _website(by_name),
         "image": image(box),
         "kgmid": _kg_id(page, visible_text(title.node)),
@@ -65,14 +66,14 @@ def company(page: Page) -> Company:
 
 def _title(page: Page) -> Mark | None:
     for mark in page.of("fact"):
-        titled = mark.attribute("data-attrid") == TITLE and not mark.stands_in(ELSEWHERE) and visible_text(mark.node)
+        titled = mark.attribute("data-attrid") == TITLE and not mark.is_within(EXCLUDED) and visible_text(mark.node)
         if titled and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in page.of("fact")):
             return mark
     return _old_title(page)
 
 
 def _old_title(page: Page) -> Mark | None:
-    """Until 2020 the title had a class only, and stood in the right column."""
+    """Until 2020 the title had only a class, and was in the right column."""
     for aside in page.of("aside"):
         node = aside.node.css_first(OLD_TITLE)
         if node is not None and any(aside in fact.outer() for fact in page.of("fact")):
@@ -81,31 +82,26 @@ def _old_title(page: Page) -> Mark | None:
 
 
 def _is_about(fact: Mark, title: Mark) -> bool:
-    """Whether a fact belongs to the titled thing: the box "See results about" has a title, but no facts."""
+    """Whether a fact belongs to the titled entity: the box "See results about" has a title, but no facts."""
     around = title.within("aside", "open_box")
     return (
         fact.attribute("data-attrid").startswith(ABOUT)
-        and not fact.stands_in(ELSEWHERE)
+        and not fact.is_within(EXCLUDED)
         and (around is None or around in fact.outer())
     )
 
 
-def _box(page: Page, title: Mark) -> LexborNode:
-    aside = title.within("aside") or next(iter(page.of("aside")), None)
-    return aside.node if aside is not None else title.node
-
-
 def _type(subtitle: Mark | None, title: Mark) -> str | None:
-    """What kind of thing it is: the last words of the subtitle, behind the stars."""
+    """The kind of the entity: the last text of the subtitle, after the rating."""
     if subtitle:
         plain = [
             text
             for node in subtitle.node.css("span")
             if node.css_first("a, [role=button]") is None and (text := visible_text(node))
         ]
-        words = [text for text in plain if rating(text) is None and not text.startswith("(")]
+        labels = [text for text in plain if rating(text) is None and not text.startswith("(")]
         rated = RATED.search(visible_text(subtitle.node))
-        return (words[-1] if words else None) if rated else visible_text(subtitle.node) or None
+        return (labels[-1] if labels else None) if rated else visible_text(subtitle.node) or None
     below = title.node.css_first(f"{OLD_TITLE} + *") or title.node.next
     return (
         visible_text(below) or None
@@ -128,7 +124,7 @@ def _description(by_name: dict[str, Mark], box: LexborNode) -> tuple[str | None,
 
 
 def _unbuttoned(node: LexborNode) -> str:
-    """The text of an element without the button at its end that shows more."""
+    """The text of an element without the button at its end that expands it."""
     text = visible_text(node)
     for button in node.css("[role=button], a.fl"):
         if (label := visible_text(button)) and label.isupper():
@@ -151,7 +147,7 @@ def _value(mark: Mark | None) -> str | None:
 
 
 def _attributes(facts: list[Mark]) -> Iterator[tuple[str, str]]:
-    """The labelled facts: "Born" and what stands beside it."""
+    """The facts with a label such as "Born", and their values."""
     for mark in facts:
         label = mark.node.css_first(LABEL)
         value = mark.node.css_first(VALUE)
@@ -169,31 +165,31 @@ def _named_links(mark: Mark | None) -> Iterator[NamedLink]:
 def _rating(box: LexborNode | None) -> float | None:
     if box is None:
         return None
-    said = [attribute(node, "aria-label") or visible_text(node) for node in box.css(STARS)]
-    return next((value for text in said if (value := rating(text)) is not None), None)
+    labels = [attribute(node, "aria-label") or visible_text(node) for node in box.css(STARS)]
+    return next((value for text in labels if (value := rating(text)) is not None), None)
 
 
 def _reviews(subtitle: Mark | None) -> int | None:
-    """How many have rated: the number on the button that shows the reviews, or in parentheses."""
-    said = (visible_text(node) for node in subtitle.node.css("a, .RDApEe")) if subtitle else ()
-    return next((number for text in said if (number := count(text)) is not None), None)
+    """The number of ratings: on the button for the reviews, or in parentheses."""
+    labels = (visible_text(node) for node in subtitle.node.css("a, .RDApEe")) if subtitle else ()
+    return next((number for text in labels if (number := count(text)) is not None), None)
 
 
 def _kg_id(page: Page, name: str) -> str | None:
-    """The thing's id in the knowledge graph, from an element that names it, else from the panel's own data."""
+    """The entity's id in the knowledge graph, from an element with its name, else from the panel's own data."""
     nodes = page.root.css("[data-maindata], [data-kpid]")
     named = [node for node in nodes if f'"{name}"' in attribute(node, "data-maindata")]
     for node in [*named, *(node for node in nodes if "data-kpid" in node.attributes)]:
-        if found := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
-            return found.group()
+        if match := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
+            return match.group()
     return None
 
 
 def _others(page: Page) -> Iterator[NamedLink]:
-    """The things that people also look for: tiles with a picture that lead to a search for another thing."""
+    """The related entities: tiles with a picture and a link to a search for another entity."""
     for mark in page.of("link"):
         href = mark.attribute("href")
-        if "aside" not in mark.inside or not ENTITY.search(href) or mark.stands_in(ELSEWHERE):
+        if "aside" not in mark.inside or not ENTITY.search(href) or mark.is_within(EXCLUDED):
             continue
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
         name = mark.attribute("title") or visible_text(tile)

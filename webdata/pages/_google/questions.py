@@ -1,4 +1,4 @@
-"""Related questions ("People also ask"), with the answers that the page already holds."""
+"""Related questions ("People also ask"), with the answers that the page contains."""
 
 from selectolax.lexbor import LexborNode
 
@@ -6,44 +6,40 @@ from webdata.domain.records import RelatedQuestion
 from webdata.pages._elements import ancestry, attribute, lines, visible_text
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
-from webdata.pages._google.tree import Found, Page
+from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean
 
 QUESTION = "[data-q]"
-ASKED = "[role=button], [role=tab], [aria-expanded]"
+BUTTON = "[role=button], [role=tab], [aria-expanded]"
 ANSWER = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, [data-rl]"
 LIST = "li"
 ROWS = "table tr"
 SOURCE = "a h3"
 
 
-def related_questions(page: Page) -> Found[RelatedQuestion]:
-    """The questions of the page, each with its place."""
+def related_questions(page: Page) -> Ordered[RelatedQuestion]:
+    """The questions of the page, each with its order."""
     marks = [mark for mark in page.of("question") if not mark.within("question")]
     if not marks and (plain := _plain_questions(page)):
         return plain
-    found: dict[str, tuple[int, RelatedQuestion]] = {}
-    pairs = [(mark.order, mark.node) for mark in marks] or _asked(page)
+    questions: dict[str, tuple[int, RelatedQuestion]] = {}
+    pairs = [(mark.order, mark.node) for mark in marks] or [
+        (mark.order, node) for mark in page.of("questions") for node in mark.node.css(QUESTION)
+    ]
     for order, node in pairs:
         if text := _text(node):
-            found.setdefault(text, (order, question(len(found) + 1, text, node)))
-    return list(found.values())
-
-
-def _asked(page: Page) -> list[tuple[int, LexborNode]]:
-    """The questions by their attribute alone, in the block that was made for the query."""
-    return [(mark.order, node) for mark in page.of("questions") for node in mark.node.css(QUESTION)]
+            questions.setdefault(text, (order, question(len(questions) + 1, text, node)))
+    return list(questions.values())
 
 
 def _text(node: LexborNode) -> str:
-    if asked := attribute(node, "data-q"):
-        return clean(asked)
-    written = lines(node.css_first(ASKED) or node)
-    return written[0] if written else ""
+    if written := attribute(node, "data-q"):
+        return clean(written)
+    return next(iter(lines(node.css_first(BUTTON) or node)), "")
 
 
 def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
-    """One question with what its box holds as an answer."""
+    """A question with the answer in its box."""
     answer = box.css_first(ANSWER)
     heading = box.css_first(SOURCE)
     anchor = heading.parent if heading is not None else None
@@ -61,17 +57,17 @@ def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
     }
 
 
-def _plain_questions(page: Page) -> Found[RelatedQuestion]:
-    """Questions without JavaScript: each answer is a box in the box of all, with its question before it."""
+def _plain_questions(page: Page) -> Ordered[RelatedQuestion]:
+    """Questions on the page without JavaScript: each answer is a box within the box of all, after its question."""
     answers = [mark for mark in page.of("plain_box") if mark.within("plain_box")]
-    found = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
-    if len(found) < 2:
+    pairs = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
+    if len(pairs) < 2:
         return []
-    return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(found, 1)]
+    return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(pairs, 1)]
 
 
 def _text_before(box: LexborNode) -> str:
-    """What stands before a box, in the nearest element around it where anything does."""
+    """The text before a box, in the nearest element around it that has any."""
     for node in ancestry(box):
         before = node.prev
         while before is not None and not visible_text(before):
@@ -87,13 +83,11 @@ def _plain_question(position: int, text: str, box: LexborNode) -> RelatedQuestio
     sources = {
         row for anchor in box.css("a[href]") if outside(attribute(anchor, "href")) == link for row in lines(anchor)
     }
-    written = lines(source)
-    title = written[0] if written else None
     return {
         "position": position,
         "question": text,
         "answer": " ".join(row for row in lines(box) if row not in sources) or None,
-        "title": title,
+        "title": next(iter(lines(source)), None),
         "link": link,
         "list": [],
         "table": [],

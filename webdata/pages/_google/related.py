@@ -1,4 +1,4 @@
-"""Related searches: links to a search for exactly what the link says."""
+"""Related searches: links to a search for exactly the text of the link."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -6,53 +6,53 @@ from itertools import groupby
 from webdata.domain.records import RelatedSearch
 from webdata.pages._elements import visible_text
 from webdata.pages._google.links import search_terms, target
-from webdata.pages._google.tree import Found, Mark, Page
+from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import folded
 
-KNOWN = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
-ELSEWHERE = (
+KNOWN_CLASSES = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
+EXCLUDED = (
     "question", "questions", "text_ad", "product_ad", "aside", "carousel",
     "popup", "ai_text", "dictionary", "fact", "result_box", "place",
 )  # fmt: skip
-RUN = 3
-"""How many such links must follow each other where their class is not a known one."""
+LEAST_RUN = 3
+"""The least number of such links in a row where none has a known class."""
 
 
-def related_searches(page: Page) -> Found[RelatedSearch]:
-    """The related searches of the page, each with its place."""
-    found: dict[str, tuple[int, RelatedSearch]] = {}
+def related_searches(page: Page) -> Ordered[RelatedSearch]:
+    """The related searches of the page, each with its order."""
+    searches: dict[str, tuple[int, RelatedSearch]] = {}
     for mark in suggestions(page.of("link")):
         if page.is_hidden(mark.node):
             continue
         text = visible_text(mark.node)
         item: RelatedSearch = {
-            "position": len(found) + 1,
+            "position": len(searches) + 1,
             "text": text,
             "link": target(mark.attribute("href")) or "",
             "result_type": "related_search",
         }
-        found.setdefault(text, (mark.order, item))
-    return list(found.values())
+        searches.setdefault(text, (mark.order, item))
+    return list(searches.values())
 
 
 def suggestions(links: Iterable[Mark]) -> list[Mark]:
-    """Links that suggest a search: known ones, and runs of alike ones."""
-    kept: list[Mark] = []
-    for (suggested, _), group in groupby(
+    """The links that suggest a search: runs of one class, long enough or with a known class."""
+    suggested: list[Mark] = []
+    for (matches, _), group in groupby(
         links, key=lambda mark: (_is_suggestion(mark), mark.attribute("class").split(" ")[0])
     ):
         run = list(group)
-        if suggested and (len(run) >= RUN or any(map(_is_known, run))):
-            kept += run
-    return kept
+        if matches and (len(run) >= LEAST_RUN or any(map(_is_known, run))):
+            suggested += run
+    return suggested
 
 
 def _is_known(mark: Mark) -> bool:
-    return not KNOWN.isdisjoint(mark.classes)
+    return not KNOWN_CLASSES.isdisjoint(mark.classes)
 
 
 def _is_suggestion(mark: Mark) -> bool:
     terms = search_terms(mark.attribute("href"))
-    if not terms or mark.stands_in(ELSEWHERE):
+    if not terms or mark.is_within(EXCLUDED):
         return False
     return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(visible_text(mark.node)))

@@ -1,11 +1,11 @@
-"""Shopping ads: the products that shops pay for, in a row above or beside the results."""
+"""Shopping ads: products in a row above or beside the results."""
 
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import ShoppingAd
 from webdata.pages._elements import attribute, image, lines, visible_text
 from webdata.pages._google.links import TRACKERS, advertised
-from webdata.pages._google.tree import Found, Mark, Page
+from webdata.pages._google.tree import Mark, Ordered, Page
 from webdata.pages._text import Price, clean, count, prices, rating
 
 UNIT = ".pla-unit-container"
@@ -16,17 +16,17 @@ TITLE_LINK = "a.pla-unit-title-link, .pla-unit-title a"
 PRICE = ".e10twf, .T4OwTb, .dOp6Sc, .qptdjc, [aria-label^=Price]"
 SHOP = ".zPEcBd, .LbUacb, .hBvPxd, [data-merchant-name]"
 STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc, .CiWEAb"
-VOICES = ".pbAs0b, .GhQXkc, .QhqGkb [aria-label]"
+REVIEWS = ".pbAs0b, .GhQXkc, .QhqGkb [aria-label]"
 EXTRAS = ".pla-extensions-container"
 
 
-def shopping_ads(page: Page) -> Found[ShoppingAd]:
-    """The shopping ads of the page, each with its place; containers without a title are empty and left out."""
+def shopping_ads(page: Page) -> Ordered[ShoppingAd]:
+    """The shopping ads of the page, each with its order; containers without a title are empty and left out."""
     units = [mark for mark in page.of("product_ad") if not mark.within("product_ad")]
-    found = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
-    for position, (_, ad) in enumerate(found, 1):
+    ads = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
+    for position, (_, ad) in enumerate(ads, 1):
         ad["position"] = position
-    return found
+    return ads
 
 
 def _ad(mark: Mark) -> ShoppingAd | None:
@@ -43,38 +43,44 @@ def _ad(mark: Mark) -> ShoppingAd | None:
         "extracted_price": current.amount if current else None,
         "currency": current.currency if current else None,
         "original_price": old.text if old else None,
-        "advertiser": visible_text(unit.css_first(SHOP)) or None,
+        "advertiser": _once(unit.css_first(SHOP)) or None,
         "link": link,
         "image": image(unit),
         "rating": _rating(unit),
-        "reviews": _voices(unit),
+        "reviews": _review_count(unit),
         "attributes": _extras(unit),
     }
 
 
 def _title(unit: LexborNode) -> str:
-    """The full title: newer cards show a cut one, and say the whole to those who listen."""
+    """The full title: newer cards show a shortened one, and have the full one in `aria-label`."""
     whole = attribute(unit.css_first(CARD), "aria-label") if unit.css_first(OLD_TITLE) is None else ""
-    return clean(whole) or visible_text(unit.css_first(TITLE))
+    return clean(whole) or _once(unit.css_first(TITLE))
+
+
+def _once(node: LexborNode | None) -> str:
+    """The text of an element, without the copy of it that a page holds for screens of another width."""
+    text = visible_text(node)
+    parts = map(visible_text, node.css("span")) if node is not None else ()
+    return next((part for part in parts if part * 2 == text), text)
 
 
 def _link(mark: Mark, unit: LexborNode) -> str | None:
-    """The clean link of a unit where it has one beside those over the tracker."""
+    """The direct link of a unit, else its link through the tracker."""
     anchors = [mark.node] if "link" in mark.kinds else [*unit.css(TITLE_LINK), *unit.css("a[href]")]
     links = [link for anchor in anchors if (link := advertised(anchor))]
     return next((link for link in links if not TRACKERS.match(link)), None) or next(iter(links), None)
 
 
-def _voices(unit: LexborNode) -> int | None:
-    """How many have rated: the number in parentheses, as shown or as read out."""
-    said = (attribute(node, "aria-label") or visible_text(node) for node in unit.css(VOICES))
-    return next((count(text) for text in said if "(" in text), None)
+def _review_count(unit: LexborNode) -> int | None:
+    """The number of ratings, in parentheses in the text or the label."""
+    labels = (attribute(node, "aria-label") or visible_text(node) for node in unit.css(REVIEWS))
+    return next((count(text) for text in labels if "(" in text), None)
 
 
 def _prices(unit: LexborNode) -> tuple[Price | None, Price | None]:
     """The current price and the one it replaces."""
-    shown_prices = prices(visible_text(unit.css_first(PRICE))) or prices(visible_text(unit))
-    current = shown_prices[0] if shown_prices else None
+    current = next(iter(prices(visible_text(unit.css_first(PRICE))) or prices(visible_text(unit))), None)
     struck = unit.css_first("s, del, strike, .DoCHT, .QGpFif")
     old = prices(visible_text(struck))
     return current, (old[0] if old and current and old[0].amount > current.amount else None)
@@ -86,5 +92,5 @@ def _rating(unit: LexborNode) -> float | None:
 
 
 def _extras(unit: LexborNode) -> list[str]:
-    """What the shop adds below the price: delivery, offers."""
+    """The lines below the price: delivery, offers."""
     return [clean(line) for line in lines(unit.css_first(EXTRAS)) if not line.startswith("(") and rating(line) is None]

@@ -1,7 +1,7 @@
-"""A results page as a small tree of marked elements, and what a reader sees of its text.
+"""A results page as a small tree of marked elements.
 
-A page has thousands of elements, and only some hundred matter. One query finds those (`SIGNS`), in document
-order; each knows the marked element around it. The parts of the page are then told apart within this small tree.
+A page has thousands of elements, of which a few hundred matter. One selector matches those (`SIGNS`), in document
+order; each refers to the marked element around it. The parts of the page are identified within this small tree.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,11 +44,11 @@ SIGNS = {
     ".ZINbbc": "plain_box",
     ".zMzFAb": "plain_box",
 }
-"""Which elements matter, as simple selectors (a tag, `#id`, `.class`, `[attribute]`), and what each is a sign of."""
+"""Simple selectors (a tag, `#id`, `.class`, `[attribute]`), and the kind of element that each matches."""
 
 Item = TypeVar("Item")
-Found = list[tuple[int, Item]]
-"""What a part found: each thing with its place in the page's order (the `order` of a mark)."""
+Ordered = list[tuple[int, Item]]
+"""The items of a part, each with the `order` of its mark."""
 
 _TAGS = {sign: kind for sign, kind in SIGNS.items() if sign[0] not in "#.["}
 _IDS = {sign[1:]: kind for sign, kind in SIGNS.items() if sign[0] == "#"}
@@ -59,21 +59,21 @@ _UNION = ", ".join(SIGNS)
 
 
 class Mark:
-    """A marked element: what it is a sign of, and the marked element around it."""
+    """A marked element: its kinds, and the marked element around it."""
 
     __slots__ = ("around", "attributes", "contents", "inside", "kinds", "node", "order")
 
     def __init__(self, node: LexborNode, order: int, around: "Mark | None"):
         self.node = node
         self.order = order
-        """Its place among the marks of the page, from 0."""
+        """The index among the marks of the page, from 0."""
         self.attributes = node.attributes
         self.kinds = kinds_of(node.tag, self.attributes)
         self.around = around
         self.inside: frozenset[str] = around.contents if around else frozenset()
         """The kinds of all marks around it."""
         self.contents: frozenset[str] = self.inside | self.kinds
-        """What stands in it stands in all of these."""
+        """The `inside` of the marks in this one."""
 
     def outer(self) -> Iterator["Mark"]:
         """The marks around this one, from the inside out."""
@@ -83,13 +83,13 @@ class Mark:
             mark = mark.around
 
     def within(self, *kinds: str) -> "Mark | None":
-        """The nearest mark around this one that is a sign of any of `kinds`."""
+        """The nearest mark around this one that is of any of `kinds`."""
         if self.inside.isdisjoint(kinds):
             return None
         return next((mark for mark in self.outer() if not mark.kinds.isdisjoint(kinds)), None)
 
-    def stands_in(self, kinds: Iterable[str]) -> bool:
-        """Whether any mark around this one is a sign of any of `kinds`."""
+    def is_within(self, kinds: Iterable[str]) -> bool:
+        """Whether any mark around this one is of any of `kinds`."""
         return not self.inside.isdisjoint(kinds)
 
     def attribute(self, name: str) -> str:
@@ -102,7 +102,7 @@ class Mark:
 
 
 class Page:
-    """A parsed page: its marks in document order, and the boxes that hold exactly one block each."""
+    """A parsed page: its marks in document order, and the boxes that contain exactly one block each."""
 
     def __init__(self, root: LexborNode):
         self.root = root
@@ -119,22 +119,22 @@ class Page:
         """The marks of any of `kinds`, in document order."""
         if len(kinds) == 1:
             return self._by_kind.get(kinds[0], [])
-        found = {mark.order: mark for kind in kinds for mark in self._by_kind.get(kind, ())}
-        return [found[order] for order in sorted(found)]
+        by_order = {mark.order: mark for kind in kinds for mark in self._by_kind.get(kind, ())}
+        return [by_order[order] for order in sorted(by_order)]
 
     def count_blocks(self, starts: Iterable[LexborNode]) -> None:
-        """Tell the page where its blocks (a result, an ad, a headed section) start, for `box`."""
+        """Count the blocks (a result, an ad, a headed section) in each element, for `box`."""
         for start in starts:
             for node in ancestry(start):
                 key = node.mem_id
                 self._blocks[key] = self._blocks.get(key, 0) + 1
 
     def count(self, node: LexborNode) -> int:
-        """How many blocks an element holds."""
+        """The number of blocks in an element."""
         return self._blocks.get(node.mem_id, 0)
 
     def box(self, start: LexborNode) -> LexborNode:
-        """The largest element around the start of a block that holds no other block, and is no column."""
+        """The largest element around the start of a block that contains no other block and is no column."""
         box = start
         for node in ancestry(start):
             key = node.mem_id
@@ -144,19 +144,19 @@ class Page:
         return box
 
     def is_hidden(self, node: LexborNode) -> bool:
-        """Whether an element, or one around it, is taken off the page by its own style."""
-        passed = []
+        """Whether the style of an element, or of one around it, hides it."""
+        visited = []
         answer = False
         for around in ancestry(node):
             key = around.mem_id
             if (known := self._hidden.get(key)) is not None:
                 answer = known
                 break
-            passed.append(key)
+            visited.append(key)
             if hidden(around):
                 answer = True
                 break
-        self._hidden.update(dict.fromkeys(passed, answer))
+        self._hidden.update(dict.fromkeys(visited, answer))
         return answer
 
 
@@ -180,23 +180,23 @@ def marked(root: LexborNode) -> list[Mark]:
 
 
 def _around(node: LexborNode, nearest: dict[int, Mark | None]) -> Mark | None:
-    """The nearest mark above an element; remembers it for every element passed on the way."""
-    passed: list[int] = []
+    """The nearest mark above an element; caches it for every element between them."""
+    visited: list[int] = []
     parent = node.parent
     while parent is not None:
         key = parent.mem_id
         if key in nearest:
             mark = nearest[key]
-            for one in passed:
-                nearest[one] = mark
+            for visited_key in visited:
+                nearest[visited_key] = mark
             return mark
-        passed.append(key)
+        visited.append(key)
         parent = parent.parent
     return None
 
 
 def kinds_of(tag: str | None, attributes: dict[str, str | None]) -> frozenset[str]:
-    """What an element is a sign of."""
+    """The kinds of an element."""
     names = attributes.get("class")
     classes = names.split() if names else ()
     plain = _ATTRIBUTES.keys().isdisjoint(attributes) and _CLASSES.keys().isdisjoint(classes)

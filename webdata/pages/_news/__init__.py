@@ -1,1 +1,1 @@
-"""Parts of Google News: the ids in its links, the pages and the call that tell where they lead."""
+"""Parts of Google News: the ids in its links, and the pages and the call that resolve them."""

@@ -1,7 +1,7 @@
-"""Where ids lead that don't tell it: what the aggregator's article pages and its batched call say.
+"""The addresses of opaque ids: the aggregator's article pages, and its batched call.
 
-An article's page (`/articles/ID`) carries a signature; the call `batchexecute` takes any number of signed ids at once
-and gives their addresses. Seen in use from August 2024 on; before, the page held the address itself (`data-n-au`).
+An article's page (`/articles/ID`) contains a signature; the call `batchexecute` takes any number of signed ids and
+returns their addresses. In use since August 2024; before, the page contained the address (`data-n-au`).
 """
 
 import json
@@ -20,26 +20,26 @@ SIGNED = "[data-n-a-id][data-n-a-ts][data-n-a-sg]"
 ADDRESSED = "[data-n-au]"
 TIME = re.compile(r"[0-9]{1,15}")
 
-CALL = "Fbv4je"
+RPC_ID = "Fbv4je"
 READER: list[Any] = ["X", "X", ["X", "X"], None, None, 1, 1, "US:en", None, 1, None, None, None, None, None, 0, 1]
-"""Who reads and where; the aggregator takes placeholders."""
+"""The reader's locale and client; the aggregator accepts placeholders."""
 BETWEEN = re.compile(r"[\s\d]*")
-"""What stands between the arrays of an answer that comes in chunks: their lengths."""
+"""The lengths between the arrays of a chunked answer."""
 GUARD = ")]}'"
-"""What comes first, so that no browser takes the answer for a script."""
+"""The start of an answer, which keeps browsers from running it as a script."""
 
 
 @dataclass(frozen=True)
 class Signed:
-    """An id, and the aggregator's signature that lets it be asked for."""
+    """An id with the signature that the call requires."""
 
     id: str
     time: int
     signature: str
 
 
-def shown(body: bytes) -> Signed | str:
-    """What an article's page tells: a signed id, or the publisher's address itself. Raises LayoutError."""
+def signature_or_address(body: bytes) -> Signed | str:
+    """The signed id on an article's page, else the publisher's address; raises LayoutError without either."""
     tree = LexborHTMLParser(body)
     for node in tree.css(SIGNED):
         values = [node.attributes[f"data-n-a-{name}"] or "" for name in ("id", "ts", "sg")]
@@ -52,35 +52,35 @@ def shown(body: bytes) -> Signed | str:
     raise LayoutError("an article's signature")
 
 
-def call(signed: Sequence[Signed]) -> bytes:
-    """The body of the one call that asks for the addresses of all of these ids."""
-    asked = [[CALL, _dumps(_asked(one)), None, str(number)] for number, one in enumerate(signed, 1)]
-    return urlencode({"f.req": _dumps([asked])}).encode()
+def call_body(signed: Sequence[Signed]) -> bytes:
+    """The form of the call for the addresses of these ids."""
+    calls = [[RPC_ID, _dumps(_arguments(one)), None, str(number)] for number, one in enumerate(signed, 1)]
+    return urlencode({"f.req": _dumps([calls])}).encode()
 
 
-def addresses(body: bytes, asked: int) -> list[str | None]:
-    """The addresses of the so many ids that the call asked for, in their order; None for one that was not told.
+def addresses(body: bytes, size: int) -> list[str | None]:
+    """The addresses in the answer to a call with `size` ids, in their order; None for an id without one.
 
     Raises LayoutError for an answer of another shape.
     """
-    frames = [frame for array in _arrays(body.decode("utf-8", "replace")) for frame in array if _is_ours(frame)]
+    frames = [frame for array in _arrays(body.decode("utf-8", "replace")) for frame in array if _is_reply(frame)]
     if not frames:
         raise LayoutError("an answer to the call for addresses")
-    found = {str(frame[-1]): _address(frame[2]) for frame in frames}
-    return [found.get(str(number)) for number in range(1, asked + 1)]
+    by_number = {str(frame[-1]): _address(frame[2]) for frame in frames}
+    return [by_number.get(str(number)) for number in range(1, size + 1)]
 
 
-def _asked(one: Signed) -> list[Any]:
-    about = [READER, "X", "X", 1, [1, 1, 1], 1, 1, None, 0, 0, None, 0]
-    return ["garturlreq", about, one.id, one.time, one.signature]
+def _arguments(one: Signed) -> list[Any]:
+    context = [READER, "X", "X", 1, [1, 1, 1], 1, 1, None, 0, 0, None, 0]
+    return ["garturlreq", context, one.id, one.time, one.signature]
 
 
 def _arrays(text: str) -> Iterator[list[Any]]:
-    """The JSON arrays of an answer, whole or in chunks; what is cut off at the end is left out."""
+    """The JSON arrays of an answer, whole or chunked, without a truncated one at the end."""
     decoder = json.JSONDecoder()
     at = len(GUARD) if text.startswith(GUARD) else 0
     while at < len(text):
-        at = _skipped(text, at)
+        at = _array_start(text, at)
         try:
             array, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
@@ -89,19 +89,19 @@ def _arrays(text: str) -> Iterator[list[Any]]:
             yield array
 
 
-def _skipped(text: str, at: int) -> int:
+def _array_start(text: str, at: int) -> int:
     between = BETWEEN.match(text, at)
     return between.end() if between else at
 
 
-def _is_ours(frame: Any) -> bool:
-    return isinstance(frame, list) and len(frame) > 3 and frame[:2] == ["wrb.fr", CALL]
+def _is_reply(frame: Any) -> bool:
+    return isinstance(frame, list) and len(frame) > 3 and frame[:2] == ["wrb.fr", RPC_ID]
 
 
-def _address(told: Any) -> str | None:
+def _address(text: Any) -> str | None:
     """The address in `["garturlres", "https://…", …]`."""
     try:
-        values = json.loads(told)
+        values = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return None
     if not isinstance(values, list) or len(values) < 2 or values[0] != "garturlres":

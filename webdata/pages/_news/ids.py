@@ -1,8 +1,8 @@
-"""The ids in the aggregator's links, and the publishers' addresses that the older ones hold.
+"""The ids in the aggregator's links, and the publishers' addresses in the older ones.
 
 An id (`…/rss/articles/CBMi…?oc=5`) is a protobuf message in base64url: field 1 is a number, field 4 the publisher's
-address, field 26 that of its AMP page, if there is one. Since July 2024 the two are strings without meaning outside
-of the aggregator. Links of before 2018 carry the address as it is (`/news/url?…&url=`).
+address, field 26 the address of its AMP page, if any. Since July 2024 both are strings that only the aggregator can
+resolve. Until 2017 the address was a parameter of the link (`/news/url?…&url=`).
 """
 
 import binascii
@@ -23,37 +23,36 @@ WEB_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"<>/?#]+[^\s\x00-\x20\"<>]*", 
 LONGEST_ADDRESS = 4096
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-"""Protobuf's wire types; those of groups (3, 4) are long out of use."""
+"""Protobuf's wire types, without those of groups (3, 4), which are deprecated."""
 LONGEST_VARINT = 10
 
 
-def of(link: str) -> str | None:
-    """The id in a link of the aggregator's; None in any other."""
-    parts = aggregator(link)
+def id_in_link(link: str) -> str | None:
+    """The id in a link to the aggregator; None in any other link."""
+    parts = aggregator_url(link)
     segments = parts.path.split("/") if parts else []
-    ids = (after for before, after in pairwise(segments) if before in BEFORE_ID)
-    return next((found for found in ids if ID.fullmatch(found)), None)
+    candidates = (after for before, after in pairwise(segments) if before in BEFORE_ID)
+    return next(filter(ID.fullmatch, candidates), None)
 
 
-def inside(link: str) -> str | None:
-    """The publisher's address that a link of the aggregator's itself holds; None where it does not."""
-    parts = aggregator(link)
+def address_in_link(link: str) -> str | None:
+    """The publisher's address in a link to the aggregator; None where it has none."""
+    parts = aggregator_url(link)
     if not parts:
         return None
-    found = of(link)
-    if found:
-        return address(found)
-    given = parse_qs(parts.query).get("url", []) if parts.path == OLD_PATH else []
-    return next(filter(is_web_address, given), None)
+    if article := id_in_link(link):
+        return address_in_id(article)
+    values = parse_qs(parts.query).get("url", []) if parts.path == OLD_PATH else []
+    return next(filter(is_web_address, values), None)
 
 
-def names_article(link: str) -> bool:
-    """Whether a link of the aggregator's leads to one article."""
-    return of(link) is not None or inside(link) is not None
+def is_article_link(link: str) -> bool:
+    """Whether a link leads to an article of the aggregator."""
+    return id_in_link(link) is not None or address_in_link(link) is not None
 
 
-def aggregator(link: str) -> SplitResult | None:
-    """The parts of a link to the aggregator; None of any other."""
+def aggregator_url(link: str) -> SplitResult | None:
+    """The parts of a link to the aggregator; None for any other link."""
     try:
         parts = urlsplit(link)
         host = parts.hostname or ""
@@ -62,10 +61,10 @@ def aggregator(link: str) -> SplitResult | None:
     return parts if AGGREGATOR.fullmatch(host) else None
 
 
-def address(found: str) -> str | None:
-    """The publisher's address in an id; None in one that does not tell."""
+def address_in_id(article: str) -> str | None:
+    """The publisher's address in an id; None in an opaque one."""
     try:
-        message = urlsafe_b64decode(found.rstrip("=") + "=" * (-len(found.rstrip("=")) % 4))
+        message = urlsafe_b64decode(article.rstrip("=") + "=" * (-len(article.rstrip("=")) % 4))
         values = [value.decode() for number, value in fields(message) if number == ADDRESS and isinstance(value, bytes)]
     except (binascii.Error, ValueError):
         return None
@@ -73,7 +72,7 @@ def address(found: str) -> str | None:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether this is an http address and nothing else."""
+    """Whether a text is an http or https address."""
     if len(text) > LONGEST_ADDRESS or not WEB_ADDRESS.fullmatch(text):
         return False
     try:
@@ -83,7 +82,7 @@ def is_web_address(text: str) -> bool:
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """The fields of a protobuf message, each with its number; raises ValueError for bytes that are none.
+    """The fields of a protobuf message, each with its number; raises ValueError for an invalid message.
 
     Source: https://protobuf.dev/programming-guides/encoding/
     """
@@ -108,7 +107,7 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number that begins there, and where it ends: seven bits a byte, the lowest first."""
+    """The number at an offset and the offset of its end; it has seven bits a byte, the lowest first."""
     value = 0
     for place, byte in enumerate(message[at : at + LONGEST_VARINT]):
         value |= (byte & 0x7F) << (7 * place)

@@ -1,4 +1,4 @@
-"""A feed's links: those that lead to the aggregator, and the feed with the publishers' addresses in their place."""
+"""A feed's links to the aggregator, and their replacement by the publishers' addresses."""
 
 import re
 from collections.abc import Mapping
@@ -9,23 +9,23 @@ from webdata.pages._news import ids
 from webdata.resources.news_search import FeedLink, NewsEntry, NewsPage, SubArticle
 
 HREF = re.compile(r'(?<=\bhref=")[^"]*(?=")')
-"""The address in a link of the summary, as feedparser writes it."""
+"""The address of a link in HTML, as serialised by feedparser."""
 
 Addresses = Mapping[str, str]
-"""Publishers' addresses by the ids that don't tell them."""
+"""Publishers' addresses by opaque ids."""
 
 
 def unresolved(page: NewsPage) -> list[str]:
-    """The ids in the links that lead to the aggregator, each once: those of the entries first."""
+    """The distinct ids in the links to the aggregator, those of the entries first."""
     entries = [entry["link"] for entry in page["entries"]]
     clusters = [article["url"] for entry in page["entries"] for article in entry["sub_articles"]]
-    return list(dict.fromkeys(filter(None, map(ids.of, [*entries, *clusters]))))
+    return list(dict.fromkeys(filter(None, map(ids.id_in_link, [*entries, *clusters]))))
 
 
 def resolved(page: NewsPage, addresses: Addresses) -> NewsPage:
-    """The page with publishers' addresses in all of its links: those that a link itself holds, then those given.
+    """The page with publishers' addresses in all its links: the address in the link, else the one in `addresses`.
 
-    A link whose address is unknown stays as it is, until the page is resolved once more.
+    A link of unknown address is unchanged; a resolved page can be resolved again with more addresses.
     """
     entries = [_entry(entry, addresses) for entry in page["entries"]]
     return {
@@ -50,7 +50,7 @@ def _entry(entry: NewsEntry, addresses: Addresses) -> NewsEntry:
 
 
 def _texts(entry: NewsEntry, addresses: Addresses) -> NewsEntry:
-    """What of the entry is HTML, with the links in it rewritten."""
+    """The HTML fields of an entry, with the links in them resolved."""
     texts: NewsEntry = {}
     if "summary" in entry:
         texts["summary"] = _html(entry["summary"], addresses)
@@ -66,9 +66,9 @@ def _detail(detail: dict[str, object], addresses: Addresses) -> dict[str, object
 
 
 def _html(markup: str, addresses: Addresses) -> str:
-    def rewritten(found: re.Match[str]) -> str:
-        address = _address(unescape(found.group()), addresses)
-        return escape(address) if address else found.group()
+    def rewritten(link: re.Match[str]) -> str:
+        address = _address(unescape(link.group()), addresses)
+        return escape(address) if address else link.group()
 
     return HREF.sub(rewritten, markup)
 
@@ -90,4 +90,4 @@ def _sub_article(article: SubArticle, addresses: Addresses) -> SubArticle:
 
 
 def _address(link: str, addresses: Addresses) -> str | None:
-    return ids.inside(link) or addresses.get(ids.of(link) or "")
+    return ids.address_in_link(link) or addresses.get(ids.id_in_link(link) or "")

@@ -1,6 +1,6 @@
-"""The words by which Google heads its groups of results, over languages, and what else tells them apart."""
+"""The types of carousels: terms in their titles over languages, endings of attributes, and sites of posts."""
 
-WORDS = {
+TITLE_TERMS = {
     "generic": (
         "saying", "posts from", "forum", "discussion", "perspective", "meinungen", "was andere", "beiträge von",
         "disent", "dice la gente", "opiniones", "cosa dicono", "dizem", "debates", "フォーラム", "意見", "포럼",
@@ -35,16 +35,16 @@ WORDS = {
         "event", "veranstaltung", "événement", "evento", "eventi", "イベント", "행사", "กิจกรรม", "мероприятия",
     ),
 }  # fmt: skip
-"""Parts of headings, lower case; `generic` comes first, since its headings may hold words of the others."""
+"""Terms in titles, lower case; `generic` is first, since its titles may contain terms of the other types."""
 
-FACTS = {
+FACT_ENDINGS = {
     ":cast": "people", "sideways": "people", "movies": "movies", "films": "movies", "events": "events",
 }  # fmt: skip
-"""How the `data-attrid` of a group about a thing ends, and what the group holds."""
+"""Endings of the `data-attrid` of a carousel about an entity, and its type."""
 
-SOCIAL = {
+SOCIAL_SITES = {
     "youtube.com": "youtube", "instagram.com": "instagram", "facebook.com": "facebook", "tiktok.com": "tiktok",
     "twitter.com": "twitter", "x.com": "x", "reddit.com": "reddit", "quora.com": "quora", "threads.net": "threads",
     "threads.com": "threads", "linkedin.com": "linkedin", "pinterest.com": "pinterest",
 }  # fmt: skip
-"""Sites of posts, and how they are named: a group that mostly leads to them is no news."""
+"""Sites of posts, and their names: a carousel that mostly links to them is no news."""
