@@ -1,9 +1,12 @@
-"""How records become lines."""
+"""The formats jsonl and rows."""
 
+from dataclasses import dataclass, make_dataclass
 from io import BytesIO
 
 import orjson
 import pytest
+import scrapy
+from pydantic import BaseModel
 from pytest_twisted import ensureDeferred
 
 from webdata.extensions.exporters import JsonLinesExporter, RowsExporter
@@ -17,18 +20,54 @@ from webdata.resources.web_search import WEB_SEARCH
         {"results": [{"b": 1, "a": [True]}], "query": "日本"},
     ],
 )
-def test_a_line_is_what_the_api_answers(record):
+def test_a_line_is_the_body_of_an_api_response(record):
     """A line has the bytes of the API's body, keys in the record's order."""
     file = BytesIO()
     JsonLinesExporter(file, encoding="utf-8").export_item(record)
     assert file.getvalue() == orjson.dumps(record) + b"\n"
 
 
-def test_half_a_character_is_no_lost_record():
-    """Text that UTF-8 cannot hold is escaped, where it would stop the line."""
+def test_half_a_surrogate_pair_is_escaped():
+    """Text that UTF-8 cannot encode is written in ASCII."""
     file = BytesIO()
     JsonLinesExporter(file).export_item({"query": "\ud83d"})
     assert file.getvalue() == b'{"query": "\\ud83d"}\n'
+
+
+@dataclass
+class Hit:
+    title: str
+
+
+class Record(scrapy.Item):
+    query = scrapy.Field()
+    results = scrapy.Field()
+
+
+class Model(BaseModel):
+    query: str
+    results: list[Hit]
+
+
+RecordClass = make_dataclass("RecordClass", ["query", "results"])
+
+
+@pytest.mark.parametrize("item_type", [dict, Record, RecordClass, Model])
+@pytest.mark.parametrize("hit", [Hit("a"), {"title": "a"}], ids=["dataclass", "dict"])
+def test_records_may_be_any_item_type(item_type, hit):
+    """A dict, a scrapy.Item, a dataclass and a pydantic model, whatever they nest, give the same lines."""
+    item, record, rows = item_type(query="q", results=[hit]), BytesIO(), BytesIO()
+    JsonLinesExporter(record).export_item(item)
+    RowsExporter(rows, WEB_SEARCH).export_item(item)
+    assert record.getvalue() == b'{"query":"q","results":[{"title":"a"}]}\n'
+    assert rows.getvalue() == b'{"query":"q","position":1,"title":"a"}\n'
+
+
+def test_nested_scrapy_items_are_objects():
+    """An item that JSON does not know is written as an object."""
+    file = BytesIO()
+    JsonLinesExporter(file).export_item({"results": [Record(query="q")]})
+    assert file.getvalue() == b'{"results":[{"query":"q"}]}\n'
 
 
 def test_rows_are_one_line_a_result():
@@ -42,8 +81,22 @@ def test_rows_are_one_line_a_result():
 
 
 @ensureDeferred
-async def test_rows_stand_beside_whole_records(job):
-    """One run writes both, and the failures to neither."""
+async def test_a_spider_may_yield_any_item_type(job):
+    """A batch exports the dataclass instances that a spider yields as it exports dicts."""
+
+    class DataclassSpider(job.spider):
+        async def parse(self, response, query):
+            async for page in super().parse(response, query):
+                yield make_dataclass("Page", list(page))(**page)
+
+    ended = await job("coffee 2", "none", "broken", spider=DataclassSpider)
+    assert {record["query"]: len(record["results"]) for record in ended.records} == {"coffee 2": 2, "none": 0}
+    assert [failure["kind"] for failure in ended.failures] == ["RecordError"]
+
+
+@ensureDeferred
+async def test_one_run_writes_rows_and_whole_records(job):
+    """Both feeds are written, and failures to neither."""
     feeds = {"out.jsonl": {"format": "jsonl"}, "rows.jsonl": {"format": "rows"}}
     ended = await job("coffee 2", "layout", "none", FEEDS=feeds)
     assert {record["query"] for record in ended.records} == {"coffee 2", "none"}

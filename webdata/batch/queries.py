@@ -9,6 +9,7 @@ from typing import Any
 from webdata.batch import files
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
+from webdata.batch.items import as_record
 from webdata.batch.journal import Journal, Lines
 from webdata.domain.errors import ConfigError, QueryError
 from webdata.domain.query import Query
@@ -77,7 +78,7 @@ class Batch:
 
     def outcome(self, item: Any) -> str:
         """How the query of an item ended: a record or a failure."""
-        return item.outcome if isinstance(item, Failure) else self.resource.outcome(item).value
+        return item.outcome if isinstance(item, Failure) else self.resource.outcome(as_record(item)).value
 
     def resume(self, journal: Journal) -> None:
         """Go on where an earlier run of the same job was."""

@@ -19,6 +19,7 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 
 from webdata.batch.failures import Failure
 from webdata.batch.files import Row
+from webdata.batch.items import as_record
 from webdata.batch.queries import Batch
 from webdata.domain.errors import (
     BlockedError,
@@ -40,7 +41,7 @@ from webdata.fetching.fetch import Way, Ways, avoid, seconds_left
 from webdata.fetching.proxy_pool import check_region
 from webdata.fetching.transport_policy import TRANSPORTS, Transport
 from webdata.pages import blocked
-from webdata.pipelines.envelope import Found
+from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 from webdata.watch.samples import KeptPages
 
@@ -188,19 +189,19 @@ class EngineSpider(Spider):
         if not response.body:
             raise UpstreamError("the upstream answered with an empty body", "empty_body")
 
-    async def found(self, response: Response, query: Query) -> AsyncIterator[Found]:
+    async def found(self, response: Response, query: Query) -> AsyncIterator[ParsedPage]:
         """What the response holds for the query; raises FetchError."""
         self.judge(response)
         try:
             async for page in self.parse(response, query):
                 seconds = monotonic() - response.meta["started_at"]
-                outcome, resource = self.outcome(page, query), self.served(query)
-                yield Found(page, query, seconds, outcome, resource.envelope, self.partial(response))
+                outcome, resource = self.outcome(as_record(page), query), self.served(query)
+                yield ParsedPage(page, query, seconds, outcome, resource.envelope, self.partial(response))
         except LayoutError as error:
             self.keep(response, error.reason)
             raise
 
-    async def won(self, response: Response, query: Query) -> tuple[Found, Response]:
+    async def won(self, response: Response, query: Query) -> tuple[ParsedPage, Response]:
         """What a query's first page holds, and that page.
 
         The query is run again where that may be better the next time. Raises FetchError; results that do not answer
@@ -275,9 +276,9 @@ class EngineSpider(Spider):
             return self.failure(error, row)
         return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
 
-    async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[Found | Failure]:
+    async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[ParsedPage | Failure]:
         """The one end of a batch's query that was answered."""
-        end: Found | Failure
+        end: ParsedPage | Failure
         try:
             end, _ = await self.won(response, query)
             if end.outcome is Outcome.DEGRADED:

@@ -14,7 +14,7 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import bing_web
-from webdata.pipelines.envelope import Found
+from webdata.pipelines.envelope import ParsedPage
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
@@ -49,7 +49,7 @@ class BingWebSpider(EngineSpider):
     def request(self, query: BingQuery) -> Request:
         return request(query, market(query), country(query))
 
-    async def found(self, response: Response, query: Any) -> AsyncIterator[Found]:
+    async def found(self, response: Response, query: Any) -> AsyncIterator[ParsedPage]:
         """What the response holds, judged as a whole and then cut to as many results as are asked for."""
         async for found in super().found(response, query):
             page = {**found.page, "results": found.page["results"][: query.size]}
