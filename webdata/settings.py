@@ -72,7 +72,7 @@ ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.extensions.w
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes
     "webdata.extensions.feeds.JobFeedExporter": 0,
-    "webdata.extensions.failures.Refusals": 500,
+    "webdata.extensions.failures.RefusedItems": 500,
     "scrapy.extensions.logstats.LogStats": None,  # it knows pages, not queries
     "webdata.extensions.progress.Progress": 500,
     "scrapy.extensions.spiderstate.SpiderState": None,  # the journal in JOBDIR is all that a job keeps
