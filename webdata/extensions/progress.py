@@ -17,7 +17,7 @@ from webdata.extensions.feeds import JobFeedExporter
 
 logger = logging.getLogger(__name__)
 
-ANSWERED = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
+WITH_RECORD = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
 """The outcomes that have a record."""
 
 
@@ -119,5 +119,5 @@ class _Above:
 
 def counts(batch: Batch) -> tuple[int, int]:
     """The numbers of queries that ended with a record and without one."""
-    ok = sum(number for outcome, number in batch.ended.items() if outcome in ANSWERED)
+    ok = sum(number for outcome, number in batch.ended.items() if outcome in WITH_RECORD)
     return ok, batch.ended.total() - ok
