@@ -3,10 +3,11 @@
 from dataclasses import dataclass, make_dataclass
 from io import BytesIO
 
+import attrs
 import orjson
 import pytest
 import scrapy
-from pydantic import BaseModel
+from pydantic import create_model
 from pytest_twisted import ensureDeferred
 
 from webdata.extensions.exporters import JsonLinesExporter, RowsExporter
@@ -39,35 +40,28 @@ class Hit:
     title: str
 
 
+class HitItem(scrapy.Item):
+    title = scrapy.Field()
+
+
 class Record(scrapy.Item):
     query = scrapy.Field()
     results = scrapy.Field()
 
 
-class Model(BaseModel):
-    query: str
-    results: list[Hit]
+RECORD_TYPES = [dict, Record, make_dataclass("Record", ["query", "results"])]
+RECORD_TYPES += [create_model("Record", query=str, results=list), attrs.make_class("Record", ["query", "results"])]
 
 
-RecordClass = make_dataclass("RecordClass", ["query", "results"])
-
-
-@pytest.mark.parametrize("item_type", [dict, Record, RecordClass, Model])
-@pytest.mark.parametrize("hit", [Hit("a"), {"title": "a"}], ids=["dataclass", "dict"])
-def test_records_may_be_any_item_type(item_type, hit):
-    """A dict, a scrapy.Item, a dataclass and a pydantic model, whatever they nest, give the same lines."""
-    item, record, rows = item_type(query="q", results=[hit]), BytesIO(), BytesIO()
+@pytest.mark.parametrize("record_type", RECORD_TYPES)
+@pytest.mark.parametrize("hit_type", [dict, Hit, HitItem])
+def test_records_may_be_any_item_type(record_type, hit_type):
+    """Dicts, scrapy Items, dataclasses, attrs classes and pydantic models are exported alike, nested ones too."""
+    item, record, rows = record_type(query="q", results=[hit_type(title="a")]), BytesIO(), BytesIO()
     JsonLinesExporter(record).export_item(item)
     RowsExporter(rows, WEB_SEARCH).export_item(item)
     assert record.getvalue() == b'{"query":"q","results":[{"title":"a"}]}\n'
     assert rows.getvalue() == b'{"query":"q","position":1,"title":"a"}\n'
-
-
-def test_nested_scrapy_items_are_objects():
-    """An item that JSON does not know is written as an object."""
-    file = BytesIO()
-    JsonLinesExporter(file).export_item({"results": [Record(query="q")]})
-    assert file.getvalue() == b'{"results":[{"query":"q"}]}\n'
 
 
 def test_rows_are_one_line_a_result():

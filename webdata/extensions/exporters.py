@@ -19,7 +19,12 @@ class JsonLinesExporter(BaseItemExporter):
         self.file = file
 
     def export_item(self, item: Any) -> None:
-        self.file.write(_line(dict(self.get_serialized_fields(item))))
+        values = dict(self.get_serialized_fields(item))
+        try:
+            line = orjson.dumps(values, default=as_record, option=orjson.OPT_APPEND_NEWLINE)
+        except TypeError:  # half a surrogate pair, which only escaped ASCII can represent
+            line = json.dumps(values, default=as_record).encode() + b"\n"
+        self.file.write(line)
 
 
 class RowsExporter(JsonLinesExporter):
@@ -37,10 +42,3 @@ class RowsExporter(JsonLinesExporter):
         record = as_record(item)
         for position, result in enumerate(self.resource.results(record), 1):
             super().export_item({"query": record.get("query"), "position": position, **as_record(result)})
-
-
-def _line(values: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(values, default=as_record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half a surrogate pair, which only escaped ASCII can represent
-        return json.dumps(values, default=as_record).encode() + b"\n"

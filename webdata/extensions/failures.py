@@ -12,7 +12,6 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure as Caught
 
 from webdata.batch.failures import FIELDS, Failure
-from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.domain.errors import ConfigError
 
@@ -80,18 +79,14 @@ class RefusedItems:
 
     async def item_error(self, item: Any, response: Response | None, failure: Caught) -> None:
         assert failure.value
-        if row := _row(item, response):
+        row = response.cb_kwargs["row"] if isinstance(response, Response) else None
+        if row and not isinstance(item, Failure):
             await self._add(Failure.of(failure.value, self.batch.given(row), row.line), response)
 
     async def item_dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
-        if row := _row(item, response):
+        row = response.cb_kwargs["row"] if isinstance(response, Response) else None
+        if row and not isinstance(item, Failure):
             await self._add(Failure(self.batch.given(row), "dropped", None, str(exception), row.line), response)
 
     async def _add(self, failure: Failure, response: Response | None) -> None:
         await self.crawler.engine.scraper.start_itemproc_async(failure, response=response)
-
-
-def _row(item: Any, response: Response | None) -> Row | None:
-    """The row of the batch that a refused record is of; None for a failure."""
-    is_record = isinstance(response, Response) and not isinstance(item, Failure)
-    return response.cb_kwargs["row"] if is_record else None
