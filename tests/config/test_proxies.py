@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.config.proxies import Proxy, filed, listed, pools
+from webdata.config.proxies import Proxy, parse_list, pools, read_file
 from webdata.domain.errors import ConfigError
 
 REGIONS = ("EU", "DE", "US", "ANY")
@@ -45,7 +45,7 @@ def test_the_url_of_a_proxy_is_not_printed():
 )
 def test_a_list_of_urls_is_split(url):
     """HTTP and HTTPS proxies with and without users are unchanged but for spaces and a slash at the end."""
-    assert list(listed("X", f" {url}/ ,, {url},")) == [url, url]
+    assert list(parse_list("X", f" {url}/ ,, {url},")) == [url, url]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_message_for_a_wrong_url_has_its_position(url):
     with pytest.raises(
         ConfigError, match=r"^X cannot be used, at URL 2: give it as http://user:password@host:3128"
     ) as e:
-        list(listed("X", f"http://a:1,{url}"))
+        list(parse_list("X", f"http://a:1,{url}"))
     assert SECRET not in str(e.value)
     assert e.value.__cause__ is None
 
@@ -76,7 +76,7 @@ def test_no_message_repeats_the_value(word, text):
     """Any text is a list of URLs, or an error that does not contain it."""
     secret = f"S3CRET{word}"
     try:
-        list(listed("X", f"{text}{secret}@host:1"))
+        list(parse_list("X", f"{text}{secret}@host:1"))
     except ConfigError as error:
         assert "S3CRET" not in str(error)  # noqa: PT017  # either end is right
 
@@ -85,7 +85,7 @@ def test_a_file_of_proxies_is_read(tmp_path):
     """Each line is a region and a URL; comments and blank lines are ignored."""
     file = tmp_path / "proxies"
     file.write_text("# ours\n\nDE http://user:p#ss@a:1 # the old one\n  ANY\thttps://b:2\n".replace("p#ss", "p%23ss"))
-    assert list(filed("X", file, REGIONS)) == [("DE", "http://user:p%23ss@a:1"), ("ANY", "https://b:2")]
+    assert list(read_file("X", file, REGIONS)) == [("DE", "http://user:p%23ss@a:1"), ("ANY", "https://b:2")]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_message_for_a_wrong_line_has_its_number(tmp_path, line, wrong):
     file = tmp_path / "proxies"
     file.write_text(f"DE http://a:1\n{line}\n")
     with pytest.raises(ConfigError, match=f"^X cannot be used, at line 2: .*{wrong}") as error:
-        list(filed("X", file, REGIONS))
+        list(read_file("X", file, REGIONS))
     assert SECRET not in str(error.value)
 
 
@@ -113,4 +113,4 @@ def test_an_unreadable_file_is_refused(tmp_path, content, reason):
     if content:
         file.write_bytes(content)
     with pytest.raises(ConfigError, match=f"^X cannot be read: {reason}: give a file with lines such as DE http://"):
-        list(filed("X", file, REGIONS))
+        list(read_file("X", file, REGIONS))

@@ -40,14 +40,14 @@ def _example(resource: Resource) -> str:
     given = {name: quote_plus(str(value)) for name, value in example(resource).items()}
     if resource.packed:
         return f"{resource.path}/{'&'.join(f'{name}={value}' for name, value in given.items())}"
-    return resource.path.format(**{name: given[held] for name, held in resource.segments.items()})
+    return resource.path.format(**{segment: given[name] for segment, name in resource.segments.items()})
 
 
 def parameter(resource: Resource, name: str) -> dict[str, Any]:
     """One field of a query in a request: its name and location there, in the terms of OpenAPI."""
     field = resource.query.model_fields[name]
     header = header_of(field)
-    segment = next((segment for segment, held in resource.segments.items() if held == name), None)
+    segment = next((key for key, value in resource.segments.items() if value == name), None)
     default = "body" if resource.method == "POST" else "query"
     return {
         "name": header or segment or name,

@@ -118,10 +118,10 @@ class Journal:
             raise ConfigError(f"{file.name} is damaged: give another JOBDIR, and begin again") from error
 
     def _check_job(self, job: Mapping[str, Any]) -> None:
-        for what, now in self.job.items():
-            if job[what] != now:
+        for key, now in self.job.items():
+            if job[key] != now:
                 raise ConfigError(
-                    f"{self.folder} holds another job, with other {what}: {job[what]!r} then, {now!r} now; "
+                    f"{self.folder} holds another job, with other {key}: {job[key]!r} then, {now!r} now; "
                     "resume with the very same command, or give another JOBDIR"
                 )
 

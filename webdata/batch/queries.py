@@ -127,5 +127,5 @@ class Batch:
             )
 
 
-def _wrong_line(row: Row, what: str) -> QueryError:
-    return QueryError([{"loc": ["line", row.line], "msg": f"line {row.line}: {what}", "type": "row"}])
+def _wrong_line(row: Row, problem: str) -> QueryError:
+    return QueryError([{"loc": ["line", row.line], "msg": f"line {row.line}: {problem}", "type": "row"}])

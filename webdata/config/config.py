@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from webdata.config import variables
-from webdata.config.proxies import ANY, Pools, filed, listed, pools
+from webdata.config.proxies import ANY, Pools, parse_list, pools, read_file
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
 from webdata.fetching.transport_policy import TRANSPORTS, Transport
@@ -150,7 +150,7 @@ class Config:
             chromium=variables.executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
             browser_url=variables.matching(environ, "WEBDATA_BROWSER_URL", BROWSER, RIGHT_BROWSER, secret=True),
             browser_pages=variables.number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
-            transports=variables.some(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
+            transports=variables.subset(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
             max_steps=variables.number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
             backoff=variables.number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
             captcha_hook=variables.matching(environ, "WEBDATA_CAPTCHA_HOOK", FUNCTION, RIGHT_FUNCTION),
@@ -227,5 +227,5 @@ def _public_url(environ: Mapping[str, str], tls: bool) -> str | None:
 def _pools(environ: Mapping[str, str]) -> Pools:
     named = {f"WEBDATA_PROXIES_{region}": str(region) for region in POOLS}
     file = environ.get("WEBDATA_PROXIES_FILE", "")
-    urls = [(region, url) for name, region in named.items() for url in listed(name, environ.get(name, ""))]
-    return pools([*urls, *(filed("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])
+    urls = [(region, url) for name, region in named.items() for url in parse_list(name, environ.get(name, ""))]
+    return pools([*urls, *(read_file("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])

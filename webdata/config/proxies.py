@@ -12,7 +12,7 @@ ANY = "ANY"
 """The pool of calls without a region, and of those whose region has no pool of its own."""
 UNION = "EU"
 MEMBERS = ("IE", "FR", "DE", "SE")
-"""The regions whose proxies are also in the pool of the EU; GB left the EU in 2020."""
+"""The regions whose proxies are also in the pool of the EU, whose results follow its law; GB left it in 2020."""
 
 USER = r"[^\s:@/?#]+(?::[^\s@/?#]*)?"
 HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253}"
@@ -48,13 +48,13 @@ def pools(urls: Iterable[tuple[str, str]]) -> Pools:
     return {**own, UNION: union} if union else own
 
 
-def listed(name: str, text: str) -> Iterator[str]:
+def parse_list(name: str, text: str) -> Iterator[str]:
     """The URLs of a comma-separated list. Raises ConfigError with the position of a wrong URL, without its text."""
     for number, url in enumerate(filter(None, map(str.strip, text.split(","))), 1):
-        yield _checked(url, f"{name} cannot be used, at URL {number}", EXAMPLE)
+        yield _check_url(url, f"{name} cannot be used, at URL {number}", EXAMPLE)
 
 
-def filed(name: str, path: Path, regions: Collection[str]) -> Iterator[tuple[str, str]]:
+def read_file(name: str, path: Path, regions: Collection[str]) -> Iterator[tuple[str, str]]:
     """The region and URL of each line of a file, such as `DE http://user:password@host:3128`; `#` begins a comment.
 
     Raises ConfigError with the number of a wrong line, without its text.
@@ -73,10 +73,10 @@ def _line(parts: list[str], wrong: str, regions: Collection[str]) -> tuple[str, 
     right = f"DE {EXAMPLE}"
     if len(parts) != 2 or parts[0] not in regions:
         raise ConfigError(f"{wrong}: give a region and a URL, such as {right}; the regions are {', '.join(regions)}")
-    return parts[0], _checked(parts[1], wrong, right)
+    return parts[0], _check_url(parts[1], wrong, right)
 
 
-def _checked(url: str, wrong: str, right: str) -> str:
+def _check_url(url: str, wrong: str, right: str) -> str:
     match = URL.fullmatch(url)
     if not match or not 0 < int(match["port"]) <= LAST_PORT:
         raise ConfigError(f"{wrong}: give it as {right}, http or https, special characters escaped (%40 for @)")

@@ -37,7 +37,7 @@ NO_PLACES = re.compile(
     r"|residence|retail|sales|science|social|software|store|tech|technology|training|waiting)\b",
     re.IGNORECASE,
 )
-"""The words after an "in" that has no place: editor in chief, engineer in training, jobs in finance."""
+"""The first words after an "in" without a place: editor in chief, engineer in training, jobs in finance."""
 JOBS = re.compile(r"\s*\b(?:jobs?|job openings|openings|vacancies)$", re.IGNORECASE)
 WORKPLACE = re.compile(r"[\s,(\[-]*\b(remote(?:ly)?|work from home|wfh|hybrid|on-?site)[)\]]*$", re.IGNORECASE)
 REMOTE_IN = re.compile(r"^(remote|hybrid)\s*[,(–—-]\s*(.+)$", re.IGNORECASE)
