@@ -76,7 +76,7 @@ def test_rows_are_one_line_a_result():
 
 @ensureDeferred
 async def test_a_spider_may_yield_any_item_type(job):
-    """A batch exports the dataclass instances that a spider yields as it exports dicts."""
+    """A batch exports dataclass instances like dicts."""
 
     class DataclassSpider(job.spider):
         async def parse(self, response, query):

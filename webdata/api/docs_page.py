@@ -27,7 +27,7 @@ MAX_DEPTH = 4
 """The levels of nested fields that are listed."""
 
 NO_CACHE = {"cache-control": "no-cache"}
-"""Responses change with the installed version, so that clients must revalidate them."""
+"""The pages change with the installed version, so clients must revalidate them."""
 
 Document = Mapping[str, Any]
 
@@ -125,16 +125,10 @@ def _operations(spec: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 def _contents(operations: list[tuple[str, str, Any]]) -> HtmlElement:
-    items = [
-        E.li(
-            E.a(
-                operation["summary"],
-                E.span(path if method == "get" else f"{method.upper()} {path}"),
-                href=f"#{operation['operationId']}",
-            )
-        )
-        for path, method, operation in operations
-    ]
+    items = []
+    for path, method, operation in operations:
+        label = path if method == "get" else f"{method.upper()} {path}"
+        items.append(E.li(E.a(operation["summary"], E.span(label), href=f"#{operation['operationId']}")))
     hint = "Find an endpoint, a parameter or a field (press /)"
     find = E.input(type="search", id="find", placeholder="Find (press /)", hidden="", **{"aria-label": hint})
     return E.nav({"aria-label": "Endpoints"}, find, E.ul(*items))

@@ -74,7 +74,7 @@ class Journal:
         self._write({"job": self.job, "paths": paths, "lengths": lengths})
 
     def commit(self, row: int, outcome: str, lengths: list[int]) -> None:
-        """Record that a row has ended and is written to the feeds, whose lengths in bytes are these now."""
+        """Append a row that has ended and is in the feeds, with the outcome and the feeds' lengths in bytes."""
         self._write([row, outcome, *lengths])
 
     def close(self) -> None:
