@@ -70,7 +70,7 @@ ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.crawling.own
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes
     "webdata.extensions.feeds.JobFeedExporter": 0,
-    "webdata.extensions.failures.Refusals": 500,
+    "webdata.extensions.failures.RefusedItems": 500,
     "webdata.watch.samples.SampleUnknownLayouts": 500,
     "scrapy.extensions.logstats.LogStats": None,  # it knows pages, not queries
     "webdata.extensions.progress.Progress": 500,

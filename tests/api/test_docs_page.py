@@ -1,4 +1,4 @@
-"""The page of the OpenAPI document for people."""
+"""The HTML page of the OpenAPI document."""
 
 import re
 from base64 import b64encode
@@ -26,8 +26,8 @@ def tree():
     return html.fromstring(page(DOCUMENT))
 
 
-def test_every_operation_has_a_chapter(tree):
-    """Each has a section with its path, its parameters and a line to copy, and a link that leads there."""
+def test_every_operation_has_a_section(tree):
+    """The section has the path, the parameters and a command, and the navigation has a link to it."""
     assert [section.get("id") for section in tree.iter("section")] == list(OPERATIONS)
     assert [link.get("href") for link in tree.xpath("//nav//a")] == [f"#{name}" for name in OPERATIONS]
     for section in tree.iter("section"):
@@ -39,21 +39,21 @@ def test_every_operation_has_a_chapter(tree):
 
 
 def test_ids_are_unique(tree):
-    """No two elements share an id."""
+    """No two elements have the same id."""
     ids = tree.xpath("//@id")
     assert len(ids) == len(set(ids))
 
 
-def test_it_asks_for_nothing_else(tree):
-    """Nothing is loaded: no sources, and no links but those of the page and of the document."""
+def test_the_page_loads_no_other_resource(tree):
+    """It has no sources, and no links but its own and that of the document."""
     assert not tree.xpath("//@src | //@srcset | //img | //iframe | //form")
     assert {href for href in tree.xpath("//@href") if not href.startswith("#")} == {"data:,", "/openapi.json"}
     style, script = tree.findtext("head/style"), tree.findtext("body/script")
     assert not re.search(r"url\(|@import|fetch\(|XMLHttp", style + script)
 
 
-def test_its_policy_allows_what_is_in_it(tree):
-    """The Content-Security-Policy has the hashes of its style and its script, and allows nothing else."""
+def test_the_policy_allows_its_own_style_and_script_only(tree):
+    """The Content-Security-Policy has the hashes of both."""
     policy = page_headers()["content-security-policy"]
     for element, rule in ((tree.find("head/style"), "style-src"), (tree.find("body/script"), "script-src")):
         digest = b64encode(sha256(element.text.encode()).digest()).decode()
@@ -63,10 +63,10 @@ def test_its_policy_allows_what_is_in_it(tree):
     assert not tree.xpath("//@style | //@onclick")
 
 
-def test_text_stays_text():
-    """What looks like markup in a description is shown as it is; code and strong words are marked."""
-    told = {**DOCUMENT, "info": {**DOCUMENT["info"], "description": "<script>x</script> `a<b` **loud**"}}
-    paragraph = html.fromstring(page(told)).find(".//header/p")
+def test_markup_in_descriptions_is_escaped():
+    """Only Markdown's code and strong text become elements."""
+    spec = {**DOCUMENT, "info": {**DOCUMENT["info"], "description": "<script>x</script> `a<b` **loud**"}}
+    paragraph = html.fromstring(page(spec)).find(".//header/p")
     assert paragraph.text_content() == "<script>x</script> a<b loud"
     assert [child.tag for child in paragraph] == ["code", "strong"]
 
@@ -80,52 +80,52 @@ def test_text_stays_text():
         ("index", 'curl "$WEBDATA_URL/"'),
     ],
 )
-def test_curl(name, line):
-    """A line has the key, where one is needed, and the required parameters in their places."""
+def test_a_command_calls_an_operation(name, line):
+    """It has the key, if the operation needs one, and the required parameters."""
     path, _, operation = OPERATIONS[name]
     assert curl(path, operation) == line
 
 
-def test_curl_with_a_body():
-    """A body is sent as JSON."""
+def test_a_command_sends_a_body_as_json():
+    """The body is the document's example."""
     path, _, operation = OPERATIONS["url_request"]
     assert """-d '{"url": "https://example.com/", "response_type": "markdown"}'""" in curl(path, operation)
 
 
 @pytest.fixture(scope="module")
 def chromium():
-    found = Config.from_environ({}).chromium
-    if not found:
+    path = Config.from_environ({}).chromium
+    if not path:
         pytest.skip("there is no Chromium")
-    return found
+    return path
 
 
 @pytest.mark.task
-async def test_in_a_browser(chromium):
-    """In a browser it asks for nothing but itself, `/` leads to the search, and lines can be copied."""
+async def test_the_page_works_in_a_browser(chromium):
+    """It loads nothing else, the key `/` opens the search, and commands can be copied."""
     from playwright.async_api import async_playwright, expect
 
     [_, docs] = documentation(RESOURCES, [])
     reply = docs.reply(lambda _: None)
-    asked, said = [], []
+    requested, messages = [], []
 
     async def served(route):
-        asked.append(route.request.url)
+        requested.append(route.request.url)
         await route.fulfill(status=200, headers=reply.headers, body=reply.body.decode())
 
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        shown = await browser.new_page(viewport={"width": 390, "height": 844})
-        shown.on("console", lambda message: said.append(message.text))
-        await shown.route("**/*", served)
-        await shown.goto("https://webdata.test/docs")
-        await shown.keyboard.press("/")
-        await shown.keyboard.type("with_comments")
-        found = await shown.locator("section:visible").evaluate_all("all => all.map(one => one.id)")
-        line = await shown.locator("#forum_post pre").inner_text()
-        await shown.click("#forum_post button")
-        await expect(shown.locator("#forum_post button")).to_have_text(re.compile("Copied|Selected"))
-        wider = await shown.evaluate("document.documentElement.scrollWidth - innerWidth")
+        tab = await browser.new_page(viewport={"width": 390, "height": 844})
+        tab.on("console", lambda message: messages.append(message.text))
+        await tab.route("**/*", served)
+        await tab.goto("https://webdata.test/docs")
+        await tab.keyboard.press("/")
+        await tab.keyboard.type("with_comments")
+        sections = await tab.locator("section:visible").evaluate_all("all => all.map(one => one.id)")
+        line = await tab.locator("#forum_post pre").inner_text()
+        await tab.click("#forum_post button")
+        await expect(tab.locator("#forum_post button")).to_have_text(re.compile("Copied|Selected"))
+        overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth")
         await browser.close()
-    assert (asked, said, found, wider) == (["https://webdata.test/docs"], [], ["forum_post"], 0)
+    assert (requested, messages, sections, overflow) == (["https://webdata.test/docs"], [], ["forum_post"], 0)
     assert line.endswith('"https://webdata.test/v1/forum/post/1abc2d"')

@@ -1,4 +1,4 @@
-"""What the service says of itself."""
+"""The index of endpoints."""
 
 from webdata.api.index import describe
 from webdata.resources.maps_search import MAPS_SEARCH
@@ -6,30 +6,30 @@ from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 
-def test_describe():
-    """Every endpoint shows its path, an example, and every parameter with where it goes."""
+def test_an_endpoint_has_an_example_and_its_parameters():
+    """Every parameter has a location and a description."""
     [endpoint] = describe([WEB_SEARCH])["endpoints"]
-    places = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
+    locations = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
 
     assert endpoint["example"] == "/v1/search/q=coffee+shops"
-    assert len(places) == len(WebQuery.model_fields)
-    assert (places["q"], places["X-Proxy-Location"]) == ("query", "header")
+    assert len(locations) == len(WebQuery.model_fields)
+    assert (locations["q"], locations["X-Proxy-Location"]) == ("query", "header")
     assert [parameter["name"] for parameter in endpoint["parameters"] if parameter["required"]] == ["q"]
     assert all(parameter["description"] for parameter in endpoint["parameters"])
 
 
-def test_describe_paths():
-    """An endpoint that is not packed shows which parameter stands in its path, by the name that it has there."""
+def test_a_parameter_in_the_path_has_the_name_of_its_segment():
+    """The segment `{query}` holds the field `q`."""
     [endpoint] = describe([MAPS_SEARCH])["endpoints"]
-    places = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
+    locations = {parameter["name"]: parameter["in"] for parameter in endpoint["parameters"]}
 
     assert endpoint["path"] == "/v1/maps/search/{query}"
     assert endpoint["example"] == "/v1/maps/search/cafes+in+Porto"
-    assert places == {"query": "path", "num": "query", "hl": "query", "gl": "query"}
+    assert locations == {"query": "path", "num": "query", "hl": "query", "gl": "query"}
 
 
-def test_describe_a_body():
-    """Where the parameters go in the body, the example is a path and a body."""
+def test_an_endpoint_with_a_body_has_an_example_of_it():
+    """All parameters are in the body."""
     [endpoint] = describe([URL_REQUEST])["endpoints"]
 
     assert (endpoint["path"], endpoint["methods"], endpoint["example"]) == ("/v1/request", ["POST"], "/v1/request")

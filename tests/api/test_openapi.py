@@ -1,4 +1,4 @@
-"""The OpenAPI document, held against what the service really takes and answers."""
+"""The OpenAPI document agrees with the requests and responses of the service."""
 
 import random
 import re
@@ -39,7 +39,7 @@ PARAMETERS = [
     if operation["operationId"] == resource.name
     for one in operation.get("parameters", ())
 ]
-TOLD = Answer(
+FULL_ANSWER = Answer(
     {"data": "# Hello", "status": 203, "config": {"response_type": "markdown", "truncated": True}},
     Outcome.OK,
     "http",
@@ -48,9 +48,9 @@ TOLD = Answer(
     region_mode="proxy",
     attempts=[{"transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
 )
-"""An answer with all that there is to tell."""
+"""An answer with all optional headers."""
 TRANSPORT_HEADERS = {"server", "date", "content-length", "content-type", "connection"}
-"""Headers that are HTTP's own."""
+"""The headers of HTTP itself."""
 
 
 def by_id(value):
@@ -69,12 +69,12 @@ def field_of(resource, parameter):
 
 
 def smallest(resource):
-    """The required fields of a resource, as the document shows them."""
+    """The required fields of a resource, with the values of the document."""
     return {name: field.examples[0] for name, field in resource.query.model_fields.items() if field.is_required()}
 
 
 def sent(resource, path, operation):
-    """The target and the body of the call that the document shows."""
+    """The target and the body of the document's example call."""
     target = re.search(r'\$WEBDATA_URL([^"]*)"$', curl(path, operation))[1]
     return target, orjson.dumps(smallest(resource)) if "requestBody" in operation else None
 
@@ -85,7 +85,7 @@ def api(make_api):
 
 
 def test_it_is_valid():
-    """The document is OpenAPI 3.1, and every reference in it leads somewhere."""
+    """The document is OpenAPI 3.1, and every reference in it has a target."""
     OpenAPIV31SpecValidator(DOCUMENT).validate()
     assert set(re.findall(r'"#/components/(\w+)/', orjson.dumps(DOCUMENT).decode())) == {
         "schemas",
@@ -94,14 +94,14 @@ def test_it_is_valid():
     }
 
 
-def test_it_is_the_same_each_time():
-    """The order in which spiders are found does not matter."""
+def test_the_order_of_the_resources_has_no_effect():
+    """The document is the same for any order of the spiders."""
     shuffled = random.Random(7).sample(RESOURCES, len(RESOURCES))
     assert orjson.dumps(document(shuffled, PAGES)) == orjson.dumps(DOCUMENT)
 
 
-def test_every_route_is_there(api):
-    """Whatever path the service answers is in the document, and nothing else; a slash at its end changes nothing."""
+def test_the_document_has_every_route(api):
+    """The document has exactly the paths of the service, without a slash at the end."""
     rules = {rule.rule.rstrip("/") or "/" for rule in api.app.url_map.iter_rules()}
     packed = {resource.path: resource for resource in RESOURCES if resource.packed}
     expected = set()
@@ -120,13 +120,13 @@ def test_every_route_is_there(api):
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=by_id)
 @ensureDeferred
-async def test_every_form_is_answered(ask, calls, test_secret, path, method, operation):
-    """The call that the document shows reaches its resource with the values of its examples."""
-    resource, calls.end = resource_of(operation), TOLD
+async def test_every_example_call_is_answered(ask, calls, test_secret, path, method, operation):
+    """The document's call of an operation reaches its resource with the values of the examples."""
+    resource, calls.end = resource_of(operation), FULL_ANSWER
     target, body = sent(resource, path, operation)
     headers = {"X-Api-Key": test_secret, "Content-Type": "application/json"}
-    heard = await ask(target, method=method.upper(), headers=headers, body=body)
-    assert (heard.status, heard.headers.get("x-ignored-params")) == (200, None)
+    answer = await ask(target, method=method.upper(), headers=headers, body=body)
+    assert (answer.status, answer.headers.get("x-ignored-params")) == (200, None)
     [call] = calls.calls
     assert call.resource is resource
     assert call.query.model_dump(exclude={"packed"}) == resource.query.check(smallest(resource)).model_dump(
@@ -135,8 +135,8 @@ async def test_every_form_is_answered(ask, calls, test_secret, path, method, ope
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=by_id)
-def test_every_parameter_is_there(path, method, operation):
-    """An operation takes exactly the fields of its resource's query, each in one place."""
+def test_an_operation_has_every_parameter(path, method, operation):
+    """The parameters are exactly the fields of the resource's query, each in one location."""
     resource = resource_of(operation)
     named = [field_of(resource, one) for one in operation.get("parameters", ())]
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
@@ -149,7 +149,7 @@ def test_every_parameter_is_there(path, method, operation):
     ("resource", "parameter"), PARAMETERS, ids=lambda one: getattr(one, "name", None) or one["name"]
 )
 def test_a_parameter_is_described(resource, parameter):
-    """It has a description, and an example that its schema and its query take."""
+    """It has a description, and an example that its schema and its query accept."""
     assert parameter["description"]
     schema = {**parameter["schema"], "components": DOCUMENT["components"]}
     Draft202012Validator(schema).validate(parameter["example"])
@@ -159,8 +159,8 @@ def test_a_parameter_is_described(resource, parameter):
 @pytest.mark.parametrize(
     ("resource", "parameter"), PARAMETERS, ids=lambda one: getattr(one, "name", None) or one["name"]
 )
-def test_bounds_and_defaults_are_real(resource, parameter):
-    """The bounds that are told are the bounds that are held, and the default is what is meant without a value."""
+def test_bounds_and_defaults_are_those_of_the_query(resource, parameter):
+    """The query refuses values outside of the documented bounds, and has the documented default."""
     name, schema = field_of(resource, parameter), parameter["schema"]
     if parameter["required"]:
         assert not Draft202012Validator(schema).is_valid(" ")
@@ -192,39 +192,35 @@ ENDS = [
 
 
 def response(operation, status):
-    """What the document says of a status, with its reference followed."""
-    found = operation["responses"][str(status)]
-    return DOCUMENT["components"]["responses"][found["$ref"].rpartition("/")[2]] if "$ref" in found else found
+    """The document's response of a status, with its reference resolved."""
+    documented = operation["responses"][str(status)]
+    name = documented.get("$ref", "").rpartition("/")[2]
+    return DOCUMENT["components"]["responses"][name] if name else documented
 
 
-def headers_of(found):
-    """The headers that a response may have, each with its description."""
+def check_headers(answer, documented):
+    """Assert that an answer has all required headers, and no undocumented ones."""
     shared = DOCUMENT["components"]["headers"]
-    return {name: shared[name] if "$ref" in header else header for name, header in found["headers"].items()}
+    headers = {name: shared[name] if "$ref" in header else header for name, header in documented["headers"].items()}
+    required = {name for name, header in headers.items() if header.get("required")}
+    assert required <= set(answer.headers) - TRANSPORT_HEADERS <= set(headers)
 
 
-def check_headers(heard, found):
-    """No header is missing that is required, and there is none that is not told of."""
-    told = headers_of(found)
-    required = {name for name, header in told.items() if header.get("required")}
-    assert required <= set(heard.headers) - TRANSPORT_HEADERS <= set(told)
-
-
-def holds(heard, found):
-    """Hold an answer against its description."""
-    media_type = heard.headers["content-type"]
-    assert media_type in found["content"]
+def check(answer, documented):
+    """Assert that an answer matches a response of the document."""
+    media_type = answer.headers["content-type"]
+    assert media_type in documented["content"]
     if media_type.endswith("json"):
-        schema = {**found["content"][media_type]["schema"], "components": DOCUMENT["components"]}
-        Draft202012Validator(schema).validate(heard.json)
-    check_headers(heard, found)
+        schema = {**documented["content"][media_type]["schema"], "components": DOCUMENT["components"]}
+        Draft202012Validator(schema).validate(answer.json)
+    check_headers(answer, documented)
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: type(end).__name__)
 @pytest.mark.parametrize("accept", ["application/json", "application/problem+json"])
 @ensureDeferred
-async def test_every_error_is_there(ask, calls, test_secret, end, accept):
-    """However a call ends, its status, its headers and its body are those of the document."""
+async def test_every_error_is_documented(ask, calls, test_secret, end, accept):
+    """The status, headers and body of every error are those of the document."""
     calls.end = end
     for path, method, operation in OPERATIONS:
         resource = resource_of(operation)
@@ -232,14 +228,14 @@ async def test_every_error_is_there(ask, calls, test_secret, end, accept):
             continue
         target, body = sent(resource, path, operation)
         headers = {"X-Api-Key": test_secret, "Content-Type": "application/json", "Accept": accept}
-        heard = await ask(target, method=method.upper(), headers=headers, body=body)
-        holds(heard, response(operation, heard.status))
+        answer = await ask(target, method=method.upper(), headers=headers, body=body)
+        check(answer, response(operation, answer.status))
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.name)
 @ensureDeferred
-async def test_what_callers_do_wrong_is_there(ask, test_secret, resource):
-    """A missing key and wrong parameters are answered as the document says."""
+async def test_errors_of_callers_are_documented(ask, test_secret, resource):
+    """The responses to a missing key and to wrong parameters are those of the document."""
     path, method, operation = next(one for one in OPERATIONS if one[2]["operationId"] == resource.name)
     target, _ = sent(resource, path, operation)
     headers = {"Content-Type": "application/json"}
@@ -251,45 +247,48 @@ async def test_what_callers_do_wrong_is_there(ask, test_secret, resource):
         body=b"[]",
     )
     assert (without_key.status, wrong.status) == (401, resource.bad_query_status)
-    for heard in (without_key, wrong):
-        holds(heard, response(operation, heard.status))
+    for answer in (without_key, wrong):
+        check(answer, response(operation, answer.status))
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=by_id)
 @ensureDeferred
-async def test_every_header_of_an_answer_is_there(ask, calls, test_secret, path, method, operation):
-    """A record with all that there is to tell beside it comes with no header that the document does not know."""
+async def test_every_header_of_an_answer_is_documented(ask, calls, test_secret, path, method, operation):
+    """A response with all optional headers has no undocumented one."""
     resource = resource_of(operation)
-    calls.end = TOLD
+    calls.end = FULL_ANSWER
     target, body = sent(resource, path, operation)
     headers = {"X-Api-Key": test_secret, "Content-Type": "application/json"}
-    heard = await ask(
+    answer = await ask(
         f"{target}{'&' if '?' in target else '?'}nonsense=1", method=method.upper(), headers=headers, body=body
     )
-    assert heard.headers["content-type"] in operation["responses"]["200"]["content"]
-    check_headers(heard, response(operation, 200))
-    assert "x-ignored-params" in heard.headers
+    assert answer.headers["content-type"] in operation["responses"]["200"]["content"]
+    check_headers(answer, response(operation, 200))
+    assert "x-ignored-params" in answer.headers
 
 
-def test_who_was_too_slow_is_told():
-    """Every call may end as a 408 of the connection, before anything of the caller is known."""
-    told = DOCUMENT["components"]["responses"]["RequestTimeout"]
-    assert (list(told["headers"]), told["description"]) == (["x-request-id"], "`request_timeout`: Request timeout")
+def test_every_operation_has_a_408():
+    """The connection may answer 408 before the key is read, so that it has no headers of the account."""
+    timeout = DOCUMENT["components"]["responses"]["RequestTimeout"]
+    assert (list(timeout["headers"]), timeout["description"]) == (
+        ["x-request-id"],
+        "`request_timeout`: Request timeout",
+    )
     operations = [*OPERATIONS, *((path, "get", DOCUMENT["paths"][path]["get"]) for path in (ACCOUNT.path, USAGE.path))]
     assert all("408" in operation["responses"] for _, _, operation in operations)
 
 
-def test_what_is_not_ready_says_when_to_come_back():
+def test_a_service_that_is_not_ready_sends_retry_after():
     """The 503 of a page without a key has `Retry-After`, its 200 has none."""
-    told = DOCUMENT["paths"]["/health/ready"]["get"]["responses"]
-    assert [list(told[status]["headers"]) for status in ("200", "503")] == [
+    responses = DOCUMENT["paths"]["/health/ready"]["get"]["responses"]
+    assert [list(responses[status]["headers"]) for status in ("200", "503")] == [
         ["x-request-id"],
         ["x-request-id", "retry-after"],
     ]
 
 
-def test_keys_may_come_in_any_of_four_headers():
-    """Each header for keys is a way to open `/v1`; pages that need no key say so."""
+def test_a_key_may_be_in_any_of_four_headers():
+    """Each of them authenticates on `/v1`; pages without a key have no security requirement."""
     schemes = DOCUMENT["components"]["securitySchemes"]
     assert [scheme["name"] for scheme in schemes.values()] == ["X-Api-Key", "api-key", "x-apikey", "apikey"]
     assert DOCUMENT["security"] == [{name: []} for name in schemes]
@@ -299,9 +298,9 @@ def test_keys_may_come_in_any_of_four_headers():
 
 @ensureDeferred
 async def test_the_pages_describe_themselves(make_api, make_ask):
-    """`/openapi.json` and `/docs` are in the document that they show."""
+    """`/openapi.json` and `/docs` are in the document that they serve."""
     pages = [*PAGES, *documentation(RESOURCES, PAGES)]
     ask = make_ask(make_api(resources=RESOURCES, pages=pages))
-    heard = await ask("/openapi.json", headers={})
-    assert heard.json == document(RESOURCES, pages)
-    assert {"/openapi.json", "/docs"} <= set(heard.json["paths"])
+    answer = await ask("/openapi.json", headers={})
+    assert answer.json == document(RESOURCES, pages)
+    assert {"/openapi.json", "/docs"} <= set(answer.json["paths"])

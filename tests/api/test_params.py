@@ -1,4 +1,4 @@
-"""From URL and headers to a query."""
+"""Reading the query of a request."""
 
 import contextlib
 import dataclasses
@@ -17,13 +17,13 @@ from webdata.resources.web_search import WEB_SEARCH
 BARE = dataclasses.replace(WEB_SEARCH, bare_term=True)
 
 
-def test_shared_headers():
-    """The shared headers are those of spec.md, and the session's."""
+def test_region_device_and_session_are_shared_headers():
+    """Most endpoints accept them."""
     assert SHARED_HEADERS == ("X-Proxy-Location", "X-User-Agent", "X-Session")
 
 
-def test_packed_query():
-    """Segment, query string and headers make one query."""
+def test_a_packed_segment_a_query_string_and_headers_are_one_query():
+    """Unknown keys are ignored."""
     query, ignored = packed_query(WEB_SEARCH, "q=a+b", "num=5&x=1", {"X-Proxy-Location": "us"}.get)
 
     assert (query.q, query.num, query.region) == ("a b", 5, Region.US)
@@ -43,13 +43,13 @@ def test_packed_query():
         (BARE, "", "q=b", [("q", "b")]),
     ],
 )
-def test_packed_pairs(resource, segment, query, pairs):
-    """A segment is pairs, unless it is a bare term where that is allowed."""
+def test_a_packed_segment_is_split_into_pairs(resource, segment, query, pairs):
+    """A segment without `q=` is the search term if the resource allows it."""
     assert pairs == packed_pairs(resource, segment, query)
 
 
 @pytest.mark.parametrize(
-    ("segment", "query", "q", "shown", "ignored"),
+    ("segment", "query", "q", "text", "ignored"),
     [
         ("q=origami+crane&num=5", "", "origami crane", "q=origami+crane&num=5", ["num"]),
         ("origami+crane", "", "origami crane", "origami+crane", []),
@@ -61,21 +61,21 @@ def test_packed_pairs(resource, segment, query, pairs):
         ("q=a&packed=b", "", "a", "q=a&packed=b", ["packed"]),
     ],
 )
-def test_an_image_search_by_the_rule(segment, query, q, shown, ignored):
-    """With `q=` other keys are dropped; behind a bare term they are part of it (spec.md, rule 6)."""
-    found, dropped = packed_query(IMAGE_SEARCH, segment, query, {}.get)
-    assert (found.q, found.as_text, dropped) == (q, shown, ignored)
+def test_an_image_search_has_no_parameter_but_its_terms(segment, query, q, text, ignored):
+    """With `q=` other keys are ignored; after a bare term they are part of it."""
+    parsed, dropped = packed_query(IMAGE_SEARCH, segment, query, {}.get)
+    assert (parsed.q, parsed.as_text, dropped) == (q, text, ignored)
 
 
 @pytest.mark.parametrize(("segment", "right"), [("a+b", "a+b"), ("AT%26T", "AT%26T"), ("%", "%25"), ("é", "%C3%A9")])
-def test_bare_segments(segment, right):
-    """Where a bare term is not allowed, the message shows the same request in its right form."""
+def test_a_bare_term_is_refused_where_it_is_not_allowed(segment, right):
+    """The message has the right form of the same request."""
     with pytest.raises(QueryError, match=f"write /v1/search/q={right.replace('+', chr(92) + '+')}$"):
         packed_pairs(WEB_SEARCH, segment, "")
 
 
-def test_path_query():
-    """Named segments, query string and headers make one query."""
+def test_named_segments_and_a_query_string_are_one_query():
+    """Unknown keys are ignored, and so are headers without effect."""
     segments = {"query": "caf%C3%A9s+in+Porto&zoom=3/"}
     query, ignored = path_query(MAPS_SEARCH, segments, "num=40&x=1", {"X-Proxy-Location": "us"}.get)
 
@@ -97,14 +97,14 @@ def test_path_query():
         ("&num=5", ""),
     ],
 )
-def test_segment_value(segment, value):
-    """A segment is its value, with or without its name before it, up to an ampersand."""
+def test_the_value_of_a_segment_ends_at_an_ampersand(segment, value):
+    """The name of the field may be before the value."""
     assert value == segment_value("q", segment)
 
 
 @given(st.text(), st.text())
 def test_any_path_is_read_or_refused(segment, query):
-    """Whatever stands in a path and behind it, it gives a query with terms, or a refusal."""
+    """Any path and query string are a query with terms, or a QueryError."""
     with contextlib.suppress(QueryError):
-        found, _ = path_query(MAPS_SEARCH, {"query": segment}, query, {}.get)
-        assert found.q.strip()
+        parsed, _ = path_query(MAPS_SEARCH, {"query": segment}, query, {}.get)
+        assert parsed.q.strip()

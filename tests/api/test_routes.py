@@ -1,4 +1,4 @@
-"""The rules that resources answer on."""
+"""The routes of resources."""
 
 import dataclasses
 
@@ -16,6 +16,6 @@ from webdata.resources.web_search import WEB_SEARCH
         ("/v1/forum/{name}/about", False, ["/v1/forum/<path:name>/about", "/v1/forum/<path:name>/about/"]),
     ],
 )
-def test_routes(path, packed, rules):
-    """A packed segment, or a named one at the end, may be missing; a slash at the end changes nothing."""
+def test_the_last_segment_of_a_route_is_optional(path, packed, rules):
+    """A path may end with a slash, and without its packed or last named segment."""
     assert rules == routes(dataclasses.replace(WEB_SEARCH, path=path, packed=packed))

@@ -33,7 +33,7 @@ def read(path):
 
 
 def test_a_line_of_text_is_a_query(write):
-    """Text gives one query a line, without the blank ones, named by where it stands."""
+    """Each line of text is a query with its line number; blank lines are skipped."""
     assert read(write("q.txt", b"coffee\n\n  tea \n")) == [Row(1, {"q": "coffee"}), Row(3, {"q": "tea"})]
 
 
@@ -41,7 +41,7 @@ def test_a_line_of_text_is_a_query(write):
     "content", [b"\xef\xbb\xbfcaf\xc3\xa9\r\n\r\ntea", b"caf\xc3\xa9\n\ntea\n", b"caf\xc3\xa9\r\rtea"]
 )
 def test_byte_order_marks_and_line_ends_do_not_matter(write, content):
-    """A byte order mark, CRLF, CR and a missing last line end change nothing."""
+    """A byte order mark, CRLF, CR and a missing last line end have no effect."""
     assert [row.values["q"] for row in read(write("q.txt", content))] == ["café", "tea"]
 
 
@@ -59,8 +59,8 @@ def test_a_row_of_csv_is_a_query(write):
         (b'"coffee', "cannot be read as CSV"),
     ],
 )
-def test_a_row_of_csv_that_cannot_be_read_says_why(write, row, problem):
-    """A malformed row is a row with a problem, and those before it are read."""
+def test_a_malformed_row_of_csv_has_a_problem(write, row, problem):
+    """A malformed row has no values, and the rows before it are read."""
     first, second = read(write("q.csv", b"q,num\ntea,1\n" + row))
     assert first == Row(2, {"q": "tea", "num": "1"})
     assert second.line == 3
@@ -69,7 +69,7 @@ def test_a_row_of_csv_that_cannot_be_read_says_why(write, row, problem):
 
 
 def test_an_object_of_jsonl_is_a_query(write):
-    """JSON Lines give one query an object, numbers as numbers, nulls left out."""
+    """Each object of JSON Lines is a query; numbers stay numbers, nulls are skipped."""
     path = write("q.jsonl", b'{"q": "coffee", "num": 5, "region": null}\n\n{"q": "tea"}')
     assert read(path) == [Row(1, {"q": "coffee", "num": 5}), Row(3, {"q": "tea"})]
 
@@ -78,15 +78,15 @@ def test_an_object_of_jsonl_is_a_query(write):
     ("line", "problem"),
     [(b"coffee", "is no JSON ("), (b'["coffee"]', "is no JSON object"), (b'{"q": "\\ud800"}', "is no JSON (")],
 )
-def test_a_line_of_jsonl_that_cannot_be_read_says_why(write, line, problem):
-    """A line that is no object is a row with a problem, and those after it are read."""
+def test_a_malformed_line_of_jsonl_has_a_problem(write, line, problem):
+    """The rows after a line that is no object are read."""
     first, second = read(write("q.jsonl", line + b'\n{"q": "tea"}\n'))
     assert problem in first.problem
     assert second == Row(2, {"q": "tea"})
 
 
-def test_the_columns_of_csv(write):
-    """Only CSV names its columns, and names each once."""
+def test_only_csv_names_its_columns(write):
+    """The columns are the names in the first line, each of which must be unique."""
     assert files.columns(write("q.csv", b"q, num\n")) == ["q", "num"]
     assert files.columns(write("empty.csv", b"")) == []
     assert files.columns(write("q.txt", b"q, num\n")) is None
@@ -96,8 +96,8 @@ def test_the_columns_of_csv(write):
         files.columns(write("torn.csv", b'"q'))
 
 
-def test_the_digest_tells_contents_apart(write):
-    """The same content has the same digest, any other another."""
+def test_the_digest_identifies_the_content(write):
+    """Equal contents have equal digests, different contents different ones."""
     same = {files.digest(write(name, b"coffee\n")) for name in ("a.txt", "b.txt")}
     assert len(same) == 1
     assert files.digest(write("c.txt", b"coffee \n")) not in same
@@ -114,18 +114,18 @@ def test_the_digest_tells_contents_apart(write):
     ],
 )
 def test_another_encoding_is_refused(write, content, line):
-    """A file that is not UTF-8 is refused as a whole, and the first wrong line named."""
+    """A file that is not UTF-8 is refused; the message names the first wrong line."""
     with pytest.raises(ConfigError, match=rf"is not UTF-8 text \(line {line}\): save it as UTF-8"):
         files.digest(write("q.txt", content))
 
 
-def test_a_character_may_lie_across_two_chunks(write):
-    """UTF-8 is judged as one stream, however it is read."""
+def test_a_character_may_span_two_chunks(write):
+    """UTF-8 is decoded as one stream, whatever the size of the chunks."""
     assert files.digest(write("q.txt", b"x" * (files.CHUNK - 1) + "é".encode()))
 
 
-def test_standard_input_is_kept_for_reading_twice(monkeypatch):
-    """Standard input becomes a file of text."""
+def test_standard_input_can_be_read_twice(monkeypatch):
+    """Standard input is copied into a file of text."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"coffee\ntea\n")))
     path = files.standard_input()
     assert [row.values["q"] for row in read(path)] == ["coffee", "tea"]
@@ -135,7 +135,7 @@ def test_standard_input_is_kept_for_reading_twice(monkeypatch):
 
 @given(content=st.binary() | st.text().map(str.encode), suffix=SUFFIXES)
 def test_any_content_is_read_or_refused(content, suffix):
-    """Whatever a file holds, it gives rows with unique lines, or a ConfigError."""
+    """Any file gives rows with unique lines, or a ConfigError."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"q{suffix}"
         path.write_bytes(content)
@@ -154,8 +154,8 @@ CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters=
 
 
 @given(st.lists(st.tuples(CELLS, CELLS), max_size=5))
-def test_what_was_written_as_csv_is_read(pairs):
-    """Every pair of cells that Python's csv module writes is read again."""
+def test_csv_round_trips(pairs):
+    """Every pair of cells that Python's csv module writes is read back."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "q.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
@@ -164,8 +164,8 @@ def test_what_was_written_as_csv_is_read(pairs):
 
 
 @given(st.lists(st.dictionaries(CELLS, CELLS | st.integers(-(2**53), 2**53)), max_size=5))
-def test_what_was_written_as_jsonl_is_read(objects):
-    """Every object that is written as a line of JSON is read again."""
+def test_jsonl_round_trips(objects):
+    """Every object that is written as a line of JSON is read back."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "q.jsonl"
         path.write_bytes(b"".join(orjson.dumps(one) + b"\n" for one in objects))

@@ -22,7 +22,7 @@ def feed(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, feed):
-    """A folder with the journal of a job that did the rows 1 and 3."""
+    """A folder with the journal of a job whose rows 3 and 1 have ended."""
     journal = Journal(tmp_path / "job", JOB)
     journal.begin([feed], [10])
     journal.commit(3, "ok", [20])
@@ -32,7 +32,7 @@ def folder(tmp_path, feed):
 
 
 def test_a_new_journal_has_not_begun(tmp_path):
-    """A folder without a journal, which may not be there yet, holds no job."""
+    """A folder that does not exist yet has no job."""
     journal = Journal(tmp_path / "new" / "job", JOB)
     assert not journal.begun
     assert 1 not in journal.done
@@ -40,7 +40,7 @@ def test_a_new_journal_has_not_begun(tmp_path):
 
 
 def test_a_journal_is_read_again(folder, feed):
-    """The next run learns what is done, how it ended, and how long the feeds are."""
+    """The next run reads the rows that are done, the outcomes and the lengths of the feeds."""
     journal = Journal(folder, JOB)
     assert journal.begun
     assert [line for line in range(5) if line in journal.done] == [1, 3]
@@ -51,7 +51,7 @@ def test_a_journal_is_read_again(folder, feed):
 
 @pytest.mark.parametrize("torn", [1, 5, 15])
 def test_a_torn_line_does_not_count(folder, torn):
-    """What was cut off in the middle of a line is as if it had not been written, and the journal goes on before it."""
+    """The next run removes a partly written line and appends after the one before it."""
     path = folder / NAME
     path.write_bytes(path.read_bytes()[:-torn])
     journal = Journal(folder, JOB)
@@ -80,13 +80,13 @@ def test_a_torn_first_line_is_no_journal(folder):
     ],
 )
 def test_another_job_is_refused(folder, change, message):
-    """A journal of another job is refused, and the difference told."""
+    """The message names the difference between the jobs."""
     with pytest.raises(ConfigError, match=message):
         Journal(folder, {**JOB, **change})
 
 
 def test_a_job_runs_once_at_a_time(folder):
-    """While a run has the journal, another is refused."""
+    """While a run has the journal open, another is refused."""
     first = Journal(folder, JOB)
     with pytest.raises(ConfigError, match="another run is at work"):
         Journal(folder, JOB)
@@ -97,7 +97,7 @@ def test_a_job_runs_once_at_a_time(folder):
 @pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b"{}\n", b"3\n", b'["x", "ok"]\n'])
 @pytest.mark.parametrize("keep", [0, 1])
 def test_a_damaged_journal_is_refused(folder, line, keep):
-    """Whole lines that make no sense are refused, the first as well as a later one."""
+    """Whole lines that are no entries are refused, the first as well as a later one."""
     path = folder / NAME
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:keep]) + line)
     with pytest.raises(ConfigError, match="damaged"):
@@ -113,7 +113,7 @@ def test_a_feed_that_shrank_is_refused(folder, feed):
 
 @given(st.sets(st.integers(0, 20_000)))
 def test_lines_are_a_set(numbers):
-    """Lines hold what was added, and nothing else."""
+    """Lines contains the added numbers, and no others."""
     lines = Lines()
     for number in numbers:
         lines.add(number)

@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import suppress
+from dataclasses import make_dataclass
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,7 @@ from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 @pytest.fixture
 def batch(tmp_path):
-    """Makes the batch of a file and other arguments."""
+    """A function that creates the batch of a file and other arguments."""
 
     def batch(name, content, **arguments):
         path = tmp_path / name
@@ -39,7 +40,7 @@ def test_arguments_are_a_query():
 
 
 def test_arguments_are_defaults_of_a_file(batch):
-    """With a file the other arguments are what its rows do not say themselves."""
+    """With a file the other arguments are used where a row has no value."""
     two = batch("q.csv", b"q,num\ncoffee,\ntea,9\n", num="5", region="DE")
     assert two.total == 2
     assert queries(two) == [WebQuery(q="coffee", num=5, region=Region.DE), WebQuery(q="tea", num=9, region=Region.DE)]
@@ -66,21 +67,21 @@ def test_arguments_that_make_no_batch_are_refused(arguments, message):
 
 @pytest.mark.parametrize("arguments", [{"q": "coffee", "num": "abc"}, {"q": " "}, {"q": "\udcff"}])
 def test_a_single_query_is_validated_at_once(arguments):
-    """A single query that cannot be run is refused, as the service would."""
+    """A single query that cannot be run is refused before the batch begins."""
     with pytest.raises(QueryError, match="give "):
         Batch(WEB_SEARCH, arguments)
 
 
 def test_defaults_are_validated_at_once(batch):
-    """A default that no row could be run with is refused before any row is."""
+    """A wrong default is refused before any row is run."""
     with pytest.raises(QueryError, match="num cannot be 'abc'") as caught:
         batch("q.txt", b"coffee\n", num="abc")
     assert "q is missing" not in str(caught.value)
 
 
 @pytest.mark.parametrize("header", [b"query,num", b"q;num", b""])
-def test_csv_must_name_what_a_query_needs(batch, header):
-    """A CSV file without a column q is refused, with the names that columns may have."""
+def test_csv_must_have_the_required_columns(batch, header):
+    """A CSV file without a column q is refused; the message lists the possible columns."""
     with pytest.raises(ConfigError, match=r"has no column q: .* q, region, device"):
         batch("q.csv", header + b"\ncoffee,5\n")
 
@@ -96,15 +97,15 @@ def test_csv_must_name_what_a_query_needs(batch, header):
     ],
 )
 def test_a_row_that_cannot_be_run_names_its_line(batch, name, content, message):
-    """A wrong row says where it stands and what would be right."""
+    """The error of a wrong row has its line number and what would be right."""
     wrong = batch(name, content)
     (row,) = wrong.rows()
     with pytest.raises(QueryError, match=message):
         wrong.query(row)
 
 
-def test_unknown_columns_are_ignored_and_told_once(batch, caplog):
-    """Columns that are no fields of a query are left out, with one warning; failures still show them."""
+def test_unknown_columns_are_ignored_with_one_warning(batch, caplog):
+    """Columns that are no fields of a query are not used; failures still repeat them."""
     two = batch("q.csv", b"id,q\n17,coffee\n18,tea\n")
     with caplog.at_level(logging.WARNING):
         assert queries(two) == [WebQuery(q="coffee"), WebQuery(q="tea")]
@@ -112,21 +113,22 @@ def test_unknown_columns_are_ignored_and_told_once(batch, caplog):
     assert two.given(next(two.rows())) == {"id": "17", "q": "coffee"}
 
 
-def test_rows_that_are_done_are_left_out(batch):
-    """A batch that goes on gives only the rows that have not ended."""
+def test_rows_that_are_done_are_skipped(batch):
+    """A resumed batch has only the rows that have not ended."""
     three = batch("q.txt", b"a\nb\nc\n")
     three.done.add(2)
     assert [row.values["q"] for row in three.rows()] == ["a", "c"]
     assert three.total == 3
 
 
-def test_an_item_tells_its_outcome(batch):
-    """A failure ends as it says, a record as its resource judges it."""
+@pytest.mark.parametrize("item_type", [dict, make_dataclass("Record", WEB_SEARCH.content)])
+def test_an_item_has_an_outcome(item_type):
+    """A failure has its own, a record of any item type that of its resource."""
     one = Batch(WEB_SEARCH, {"q": "coffee"})
     empty = {key: [] for key in WEB_SEARCH.content}
     assert one.outcome(Failure({}, "blocked", None, "a captcha", 1)) == "blocked"
-    assert one.outcome(empty) == "empty"
-    assert one.outcome({**empty, "results": [{}]}) == "ok"
+    assert one.outcome(item_type(**empty)) == "empty"
+    assert one.outcome(item_type(**{**empty, "results": [{}]})) == "ok"
 
 
 @given(
@@ -135,6 +137,6 @@ def test_an_item_tells_its_outcome(batch):
     )
 )
 def test_any_row_is_a_query_or_a_query_error(values):
-    """Whatever a row holds, it is validated or refused, never anything else."""
+    """Any row is validated, or refused with a QueryError."""
     with suppress(QueryError):
         assert isinstance(Batch(WEB_SEARCH, {"q": "coffee"}).query(Row(1, values)), WebQuery)

@@ -10,6 +10,6 @@ from webdata.commands.crawl import Command
 
 @pytest.mark.parametrize("args", [[], ["google_web", "bing_web"]])
 def test_it_runs_one_spider(args):
-    """No spider, or several, is a mistake that shows what is right."""
+    """Without a spider, or with several, the message has an example of a right command."""
     with pytest.raises(UsageError, match="give one spider, such as: scrapy crawl google_web"):
         Command().run(args, argparse.Namespace())

@@ -19,7 +19,7 @@ def test_an_empty_environment_gives_the_defaults():
 
 
 def test_every_variable_is_read():
-    """Each WEBDATA_… variable sets its field."""
+    """Each variable sets its field."""
     environ = {
         "WEBDATA_HOST": "0.0.0.0",
         "WEBDATA_PORT": "9000",
@@ -72,20 +72,20 @@ def test_every_variable_is_read():
     )
 
 
-def test_a_blank_variable_is_as_none():
-    """A variable without a value, as a compose file leaves it, means the default."""
+def test_a_blank_variable_means_the_default():
+    """A variable without a value, as in a compose file, has no effect."""
     blank = dict.fromkeys(("WEBDATA_HOST", "WEBDATA_PORT", "WEBDATA_DATABASE", "WEBDATA_SANDBOX"), "")
     assert Config.from_environ({"WEBDATA_CHROMIUM": sys.executable, **blank}) == Config(chromium=sys.executable)
 
 
 def test_a_blank_key_is_none():
-    """A key or an address of nothing but spaces is never sent: OpenAlex refuses a blank key."""
+    """A key or an address of spaces is never sent: OpenAlex refuses a blank key."""
     config = Config.from_environ({"WEBDATA_OPENALEX_KEY": " \n", "WEBDATA_CONTACT": " "})
     assert (config.openalex_key, config.contact) == (None, None)
 
 
-def test_a_key_is_not_shown():
-    """A configuration that is printed keeps its key to itself."""
+def test_a_key_is_not_printed():
+    """The representation of a configuration does not have it."""
     assert "secret" not in repr(Config(openalex_key="secret"))
 
 
@@ -117,13 +117,13 @@ def test_a_key_is_not_shown():
     ],
 )
 def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, right):
-    """A setting that cannot be used says which it is, what it was and what to give."""
+    """The message has the variable, its value and what to give."""
     with pytest.raises(ConfigError, match=f"{name} cannot be '{value}': give {right}"):
         Config.from_environ({name: value})
 
 
-def test_proxies_come_from_variables_and_a_file(tmp_path):
-    """Each region's variable and the file's lines fill its pool, in this order; EU is the union."""
+def test_proxies_are_read_from_variables_and_a_file(tmp_path):
+    """A pool has the proxies of the region's variable, then those of the file; EU is the union."""
     (tmp_path / "proxies").write_text("DE https://me:secret@two:2\nANY http://any:3\n")
     config = Config.from_environ(
         {"WEBDATA_PROXIES_DE": "http://one:1", "WEBDATA_PROXIES_FILE": str(tmp_path / "proxies")}
@@ -141,8 +141,8 @@ def test_every_region_may_have_proxies(region):
 
 
 @pytest.mark.parametrize("name", ["WEBDATA_PROXIES_UK", "WEBDATA_PROXIES", "WEBDATA_PROXY_DE"])
-def test_a_pool_for_no_region_is_a_mistake(name):
-    """A variable that names no region is told with all that there are, and without its value."""
+def test_a_pool_for_an_unknown_region_is_refused(name):
+    """The message lists the variables of all regions, without the value."""
     with pytest.raises(ConfigError, match=rf"{name} means nothing: .*WEBDATA_PROXIES_GB") as error:
         Config.from_environ({name: "http://me:secret@one:1"})
     assert "secret" not in str(error.value)
@@ -156,8 +156,8 @@ def test_a_pool_for_no_region_is_a_mistake(name):
         ("WEBDATA_Port", "WEBDATA_PORT"),
     ],
 )
-def test_a_variable_that_means_nothing_is_a_mistake(name, nearest):
-    """A slip of the pen is told with the nearest name, and without its value; that it is empty changes nothing."""
+def test_an_unknown_variable_is_refused(name, nearest):
+    """The message has the nearest name, without the value; an empty variable is refused too."""
     for value in ("secret", ""):
         with pytest.raises(ConfigError, match=f"{name} means nothing: the nearest setting is {nearest};") as error:
             Config.from_environ({name: value})
@@ -165,27 +165,27 @@ def test_a_variable_that_means_nothing_is_a_mistake(name, nearest):
 
 
 @given(st.text("ABCDEIORSTUX_", min_size=1, max_size=20))
-def test_no_variable_of_ours_is_passed_over(name):
-    """Whatever begins with WEBDATA_ is a setting or a mistake, never silent."""
+def test_no_variable_of_the_prefix_is_ignored(name):
+    """Any variable that begins with WEBDATA_ is a setting or an error."""
     assume(name not in ("KEY", "URL") and not hasattr(Config, name.lower()))
     with pytest.raises(ConfigError, match=rf"^WEBDATA_{name} (means nothing|cannot be)"):
         Config.from_environ({f"WEBDATA_{name}": "no such value"})
 
 
-def test_the_examples_variables_and_those_of_others_are_left_alone():
-    """What the shell of the docs' examples has, and what is not ours, is no mistake."""
+def test_variables_of_the_examples_and_of_others_are_ignored():
+    """The variables of the docs' examples, and those without the prefix, are no errors."""
     Config.from_environ({"WEBDATA_KEY": "wd_test_1", "WEBDATA_URL": "http://127.0.0.1:8080", "OTHER_TRANSPORT": "x"})
 
 
-def test_a_wrong_proxy_is_told_without_its_password():
-    """The message names the variable and the place in it."""
+def test_the_message_for_a_wrong_proxy_has_no_password():
+    """It names the variable and the position in it."""
     with pytest.raises(ConfigError, match="WEBDATA_PROXIES_DE cannot be used, at URL 1: give it as http") as error:
         Config.from_environ({"WEBDATA_PROXIES_DE": "me:secret@one"})
     assert "secret" not in str(error.value)
 
 
-def test_options_take_the_place_of_settings():
-    """Options that were given win; those that are None change nothing."""
+def test_options_replace_settings():
+    """Options that are None have no effect."""
     assert Config(port=1).with_options(port=2, host=None) == Config(port=2)
 
 
@@ -200,21 +200,21 @@ def test_options_take_the_place_of_settings():
         ("postgresql://db/webdata", "postgresql://db/webdata"),
     ],
 )
-def test_links_are_kept_beside_the_keys(database, links):
-    """Beside an SQLite file is the file of links; any other database holds both."""
+def test_links_are_stored_beside_the_keys(database, links):
+    """The links have a file beside that of an SQLite database; any other database holds both."""
     assert Config(database=database).links_database == links
 
 
 @pytest.mark.parametrize("url", ["ws://host:1/token", "wss://host/", "http://127.0.0.1:9222", "https://host:1"])
-def test_a_browser_elsewhere_is_named_by_its_url(url):
-    """Playwright's servers and debugging ports are told by their addresses, which may hold a token."""
+def test_a_remote_browser_has_a_url(url):
+    """It is that of a Playwright server or a debugging port, and is not printed: it may hold a token."""
     config = Config.from_environ({"WEBDATA_BROWSER_URL": url, "WEBDATA_BROWSER_PAGES": "2"})
     assert (config.browser_url, config.browser_pages) == (url, 2)
     assert url not in repr(config)
 
 
-def test_a_wrong_browser_url_is_told_without_it():
-    """The message says what would be right, and does not repeat what may be secret."""
+def test_the_message_for_a_wrong_browser_url_does_not_repeat_it():
+    """It describes right URLs; the wrong one may be secret."""
     with pytest.raises(ConfigError, match=r"WEBDATA_BROWSER_URL cannot be used: give ws://") as caught:
         Config.from_environ({"WEBDATA_BROWSER_URL": "secret-host:9222"})
     assert "secret" not in str(caught.value)
@@ -223,21 +223,21 @@ def test_a_wrong_browser_url_is_told_without_it():
 @pytest.mark.parametrize(
     "url", ["rediss://user:secret@redis.example.org:6380/1", "redis://[::1]:6379", "unix:///run/redis.sock"]
 )
-def test_a_redis(url):
-    """Redis is given by its URL, over TCP, TLS or a socket."""
+def test_redis_has_a_url(url):
+    """It is a URL of TCP, TLS or a socket."""
     assert Config.from_environ({"WEBDATA_REDIS": url}).redis == url
 
 
 @pytest.mark.parametrize(
     "url", ["127.0.0.1:6379", "http://:secret@127.0.0.1", "redis://", "redis://a b", "redis://host/name"]
 )
-def test_what_is_no_redis(url):
-    """What cannot be the URL of a Redis is refused, with what would be right, and not repeated."""
+def test_a_wrong_url_of_redis_is_refused(url):
+    """The message describes right URLs and does not repeat the wrong one."""
     with pytest.raises(ConfigError, match="give redis://") as caught:
         Config.from_environ({"WEBDATA_REDIS": url})
     assert "secret" not in str(caught.value)
 
 
-def test_secrets_of_redis_stay_out_of_logs():
-    """What is printed of the settings does not hold Redis' password."""
+def test_the_password_of_redis_is_not_printed():
+    """The representation of a configuration does not have it."""
     assert "secret" not in repr(Config(redis="redis://:secret@127.0.0.1:6379"))

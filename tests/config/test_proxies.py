@@ -1,10 +1,10 @@
-"""Pools of proxies, from text."""
+"""Pools of proxies."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.config.proxies import Proxy, filed, listed, pools
+from webdata.config.proxies import Proxy, parse_list, pools, read_file
 from webdata.domain.errors import ConfigError
 
 REGIONS = ("EU", "DE", "US", "ANY")
@@ -15,21 +15,21 @@ def labels(found, region):
     return [proxy.label for proxy in found[region]]
 
 
-def test_proxies_are_labelled_by_region_and_place():
-    """A proxy's name in logs is its region and its place in that pool; one that is given twice counts once."""
+def test_proxies_are_labelled_by_region_and_position():
+    """A proxy's name in logs is its region and its position in that pool; duplicates count once."""
     found = pools([("DE", "http://a:1"), ("US", "http://b:1"), ("DE", "http://c:1"), ("DE", "http://a:1")])
     assert (labels(found, "DE"), labels(found, "US")) == (["DE-1", "DE-2"], ["US-1"])
 
 
 def test_the_european_pool_is_the_union_of_its_members_and_its_own():
-    """EU holds its own proxies and those of IE, FR, DE, SE; not of GB, which has left."""
+    """EU has its own proxies and those of IE, FR, DE, SE, without GB."""
     found = pools([(region, f"http://{region}:1") for region in ("GB", "SE", "EU", "DE", "FR", "IE", "US")])
     assert labels(found, "EU") == ["EU-1", "IE-1", "FR-1", "DE-1", "SE-1"]
     assert "EU" not in pools([("GB", "http://a:1")])
 
 
-def test_a_proxy_does_not_show_its_address():
-    """What is printed of a proxy holds neither its host nor its password."""
+def test_the_url_of_a_proxy_is_not_printed():
+    """The representation of a proxy has neither its host nor its password."""
     assert repr(Proxy(f"http://user:{SECRET}@host:1", "DE", "DE-1")) == "Proxy(region='DE', label='DE-1')"
 
 
@@ -43,9 +43,9 @@ def test_a_proxy_does_not_show_its_address():
         "http://[::1]:8000",
     ],
 )
-def test_a_list_of_urls(url):
-    """HTTP and HTTPS proxies with and without users are taken as they are; a slash at the end and spaces are not."""
-    assert list(listed("X", f" {url}/ ,, {url},")) == [url, url]
+def test_a_list_of_urls_is_split(url):
+    """HTTP and HTTPS proxies with and without users are unchanged but for spaces and a slash at the end."""
+    assert list(parse_list("X", f" {url}/ ,, {url},")) == [url, url]
 
 
 @pytest.mark.parametrize(
@@ -61,31 +61,31 @@ def test_a_list_of_urls(url):
         f"http://us/er:{SECRET}@host:3128",
     ],
 )
-def test_a_wrong_url_is_told_by_its_place(url):
-    """The message says which URL is wrong and what would be right, and nothing of the URL itself."""
+def test_the_message_for_a_wrong_url_has_its_position(url):
+    """It describes right URLs and does not repeat the wrong one."""
     with pytest.raises(
         ConfigError, match=r"^X cannot be used, at URL 2: give it as http://user:password@host:3128"
     ) as e:
-        list(listed("X", f"http://a:1,{url}"))
+        list(parse_list("X", f"http://a:1,{url}"))
     assert SECRET not in str(e.value)
     assert e.value.__cause__ is None
 
 
 @given(st.text(max_size=40), st.text(alphabet="http:/@.0123456789ab, #%[]", max_size=60))
-def test_no_message_repeats_what_was_given(word, text):
-    """Whatever is given is pools, or an error that holds none of it."""
+def test_no_message_repeats_the_value(word, text):
+    """Any text is a list of URLs, or an error that does not contain it."""
     secret = f"S3CRET{word}"
     try:
-        list(listed("X", f"{text}{secret}@host:1"))
+        list(parse_list("X", f"{text}{secret}@host:1"))
     except ConfigError as error:
         assert "S3CRET" not in str(error)  # noqa: PT017  # either end is right
 
 
-def test_a_file_of_proxies(tmp_path):
-    """Each line is a region and a URL; comments and blank lines mean nothing."""
+def test_a_file_of_proxies_is_read(tmp_path):
+    """Each line is a region and a URL; comments and blank lines are ignored."""
     file = tmp_path / "proxies"
     file.write_text("# ours\n\nDE http://user:p#ss@a:1 # the old one\n  ANY\thttps://b:2\n".replace("p#ss", "p%23ss"))
-    assert list(filed("X", file, REGIONS)) == [("DE", "http://user:p%23ss@a:1"), ("ANY", "https://b:2")]
+    assert list(read_file("X", file, REGIONS)) == [("DE", "http://user:p%23ss@a:1"), ("ANY", "https://b:2")]
 
 
 @pytest.mark.parametrize(
@@ -97,20 +97,20 @@ def test_a_file_of_proxies(tmp_path):
         (f"DE http://a:1 {SECRET}", "give a region and a URL"),
     ],
 )
-def test_a_wrong_line_is_told_by_its_number(tmp_path, line, wrong):
-    """The message says which line is wrong and what would be right, and nothing of the line itself."""
+def test_the_message_for_a_wrong_line_has_its_number(tmp_path, line, wrong):
+    """It describes right lines and does not repeat the wrong one."""
     file = tmp_path / "proxies"
     file.write_text(f"DE http://a:1\n{line}\n")
     with pytest.raises(ConfigError, match=f"^X cannot be used, at line 2: .*{wrong}") as error:
-        list(filed("X", file, REGIONS))
+        list(read_file("X", file, REGIONS))
     assert SECRET not in str(error.value)
 
 
 @pytest.mark.parametrize(("content", "reason"), [(None, "No such file or directory"), (b"\xff\xfe", "it is not UTF-8")])
-def test_a_file_that_cannot_be_read(tmp_path, content, reason):
-    """The message says why, and what the file should be."""
+def test_an_unreadable_file_is_refused(tmp_path, content, reason):
+    """The message has the reason and describes the file."""
     file = tmp_path / "proxies"
     if content:
         file.write_bytes(content)
     with pytest.raises(ConfigError, match=f"^X cannot be read: {reason}: give a file with lines such as DE http://"):
-        list(filed("X", file, REGIONS))
+        list(read_file("X", file, REGIONS))

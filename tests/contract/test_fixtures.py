@@ -37,7 +37,7 @@ def found(case: Path):
         saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body.read_bytes(), request=request
     )
     with ThreadPoolExecutor() as thread:  # which has no event loop running
-        return resource, thread.submit(asyncio.run, spider.found(response, query)).result()
+        return resource, thread.submit(asyncio.run, spider.parsed(response, query)).result()
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if (case / "expected.json").exists()], ids=case_name)

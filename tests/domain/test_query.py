@@ -1,4 +1,4 @@
-"""The packed-query parser, and queries that explain themselves."""
+"""The parser of packed queries, and the validation of queries."""
 
 import string
 from urllib.parse import quote, quote_plus, unquote, urlencode
@@ -51,41 +51,41 @@ def wrong(values) -> list[str]:
         ("q=a;b", [("q", "a;b")]),
     ],
 )
-def test_unpack(segment, pairs):
-    """A packed segment is split before it is decoded, so that an escaped separator stays in its value."""
+def test_a_packed_segment_is_split_before_it_is_decoded(segment, pairs):
+    """An escaped separator is part of its value."""
     assert pairs == unpack(segment)
 
 
 @given(PAIRS)
-def test_round_trip(pairs):
-    """Whatever pairs a client packs are what is unpacked, with + or %20 for spaces."""
+def test_packed_pairs_round_trip(pairs):
+    """Any pairs are unpacked unchanged, with + or %20 for spaces."""
     assert pairs == unpack(urlencode(pairs))
     assert pairs == unpack(urlencode(pairs, quote_via=quote, safe=""))
 
 
 @given(TEXT)
-def test_decode_undoes_quote(text):
-    """Decoding undoes both ways of quoting."""
+def test_decoding_reverses_both_kinds_of_quoting(text):
+    """Spaces may be + or %20."""
     assert text == decode(quote_plus(text)) == decode(quote(text, safe=""))
 
 
 @given(SEGMENT)
 def test_unpack_never_fails(segment):
-    """Any segment can be unpacked, into text that can be written out again."""
+    """Any segment can be unpacked, into text that can be encoded as UTF-8."""
     for key, value in unpack(segment):
         assert (key + value).encode().decode() == key + value
 
 
 @given(st.text(st.sampled_from("ab%zZ%09%")))
-def test_no_escape_no_change(text):
-    """A % that begins no escape stands for itself."""
+def test_a_percent_sign_without_an_escape_is_literal(text):
+    """Decoding does not change it."""
     literal = text.replace("%", "%~")
     assert literal == decode(literal)
 
 
 @given(SEGMENT, st.dictionaries(st.sampled_from(["region", "device"]), SEGMENT | st.none()))
-def test_read_never_fails_otherwise(segment, headers):
-    """Whatever a caller sends, it is read or it is a QueryError."""
+def test_any_request_is_read_or_refused(segment, headers):
+    """The only error is QueryError."""
     try:
         query, ignored = WebQuery.read(unpack(segment), headers)
     except QueryError as error:
@@ -96,16 +96,16 @@ def test_read_never_fails_otherwise(segment, headers):
 
 
 @given(st.dictionaries(KEYS, TEXT | st.integers() | st.none() | st.lists(st.integers())))
-def test_check_never_fails_otherwise(values):
-    """Whatever a batch file holds, it is a query or a QueryError whose every message names its field."""
+def test_any_row_is_a_query_or_refused(values):
+    """The only error is QueryError, and each of its messages begins with the name of a field."""
     try:
         WebQuery.check(values)
     except QueryError as error:
         assert all(problem["msg"].startswith(str(problem["loc"][-1])) for problem in error.problems)  # noqa: PT017  # ditto
 
 
-def test_read():
-    """Reading gives the query and, in order, the names of what meant nothing."""
+def test_reading_returns_the_query_and_the_unknown_keys():
+    """The unknown keys are in the order of the request."""
     pairs = [("x", "1"), ("q", "coffee"), ("region", "DE"), ("x", "2"), ("num", "5"), ("a", "")]
     query, ignored = WebQuery.read(pairs, {"region": "fr", "device": None})
 
@@ -113,13 +113,13 @@ def test_read():
     assert ignored == ["x", "region", "a"]
 
 
-def test_same_twice():
-    """A parameter that is given twice alike is given once."""
+def test_a_parameter_may_repeat_its_value():
+    """The same value twice has no effect."""
     assert WebQuery.read([("q", "a"), ("q", "a")])[0].q == "a"
 
 
-def test_different_twice():
-    """A parameter that is given twice, differently, is refused with both values, cut to a readable length."""
+def test_a_parameter_with_two_values_is_refused():
+    """The message has both values, truncated."""
     with pytest.raises(QueryError) as caught:
         WebQuery.read([("q", "a"), ("q", "b" * 100), ("num", "1")])
 
@@ -148,8 +148,8 @@ def test_different_twice():
         ("device", "", None),
     ],
 )
-def test_right_values(name, sent, value):
-    """Values are taken in the forms that callers use."""
+def test_right_values_are_normalised(name, sent, value):
+    """Letter case, spaces and the engine's prefixes have no effect."""
     assert value == getattr(WebQuery.check({"q": "coffee", name: sent}), name)
 
 
@@ -174,13 +174,13 @@ def test_right_values(name, sent, value):
         ),
     ],
 )
-def test_wrong_values(values, message):
-    """A message says what was wrong and what would be right, in the words of whoever gave the fields by name."""
+def test_wrong_values_are_refused(values, message):
+    """The message has the name of the field, what was wrong and what would be right."""
     assert [message] == wrong(values)
 
 
-def test_headers_by_their_names():
-    """HTTP callers are told about headers by the names they sent."""
+def test_a_wrong_header_is_named_as_such():
+    """The problem of a header has the header's name instead of the field's."""
     with pytest.raises(QueryError) as caught:
         SearchQuery.read([("q", "a")], {"device": "tablet"})
 
@@ -189,35 +189,35 @@ def test_headers_by_their_names():
     assert problem["msg"] == "X-User-Agent cannot be 'tablet': give one of desktop, mobile"
 
 
-def test_keys_and_headers():
-    """Every field comes either as a key or as a header."""
+def test_every_field_is_a_key_or_a_header():
+    """Region, device and session are headers."""
     assert SearchQuery.keys() == ["q"]
     assert SearchQuery.headers() == {"region": "X-Proxy-Location", "device": "X-User-Agent", "session": "X-Session"}
     assert {*WebQuery.keys(), *WebQuery.headers()} == set(WebQuery.model_fields)
 
 
 @pytest.mark.parametrize("name", WebQuery.model_fields)
-def test_described(name):
-    """Every field describes itself, since that is what callers read when they got it wrong."""
+def test_every_field_has_a_description(name):
+    """The message for a wrong value contains it."""
     assert WebQuery.model_fields[name].description
 
 
-def test_the_packed_query_is_kept_where_a_record_repeats_it():
-    """An image search keeps what its caller wrote, under no name that callers could use."""
+def test_an_image_search_stores_the_packed_query():
+    """It is stored verbatim, in a field that callers cannot set."""
     query, ignored = ImageQuery.read([("q", "a b"), ("packed", "x")], {}, "q=a+b&packed=x")
     assert (query.q, query.packed, query.as_text, ignored) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x", ["packed"])
     assert "packed" not in ImageQuery.fields()
     assert ImageQuery.keys() == ["q"]
 
 
-def test_a_query_is_shown_as_its_terms():
-    """Other searches, and an image search that no URL asked for, repeat the terms."""
+def test_the_text_of_other_queries_is_their_terms():
+    """So is that of an image search without a packed query."""
     assert WebQuery.read([("q", "a b")], {}, "q=a+b")[0].as_text == "a b"
     assert ImageQuery.check({"q": "a b"}).as_text == "a b"
 
 
 def test_a_packed_query_may_be_longer_than_a_value():
-    """Terms of the greatest length are still allowed when every character of theirs is percent-encoded."""
+    """Terms of the greatest length are allowed even if all their characters are percent-encoded."""
     q = "\N{AMPHORA}" * MAX_LENGTH
     query, _ = ImageQuery.read([("q", q)], {}, f"q={quote(q)}")
     assert unquote(query.as_text) == f"q={q}"
@@ -235,8 +235,8 @@ def test_a_packed_query_may_be_longer_than_a_value():
         (("resolve_links", ""), "resolve_links is blank: give one of true, false"),
     ],
 )
-def test_wrong_news(pair, message):
-    """A news search says which editions and which words of truth there are."""
+def test_wrong_values_of_a_news_search_are_refused(pair, message):
+    """The message describes editions and flags."""
     with pytest.raises(QueryError) as caught:
         NewsQuery.read([("q", "coffee"), pair])
     (problem,) = caught.value.problems
@@ -244,26 +244,26 @@ def test_wrong_news(pair, message):
     assert problem["msg"].startswith(message)
 
 
-@pytest.mark.parametrize(("given", "meant"), [("true", True), ("False", False), (" TRUE ", True), (True, True)])
-def test_words_of_truth(given, meant):
-    """True and false are understood in any letter case, and as a row of a file has them."""
-    assert NewsQuery.check({"q": "coffee", "resolve_links": given}).resolve_links is meant
+@pytest.mark.parametrize(("given", "value"), [("true", True), ("False", False), (" TRUE ", True), (True, True)])
+def test_a_flag_may_have_any_letter_case(given, value):
+    """The booleans of a JSON file are accepted too."""
+    assert NewsQuery.check({"q": "coffee", "resolve_links": given}).resolve_links is value
 
 
 @pytest.mark.parametrize("q", ["\x00", "\u200e", "\u00ad", "\u202e \u200b", "\x1f"])
-def test_terms_that_show_nothing_are_blank(q):
-    """A search for characters that nobody sees is refused as blank."""
+def test_terms_of_invisible_characters_are_blank(q):
+    """They are refused like spaces."""
     with pytest.raises(QueryError, match="q is blank"):
         WebQuery.read([("q", q)])
 
 
 @pytest.mark.parametrize("num", ["1_0", "5.0", "1e1", "0x5", "५_0"])
 def test_numbers_are_written_as_digits(num):
-    """What only a programming language reads as a whole number is refused."""
+    """Other notations of whole numbers are refused."""
     with pytest.raises(QueryError, match="num cannot be"):
         WebQuery.read([("q", "x"), ("num", num)])
 
 
 def test_terms_may_look_like_numbers():
-    """Search terms are text, however they look."""
+    """Search terms are text in any notation."""
     assert WebQuery.read([("q", "1_0")])[0].q == "1_0"

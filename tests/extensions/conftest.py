@@ -39,7 +39,7 @@ def result(title, position):
 
 
 class EchoSpider(EngineSpider):
-    """Answers `coffee 3` with three results called coffee, and does what some words say."""
+    """Answers `coffee 3` with three results called coffee; some terms name an error, which it raises."""
 
     name = "echo"
     resources = (WEB_SEARCH,)
@@ -63,7 +63,7 @@ class EchoSpider(EngineSpider):
 
 @pytest.fixture
 def job(tmp_path, monkeypatch):
-    """Runs batches in an empty folder: `await job("coffee", "tea")` gives what there is afterwards."""
+    """Runs a batch in an empty folder: `await job("coffee", "tea")` returns its crawler, stats and feeds."""
     monkeypatch.chdir(tmp_path)
 
     async def run(*queries, spider=EchoSpider, arguments=None, **settings):

@@ -1,9 +1,13 @@
-"""How records become lines."""
+"""The formats jsonl and rows."""
 
+from dataclasses import dataclass, make_dataclass
 from io import BytesIO
 
+import attrs
 import orjson
 import pytest
+import scrapy
+from pydantic import create_model
 from pytest_twisted import ensureDeferred
 
 from webdata.extensions.exporters import JsonLinesExporter, RowsExporter
@@ -17,18 +21,47 @@ from webdata.resources.web_search import WEB_SEARCH
         {"results": [{"b": 1, "a": [True]}], "query": "日本"},
     ],
 )
-def test_a_line_is_what_the_api_answers(record):
+def test_a_line_is_the_body_of_an_api_response(record):
     """A line has the bytes of the API's body, keys in the record's order."""
     file = BytesIO()
     JsonLinesExporter(file, encoding="utf-8").export_item(record)
     assert file.getvalue() == orjson.dumps(record) + b"\n"
 
 
-def test_half_a_character_is_no_lost_record():
-    """Text that UTF-8 cannot hold is escaped, where it would stop the line."""
+def test_half_a_surrogate_pair_is_escaped():
+    """Text that UTF-8 cannot encode is written in ASCII."""
     file = BytesIO()
     JsonLinesExporter(file).export_item({"query": "\ud83d"})
     assert file.getvalue() == b'{"query": "\\ud83d"}\n'
+
+
+@dataclass
+class Hit:
+    title: str
+
+
+class HitItem(scrapy.Item):
+    title = scrapy.Field()
+
+
+class Record(scrapy.Item):
+    query = scrapy.Field()
+    results = scrapy.Field()
+
+
+RECORD_TYPES = [dict, Record, make_dataclass("Record", ["query", "results"])]
+RECORD_TYPES += [create_model("Record", query=str, results=list), attrs.make_class("Record", ["query", "results"])]
+
+
+@pytest.mark.parametrize("record_type", RECORD_TYPES)
+@pytest.mark.parametrize("hit_type", [dict, Hit, HitItem])
+def test_records_may_be_any_item_type(record_type, hit_type):
+    """Dicts, scrapy Items, dataclasses, attrs classes and pydantic models are exported alike, nested ones too."""
+    item, record, rows = record_type(query="q", results=[hit_type(title="a")]), BytesIO(), BytesIO()
+    JsonLinesExporter(record).export_item(item)
+    RowsExporter(rows, WEB_SEARCH).export_item(item)
+    assert record.getvalue() == b'{"query":"q","results":[{"title":"a"}]}\n'
+    assert rows.getvalue() == b'{"query":"q","position":1,"title":"a"}\n'
 
 
 def test_rows_are_one_line_a_result():
@@ -42,8 +75,22 @@ def test_rows_are_one_line_a_result():
 
 
 @ensureDeferred
-async def test_rows_stand_beside_whole_records(job):
-    """One run writes both, and the failures to neither."""
+async def test_a_spider_may_yield_any_item_type(job):
+    """A batch exports dataclass instances like dicts."""
+
+    class DataclassSpider(job.spider):
+        async def parse(self, response, query):
+            async for page in super().parse(response, query):
+                yield make_dataclass("Page", list(page))(**page)
+
+    ended = await job("coffee 2", "none", "broken", spider=DataclassSpider)
+    assert {record["query"]: len(record["results"]) for record in ended.records} == {"coffee 2": 2, "none": 0}
+    assert [failure["kind"] for failure in ended.failures] == ["RecordError"]
+
+
+@ensureDeferred
+async def test_one_run_writes_rows_and_whole_records(job):
+    """Both feeds are written, and failures to neither."""
     feeds = {"out.jsonl": {"format": "jsonl"}, "rows.jsonl": {"format": "rows"}}
     ended = await job("coffee 2", "layout", "none", FEEDS=feeds)
     assert {record["query"] for record in ended.records} == {"coffee 2", "none"}

@@ -1,4 +1,4 @@
-"""Every query ends as a record or as a line of the failures feed."""
+"""The failures feed."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -8,7 +8,7 @@ from webdata.domain.errors import ConfigError
 
 
 class Dropping:
-    """A pipeline of a user, who wants no tea."""
+    """An item pipeline that drops records."""
 
     def process_item(self, item):
         if isinstance(item, dict) and item["query"] == "tea":
@@ -18,7 +18,7 @@ class Dropping:
 
 @ensureDeferred
 async def test_a_query_ends_as_a_record_or_as_a_failure(job):
-    """Whatever goes wrong, and wherever, each query is one line of one of the two feeds."""
+    """Each query is one line of one of the two feeds, whatever fails."""
     queries = ["coffee", "layout", "bug", "silent", "broken", "unaskable", "unreachable", "none", "x" * 2049]
     ended = await job(*queries)
     assert [record["query"] for record in ended.records] == ["coffee", "none"]
@@ -35,14 +35,14 @@ async def test_a_query_ends_as_a_record_or_as_a_failure(job):
 
 
 @ensureDeferred
-async def test_a_line_says_what_and_why(job):
+async def test_a_line_has_the_query_and_the_reason(job):
     """A line of the failures feed has the query as it was given, the outcome, its kind and the reason."""
     ended = await job("layout")
     assert ended.failures == [{"query": {"q": "layout"}, "outcome": "layout", "kind": None, "reason": "no results"}]
 
 
 @ensureDeferred
-async def test_what_a_pipeline_drops_is_told(job):
+async def test_a_dropped_record_is_a_failure(job):
     """A record that a pipeline drops is a failure with its reason."""
     ended = await job("coffee", "tea", ITEM_PIPELINES={**job.pipelines, Dropping: 300})
     assert [record["query"] for record in ended.records] == ["coffee"]
@@ -50,15 +50,15 @@ async def test_what_a_pipeline_drops_is_told(job):
 
 
 @ensureDeferred
-async def test_no_failure_is_an_empty_feed(job):
-    """The feed is there without failures, too, and those of an earlier run are gone."""
+async def test_the_feed_is_written_without_failures_too(job):
+    """A run without failures replaces the feed of an earlier run by an empty one."""
     await job("layout")
     assert (await job("coffee")).failures == []
 
 
 @ensureDeferred
-async def test_failures_are_appended_where_records_are(job):
-    """With -o, the failures of the runs before stay as their records do."""
+async def test_failures_are_appended_if_records_are(job):
+    """With -o, the failures of earlier runs stay in the feed, like their records."""
     append = {"out.jsonl": {"format": "jsonl"}}
     await job("layout", "coffee", FEEDS=append)
     ended = await job("bug", "tea", FEEDS=append)
@@ -76,22 +76,22 @@ async def test_failures_are_appended_where_records_are(job):
     ],
 )
 @ensureDeferred
-async def test_where_the_feed_is(job, feeds, template, path):
-    """The feed stands beside the first output file, or where the setting says."""
+async def test_the_path_of_the_feed_is_made_from_the_setting(job, feeds, template, path):
+    """By default the feed is beside the first output file."""
     await job("layout", FEEDS=feeds, FAILURES_FEED=template)
     assert [failure["outcome"] for failure in job.lines(path)] == ["layout"]
 
 
 @ensureDeferred
-async def test_failures_have_a_feed_of_their_own(job):
+async def test_the_feed_cannot_be_an_output(job):
     """A failures feed that is an output already is refused."""
     with pytest.raises(ConfigError, match=r"FAILURES_FEED cannot be 'out\.jsonl'"):
         await job("coffee", FAILURES_FEED="out.jsonl")
 
 
 @ensureDeferred
-async def test_an_item_filter_of_the_user_is_kept(job):
-    """An output with a filter of its own keeps it."""
+async def test_the_item_classes_of_an_output_still_apply(job):
+    """An output that accepts other classes only has no records."""
     feeds = {"out.jsonl": {"format": "jsonl", "item_classes": ["webdata.batch.failures.Failure"]}}
     ended = await job("layout", "coffee", FEEDS=feeds)
     assert ended.records == []

@@ -1,4 +1,4 @@
-"""Feeds that lose and repeat nothing."""
+"""Feeds of jobs that are killed and resumed."""
 
 import logging
 from collections import Counter
@@ -17,7 +17,7 @@ RESULTS = {"coffee 2": 2, "tea 3": 3, "milk 1": 1}
 
 
 class FailingExporter(RowsExporter):
-    """Cannot tell the seventh query."""
+    """Fails to export the record of one query."""
 
     def export_item(self, item):
         if item["query"] == "q7":
@@ -38,8 +38,8 @@ def bytes_of(job):
 
 
 @ensureDeferred
-async def test_a_job_that_is_done_does_nothing(job):
-    """The same command again fetches nothing and leaves the feeds as they are."""
+async def test_a_finished_job_fetches_nothing(job):
+    """The same command again leaves the feeds unchanged."""
     await job(*QUERIES, FEEDS=BOTH, JOBDIR="job")
     assert_exactly_once(job)
     before = bytes_of(job)
@@ -50,8 +50,8 @@ async def test_a_job_that_is_done_does_nothing(job):
 
 
 @ensureDeferred
-async def test_wherever_the_journal_ends_each_query_ends_once(job):
-    """Cut the journal anywhere, leave torn lines in the feeds: the next run loses and repeats nothing."""
+async def test_each_query_ends_once_after_any_kill(job):
+    """A run after a truncated journal and torn lines in the feeds neither loses nor repeats a record."""
     await job(*QUERIES, FEEDS=BOTH, JOBDIR="job")
     journal = job.folder / "job" / NAME
     whole, feeds = journal.read_bytes(), bytes_of(job)
@@ -65,8 +65,8 @@ async def test_wherever_the_journal_ends_each_query_ends_once(job):
 
 
 @ensureDeferred
-async def test_a_run_that_stops_early_goes_on(job):
-    """A job that was stopped gracefully is continued, as often as it takes."""
+async def test_a_stopped_job_is_resumed(job):
+    """Runs that stop early finish the job together."""
     queries = [f"q{number} 1" for number in range(40)]
     reasons = []
     while "finished" not in reasons:
@@ -77,8 +77,8 @@ async def test_a_run_that_stops_early_goes_on(job):
 
 
 @ensureDeferred
-async def test_what_was_there_before_a_job_stays(job):
-    """A job that appends (-o) keeps what the file held, whenever it goes on."""
+async def test_an_appending_job_preserves_the_file(job):
+    """A job that appends (-o) never truncates the records that were in the file before it."""
     append = {"out.jsonl": {"format": "jsonl"}}
     (job.folder / "out.jsonl").write_bytes(b'{"query":"older"}\n')
     await job("coffee", "tea", FEEDS=append, JOBDIR="job")
@@ -89,8 +89,8 @@ async def test_what_was_there_before_a_job_stays(job):
 
 
 @ensureDeferred
-async def test_what_a_job_overwrites_is_gone(job):
-    """A job that overwrites (-O) begins with empty files, however old ones looked."""
+async def test_an_overwriting_job_begins_with_empty_files(job):
+    """A job that overwrites (-O) removes the old content."""
     for name in FEEDS:
         (job.folder / name).write_bytes(b"old\n" * 1000)
     await job(*QUERIES, FEEDS=BOTH, JOBDIR="job")
@@ -98,8 +98,8 @@ async def test_what_a_job_overwrites_is_gone(job):
 
 
 @ensureDeferred
-async def test_a_name_with_the_time_in_it_stays_the_first(job):
-    """A file that was named after the time is continued under that name."""
+async def test_a_resumed_job_writes_to_the_same_file(job):
+    """A file with the time in its name is continued under its first name."""
     feeds = {"out-%(time)s.jsonl": {"format": "jsonl"}}
     await job("coffee", "tea", FEEDS=feeds, JOBDIR="job")
     journal = job.folder / "job" / NAME
@@ -121,7 +121,7 @@ async def test_a_name_with_the_time_in_it_stays_the_first(job):
 )
 @ensureDeferred
 async def test_another_job_is_refused(job, change, what):
-    """A folder of another job is refused before anything is fetched or cut off."""
+    """A folder of another job is refused before anything is fetched or truncated."""
     await job("coffee", "tea", JOBDIR="job")
     before = (job.folder / "out.jsonl").read_bytes()
     with pytest.raises(ConfigError, match=f"holds another job, with other {what}"):
@@ -130,8 +130,8 @@ async def test_another_job_is_refused(job, change, what):
 
 
 @ensureDeferred
-async def test_a_feed_that_is_gone_is_refused(job):
-    """A job whose feed was taken away does not go on as if it were there."""
+async def test_a_missing_feed_is_refused(job):
+    """A job whose feed was removed is not resumed."""
     await job("coffee", "tea", JOBDIR="job")
     (job.folder / "out.jsonl").unlink()
     with pytest.raises(ConfigError, match="holds 0 bytes, but the job"):
@@ -140,21 +140,21 @@ async def test_a_feed_that_is_gone_is_refused(job):
 
 @pytest.mark.parametrize("uri", ["out.json", "stdout:", "out.csv"])
 @ensureDeferred
-async def test_feeds_that_cannot_go_on_are_told(job, caplog, uri):
-    """A feed that cannot be cut off at a line is named in a warning, and written all the same."""
+async def test_a_feed_that_cannot_be_resumed_is_named_in_a_warning(job, caplog, uri):
+    """A feed that cannot be truncated at a line is written nevertheless."""
     feeds = {uri: {"format": "json" if uri == "stdout:" else uri[4:]}}
     with caplog.at_level(logging.WARNING):
         ended = await job("coffee", FEEDS=feeds, JOBDIR="job")
-    told = [record.getMessage() for record in caplog.records if "cannot be resumed" in record.getMessage()]
-    assert told == [f"{uri} cannot be resumed: only files of the formats jsonl and rows can"]
+    warnings = [record.getMessage() for record in caplog.records if "cannot be resumed" in record.getMessage()]
+    assert warnings == [f"{uri} cannot be resumed: only files of the formats jsonl and rows can"]
     assert ended.stats["item_scraped_count"] == 1
 
 
 @pytest.mark.parametrize("settings", [{}, {"JOBDIR": "job"}])
 @ensureDeferred
 async def test_a_feed_that_cannot_be_written_stops_the_job(job, caplog, settings):
-    """Nothing is fetched for a feed that takes nothing."""
-    (job.folder / "file").write_text("in the way")
+    """Nothing more is fetched once a feed has failed."""
+    (job.folder / "file").write_text("no folder")
     feeds = {"file/out.jsonl": {"format": "jsonl"}}
     ended = await job(*[f"q{number}" for number in range(500)], FEEDS=feeds, FAILURES_FEED="f.jsonl", **settings)
     assert ended.stats["finish_reason"] == "feed_error"
@@ -163,8 +163,8 @@ async def test_a_feed_that_cannot_be_written_stops_the_job(job, caplog, settings
 
 
 @ensureDeferred
-async def test_a_query_that_one_feed_cannot_take_is_in_none_after_a_resume(job):
-    """A feed that fails for one query stops the job, and the next run repeats that query whole."""
+async def test_a_query_that_one_feed_cannot_write_is_repeated_for_all(job):
+    """A feed that fails for one query stops the job, and the next run writes that query to all feeds."""
     feeds = {"out.jsonl": {"format": "jsonl"}, "rows.jsonl": {"format": "rows"}}
     queries = [f"q{number}" for number in range(50)]
     broken = {**job.exporters, "rows": FailingExporter}
@@ -176,8 +176,8 @@ async def test_a_query_that_one_feed_cannot_take_is_in_none_after_a_resume(job):
 
 
 @ensureDeferred
-async def test_a_job_without_files_goes_on_too(job):
-    """Where no feed can be cut off, the queries that have ended are still left out."""
+async def test_a_job_without_files_is_resumed_too(job):
+    """Queries that have ended are skipped though no feed can be truncated."""
     for fetched in (2, None):
         ended = await job(
             "coffee", "tea", FEEDS={"out.json": {"format": "json"}}, FAILURES_FEED="stdout:", JOBDIR="job"
@@ -187,7 +187,7 @@ async def test_a_job_without_files_goes_on_too(job):
 
 @ensureDeferred
 async def test_a_single_query_is_a_job_too(job):
-    """A query from the arguments is run once in a folder."""
+    """A query from the arguments is run once per job folder."""
     for _ in range(2):
         ended = await job(arguments={"q": "coffee"}, JOBDIR="job")
         assert [record["query"] for record in ended.records] == ["coffee"]

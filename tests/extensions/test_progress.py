@@ -1,4 +1,4 @@
-"""How far a batch has come."""
+"""The progress of a batch."""
 
 import io
 import logging
@@ -16,7 +16,7 @@ from webdata.extensions.progress import Progress
 
 
 class Terminal(io.StringIO):
-    """A terminal that can be read."""
+    """A terminal whose text can be read back."""
 
     def isatty(self):
         return True
@@ -26,15 +26,15 @@ def messages(caplog):
     return [record.getMessage() for record in caplog.records if record.name == "webdata.extensions.progress"]
 
 
-def test_it_is_off_where_no_batch_runs():
-    """Crawlers on demand have no progress."""
+def test_it_is_off_without_a_batch():
+    """Crawlers of on-demand calls have no progress."""
     with pytest.raises(NotConfigured):
         Progress.from_crawler(get_crawler())
 
 
 @ensureDeferred
 async def test_the_summary_counts_outcomes(job, caplog):
-    """The last line says how many queries ended how, and where the failures are."""
+    """The last line has the number of queries by outcome and the path of the failures."""
     caplog.set_level(logging.INFO)
     await job("coffee", "tea", "none", "layout")
     assert messages(caplog) == [
@@ -44,7 +44,7 @@ async def test_the_summary_counts_outcomes(job, caplog):
 
 @ensureDeferred
 async def test_the_summary_of_success_names_no_failures(job, caplog):
-    """Without a failure there is no file to look into."""
+    """Without a failure the summary has no path."""
     caplog.set_level(logging.INFO)
     await job("coffee")
     assert messages(caplog) == ["1 of 1 queries have ended: 1 ok"]
@@ -52,7 +52,7 @@ async def test_the_summary_of_success_names_no_failures(job, caplog):
 
 @ensureDeferred
 async def test_earlier_runs_of_a_job_are_counted(job, caplog):
-    """A job that goes on counts what it has done before."""
+    """A resumed job counts the queries that have ended before."""
     caplog.set_level(logging.INFO)
     queries = [f"q{number}" for number in range(20)]
     await job(*queries, JOBDIR="job", CLOSESPIDER_ITEMCOUNT=3, CONCURRENT_REQUESTS=1)
@@ -66,7 +66,7 @@ async def test_earlier_runs_of_a_job_are_counted(job, caplog):
 
 @ensureDeferred
 async def test_without_a_terminal_it_is_a_line_of_the_log(job, caplog):
-    """Now and then the log says how far the batch is."""
+    """The log has the counts at intervals."""
     caplog.set_level(logging.INFO)
     await job(*[f"q{number}" for number in range(100)], LOGSTATS_INTERVAL=0.01)
     assert any(message.endswith(" failed") for message in messages(caplog)[:-1])
@@ -74,7 +74,7 @@ async def test_without_a_terminal_it_is_a_line_of_the_log(job, caplog):
 
 @contextmanager
 def terminal():
-    """A terminal as standard error, with Scrapy's log on it; pytest takes standard error back before each phase."""
+    """A terminal as standard error, with Scrapy's log; a fixture cannot do it: pytest resets standard error."""
     level = logging.root.level
     with redirect_stderr(Terminal()) as terminal:
         install_scrapy_root_handler(scrapy_settings())
@@ -87,19 +87,19 @@ def terminal():
 
 @ensureDeferred
 async def test_on_a_terminal_it_is_one_line(job):
-    """A terminal shows a bar with the numbers, the log is whole above it, and gets the terminal back."""
+    """The bar has the numbers, log lines are whole above it, and the log has the terminal again afterwards."""
     with terminal() as screen:
         await job("coffee", "tea", "bug")
         assert get_scrapy_root_handler().stream is screen
-    shown = screen.getvalue()
-    assert "3/3" in shown
-    assert "2 ok, 1 failed" in shown
-    assert re.search(r"\r\d{4}-[^\r\n]* ERROR: Line 3 of the batch", shown)
+    text = screen.getvalue()
+    assert "3/3" in text
+    assert "2 ok, 1 failed" in text
+    assert re.search(r"\r\d{4}-[^\r\n]* ERROR: Line 3 of the batch", text)
 
 
 @ensureDeferred
-async def test_a_query_that_vanishes_is_told(job, caplog):
-    """A fault of ours that loses a query is an error of the log, not silence."""
+async def test_a_lost_query_is_logged_as_an_error(job, caplog):
+    """A query that ends with neither a record nor a failure is a fault of ours."""
 
     class LosingSpider(job.spider):
         async def answered(self, response, query, row):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from webdata.domain.errors import FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import google_news
 from webdata.pages.blocked import block
-from webdata.pipelines.envelope import Found, envelope
+from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
 
@@ -57,7 +57,7 @@ def record_or_none(body: bytes, query: NewsQuery = ANY):
         page = google_news.record(body, query)
     except FetchError:
         return None
-    record = envelope(Found(page, query, 0.0))
+    record = envelope(ParsedPage(page, query, 0.0))
     validate(NEWS_SEARCH, record)
     orjson.dumps(record)
     return record

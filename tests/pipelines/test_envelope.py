@@ -1,16 +1,21 @@
-"""What every record carries besides what its page told."""
+"""The envelope of records."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from webdata.pipelines.envelope import EnvelopePipeline, Found, envelope
+import pytest
+import scrapy
+
+from webdata.batch.failures import Failure
+from webdata.pipelines.envelope import EnvelopePipeline, ParsedPage, envelope
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.web_search import WebQuery
 
 
-def test_a_record_tells_what_was_asked():
-    """Region and device are those asked for, the time is in seconds."""
+def test_a_record_repeats_its_query():
+    """Region and device are those of the query, the time is in seconds."""
     query = WebQuery(q="coffee", region="DE", device="mobile")
-    assert envelope(Found({"results": []}, query, 1.23456)) == {
+    assert envelope(ParsedPage({"results": []}, query, 1.23456)) == {
         "query": "coffee",
         "ts": 1.235,
         "device_region": "DE",
@@ -20,27 +25,45 @@ def test_a_record_tells_what_was_asked():
 
 
 def test_without_headers_region_is_empty_and_device_null():
-    """Nothing asked for shows as "" and null (contract.md 5)."""
-    record = envelope(Found({}, WebQuery(q="coffee"), 0))
+    """Without a region and a device `device_region` is "" and `device_type` is null."""
+    record = envelope(ParsedPage({}, WebQuery(q="coffee"), 0))
     assert (record["device_region"], record["device_type"]) == ("", None)
 
 
 def test_an_image_search_repeats_the_packed_query():
-    """`query` is the path segment verbatim (spec.md, common envelope fields)."""
+    """`query` is the path segment verbatim."""
     query = ImageQuery(q="origami crane", packed="q=origami+crane&num=5")
-    assert envelope(Found({}, query, 0))["query"] == "q=origami+crane&num=5"
+    assert envelope(ParsedPage({}, query, 0))["query"] == "q=origami+crane&num=5"
 
 
-def test_a_resource_says_what_its_envelope_holds():
-    """A record has the keys that its resource names, and no others; the time of reading is in UTC."""
-    record = envelope(Found({"places": []}, WebQuery(q="coffee"), 0, envelope=("query", "parsed_at")))
+def test_a_resource_names_the_keys_of_its_envelope():
+    """A record has the keys that its resource names, and no others; the time of parsing is in UTC."""
+    record = envelope(ParsedPage({"places": []}, WebQuery(q="coffee"), 0, envelope=("query", "parsed_at")))
     assert set(record) == {"query", "parsed_at", "places"}
     assert record["parsed_at"].endswith("Z")
     age = datetime.now().astimezone() - datetime.fromisoformat(record["parsed_at"])
     assert timedelta(seconds=-1) < age < timedelta(minutes=1)
 
 
-def test_the_pipeline_lets_other_items_pass():
-    """What is not a find goes on as it is."""
-    item = object()
+@dataclass
+class Page:
+    results: list
+
+
+class PageItem(scrapy.Item):
+    results = scrapy.Field()
+
+
+@pytest.mark.parametrize(
+    "page", [{"results": []}, Page([]), PageItem(results=[])], ids=lambda page: type(page).__name__
+)
+def test_a_page_may_be_any_item_type(page):
+    """A dict, a dataclass and a scrapy.Item give the same record."""
+    parsed = ParsedPage(page, WebQuery(q="coffee"), 0, envelope=("query",))
+    assert EnvelopePipeline().process_item(parsed) == {"query": "coffee", "results": []}
+
+
+@pytest.mark.parametrize("item", [object(), Page([]), Failure({}, "blocked", None, "a captcha", 1)])
+def test_other_items_pass_unchanged(item):
+    """Whole records and failures get no envelope."""
     assert EnvelopePipeline().process_item(item) is item

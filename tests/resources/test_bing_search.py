@@ -1,4 +1,4 @@
-"""Search on Bing: our types and the schema for callers promise the same."""
+"""Search on Bing: the record types agree with the JSON Schema."""
 
 import pytest
 
@@ -16,6 +16,6 @@ def test_an_element_has_the_keys_of_its_schema(name):
 
 
 def test_a_page_and_its_envelope_make_a_record():
-    """The envelope and what a page tells are together exactly the schema's properties."""
+    """The keys of both are exactly the schema's properties."""
     keys = set(Envelope.__annotations__) | set(BingPage.__annotations__)
     assert keys == set(schema("bing_search")["properties"])

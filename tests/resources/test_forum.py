@@ -1,4 +1,4 @@
-"""What the forum's endpoints promise, and what can be asked of them."""
+"""The forum: the queries, the routes and the record types."""
 
 from typing import get_type_hints
 
@@ -24,20 +24,20 @@ TYPES = {"post": forum.Post, "comment": forum.Comment, "about": forum.About}
 
 @pytest.mark.parametrize("name", TYPES)
 def test_a_type_has_the_keys_of_its_schema(name):
-    """The types' keys are what the schema documents and requires."""
+    """A type's keys are its schema's properties, and all of them are required."""
     found = schema("forum")["$defs"][name]
     assert set(get_type_hints(TYPES[name])) == set(found["properties"]) == set(found["required"])
 
 
 @pytest.mark.parametrize("resource", FORUM, ids=lambda one: one.name)
-def test_what_all_have_in_common(resource):
-    """Nothing is added to the upstream's JSON, answers stay fresh for ten minutes, and 404s are told in our words."""
+def test_all_resources_have_common_settings(resource):
+    """They have no envelope, ten minutes in the cache, and a message of our own for 404s."""
     assert (resource.method, resource.packed, resource.envelope, resource.fresh_seconds) == ("GET", False, (), 600)
     assert resource.not_found.startswith("There is no ")
 
 
-def test_a_missing_post_is_told_as_spec_md_has_it():
-    """Who asks for a post that is not there is told that no post has that ID."""
+def test_the_message_for_a_missing_post_names_the_id():
+    """The text says that there is no post with that ID."""
     assert "no post with that ID" in forum.FORUM_POST.not_found
 
 
@@ -55,8 +55,8 @@ def test_a_missing_post_is_told_as_spec_md_has_it():
         ("post/1abc2d", "forum_post", {"id": "1abc2d"}),
     ],
 )
-def test_paths(path, name, segments):
-    """What a subforum is about is never taken for a subforum, nor a subforum called about for a question."""
+def test_paths_are_routed_to_their_resource(path, name, segments):
+    """The description of a subforum and a subforum with the name `about` are different paths."""
     rules = Map([Rule(rule, endpoint=one.name) for one in FORUM for rule in routes(one)], merge_slashes=False)
     assert rules.bind("localhost").match(f"/v1/forum/{path}") == (name, segments)
 
@@ -73,22 +73,22 @@ def test_paths(path, name, segments):
         "reddit.com/r/python",
     ],
 )
-def test_names_of_subforums(written):
-    """A subforum's name is taken with and without its prefix, and out of its address."""
+def test_a_subforum_is_a_name_or_a_url(written):
+    """Its name may have a prefix, and may be in the URL of its page."""
     assert ForumSubforumQuery.check({"subforum": written}).subforum == "python"
     assert ForumAboutQuery.check({"subforum": written}).subforum == "python"
 
 
-def test_a_user_has_a_subforum():
-    """The subforum of a user's own posts may have a hyphen."""
+def test_the_subforum_of_a_user_may_have_a_hyphen():
+    """Other subforums have none."""
     assert ForumSubforumQuery.check({"subforum": "r/u_some-body"}).subforum == "u_some-body"
 
 
 @pytest.mark.parametrize(
     "written", ["spez", "u/spez", "/u/spez", "user/spez", "/user/spez/", "https://old.reddit.com/user/spez"]
 )
-def test_names_of_users(written):
-    """So is a user's."""
+def test_a_user_is_a_name_or_a_url(written):
+    """The name may have a prefix, and may be in the URL of the user's page."""
     assert ForumUserQuery.check({"username": written}).username == "spez"
 
 
@@ -105,14 +105,14 @@ def test_names_of_users(written):
         "https://www.reddit.com/gallery/1abc2d",
     ],
 )
-def test_ids_of_posts(written):
-    """A post's id is taken with and without its kind, and out of its address."""
+def test_a_post_is_an_id_or_a_url(written):
+    """The id may have its kind before it, and may be in the URL of the post."""
     assert ForumPostQuery.check({"id": written}).id == "1abc2d"
     assert ForumCommentsQuery.check({"id": written}).id == "1abc2d"
 
 
-def test_what_is_not_asked_for():
-    """Twenty-five hot posts, comments by confidence, and a post alone, unless the query says otherwise."""
+def test_the_queries_have_defaults():
+    """By default there are twenty-five hot posts, comments by confidence, and a post without comments."""
     query = ForumSubforumQuery.check({"subforum": "python"})
     assert (query.limit, query.sort, query.t, query.after) == (25, "hot", "all", None)
     assert ForumCommentsQuery.check({"id": "1"}).sort == "confidence"
@@ -123,8 +123,8 @@ def test_what_is_not_asked_for():
 @pytest.mark.parametrize(
     ("text", "value"), [("true", True), ("TRUE", True), ("1", True), ("false", False), ("0", False)]
 )
-def test_flags(text, value):
-    """A flag is written as true or false, or as 1 or 0."""
+def test_a_flag_is_true_or_false(text, value):
+    """It may also be 1 or 0."""
     assert ForumPostQuery.check({"id": "1", "with_comments": text}).with_comments is value
 
 
@@ -150,8 +150,8 @@ def test_flags(text, value):
         (ForumCommentsQuery, {"sort": "hot"}, "confidence, top, new, controversial, old, qa"),
     ],
 )
-def test_what_cannot_be_asked(query, wrong, right):
-    """A wrong value is refused with what would be right."""
+def test_wrong_values_are_refused(query, wrong, right):
+    """The message of a wrong value says what would be right."""
     required = {"subforum": "python", "username": "spez", "id": "1abc2d"}
     known = {name: value for name, value in required.items() if name in query.model_fields}
     with pytest.raises(QueryError) as caught:
@@ -161,8 +161,8 @@ def test_what_cannot_be_asked(query, wrong, right):
     assert right in problem["msg"]
 
 
-def test_what_does_not_apply_is_named():
-    """Parameters that mean nothing to an endpoint are ignored, and told."""
+def test_unknown_parameters_are_ignored_and_listed():
+    """A parameter of another endpoint is unknown."""
     query, ignored = ForumAboutQuery.read([("subforum", "python"), ("limit", "3")])
     assert (query.subforum, ignored) == ("python", ["limit"])
     _, ignored = ForumCommentsQuery.read([("id", "1abc"), ("with_comments", "true"), ("sort", "top")])
@@ -170,8 +170,8 @@ def test_what_does_not_apply_is_named():
 
 
 @given(st.text(), st.sampled_from([ForumSubforumQuery, ForumUserQuery, ForumPostQuery]))
-def test_any_name(text, query):
-    """Whatever stands for a name, it is one that can stand in an address, or refused."""
+def test_any_text_is_a_name_or_refused(text, query):
+    """Every accepted name can be part of a URL."""
     field = next(iter(query.model_fields))
     try:
         found = getattr(query.check({field: text}), field)

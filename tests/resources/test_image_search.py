@@ -1,4 +1,4 @@
-"""Image search: our types and the schema for callers promise the same."""
+"""Image search: the record types agree with the JSON Schema."""
 
 from webdata.domain.records import Envelope
 from webdata.resources import schema
@@ -6,7 +6,7 @@ from webdata.resources.image_search import ImagePage, ImageResult
 
 
 def test_a_page_and_its_envelope_make_a_record():
-    """The envelope and what a page tells are together exactly the schema's properties."""
+    """The keys of both are exactly the schema's properties."""
     keys = set(Envelope.__annotations__) | set(ImagePage.__annotations__)
     assert keys == set(schema("image_search")["properties"])
 

@@ -1,4 +1,4 @@
-"""The promise of the job search."""
+"""Job search: the query and the record types."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from webdata.resources.job_search import JOB_SEARCH, Job, JobMetadata, JobPage, 
 
 
 def test_the_types_have_the_keys_of_the_schema():
-    """Our own types and the schema for callers promise the same."""
+    """The keys of the types and of the envelope are exactly the schema's properties."""
     found = schema("job_search")
     assert set(Job.__annotations__) == set(found["$defs"]["job"]["properties"])
     assert set(JobMetadata.__annotations__) == set(found["$defs"]["metadata"]["properties"])
@@ -17,7 +17,7 @@ def test_the_types_have_the_keys_of_the_schema():
     assert JobPage.__optional_keys__ == {"error"}
 
 
-def test_another_country_is_refused_in_words():
+def test_another_country_is_refused():
     """The message names the country and what would be right."""
     with pytest.raises(QueryError) as caught:
         JobQuery.check({"q": "nurse in Germany"})
@@ -26,19 +26,21 @@ def test_another_country_is_refused_in_words():
     assert problem["msg"].startswith("q names Germany: jobs are found in North America only")
 
 
-@pytest.mark.parametrize(("given", "said"), [({}, "q is missing: give a position"), ({"q": "  "}, "q is blank: give")])
-def test_terms_are_needed(given, said):
-    """Without terms the message says what they would be."""
-    with pytest.raises(QueryError, match=said):
-        JobQuery.check(given)
+@pytest.mark.parametrize(
+    ("values", "message"), [({}, "q is missing: give a position"), ({"q": "  "}, "q is blank: give")]
+)
+def test_the_terms_are_required(values, message):
+    """Without terms the message describes them."""
+    with pytest.raises(QueryError, match=message):
+        JobQuery.check(values)
 
 
-def test_headers_of_other_searches_mean_nothing_here():
-    """A region or device is no parameter of a job search (contract.md 1)."""
+def test_the_terms_are_the_only_parameter():
+    """A region or device is no parameter of a job search."""
     assert (JobQuery.keys(), JobQuery.headers()) == (["q"], {})
     assert JobQuery.read([("q", "nurse"), ("num", "5")])[1] == ["num"]
 
 
-def test_its_route():
-    """The path is the specification's."""
+def test_the_path_is_that_of_the_api():
+    """Callers depend on the path."""
     assert JOB_SEARCH.path == "/v1/job/search"

@@ -1,4 +1,4 @@
-"""What search terms for jobs mean."""
+"""The terms of a job search."""
 
 import pytest
 from hypothesis import given
@@ -17,8 +17,8 @@ AUSTIN = "Austin, Texas, United States"
         "nurse in Austin, TX, USA", "nurse  in   Austin ,TX",
     ],
 )  # fmt: skip
-def test_a_position_and_a_place(q):
-    """However a place is joined to a position, both are understood."""
+def test_terms_are_a_position_and_a_place(q):
+    """Commas, hyphens, "in" and "jobs" between them have no effect."""
     assert (wanted(q).keywords, wanted(q).place) == ("nurse", AUSTIN)
 
 
@@ -46,8 +46,8 @@ def test_a_position_and_a_place(q):
         ("jobs in Austin", "", AUSTIN),
     ],
 )
-def test_places_are_named_as_the_site_names_them(q, keywords, place):
-    """Towns get their state and country, states their country."""
+def test_places_have_the_names_of_the_site(q, keywords, place):
+    """The name of a town has its state and country, that of a state its country."""
     assert (wanted(q).keywords, wanted(q).place) == (keywords, place)
 
 
@@ -58,28 +58,28 @@ def test_places_are_named_as_the_site_names_them(q, keywords, place):
         "jobs in finance", "chef in the office", "nurse in", "specialist in customer service", "coffee", "en chef",
     ],
 )  # fmt: skip
-def test_what_is_no_place_stays_with_the_position(q):
-    """Words that name a trade, a title or nothing are searched for as they are."""
+def test_terms_without_a_place_are_the_position(q):
+    """Words after "in" that are part of a title are no place."""
     assert (wanted(q).keywords, wanted(q).place) == (q, None)
 
 
-def test_a_name_is_not_cut_in_two():
-    """Of a town that is not known only the state is taken."""
+def test_the_name_of_an_unknown_town_is_not_split():
+    """Without an "in" the place is the state alone."""
     assert wanted("nurse Round Hill, TX").keywords == "nurse Round Hill"
     assert wanted("nurse Round Hill, TX").place == "Texas, United States"
     assert wanted("nurse in Round Hill, TX").place == "Round Hill, Texas, United States"
 
 
-def test_a_word_that_is_a_town_too():
-    """A town whose name means something else needs its state, or an "in" before it."""
+def test_a_town_with_the_name_of_a_common_word_needs_its_state():
+    """An "in" before it suffices too."""
     assert wanted("developer mobile").place is None
     assert (
         wanted("developer Mobile, AL").place == wanted("developer in Mobile").place == "Mobile, Alabama, United States"
     )
 
 
-def test_a_second_in():
-    """The last "in" that leads to a place counts."""
+def test_the_last_in_before_a_place_counts():
+    """An "in" before other words belongs to the position."""
     assert (wanted("editor in chief in Boston").keywords, wanted("engineer in training Denver").keywords) == (
         "editor in chief",
         "engineer in training",
@@ -99,13 +99,13 @@ def test_a_second_in():
         ("remote sensing scientist", "remote sensing scientist", None, None),
     ],
 )
-def test_a_way_of_working_in_the_place_of_a_place(q, keywords, place, workplace):
-    """Where a place would stand, remote and hybrid say how to work."""
+def test_a_workplace_may_replace_the_place(q, keywords, place, workplace):
+    """The words remote, hybrid and on-site are neither a place nor part of the position."""
     assert (wanted(q).keywords, wanted(q).place, wanted(q).workplace) == (keywords, place, workplace)
 
 
-def test_near():
-    """What is near a place, or near whoever asks, is told apart from what is in it."""
+def test_near_includes_the_surroundings():
+    """Terms with "near" or "near me" are nearby, terms with "in" are not."""
     assert (wanted("nurse near Austin").place, wanted("nurse near Austin").nearby) == (AUSTIN, True)
     assert (wanted("nurse near me").keywords, wanted("nurse near me").nearby) == ("nurse", True)
     assert not wanted("nurse in Austin").nearby
@@ -125,22 +125,22 @@ def test_near():
         ("nurse in Austin, TX, Germany", "Germany"),
     ],
 )
-def test_another_country(q, country):
-    """A country outside of North America is recognised, wherever its town may have a namesake."""
+def test_another_country_is_recognised(q, country):
+    """The terms have no place then, even if North America has a town of the same name."""
     assert (wanted(q).elsewhere, wanted(q).place) == (country, None)
 
 
 @pytest.mark.parametrize(
     "q", ["chef in Turkey, TX", "teacher Lebanon, TN", "cook in Georgia", "nurse New Jersey", "German teacher"]
 )
-def test_namesakes_of_countries(q):
-    """A state behind it, or the continent's own place of the name, makes it no other country."""
+def test_namesakes_of_countries_are_no_countries(q):
+    """A town before its state, or a state of the same name, is a place in North America."""
     assert wanted(q).elsewhere is None
 
 
 @given(st.text(max_size=60))
-def test_any_terms_mean_something(q):
-    """Whatever is asked, nothing stumbles, and no terms are lost without a meaning."""
+def test_any_terms_are_parsed(q):
+    """No text raises an error, and every text has a result."""
     found = wanted(q)
     assert found.keywords or found.place or found.elsewhere or found.workplace or found.nearby or not q.split()
 
@@ -151,6 +151,6 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=9))
-def test_any_order_of_telling_words_means_something(words):
-    """The words that carry meaning may come in any order."""
+def test_significant_words_may_be_in_any_order(words):
+    """No order raises an error."""
     wanted(" ".join(words))

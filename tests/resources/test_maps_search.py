@@ -1,4 +1,4 @@
-"""What a map search promises."""
+"""Map search: the query, the route and the record types."""
 
 import pytest
 
@@ -15,18 +15,18 @@ def test_a_place_has_the_keys_of_its_schema():
 
 
 def test_a_record_and_its_envelope_have_the_keys_of_the_schema():
-    """What the engine tells and what the envelope adds are together exactly the schema's properties."""
+    """The keys of both are exactly the schema's properties."""
     assert set(MapsRecord.__annotations__) | set(MAPS_SEARCH.envelope) == set(schema("maps_search")["properties"])
 
 
-def test_a_route_and_its_segments():
-    """The path is shown as spec.md writes it, and its segment holds the terms."""
+def test_the_segment_of_the_route_holds_the_terms():
+    """The segment `{query}` is the field `q`."""
     assert MAPS_SEARCH.route == "/v1/maps/search/{query}"
     assert MAPS_SEARCH.segments == {"query": "q"}
 
 
-def test_what_is_not_asked_for():
-    """Twenty places, in English, from the United States, unless the query says otherwise."""
+def test_the_query_has_defaults():
+    """By default a search has twenty places, in English, from the United States."""
     query = MapsQuery.check({"q": "cafes"})
     assert (query.num, query.language, query.country) == (20, "en", "us")
     assert MapsQuery(q="cafes", hl=None, gl=None).language == "en"
@@ -39,7 +39,7 @@ def test_what_is_not_asked_for():
     "wrong",
     [{"q": " "}, {"num": 0}, {"num": 201}, {"num": "1.5"}, {"hl": "e"}, {"gl": "usa"}, {"gl": "u1"}, {"ll": "1,2"}],
 )
-def test_what_cannot_be_asked(wrong):
-    """Blank terms, counts out of bounds and codes of a wrong form are refused."""
+def test_wrong_values_are_refused(wrong):
+    """Blank terms, counts out of bounds and malformed codes are errors."""
     with pytest.raises(QueryError):
         MapsQuery.check({"q": "cafes", **wrong})

@@ -1,4 +1,4 @@
-"""The types of a page of listings and the schema for callers promise the same."""
+"""Marketplace search: the record types agree with the JSON Schema."""
 
 import pytest
 
@@ -10,20 +10,20 @@ from webdata.resources.marketplace_search import Listing, ListingMetadata, Marke
 
 @pytest.mark.parametrize(("name", "element"), [("listing", Listing), ("metadata", ListingMetadata)])
 def test_an_element_has_the_keys_of_its_schema(name, element):
-    """A type's keys are its schema's properties, and those that are always there are required."""
+    """A type's keys are its schema's properties, and its mandatory keys are required."""
     found = schema("marketplace_search")["$defs"][name]
     assert set(element.__annotations__) == set(found["properties"])
     assert element.__required_keys__ == set(found["required"])
 
 
 def test_a_page_and_its_envelope_make_a_record():
-    """The envelope and what a page tells are together exactly the schema's properties."""
+    """The keys of both are exactly the schema's properties."""
     keys = set(Envelope.__annotations__) | set(MarketplacePage.__annotations__)
     assert keys == set(schema("marketplace_search")["properties"])
 
 
-def test_the_terms_are_all_that_is_needed():
-    """A region and a device may be given; blank terms may not."""
+def test_only_the_terms_are_required():
+    """A region and a device are optional; blank terms are refused."""
     query = MarketplaceQuery.check({"q": "kettle", "region": "de", "device": "Mobile"})
     assert (query.region, query.device) == ("DE", "mobile")
     with pytest.raises(QueryError, match="q is blank"):

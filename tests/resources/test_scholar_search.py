@@ -1,4 +1,4 @@
-"""What a search for scholarly works promises."""
+"""Scholarly works: the query and the record types."""
 
 from typing import get_type_hints
 
@@ -19,27 +19,27 @@ TYPES = {
 
 @pytest.mark.parametrize("name", TYPES)
 def test_a_type_has_the_keys_of_its_schema(name):
-    """The types' keys are the schema's properties, and what may be missing is what it does not require."""
+    """A type's keys are its schema's properties, and its mandatory keys are required."""
     found = schema("scholar_search")["$defs"][name]
     assert set(get_type_hints(TYPES[name])) == set(found["properties"])
     assert TYPES[name].__required_keys__ == set(found["required"])
 
 
 def test_identifiers_and_extras_have_the_keys_of_the_schema():
-    """So do the objects within an article."""
+    """The nested objects of an article have the schema's properties."""
     article = schema("scholar_search")["$defs"]["article"]["properties"]
     assert set(get_type_hints(scholar.ScholarIds)) == set(article["ids"]["properties"])
     assert set(get_type_hints(scholar.ScholarExtras)) == set(article["extras"]["properties"])
 
 
 def test_a_page_and_its_envelope_make_a_record():
-    """What the engine tells and what the envelope adds are together exactly the schema's properties."""
+    """The keys of both are exactly the schema's properties."""
     keys = set(get_type_hints(scholar.ScholarPage)) | set(ENVELOPE)
     assert keys == set(schema("scholar_search")["properties"])
 
 
-def test_what_is_not_asked_for():
-    """Ten works from the first on, unless the query says otherwise."""
+def test_the_query_has_defaults():
+    """By default a search has the first ten works."""
     query = ScholarQuery.check({"q": "mills"})
     assert (query.size, query.offset) == (10, 0)
     query = ScholarQuery.check({"q": "mills", "num": "200", "start": "9800"})
@@ -47,14 +47,14 @@ def test_what_is_not_asked_for():
 
 
 @pytest.mark.parametrize("wrong", [{"q": " "}, {"num": 0}, {"num": 201}, {"num": "x"}, {"start": -1}, {"gl": "de"}])
-def test_what_cannot_be_asked(wrong):
-    """Blank terms, counts out of bounds and unknown keys are refused."""
+def test_wrong_values_are_refused(wrong):
+    """Blank terms, counts out of bounds and unknown keys are errors."""
     with pytest.raises(QueryError):
         ScholarQuery.check({"q": "mills", **wrong})
 
 
-def test_beyond_the_last_work():
-    """A query behind the 10,000th work is refused with what would be right."""
+def test_works_after_the_last_numbered_one_are_refused():
+    """The message for works after the 10,000th has the largest possible start."""
     with pytest.raises(QueryError) as caught:
         ScholarQuery.check({"q": "mills", "num": "200", "start": "9900"})
     (problem,) = caught.value.problems
@@ -64,7 +64,7 @@ def test_beyond_the_last_work():
 
 
 def test_region_and_device_have_no_effect():
-    """They are accepted, and named as what means nothing here."""
+    """Both are accepted, and listed as headers without effect."""
     query, _ = ScholarQuery.read([("q", "mills")], {"region": "DE", "device": "mobile"})
     assert (query.region, query.device) == ("DE", "mobile")
     assert set(query.without_effect) == set(query.headers().values()) - {"X-Session"}

@@ -1,4 +1,4 @@
-"""What may be asked of the endpoint that fetches URLs, and how it is answered."""
+"""URL fetch: the query and the text responses."""
 
 import pytest
 from hypothesis import given
@@ -34,8 +34,8 @@ def wrong(url):
         ("https://user:word@example.com/", "https://user:word@example.com/"),
     ],
 )
-def test_a_url_is_read_as_browsers_read_it(url, expected):
-    """Hosts become ASCII, escapes are put where they belong, fragments go; what may be fetched is not asked here."""
+def test_a_url_is_normalised_like_in_browsers(url, expected):
+    """Hosts become ASCII, characters are escaped, fragments removed; whether a URL may be fetched is not checked."""
     assert normal(url) == expected
 
 
@@ -48,8 +48,8 @@ def test_a_url_is_read_as_browsers_read_it(url, expected):
         ("example.com:8080", "https://example.com:8080"),
     ],
 )
-def test_a_missing_scheme_is_shown(url, right):
-    """A URL without a scheme is shown with one."""
+def test_the_message_for_a_missing_scheme_has_the_right_url(url, right):
+    """It repeats the URL with a scheme."""
     assert wrong(url) == f"url has no scheme: write {right}"
 
 
@@ -59,14 +59,14 @@ def test_a_missing_scheme_is_shown(url, right):
      "mailto:x@example.com", "javascript:alert(1)", "data:text/html,x", "localhost:8080", "http:example.com",
      "\ud800", "https://example.com/\ud800"],
 )  # fmt: skip
-def test_what_is_no_absolute_url_is_a_mistake(url):
-    """What names no host, or cannot be read, is refused with an example of what is right."""
+def test_a_text_that_is_no_absolute_url_is_refused(url):
+    """The message has an example of a right URL."""
     assert wrong(url).endswith("give the absolute http or https URL of a page, such as https://example.com/")
 
 
 @given(st.text())
-def test_any_text_is_a_url_or_a_mistake(text):
-    """No text is a fault of ours, and a normal URL is its own normal form."""
+def test_any_text_is_normalised_or_refused(text):
+    """No text raises another error, and normalising twice has no effect."""
     try:
         found = normal(text)
     except QueryError:
@@ -76,14 +76,14 @@ def test_any_text_is_a_url_or_a_mistake(text):
 
 
 @pytest.mark.parametrize("given", ["markdown", "Markdown", " full "])
-def test_the_response_type_in_any_letter_case(given):
-    """Letter case and spaces around do not count."""
+def test_the_response_type_may_have_any_letter_case(given):
+    """Letter case and surrounding spaces have no effect."""
     query = UrlQuery.check({"url": "https://example.com/", "response_type": given})
     assert query.response_type == given.strip().lower()
 
 
 def test_only_markdown_is_text():
-    """A full page is JSON; Markdown is text, with what else there is to tell in headers."""
+    """A full page is JSON; Markdown is text, with the other values of the record in headers."""
     config = {"response_type": "full", "truncated": True}
     assert markdown({"data": "x", "status": 200, "config": config}) is None
     text = URL_REQUEST.text({"data": "x", "status": 203, "config": {**config, "response_type": "markdown"}})

@@ -49,7 +49,7 @@ def result_of(body, engine=BingWebSpider, **fields):
     request = spider.prepared(query)
     response = HtmlResponse(request.url, body=body, request=request)
     with ThreadPoolExecutor() as thread:  # which has no event loop running
-        return thread.submit(lambda: asyncio.run(spider.found(response, query))).result()
+        return thread.submit(lambda: asyncio.run(spider.parsed(response, query))).result()
 
 
 def test_a_query_of_terms_alone_is_in_english():

@@ -113,7 +113,7 @@ def spider():
 async def found(spider, q, **fields):
     query = MapsQuery(q=q, **fields)
     first = spider.prepared(query)
-    return await spider.found(await spider.download(first), query)
+    return await spider.parsed(await spider.download(first), query)
 
 
 async def names(spider, q, **fields):

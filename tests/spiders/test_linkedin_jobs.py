@@ -57,7 +57,7 @@ def result_of(spider, body, deadline=30.0):
     response = Response(request.url, body=body, request=request)
 
     async def first():
-        return await spider.found(response, query)
+        return await spider.parsed(response, query)
 
     with ThreadPoolExecutor() as thread:  # which has no event loop running
         return thread.submit(asyncio.run, first()).result()

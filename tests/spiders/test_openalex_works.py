@@ -54,7 +54,7 @@ def spider(request):
 async def result_of(spider, q="mills", **fields):
     query = ScholarQuery(q=q, **fields)
     first = spider.prepared(query)
-    return await spider.found(await spider.download(first), query)
+    return await spider.parsed(await spider.download(first), query)
 
 
 def number(article):

@@ -140,7 +140,7 @@ async def fetched(spider, query=PYTHON, deadline=20):
 
 
 async def found(spider, query=PYTHON):
-    return await spider.found(await fetched(spider, query), query)
+    return await spider.parsed(await fetched(spider, query), query)
 
 
 def blocked(status=403):

@@ -1,4 +1,4 @@
-"""`GET /docs`: the OpenAPI document as a page for people. It asks for nothing else, from here or elsewhere."""
+"""`GET /docs`: the OpenAPI document as one HTML page, which loads no other resource."""
 
 import json
 import re
@@ -22,43 +22,43 @@ from webdata.resources import Resource
 
 HTML = "text/html; charset=utf-8"
 MARKS = re.compile(r"`([^`]+)`|\*\*([^*]+)\*\*")
-"""The two marks of Markdown that descriptions use."""
-DEEPEST = 4
-"""How far the fields of fields are shown."""
+"""The Markdown that descriptions use: code and strong text."""
+MAX_DEPTH = 4
+"""The levels of nested fields that are listed."""
 
-UNCHANGED = {"cache-control": "no-cache"}
-"""The same until another version is installed: to be asked for again, and cheap."""
+NO_CACHE = {"cache-control": "no-cache"}
+"""The pages change with the installed version, so clients must revalidate them."""
 
 Document = Mapping[str, Any]
 
 
 def documentation(resources: Iterable[Resource], pages: Sequence[OpenPage]) -> list[OpenPage]:
-    """The pages that describe the resources, the pages beside them, and themselves: for programs, and for people."""
-    program = OpenPage(
+    """The pages `/openapi.json` and `/docs`, which describe the resources, the other pages and themselves."""
+    json_page = OpenPage(
         "/openapi.json",
         "this description of the API, as OpenAPI 3.1",
-        lambda _: Reply(200, body, {"content-type": JSON, **UNCHANGED}),
+        lambda _: Reply(200, json_body, {"content-type": JSON, **NO_CACHE}),
     )
-    people = OpenPage(
+    html_page = OpenPage(
         "/docs",
         "this description of the API, as a page to read",
-        lambda _: Reply(200, shown, headers),
+        lambda _: Reply(200, html_body, headers),
         (HTML,),
     )
-    described = document(resources, [*pages, program, people])
-    body, shown, headers = orjson.dumps(described), page(described), page_headers()
-    return [program, people]
+    spec = document(resources, [*pages, json_page, html_page])
+    json_body, html_body, headers = orjson.dumps(spec), page(spec), page_headers()
+    return [json_page, html_page]
 
 
 def page_headers() -> dict[str, str]:
-    """The headers of the page: its style and its script are allowed, and nothing else at all."""
+    """The headers of the page; its policy allows its own style and script only."""
     allowed = f"default-src 'none'; style-src '{_hash('docs.css')}'; script-src '{_hash('docs.js')}'; img-src data:"
     return {
         "content-type": HTML,
         "content-security-policy": f"{allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
-        **UNCHANGED,
+        **NO_CACHE,
     }
 
 
@@ -125,46 +125,35 @@ def _operations(spec: Document) -> Iterator[tuple[str, str, Any]]:
 
 
 def _contents(operations: list[tuple[str, str, Any]]) -> HtmlElement:
-    items = [
-        E.li(E.a(operation["summary"], E.span(_path_shown(method, path)), href=f"#{operation['operationId']}"))
-        for path, method, operation in operations
-    ]
+    items = []
+    for path, method, operation in operations:
+        label = path if method == "get" else f"{method.upper()} {path}"
+        items.append(E.li(E.a(operation["summary"], E.span(label), href=f"#{operation['operationId']}")))
     hint = "Find an endpoint, a parameter or a field (press /)"
     find = E.input(type="search", id="find", placeholder="Find (press /)", hidden="", **{"aria-label": hint})
     return E.nav({"aria-label": "Endpoints"}, find, E.ul(*items))
 
 
-def _path_shown(method: str, path: str) -> str:
-    return path if method == "get" else f"{method.upper()} {path}"
-
-
 def _section(spec: Document, path: str, method: str, operation: Any) -> HtmlElement:
     name = operation["operationId"]
+    copy = E.button("Copy", {"type": "button", "hidden": "", "aria-describedby": f"{name}-title"})
     return E.section(
         {"id": name, "aria-labelledby": f"{name}-title"},
         E.h2({"id": f"{name}-title"}, E.span(method.upper(), {"class": f"method {method}"}), E.code(path)),
         E.p(operation["summary"]),
         *([_text(E.p, operation["description"], {"class": "soft"})] if "description" in operation else []),
-        E.div({"class": "call"}, E.pre(curl(path, operation)), _copy_button(name)),
+        E.div({"class": "call"}, E.pre(curl(path, operation)), copy),
         *_parameters(operation),
         *_responses(spec, operation),
     )
 
 
-def _copy_button(name: str) -> HtmlElement:
-    return E.button("Copy", {"type": "button", "hidden": "", "aria-describedby": f"{name}-title"})
-
-
 def curl(path: str, operation: Any) -> str:
-    """A line for a shell that calls an operation with its required parameters."""
+    """A shell command that calls an operation with its required parameters."""
     key = [] if operation.get("security") == [] else ['-H "X-Api-Key: $WEBDATA_KEY"']
-    body = _example_body(operation)
+    body = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("example")
     sent = [] if body is None else [f"-H 'Content-Type: {JSON}'", f"-d '{json.dumps(body)}'"]
     return " ".join(["curl", *key, *sent, f'"$WEBDATA_URL{_example_target(path, operation)}"'])
-
-
-def _example_body(operation: Any) -> Any:
-    return operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("example")
 
 
 def _example_target(path: str, operation: Any) -> str:
@@ -197,52 +186,51 @@ def _parameter(one: Any, place: str, required: bool) -> list[HtmlElement]:
 
 def _responses(spec: Document, operation: Any) -> Iterator[HtmlElement]:
     rows: list[HtmlElement] = []
-    for status, found in operation["responses"].items():
-        response = _resolved(spec, found)
+    for status, reference in operation["responses"].items():
+        response = _resolved(spec, reference)
         rows += [E.dt(E.code(status)), _text(E.dd, response["description"])]
         headers = response.get("headers", {})
         if headers:
             rows.append(E.dd("headers: ", E.code(", ".join(headers))))
     yield E.details(E.summary("Statuses and headers"), E.dl(*rows))
     success = _resolved(spec, operation["responses"]["200"])
-    fields = _fields(spec, success["content"].get(JSON, {}).get("schema", {}), DEEPEST)
+    fields = _fields(spec, success["content"].get(JSON, {}).get("schema", {}), MAX_DEPTH)
     if len(fields):
         yield E.details(E.summary("Fields of the answer"), fields)
 
 
-def _fields(spec: Document, schema: Any, deepest: int) -> HtmlElement:
-    """The properties of an object, or of what an array holds, with theirs behind a fold."""
+def _fields(spec: Document, schema: Any, depth: int) -> HtmlElement:
+    """The properties of an object, or of an array's items, with `depth` levels of properties in folded lists."""
     rows: list[HtmlElement] = []
-    for name, found in _properties(spec, schema).items():
-        value = _resolved(spec, found)
+    for name, field in _properties(spec, schema).items():
+        value = _resolved(spec, field)
         rows += [E.dt(E.code(name), E.span(_kind(spec, value), {"class": "mark"}))]
-        if description := found.get("description") or value.get("description"):
+        if description := field.get("description") or value.get("description"):
             rows.append(E.dd(description))
-        if deepest > 1 and len(below := _fields(spec, value, deepest - 1)):
-            rows.append(E.dd(E.details(E.summary("its fields"), below)))
+        if depth > 1 and len(nested := _fields(spec, value, depth - 1)):
+            rows.append(E.dd(E.details(E.summary("its fields"), nested)))
     return E.dl(*rows)
 
 
 def _properties(spec: Document, schema: Any) -> dict[str, Any]:
     resolved = _resolved(spec, schema)
     inner = [resolved, resolved.get("items", {}), *resolved.get("anyOf", ()), *resolved.get("allOf", ())]
-    found = [_resolved(spec, one).get("properties", {}) for one in inner]
-    return {name: value for properties in found for name, value in properties.items()}
+    return {name: value for one in inner for name, value in _resolved(spec, one).get("properties", {}).items()}
 
 
 def _resolved(spec: Document, value: Any) -> Any:
-    """What a reference leads to, under what stands beside it."""
+    """The target of a reference, overridden by the keys beside the reference."""
     while "$ref" in value:
         *_, kind, name = value["$ref"].split("/")
-        beside = {key: one for key, one in value.items() if key != "$ref"}
+        overrides = {key: one for key, one in value.items() if key != "$ref"}
         target = spec["components"][kind][name]
-        properties = {**target.get("properties", {}), **beside.pop("properties", {})}
-        value = {**target, **beside, **({"properties": properties} if properties else {})}
+        properties = {**target.get("properties", {}), **overrides.pop("properties", {})}
+        value = {**target, **overrides, **({"properties": properties} if properties else {})}
     return value
 
 
 def _kind(spec: Document, schema: Any) -> str:
-    """The type in words: `integer or null`, `array of string`, `one of ok, empty`."""
+    """The type as a text: `integer or null`, `array of string`, `one of ok, empty`."""
     if "enum" in schema:
         return "one of " + ", ".join(map(_plain, schema["enum"]))
     if "anyOf" in schema:
@@ -254,12 +242,12 @@ def _kind(spec: Document, schema: Any) -> str:
 
 
 def _plain(value: Any) -> str:
-    """A value of JSON as a caller writes it."""
+    """The text of a JSON value; strings have no quotes."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _text(tag: Any, text: str, attributes: Mapping[str, str] | None = None) -> HtmlElement:
-    """An element whose text has its Markdown marks made elements."""
+    """An element with a text, whose Markdown becomes elements."""
     parts: list[Any] = []
     end = 0
     for match in MARKS.finditer(text):

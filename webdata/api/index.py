@@ -1,4 +1,4 @@
-"""`GET /`: what this service can be asked, for a person with a terminal."""
+"""`GET /`: a short description of all endpoints, for reading on a terminal."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from webdata.resources import Resource
 
 
 def describe(resources: Iterable[Resource], pages: Iterable[OpenPage] = ()) -> dict[str, Any]:
-    """Every endpoint with its summary, an example and what it can be given; and the pages that need no key."""
+    """Every endpoint with its summary, an example and its parameters; and the pages that need no key."""
     return {
         "service": "webdata",
         "authentication": f"an API key in the header {HEADERS[0]}",
@@ -36,22 +36,22 @@ def _endpoint(resource: Resource) -> dict[str, Any]:
 
 
 def _example(resource: Resource) -> str:
-    """A call with the required parameters: packed, or in their places in the path."""
+    """The path of a call with the required parameters: packed, or in the segments of the path."""
     given = {name: quote_plus(str(value)) for name, value in example(resource).items()}
     if resource.packed:
         return f"{resource.path}/{'&'.join(f'{name}={value}' for name, value in given.items())}"
-    return resource.path.format(**{name: given[held] for name, held in resource.segments.items()})
+    return resource.path.format(**{segment: given[name] for segment, name in resource.segments.items()})
 
 
 def parameter(resource: Resource, name: str) -> dict[str, Any]:
-    """How callers give one field of a query: its name there, and where it goes."""
+    """One field of a query in a request: its name and location there, in the terms of OpenAPI."""
     field = resource.query.model_fields[name]
     header = header_of(field)
-    segment = next((segment for segment, held in resource.segments.items() if held == name), None)
-    elsewhere = "body" if resource.method == "POST" else "query"
+    segment = next((key for key, value in resource.segments.items() if value == name), None)
+    default = "body" if resource.method == "POST" else "query"
     return {
         "name": header or segment or name,
-        "in": "header" if header else "path" if segment else elsewhere,
+        "in": "header" if header else "path" if segment else default,
         "required": field.is_required(),
         "description": field.description,
     }

@@ -1,4 +1,4 @@
-"""`GET /openapi.json`: everything that the service can be asked, as OpenAPI 3.1, made from the resources.
+"""`GET /openapi.json`: the OpenAPI 3.1 document of the API, derived from the resources.
 
 https://spec.openapis.org/oas/v3.1.1
 """
@@ -26,7 +26,7 @@ from webdata.domain.api_key import HEADERS as KEY_HEADERS
 from webdata.resources import Resource
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
-"""As it is described; the API answers it."""
+"""The description of the index; its route is in `webdata.api.app`."""
 OPEN_TAG, ACCOUNT_TAG = "service", "account"
 TERM = "q"
 
@@ -62,39 +62,36 @@ NO_EFFECT = "accepted, but has no effect on these results"
 
 
 def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[str, Any]:
-    """The whole document; the same for the same resources and pages."""
-    promises = sorted(set(resources), key=lambda resource: resource.path)
+    """The whole document; it does not depend on the order of the resources."""
+    ordered = sorted(set(resources), key=lambda resource: resource.path)
     return {
         "openapi": "3.1.0",
         "info": {"title": "webdata", "version": version("webdata"), "description": ABOUT},
         "servers": [{"url": "/", "description": "The service that gave this document."}],
         "tags": [
-            *_tags(promises),
+            *_tags(ordered),
             {"name": ACCOUNT_TAG, "description": "Pages about the caller, free of credits."},
             {"name": OPEN_TAG, "description": "Pages that need no key."},
         ],
         "security": [{name: []} for name in KEY_HEADERS],
-        "paths": dict(path for promise in promises for path in _paths(promise))
+        "paths": dict(path for resource in ordered for path in _paths(resource))
         | {page.path: {"get": _key_operation(page)} for page in KEY_PAGES}
-        | _open_paths([INDEX, *pages]),
-        "components": _components(promises),
+        | {page.path: {"get": _open_operation(page)} for page in [INDEX, *pages]},
+        "components": _components(ordered),
     }
 
 
 def _components(resources: Sequence[Resource]) -> dict[str, Any]:
+    key = {"type": "apiKey", "in": "header", "name": ""}
+    first = {"description": f"The first present of {', '.join(KEY_HEADERS)} counts."}
     schemas = record_schemas(resource.name for resource in resources)
     schemas |= choices([*(resource.query for resource in resources), *(page.query for page in KEY_PAGES)])
     return {
         "schemas": {name: schemas[name] for name in sorted(schemas)},
         "responses": error_components(),
         "headers": header_components(),
-        "securitySchemes": {name: _key_header(name) for name in KEY_HEADERS},
+        "securitySchemes": {name: {**key, "name": name, **first} for name in KEY_HEADERS},
     }
-
-
-def _key_header(name: str) -> dict[str, str]:
-    first = ", ".join(KEY_HEADERS)
-    return {"type": "apiKey", "in": "header", "name": name, "description": f"The first present of {first} counts."}
 
 
 def _tag(resource: Resource) -> str:
@@ -105,11 +102,11 @@ def _tags(resources: Sequence[Resource]) -> list[dict[str, str]]:
     summaries: dict[str, list[str]] = {}
     for resource in resources:
         summaries.setdefault(_tag(resource), []).append(resource.summary)
-    return [{"name": name, "description": f"{'; '.join(all_of)}."} for name, all_of in summaries.items()]
+    return [{"name": name, "description": f"{'; '.join(texts)}."} for name, texts in summaries.items()]
 
 
 def _paths(resource: Resource) -> Iterator[tuple[str, Any]]:
-    """Every form of a resource's path, with its one operation."""
+    """The paths of a resource, each with its one operation."""
     if resource.method == "POST":
         about = TEXTUAL.format(text_type=resource.text_type) if resource.text_type else ""
         yield resource.path, {"post": {**_operation(resource, resource.name, about), "requestBody": _body(resource)}}
@@ -149,12 +146,12 @@ def _get(resource: Resource, name: str, about: str = "", in_path: Sequence[str] 
 
 
 def _parameter(resource: Resource, field: str, in_path: Sequence[str]) -> dict[str, Any]:
-    found = parameter(resource, field)
-    description = found["description"]
-    if found["name"] in resource.query.without_effect:
+    described = parameter(resource, field)
+    description = described["description"]
+    if described["name"] in resource.query.without_effect:
         description = f"{description}; {NO_EFFECT}"
     return {
-        **found,
+        **described,
         **({"in": "path"} if field in in_path else {}),
         "description": description,
         "schema": field_schema(resource.query, field),
@@ -193,10 +190,6 @@ def _key_operation(page: KeyPage) -> dict[str, Any]:
         "parameters": parameters,
         "responses": page_responses(page),
     }
-
-
-def _open_paths(pages: Iterable[OpenPage]) -> dict[str, Any]:
-    return {page.path: {"get": _open_operation(page)} for page in pages}
 
 
 def _open_operation(page: OpenPage) -> dict[str, Any]:

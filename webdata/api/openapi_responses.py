@@ -1,4 +1,4 @@
-"""What calls answer, as OpenAPI tells it: headers, records, and one error body for every status."""
+"""The responses of the OpenAPI document: headers, records, and one error body for every status."""
 
 from http import HTTPStatus
 from typing import Any
@@ -46,8 +46,8 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "ratelimit": (TEXT, 'What is left of it: `"requests";r=59;t=60`.'),
     "retry-after": ({"type": "integer", "minimum": 1}, "Seconds after which to try again."),
 }
-"""Every header that is described: what it holds, and what it tells. Names are in lower case."""
-STANDING = (
+"""The schema and the description of every header, by its name in lower case."""
+ACCOUNT_HEADERS = (
     "x-credits-cost",
     "x-credits-remaining",
     "x-ratelimit-requests-limit",
@@ -56,66 +56,66 @@ STANDING = (
     "ratelimit-policy",
     "ratelimit",
 )
-"""Headers that tell how a caller stands, of every response to a key that opens."""
-ALWAYS = ("x-request-id", "x-outcome", "x-transport", "x-cache", *STANDING)
-"""Headers that no record comes without."""
-ANSWERED = (*ALWAYS, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
-"""The headers of records."""
-RETRIED = (429, 502, 503)
-"""Statuses that may say when to come back: a 502 where the site has said it."""
-FETCHED = (404, 502)
-"""Statuses that tell how a fetch ended, where there was one."""
-LOST = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server-timing")
-"""How they tell it."""
-BEFORE_KEYS = (METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE)
-"""Statuses that come before the key is looked at."""
-UNROUTED = (308,)
-"""Statuses that requests get elsewhere: by plain HTTP."""
+"""The credits and the rate limit of the account: headers of every response to a valid key."""
+REQUIRED = ("x-request-id", "x-outcome", "x-transport", "x-cache", *ACCOUNT_HEADERS)
+"""The headers of every record."""
+RECORD_HEADERS = (*REQUIRED, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
+"""All headers of records."""
+RETRY_STATUSES = (429, 502, 503)
+"""Statuses that may have `Retry-After`; a 502 has the site's."""
+FETCH_STATUSES = (404, 502)
+"""Statuses of a failed fetch, which may have FETCH_HEADERS."""
+FETCH_HEADERS = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server-timing")
+"""The headers that describe a fetch."""
+UNAUTHENTICATED = (METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE)
+"""Statuses of requests that are refused before their key is checked."""
+PLAIN_HTTP = (308,)
+"""Statuses of the port of plain HTTP, which is not in the document."""
 
 CODES = {
     status: {code: title for code, (its_status, title) in KINDS.items() if its_status == status}
-    for status in sorted({status for status, _ in KINDS.values()}.difference(UNROUTED))
+    for status in sorted({status for status, _ in KINDS.values()}.difference(PLAIN_HTTP))
 }
 """The codes and titles of each status of an error."""
 
 
 def header_components() -> dict[str, Any]:
-    """The headers of records, by their names."""
-    return {name: _header(name, required=name in ALWAYS) for name in ANSWERED}
+    """The headers of records, by name."""
+    return {name: _header(name, required=name in REQUIRED) for name in RECORD_HEADERS}
 
 
 def record_response(resource: Resource) -> dict[str, Any]:
-    """The response that carries a record, or its text."""
+    """The response with a record, or its text."""
     record = reference("schemas", component_name((resource.name, None), [resource.name]))
     text = {resource.text_type: {"schema": TEXT}} if resource.text_type else {}
-    described = {name: {"description": f"{what}.", "schema": TEXT} for name, what in resource.text_headers}
+    more = {name: {"description": f"{description}.", "schema": TEXT} for name, description in resource.text_headers}
     return {
         "description": "The record. An empty one is true: the site itself says that nothing was found.",
-        "headers": {name: reference("headers", name) for name in ANSWERED} | described,
+        "headers": {name: reference("headers", name) for name in RECORD_HEADERS} | more,
         "content": {JSON: {"schema": record}} | text,
     }
 
 
 def page_responses(page: KeyPage) -> dict[str, Any]:
-    """What a page about the caller answers, by status."""
-    names = ("x-request-id", *STANDING, "x-ignored-params")
-    found = {
+    """The responses of a page about the caller, by status."""
+    names = ("x-request-id", *ACCOUNT_HEADERS, "x-ignored-params")
+    success = {
         "description": f"{page.summary[0].upper()}{page.summary[1:]}.",
         "headers": {name: reference("headers", name) for name in names},
         "content": {JSON: {"schema": page.schema}},
     }
     never = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, BAD_REQUEST, BAD_GATEWAY)
     errors = [status for status in CODES if status not in never]
-    return {"200": found, **{str(status): reference("responses", error_name(status)) for status in errors}}
+    return {"200": success, **{str(status): reference("responses", error_name(status)) for status in errors}}
 
 
 def error_responses(resource: Resource) -> dict[str, Any]:
-    """References to the errors that a call may end with, by status."""
+    """References to the possible errors of a call, by status."""
     return {str(status): reference("responses", error_name(status)) for status in error_statuses(resource)}
 
 
 def error_statuses(resource: Resource) -> list[int]:
-    """The statuses of the errors that a call may end with, in order; that of another method is none of them."""
+    """The statuses of the possible errors of a call, in order, without that of a wrong method."""
     never = {METHOD_NOT_ALLOWED}
     if resource.method == "GET":
         never.add(PAYLOAD_TOO_LARGE)
@@ -125,7 +125,7 @@ def error_statuses(resource: Resource) -> list[int]:
 
 
 def error_name(status: int) -> str:
-    """The component of an error, such as `BadGateway`."""
+    """The component name of an error status, such as `BadGateway`."""
     return HTTPStatus(status).phrase.title().replace(" ", "").replace("-", "")
 
 
@@ -143,14 +143,15 @@ def _error(status: int) -> dict[str, Any]:
 
 
 def _error_headers(status: int) -> dict[str, Any]:
-    names = (*(LOST if status in FETCHED else ()), *(() if status in BEFORE_KEYS else STANDING))
+    fetch = FETCH_HEADERS if status in FETCH_STATUSES else ()
+    names = (*fetch, *(() if status in UNAUTHENTICATED else ACCOUNT_HEADERS))
     optional = {name: _header(name, required=False) for name in names}
     return {"x-request-id": _header("x-request-id", required=True), **optional, **retry_header(status)}
 
 
 def retry_header(status: int) -> dict[str, Any]:
-    """The header of a status that may say when to come back."""
-    return {"retry-after": _header("retry-after", required=False)} if status in RETRIED else {}
+    """The `Retry-After` of a status that may have it."""
+    return {"retry-after": _header("retry-after", required=False)} if status in RETRY_STATUSES else {}
 
 
 def _error_body(status: int) -> dict[str, Any]:
@@ -160,5 +161,5 @@ def _error_body(status: int) -> dict[str, Any]:
 
 
 def _header(name: str, *, required: bool) -> dict[str, Any]:
-    values, what = HEADERS[name]
-    return {"description": what, "required": required, "schema": values}
+    values, description = HEADERS[name]
+    return {"description": description, "required": required, "schema": values}

@@ -9,14 +9,14 @@ from webdata.domain.query import Query
 from webdata.resources import schema
 
 REF = re.compile(r"(?:(\w+)\.json)?#/\$defs/(\w+)")
-"""How the files in `schemas/` refer to definitions: of another file, or of their own."""
-OF_FILES = ("$schema", "$id", "$defs", "title")
-"""Keys of a schema that mean something in its file alone."""
-OF_FIELDS = ("title", "description", "examples", "default", "anyOf")
-"""Keys that pydantic writes around the schema of a field."""
+"""A reference in a file of `schemas/` to a definition of another file or its own."""
+FILE_KEYS = ("$schema", "$id", "$defs", "title")
+"""Keys of a schema that are valid in its file only."""
+FIELD_KEYS = ("title", "description", "examples", "default", "anyOf")
+"""Keys that pydantic adds to the schema of a field."""
 
 Definition = tuple[str, str | None]
-"""A file of `schemas/` without its ending, and one of its definitions; None for the file's own schema."""
+"""A file of `schemas/` without its suffix, and one of its definitions; None for the file's own schema."""
 
 
 def reference(kind: str, name: str) -> dict[str, str]:
@@ -25,30 +25,30 @@ def reference(kind: str, name: str) -> dict[str, str]:
 
 
 def component_name(definition: Definition, records: Iterable[str]) -> str:
-    """Such as `WebSearch`; what files share goes by its own name, what belongs to a record by both: `JobSearchJob`."""
+    """The name of a record, `WebSearch`, of one of its definitions, `JobSearchJob`, or of a common one, `Result`."""
     file, name = definition
-    words = file if name is None else f"{file}_{name}" if file in records else name
-    return "".join(word.capitalize() for word in words.split("_"))
+    snake_case = file if name is None else f"{file}_{name}" if file in records else name
+    return "".join(part.capitalize() for part in snake_case.split("_"))
 
 
 def record_schemas(records: Iterable[str]) -> dict[str, Any]:
-    """The schemas of these records, of errors, and of all that they refer to, by component name."""
+    """The schemas of these records, of errors, and of all definitions that they refer to, by component name."""
     names = frozenset(records)
-    waiting: list[Definition] = [*((name, None) for name in names), ("envelope", "error")]
-    found: dict[Definition, Any] = {}
-    while waiting:
-        definition = waiting.pop()
-        if definition not in found:
+    queue: list[Definition] = [*((name, None) for name in names), ("envelope", "error")]
+    schemas: dict[Definition, Any] = {}
+    while queue:
+        definition = queue.pop()
+        if definition not in schemas:
             source = _source(definition)
-            found[definition] = _moved(source, definition[0], names)
-            waiting += _references(source, definition[0])
-    return {component_name(definition, names): found[definition] for definition in found}
+            schemas[definition] = _with_components(source, definition[0], names)
+            queue += _references(source, definition[0])
+    return {component_name(definition, names): schemas[definition] for definition in schemas}
 
 
 def _source(definition: Definition) -> Mapping[str, Any]:
     file, name = definition
     source = schema(file) if name is None else schema(file)["$defs"][name]
-    return {key: value for key, value in source.items() if key not in OF_FILES}
+    return {key: value for key, value in source.items() if key not in FILE_KEYS}
 
 
 def _definition(ref: str, file: str) -> Definition:
@@ -67,13 +67,13 @@ def _references(value: Any, file: str) -> Iterator[Definition]:
             yield from _references(each, file)
 
 
-def _moved(value: Any, file: str, names: frozenset[str]) -> Any:
-    """A copy whose references lead to components."""
+def _with_components(value: Any, file: str, names: frozenset[str]) -> Any:
+    """A copy with references to components instead of definitions."""
     if isinstance(value, list):
-        return [_moved(each, file, names) for each in value]
+        return [_with_components(each, file, names) for each in value]
     if not isinstance(value, Mapping):
         return value
-    copy = {key: _moved(each, file, names) for key, each in value.items()}
+    copy = {key: _with_components(each, file, names) for key, each in value.items()}
     if isinstance(ref := value.get("$ref"), str):
         copy |= reference("schemas", component_name(_definition(ref, file), names))
     return copy
@@ -85,27 +85,26 @@ def _described(query: type[Query]) -> dict[str, Any]:
 
 
 def field_schema(query: type[Query], name: str) -> dict[str, Any]:
-    """What one parameter may be, with its default; that a field may be left out is told elsewhere."""
-    found = _described(query)["properties"][name]
-    branches = [one for one in found.get("anyOf", [{}]) if one != {"type": "null"}]
+    """The schema of one parameter, with its default; whether it is required is not part of it."""
+    field = _described(query)["properties"][name]
+    branches = [one for one in field.get("anyOf", [{}]) if one != {"type": "null"}]
     value = branches[0] if len(branches) == 1 else {"anyOf": branches}
-    default = {} if found.get("default") is None else {"default": found["default"]}
-    return {**value, **{key: found[key] for key in found if key not in OF_FIELDS}, **default}
+    default = {} if field.get("default") is None else {"default": field["default"]}
+    return {**value, **{key: field[key] for key in field if key not in FIELD_KEYS}, **default}
 
 
 def field_example(query: type[Query], name: str) -> Any:
-    """A right value of one parameter; None where nothing tells any."""
-    found = _described(query)["properties"][name]
-    values = [*found.get("examples", ()), found.get("default"), *found.get("enum", ())]
-    branches = [value for branch in found.get("anyOf", ()) for value in branch.get("enum", ())]
+    """A valid value of one parameter: an example, the default or a choice; None if the schema has none of them."""
+    field = _described(query)["properties"][name]
+    values = [*field.get("examples", ()), field.get("default"), *field.get("enum", ())]
+    branches = [value for branch in field.get("anyOf", ()) for value in branch.get("enum", ())]
     return next((value for value in [*values, *branches] if value is not None), None)
 
 
 def choices(queries: Iterable[type[Query]]) -> dict[str, Any]:
-    """The lists of values that parameters refer to, by component name."""
-    found = (_described(query).get("$defs", {}) for query in queries)
+    """The enumerations that parameters refer to, by component name."""
     return {
         name: {key: value for key, value in one.items() if key not in ("title", "description")}
-        for defs in found
-        for name, one in defs.items()
+        for query in queries
+        for name, one in _described(query).get("$defs", {}).items()
     }

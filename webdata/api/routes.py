@@ -1,15 +1,15 @@
-"""From a resource to the paths that it answers on."""
+"""The routes of a resource."""
 
 from webdata.resources import SEGMENT, Resource
 
 PACKED_FORMS = ("", "/", "/<path:segment>")
-"""What follows the path of a packed resource (contract.md 1)."""
+"""The suffixes of the path of a packed resource."""
 
 
 def routes(resource: Resource) -> list[str]:
-    """Werkzeug's rules for a resource. What they match is still percent-encoded, and a segment may hold slashes.
+    """Werkzeug's rules for a resource. They match percent-encoded paths, and a segment may contain slashes.
 
-    A path that ends in a named segment is answered without it too: that it is missing is told as any other mistake.
+    A path that ends in a named segment is also routed without it, so that the error names the missing parameter.
     """
     if resource.packed:
         return [resource.path + form for form in PACKED_FORMS]

@@ -1,1 +1,1 @@
-"""What a batch is, without Scrapy: the queries it runs, the failures it tells of, the journal it resumes from."""
+"""Batches, independent of Scrapy: queries from arguments or a file, failures, the journal of a job."""

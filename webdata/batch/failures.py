@@ -1,4 +1,4 @@
-"""Queries that ended without a record."""
+"""The failures of a batch."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,25 +14,25 @@ class Failure:
     """A query that ended without a record, and why."""
 
     query: dict[str, Any]
-    """Its fields as they were given."""
+    """Its fields, not validated."""
     outcome: str
     """One of `webdata.domain.outcome`; or `invalid`, a query that cannot be run; `dropped`, a record that a pipeline
-    left out; `internal`, a fault of ours."""
+    dropped; `internal`, a fault of ours."""
     kind: str | None
-    """Narrows the outcome down."""
+    """A subtype of the outcome."""
     reason: str
     line: int
-    """The row that it came from; not told."""
+    """The line of its row; not in the feed."""
 
     @classmethod
     def of(cls, error: BaseException, query: dict[str, Any], line: int) -> Self:
-        """The failure that an error is.
+        """The failure of a query that ended with this error.
 
-        A FetchError has its own outcome, what may not or cannot be given is `invalid`, the rest is a fault of ours.
+        A FetchError has its own outcome, a TargetError or UnsupportedContentError is `invalid`, others are `internal`.
         """
         if isinstance(error, FetchError):
             return cls(query, error.outcome.value, error.kind, error.reason, line)
         if isinstance(error, TargetError | UnsupportedContentError):
             return cls(query, "invalid", None, str(error), line)
         kind = type(error).__name__
-        return cls(query, "internal", kind, f"a fault in webdata, told in the log: {error}"[:500], line)
+        return cls(query, "internal", kind, f"a fault in webdata, described in the log: {error}"[:500], line)

@@ -1,6 +1,6 @@
 """Files of queries, read lazily: text (one query a line), CSV (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`).
 
-All of them are UTF-8, with or without a byte order mark, with any line ends. Blank lines are skipped.
+All are UTF-8, with or without a byte order mark, with any line ends. Blank lines are skipped.
 """
 
 import atexit
@@ -25,18 +25,18 @@ ENCODING = "utf-8-sig"
 
 @dataclass(frozen=True)
 class Row:
-    """One query as a file gives it, not validated yet."""
+    """One query of a file, not validated."""
 
     line: int
-    """Where it ends in its file, from 1; unique, so it also names the row."""
+    """The number of its last line, from 1; unique, so it also identifies the row."""
     values: dict[str, Any]
-    """Values by column. Blank cells and nulls are left out."""
+    """Values by column, without blank cells and nulls."""
     problem: str | None = None
-    """Why the line could not be read; `values` is empty then."""
+    """Why the line could not be read; None if it could. With a problem `values` is empty."""
 
 
 def rows(path: Path, column: str) -> Iterator[Row]:
-    """The queries of a file. `column` is what a line of plain text is. Raises OSError."""
+    """The queries of a file; `column` is the field that a line of plain text holds. Raises OSError."""
     reader = {".csv": _csv_rows, ".jsonl": _json_rows, ".ndjson": _json_rows}.get(path.suffix.lower())
     with _opened(path) as file:
         yield from reader(file) if reader else _text_rows(file, column)
@@ -58,19 +58,19 @@ def columns(path: Path) -> list[str] | None:
 
 
 def digest(path: Path) -> str:
-    """What tells this file's content from any other. Raises ConfigError for a file that is not UTF-8 text."""
-    found, decoder, lines = sha256(), codecs.getincrementaldecoder("utf-8")(), 0
+    """The SHA-256 of a file's content, in hexadecimal. Raises ConfigError for a file that is not UTF-8 text."""
+    hashed, decoder, lines = sha256(), codecs.getincrementaldecoder("utf-8")(), 0
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             _check_text(path, decoder, chunk, lines)
-            found.update(chunk)
+            hashed.update(chunk)
             lines += chunk.count(b"\n")
         _check_text(path, decoder, b"", lines)
-    return found.hexdigest()
+    return hashed.hexdigest()
 
 
 def standard_input() -> Path:
-    """All of standard input, in a temporary file that goes when the process ends."""
+    """A temporary file with all of standard input; it is deleted when the process ends."""
     with NamedTemporaryFile(prefix="queries-", suffix=".txt", delete=False) as file:
         path = Path(file.name)
         atexit.register(path.unlink, missing_ok=True)
@@ -81,7 +81,7 @@ def standard_input() -> Path:
 def _check_text(path: Path, decoder: codecs.IncrementalDecoder, chunk: bytes, lines: int) -> None:
     try:
         decoder.decode(chunk, final=not chunk)
-        wrong = chunk.find(b"\0")  # UTF-16 of English text is valid UTF-8 with many of these
+        wrong = chunk.find(b"\0")  # UTF-16 of English text is valid UTF-8 with many null characters
         before = chunk[:wrong]
     except UnicodeDecodeError as error:
         wrong, before = error.start, error.object[: error.start]
@@ -108,12 +108,12 @@ def _json_rows(file: TextIO) -> Iterator[Row]:
 
 def _json_row(line: int, text: str) -> Row:
     try:
-        found = orjson.loads(text)
+        values = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         return Row(line, {}, f"is no JSON ({error.msg}, column {error.colno}): give one object a line")
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         return Row(line, {}, 'is no JSON object: give one object a line, such as {"q": "coffee"}')
-    return Row(line, {name: value for name, value in found.items() if value is not None})
+    return Row(line, {name: value for name, value in values.items() if value is not None})
 
 
 def _csv_rows(file: TextIO) -> Iterator[Row]:

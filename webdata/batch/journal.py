@@ -1,8 +1,8 @@
-"""What a job has done so far, so that it can go on after it was killed at any moment.
+"""The journal of a job, from which a killed run is resumed.
 
-A journal is a file of JSON lines that only grows. The first line is the job and its feeds; each further line is one
-query that has ended: `[row, outcome, length, …]`, with the lengths in bytes that the feeds had then. It is written
-after the feeds were: the last whole line is the truth, and what stands in a feed beyond its length is cut off.
+A journal is an append-only file of JSON lines. The first line is the job and its feeds; each further line is one query
+that has ended: `[row, outcome, length, …]`, with the lengths of the feeds in bytes. A line is written after the feeds:
+the last whole line is valid, and the next run truncates the feeds to its lengths.
 """
 
 import sys
@@ -32,17 +32,17 @@ class Lines:
         return line < len(self._marks) and self._marks[line] == 1
 
     def add(self, line: int) -> None:
-        """Put a line number, 0 or more, into the set."""
+        """Add a line number, 0 or more."""
         if line >= len(self._marks):
             self._marks.extend(bytes(line + MARKS - len(self._marks)))
         self._marks[line] = 1
 
 
 class Journal:
-    """The journal of the job in a folder; begun by the job's first run, continued by those after it.
+    """The journal of the job in a folder; the first run begins it, later runs continue it.
 
-    `job` tells one job from another, in plain data. Raises ConfigError if the folder holds another job, or another
-    run is at work on it.
+    `job` identifies the job, as JSON values. Raises ConfigError if the folder holds another job, if another run of the
+    job is active, or if a feed is shorter than its journal says.
     """
 
     def __init__(self, folder: Path, job: Mapping[str, Any]):
@@ -51,12 +51,13 @@ class Journal:
         self.begun = False
         """Whether its first line is written, by this run or an earlier one."""
         self.paths: list[str] = []
-        """The files that the feeds go to."""
+        """The files of the feeds."""
         self.lengths: list[int] = []
-        """How many bytes of each of them are whole."""
+        """The valid bytes of each file."""
         self.done = Lines()
+        """The rows that have ended."""
         self.ended: Counter[str] = Counter()
-        """How many queries ended with which outcome."""
+        """The number of queries by outcome."""
         folder.mkdir(parents=True, exist_ok=True)
         self._file = (folder / NAME).open("a+b", buffering=0)
         try:
@@ -68,16 +69,16 @@ class Journal:
             raise
 
     def begin(self, paths: list[str], lengths: list[int]) -> None:
-        """Begin the journal of a job whose feeds are these files, which have these lengths now."""
+        """Write the first line: the feeds' files and their lengths in bytes."""
         self.begun, self.paths, self.lengths = True, paths, lengths
         self._write({"job": self.job, "paths": paths, "lengths": lengths})
 
     def commit(self, row: int, outcome: str, lengths: list[int]) -> None:
-        """The row has ended, and all that it gave is in the feeds, which are as long as this now."""
+        """Append a row that has ended and is in the feeds, with the outcome and the feeds' lengths in bytes."""
         self._write([row, outcome, *lengths])
 
     def close(self) -> None:
-        """Let another run have it."""
+        """Close the file, which releases its lock."""
         self._file.close()
 
     def _write(self, entry: Any) -> None:
@@ -117,18 +118,18 @@ class Journal:
             raise ConfigError(f"{file.name} is damaged: give another JOBDIR, and begin again") from error
 
     def _check_job(self, job: Mapping[str, Any]) -> None:
-        for what, now in self.job.items():
-            if job[what] != now:
+        for key, now in self.job.items():
+            if job[key] != now:
                 raise ConfigError(
-                    f"{self.folder} holds another job, with other {what}: {job[what]!r} then, {now!r} now; "
+                    f"{self.folder} holds another job, with other {key}: {job[key]!r} then, {now!r} now; "
                     "resume with the very same command, or give another JOBDIR"
                 )
 
     def _check_files(self) -> None:
         for path, length in zip(self.paths, self.lengths, strict=True):
-            found = Path(path).stat().st_size if Path(path).exists() else 0
-            if found < length:
+            size = Path(path).stat().st_size if Path(path).exists() else 0
+            if size < length:
                 raise ConfigError(
-                    f"{path} holds {found} bytes, but the job in {self.folder} has written {length}: "
+                    f"{path} holds {size} bytes, but the job in {self.folder} has written {length}: "
                     "put the file back, or give another JOBDIR to begin again"
                 )

@@ -11,6 +11,7 @@ from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.journal import Journal, Lines
 from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.items import as_record
 from webdata.domain.query import Query
 from webdata.resources import Resource
 
@@ -21,10 +22,10 @@ FILE = "queries"
 
 
 class Batch:
-    """What one run was asked for, and how far it has come.
+    """The queries of one run, and the number of them that have ended.
 
     The arguments are the fields of the resource's query. With the argument `queries=FILE` they are defaults for
-    every row of the file, and a row's own values win; `-` as FILE is standard input, one query a line.
+    every row of the file, overridden by the row's values; `-` as FILE is standard input, one query a line.
     Raises ConfigError or QueryError, which say what would be right.
     """
 
@@ -37,11 +38,13 @@ class Batch:
         self.done = Lines()
         """The rows that an earlier run of the same job has finished."""
         self.ended: Counter[str] = Counter()
-        """How many queries ended with which outcome, those of earlier runs included."""
+        """The number of queries by outcome, those of earlier runs included."""
         self._ignored: set[str] = set()
-        self._check_names()
+        unknown = [name for name in self.defaults if name not in self.arguments]
+        if unknown:
+            raise ConfigError(f"{unknown[0]} is no argument here: the arguments are {', '.join(self.arguments)}")
         if FILE in arguments:
-            self._take_file(arguments[FILE])
+            self._set_file(arguments[FILE])
         else:
             self._check_single()
 
@@ -52,41 +55,38 @@ class Batch:
 
     @property
     def required(self) -> list[str]:
-        """The fields that every query needs; the first of them is what a line of plain text is."""
+        """The fields that every query needs; a line of plain text is the first of them."""
         return [name for name, field in self.resource.query.model_fields.items() if field.is_required()]
 
     def rows(self) -> Iterator[Row]:
-        """The rows to be run, without those that are done."""
-        found = files.rows(self.path, self.required[0]) if self.path else iter([Row(1, {})])
-        return (row for row in found if row.line not in self.done)
+        """The rows to run, without those that are done."""
+        rows = files.rows(self.path, self.required[0]) if self.path else iter([Row(1, {})])
+        return (row for row in rows if row.line not in self.done)
 
     def query(self, row: Row) -> Query:
         """The validated query of a row; raises QueryError that names the line."""
         if row.problem:
             raise _wrong_line(row, row.problem)
         known = frozenset(self.resource.query.fields())
-        self._warn_of(row.values.keys() - known - self._ignored)
+        if ignored := row.values.keys() - known - self._ignored:
+            self._ignored |= ignored
+            logger.warning("Ignored, since they are no fields of a query: %s", ", ".join(sorted(ignored)))
         try:
             return self.resource.query.check({name: value for name, value in self.given(row).items() if name in known})
         except QueryError as error:
             raise _wrong_line(row, str(error)) from None
 
     def given(self, row: Row) -> dict[str, Any]:
-        """The fields of a row, with the defaults that it does not override."""
+        """The fields of a row and the defaults that it does not override, not validated."""
         return {**self.defaults, **row.values}
 
     def outcome(self, item: Any) -> str:
-        """How the query of an item ended: a record or a failure."""
-        return item.outcome if isinstance(item, Failure) else self.resource.outcome(item).value
+        """The outcome of the query that an item, a record or a failure, ended."""
+        return item.outcome if isinstance(item, Failure) else self.resource.outcome(as_record(item)).value
 
     def resume(self, journal: Journal) -> None:
-        """Go on where an earlier run of the same job was."""
+        """Skip the queries that have ended in earlier runs of the job, and count them."""
         self.done, self.ended = journal.done, Counter(journal.ended)
-
-    def _check_names(self) -> None:
-        unknown = [name for name in self.defaults if name not in self.arguments]
-        if unknown:
-            raise ConfigError(f"{unknown[0]} is no argument here: the arguments are {', '.join(self.arguments)}")
 
     def _check_single(self) -> None:
         if not self.defaults.keys() & set(self.required):
@@ -102,7 +102,7 @@ class Batch:
             if wrong:
                 raise QueryError(wrong) from None
 
-    def _take_file(self, name: str) -> None:
+    def _set_file(self, name: str) -> None:
         alone = self.required[0]
         if alone in self.defaults:
             raise ConfigError(f"{alone} and {FILE} are both given: give {alone} for one query, or {FILE} for many")
@@ -126,11 +126,6 @@ class Batch:
                 f"it must name the columns, with commas between: {', '.join(self.resource.query.fields())}"
             )
 
-    def _warn_of(self, names: set[str]) -> None:
-        if names:
-            self._ignored |= names
-            logger.warning("Ignored, since they are no fields of a query: %s", ", ".join(sorted(names)))
 
-
-def _wrong_line(row: Row, what: str) -> QueryError:
-    return QueryError([{"loc": ["line", row.line], "msg": f"line {row.line}: {what}", "type": "row"}])
+def _wrong_line(row: Row, problem: str) -> QueryError:
+    return QueryError([{"loc": ["line", row.line], "msg": f"line {row.line}: {problem}", "type": "row"}])

@@ -1,1 +1,1 @@
-"""What is ours of the `scrapy` command."""
+"""Commands of `scrapy` that webdata changes."""

@@ -1,4 +1,4 @@
-"""`scrapy crawl`, which tells a mistake of its user in one line."""
+"""`scrapy crawl` with one-line messages for wrong arguments."""
 
 import argparse
 import asyncio
@@ -10,7 +10,7 @@ from webdata.domain.errors import ConfigError, QueryError
 
 
 class Command(CrawlCommand):
-    """Scrapy's own, except that arguments which cannot be run give a message and exit status 2, no traceback."""
+    """Scrapy's command; wrong arguments give a message and exit status 2, without a traceback."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

@@ -1,1 +1,1 @@
-"""What an operator sets, by variables of the environment."""
+"""The settings of an operator, read from the environment."""

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from webdata.config import variables
-from webdata.config.proxies import ANY, Pools, filed, listed, pools
+from webdata.config.proxies import ANY, Pools, parse_list, pools, read_file
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
 
 POOLS = (*Region, ANY)
 OF_EXAMPLES = ("KEY", "URL")
-"""Variables of the shell's that the examples of the docs use; the service does not read them."""
+"""Variables of the examples in the docs; the service does not read them."""
 PLAIN_PORT = 8080
-"""Of the API, where TLS is off."""
+"""The API's port without TLS."""
 REDIS = r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)"
 RIGHT_REDIS = "give redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket"
 SANDBOX = r"http://[^/\s:]+:\d+/?"
@@ -36,41 +36,42 @@ RegionMode = Literal["parameters", "refuse"]
 
 @dataclass(frozen=True)
 class Config:
-    """What an operator can set. `docs/settings.md` lists the variables."""
+    """The settings of an operator. `docs/settings.md` lists the variables."""
 
     host: str = "127.0.0.1"
     port: int = 8443
-    """Of the API, by HTTPS; 8080 where TLS is off."""
+    """The API's port; 8080 by default without TLS."""
     http_port: int | None = 8080
-    """Where plain HTTP is answered with the way to HTTPS; None for nowhere."""
+    """The port of plain HTTP, which redirects to HTTPS; None for no such port."""
     tls: bool = True
-    """Whether the API is answered by HTTPS; off for a proxy in front that does it."""
+    """Whether the API uses HTTPS; off behind a proxy that ends TLS."""
     tls_cert: Path | None = None
-    """A certificate and those above it, in PEM; with `tls_key`. Without them one is made."""
+    """A certificate chain in PEM, with `tls_key`. Without them the service makes a certificate."""
     tls_key: Path | None = None
     tls_folder: Path = Path(".webdata/tls")
-    """Where a certificate that was made is kept, with its key."""
+    """The folder of the certificate that the service makes, and its key."""
     hsts: int = 31_536_000
-    """Seconds for which browsers shall ask by HTTPS only (RFC 6797); 0 says nothing of it."""
+    """Seconds of `Strict-Transport-Security` (RFC 6797); 0 omits the header."""
     public_url: str | None = None
-    """Where callers find the service, if not where it listens."""
+    """The service's URL for callers, if it differs from the listening address."""
     workers: int = 1
     """Processes that share the ports."""
     database: str = "sqlite:///.webdata/webdata.sqlite3"
     redis: str | None = field(default=None, repr=False)
-    """A Redis that processes share cache and limits in; without one each has its own. Its URL may hold a password."""
+    """The Redis of the processes' common cache and rate limits; without one each process has its own. Its URL may hold
+    a password."""
     cache_bytes: int = 64 * 1024 * 1024
-    """Room for answers in the memory of a process, where there is no Redis."""
+    """The size of the cache in the memory of a process, without Redis."""
     cache_stale: int = 3600
-    """Seconds that answers are kept beyond their time, for callers who would rather have them than an error."""
+    """Seconds that expired cache entries are stored, for requests with `stale-if-error`."""
     deadline: float = 30.0
-    """Seconds until a call is answered, with a page or without."""
+    """Seconds until the response of a call, with or without a record."""
     max_calls: int = 1024
-    """Calls in flight; beyond it the answer is 503."""
+    """The most calls in flight; further ones get the status 503."""
     max_connections: int = 10_000
-    """Connections that may be open in a process; beyond it those that wait longest for their clients are closed."""
+    """The most open connections of a process; beyond it the longest idle ones are closed."""
     sandbox: SandboxUse = "test"
-    """`test`: test keys talk to the sandbox; `always`: live keys too."""
+    """`test`: test keys use the sandbox; `always`: live keys too."""
     sandbox_url: str | None = None
     """A sandbox that runs elsewhere; without it the service starts its own."""
     sandbox_replay: Path | None = None
@@ -78,39 +79,40 @@ class Config:
     samples: Path | None = Path(".webdata/samples")
     """Where pages of unknown layout are stored for study; None stores none."""
     chromium: str | None = None
-    """The browser's executable; None turns the browser transport off."""
+    """The browser's executable; None disables the browser transport."""
     browser_url: str | None = field(default=None, repr=False)
-    """A browser that runs elsewhere, instead of one of this machine; its address may hold a token."""
+    """The URL of a remote browser, used instead of a local one; it may hold a token."""
     browser_pages: int = 4
-    """Pages that may be open in a browser at once; further ones wait in line."""
+    """The most pages that are open in a browser at once; further ones are queued."""
     transports: tuple[Transport, ...] = TRANSPORTS
-    """How pages may be fetched; one that needs what is not there is left out."""
+    """The transports that may be used; one whose requirements are not installed is skipped."""
     max_steps: int = 4
-    """Attempts to win one page, by any transport and proxy."""
+    """The most attempts to fetch a page, by any transport and proxy."""
     backoff: float = 0.2
-    """Seconds, at most, before the first repetition; before the next ones twice as many each, up to ten times."""
+    """The most seconds before the second attempt; doubled before each further one, up to ten times."""
     captcha_hook: str | None = None
-    """What answers captchas, as `package.module:function`; None leaves them."""
+    """The function that solves captchas, as `package.module:function`; None for none."""
     egress_ports: tuple[int, ...] = (80, 443, 8080, 8443)
-    """Ports of the URLs that callers may have fetched."""
+    """The allowed ports of the URLs that callers request."""
     egress_allow: tuple[IPv4Network | IPv6Network, ...] = ()
     """Networks that callers may reach though they are not public."""
     proxies: Pools = field(default_factory=dict, repr=False)
-    """Ways out by region."""
+    """Proxies by region."""
     region_mode: RegionMode = "parameters"
-    """What becomes of calls for a region without proxies: `parameters` asks the site for it, `refuse` is a 422."""
+    """The handling of calls for a region without proxies: `parameters` sends the region as parameters of the site's
+    URL, `refuse` answers 422."""
     url_max_bytes: int = 20 * 1024 * 1024
-    """The longest page that callers may have fetched, decompressed."""
+    """The most bytes of a page that callers request by URL, decompressed."""
     openalex_key: str | None = field(default=None, repr=False)
-    """The key for OpenAlex; without one its budget is a tenth."""
+    """The key for OpenAlex; without one its quota is a tenth."""
     reddit_client_id: str | None = None
-    """The application at Reddit; without one only its public answers are asked for."""
+    """The application's id at Reddit; without one only public endpoints are used."""
     reddit_client_secret: str | None = field(default=None, repr=False)
     """Its secret; an installed application has none."""
     metrics: bool = True
-    """Whether `GET /metrics` is answered."""
+    """Whether `GET /metrics` is available."""
     contact: str | None = None
-    """A mail address that is told to those who ask for one."""
+    """A mail address that is sent to upstreams that require one."""
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Config":
@@ -148,7 +150,7 @@ class Config:
             chromium=variables.executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
             browser_url=variables.matching(environ, "WEBDATA_BROWSER_URL", BROWSER, RIGHT_BROWSER, secret=True),
             browser_pages=variables.number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
-            transports=variables.some(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
+            transports=variables.subset(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
             max_steps=variables.number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
             backoff=variables.number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
             captcha_hook=variables.matching(environ, "WEBDATA_CAPTCHA_HOOK", FUNCTION, RIGHT_FUNCTION),
@@ -166,20 +168,20 @@ class Config:
 
     @property
     def links_database(self) -> str:
-        """Where the publishers' addresses behind news links are kept: a file beside that of an SQLite database."""
+        """The database of resolved news links: a file beside an SQLite database, otherwise the same database."""
         folder, slash, file = self.database.rpartition("/")
         is_file = self.database.startswith("sqlite") and file not in ("", ":memory:")
         return f"{folder}{slash}links.sqlite3" if is_file else self.database
 
     def with_options(self, **options: object) -> "Config":
-        """The same settings, with the options that are not None put in their place."""
+        """The same settings, replaced by the options that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # names and types are those of the fields
 
 
 def _check_names(environ: Mapping[str, str]) -> None:
-    """Refuse variables that mean nothing: most are slips of the pen, and would be missed without a word.
+    """Refuse unknown variables: most are misspelt, and would silently have no effect.
 
-    Each field of Config has a variable of its name, but for the pools, which have one a region and one for their file.
+    Each field of Config has a variable of its name; the pools have one per region and one for a file.
     """
     pools_of = [f"WEBDATA_PROXIES_{region}" for region in POOLS]
     others = [f"WEBDATA_{one.name.upper()}" for one in fields(Config) if one.name != "proxies"]
@@ -194,7 +196,7 @@ def _check_names(environ: Mapping[str, str]) -> None:
 
 
 def find_chromium() -> str | None:
-    """The path of a Chromium or Chrome: one on the PATH, else Playwright's own; None without any."""
+    """The path of a Chromium or Chrome on the PATH, else of Playwright's; None without any."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
     return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
@@ -225,5 +227,5 @@ def _public_url(environ: Mapping[str, str], tls: bool) -> str | None:
 def _pools(environ: Mapping[str, str]) -> Pools:
     named = {f"WEBDATA_PROXIES_{region}": str(region) for region in POOLS}
     file = environ.get("WEBDATA_PROXIES_FILE", "")
-    urls = [(region, url) for name, region in named.items() for url in listed(name, environ.get(name, ""))]
-    return pools([*urls, *(filed("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])
+    urls = [(region, url) for name, region in named.items() for url in parse_list(name, environ.get(name, ""))]
+    return pools([*urls, *(read_file("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])

@@ -1,4 +1,4 @@
-"""Readers of settings: a variable's text in, its value out. Each raises ConfigError that says what would be right."""
+"""Parsers of environment variables. Each raises ConfigError that says what would be right."""
 
 import ipaddress
 import re
@@ -13,95 +13,95 @@ from webdata.domain.errors import ConfigError
 LAST_PORT = 65535
 Variables = Mapping[str, str]
 Number = TypeVar("Number", int, float)
-Word = TypeVar("Word", bound=str)
+Choice = TypeVar("Choice", bound=str)
 
 
-def text(given: Variables, name: str) -> str | None:
-    """Any text, without blanks around it."""
-    return given.get(name, "").strip() or None
+def text(environ: Variables, name: str) -> str | None:
+    """Any text, without surrounding blanks; None for a blank one."""
+    return environ.get(name, "").strip() or None
 
 
-def matching(given: Variables, name: str, pattern: str, right: str, *, secret: bool = False) -> str | None:
-    """A text of a pattern; one that may hold a `secret` is not repeated."""
-    found = text(given, name)
-    if found and not re.fullmatch(pattern, found):
-        wrong = "used" if secret else repr(found)
+def matching(environ: Variables, name: str, pattern: str, right: str, *, secret: bool = False) -> str | None:
+    """A text that matches a pattern; the message does not repeat one that may hold a `secret`."""
+    value = text(environ, name)
+    if value and not re.fullmatch(pattern, value):
+        wrong = "used" if secret else repr(value)
         raise ConfigError(f"{name} cannot be {wrong}: {right}")
-    return found
-
-
-def choice(given: Variables, name: str, words: Sequence[Word], default: Word) -> Word:
-    """One of some words."""
-    found = given.get(name) or default
-    for word in words:
-        if found == word:
-            return word
-    raise ConfigError(f"{name} cannot be {found!r}: give one of {', '.join(words)}")
-
-
-def switch(given: Variables, name: str, default: bool) -> bool:
-    """`on` or `off`."""
-    found = given.get(name) or ("on" if default else "off")
-    if found not in ("on", "off"):
-        raise ConfigError(f"{name} cannot be {found!r}: give on or off")
-    return found == "on"
-
-
-def number(given: Variables, name: str, default: Number, least: Number, most: Number) -> Number:
-    """A number of the default's type, within bounds."""
-    found = given.get(name, "")
-    if not found:
-        return default
-    try:
-        value = type(default)(found)
-    except ValueError:
-        value = None
-    if value is None or not least <= value <= most:
-        raise ConfigError(f"{name} cannot be {found!r}: give a number from {least} to {most}, such as {default}")
     return value
 
 
-def file(given: Variables, name: str) -> Path | None:
-    """A file that can be read."""
-    found = given.get(name, "")
-    if found and not Path(found).is_file():
-        raise ConfigError(f"{name} cannot be {found!r}: there is no such file; give the path of one that is there")
-    return Path(found) if found else None
+def choice(environ: Variables, name: str, choices: Sequence[Choice], default: Choice) -> Choice:
+    """One of the choices."""
+    value = environ.get(name) or default
+    for each in choices:
+        if value == each:
+            return each
+    raise ConfigError(f"{name} cannot be {value!r}: give one of {', '.join(choices)}")
 
 
-def executable(given: Variables, name: str) -> str | None:
-    """A program that can be started."""
-    found = given.get(name, "")
-    if found and not shutil.which(found):
-        right = "give a program that can be started, such as /usr/bin/chromium"
-        raise ConfigError(f"{name} cannot be {found!r}: {right}")
-    return found or None
+def switch(environ: Variables, name: str, default: bool) -> bool:
+    """`on` or `off`."""
+    value = environ.get(name) or ("on" if default else "off")
+    if value not in ("on", "off"):
+        raise ConfigError(f"{name} cannot be {value!r}: give on or off")
+    return value == "on"
 
 
-def ports(given: Variables, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-    """Several ports."""
-    words = _words(given, name)
-    if not all(re.fullmatch(r"[0-9]{1,5}", word) and 0 < int(word) <= LAST_PORT for word in words):
-        raise ConfigError(f"{name} cannot be {given[name]!r}: give ports from 1 to {LAST_PORT}, such as 80,443")
-    return tuple(map(int, words)) or default
-
-
-def networks(given: Variables, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Several networks."""
+def number(environ: Variables, name: str, default: Number, least: Number, most: Number) -> Number:
+    """A number of the default's type, within bounds."""
+    value_text = environ.get(name, "")
+    if not value_text:
+        return default
     try:
-        return tuple(map(ipaddress.ip_network, _words(given, name)))
+        value = type(default)(value_text)
+    except ValueError:
+        value = None
+    if value is None or not least <= value <= most:
+        raise ConfigError(f"{name} cannot be {value_text!r}: give a number from {least} to {most}, such as {default}")
+    return value
+
+
+def file(environ: Variables, name: str) -> Path | None:
+    """The path of an existing file."""
+    path = environ.get(name, "")
+    if path and not Path(path).is_file():
+        raise ConfigError(f"{name} cannot be {path!r}: there is no such file; give the path of one that is there")
+    return Path(path) if path else None
+
+
+def executable(environ: Variables, name: str) -> str | None:
+    """A program that can be started."""
+    program = environ.get(name, "")
+    if program and not shutil.which(program):
+        right = "give a program that can be started, such as /usr/bin/chromium"
+        raise ConfigError(f"{name} cannot be {program!r}: {right}")
+    return program or None
+
+
+def ports(environ: Variables, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    """A list of ports."""
+    parts = _split(environ, name)
+    if not all(re.fullmatch(r"[0-9]{1,5}", part) and 0 < int(part) <= LAST_PORT for part in parts):
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: give ports from 1 to {LAST_PORT}, such as 80,443")
+    return tuple(map(int, parts)) or default
+
+
+def networks(environ: Variables, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """A list of networks."""
+    try:
+        return tuple(map(ipaddress.ip_network, _split(environ, name)))
     except ValueError as error:
         right = "give networks, such as 10.1.0.0/16,fd00:1::/64"
-        raise ConfigError(f"{name} cannot be {given[name]!r}: {right}") from error
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}") from error
 
 
-def some(given: Variables, name: str, words: Sequence[Word], needed: Word, right: str) -> tuple[Word, ...]:
-    """Some of the words, in their order; all where nothing is said."""
-    found = set(_words(given, name) or words)
-    if not {needed} <= found <= set(words):
-        raise ConfigError(f"{name} cannot be {given[name]!r}: {right}")
-    return tuple(word for word in words if word in found)
+def subset(environ: Variables, name: str, choices: Sequence[Choice], needed: Choice, right: str) -> tuple[Choice, ...]:
+    """Some of the choices, `needed` among them, in the order of `choices`; all by default."""
+    chosen = set(_split(environ, name) or choices)
+    if not {needed} <= chosen <= set(choices):
+        raise ConfigError(f"{name} cannot be {environ[name]!r}: {right}")
+    return tuple(each for each in choices if each in chosen)
 
 
-def _words(given: Variables, name: str) -> list[str]:
-    return given.get(name, "").replace(",", " ").split()
+def _split(environ: Variables, name: str) -> list[str]:
+    return environ.get(name, "").replace(",", " ").split()

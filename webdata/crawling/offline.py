@@ -33,7 +33,7 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     body = page.path.read_bytes()
     resource, query = query_of(spider, body, given)
     try:
-        found = await spider.found(_response(spider, page, body, query), query)
+        found = await spider.parsed(_response(spider, page, body, query), query)
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
     except UnsupportedContentError as error:

@@ -1,1 +1,1 @@
-"""The words of the domain: errors, outcomes, queries, records. No input or output."""
+"""The types of the domain, without input or output: attempts, errors, outcomes, queries, records."""

@@ -1,10 +1,10 @@
-"""How a fetch ended. Every fetch ends in exactly one outcome, decided by positive evidence."""
+"""The outcome of a fetch. Every fetch has exactly one, decided by positive evidence."""
 
 from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """The seven ends of a fetch.
+    """The seven outcomes of a fetch.
 
     `ok`, `empty` and `degraded` have a record; the others are errors (see `webdata.domain.errors`).
     """
@@ -12,14 +12,14 @@ class Outcome(StrEnum):
     OK = "ok"
     """Results were parsed."""
     EMPTY = "empty"
-    """The page itself says that nothing was found."""
+    """The page states that there are no results."""
     NOT_FOUND = "not_found"
-    """The upstream says that the thing does not exist."""
+    """The upstream states that the resource does not exist."""
     BLOCKED = "blocked"
-    """A captcha, consent, login or denial page stands in the way."""
+    """A captcha, consent, login or denial page."""
     DEGRADED = "degraded"
-    """Results that plainly do not answer the query."""
+    """Results that clearly do not match the query."""
     LAYOUT = "layout"
-    """A result page of a shape that the parser does not know."""
+    """A result page with a layout that the parser does not know."""
     UPSTREAM = "upstream"
-    """Timeout, reset, 5xx or a broken body."""
+    """A timeout, a reset, a status 5xx or a broken body."""

@@ -1,7 +1,7 @@
-"""What callers may ask: the packed query string and the validated parameters of each resource.
+"""The packed query string, and the base of the queries: the validated parameters of each resource.
 
 A query is one pydantic model. The same model validates the packed segment of a URL, the `-a` arguments
-of `scrapy crawl`, the rows of a file of queries, and describes itself (descriptions, examples, bounds).
+of `scrapy crawl` and the rows of a file of queries; its fields have descriptions, examples and bounds.
 """
 
 import re
@@ -30,7 +30,7 @@ from webdata.domain.errors import Problem, QueryError
 
 
 class Region(StrEnum):
-    """Where a search is performed from (spec.md, X-Proxy-Location)."""
+    """The region of a search, header `X-Proxy-Location`."""
 
     EU = "EU"
     CA = "CA"
@@ -49,7 +49,7 @@ class Region(StrEnum):
 
 
 class Device(StrEnum):
-    """What kind of browser a search is performed as (spec.md, X-User-Agent)."""
+    """The kind of browser of a search, header `X-User-Agent`."""
 
     DESKTOP = "desktop"
     MOBILE = "mobile"
@@ -57,21 +57,21 @@ class Device(StrEnum):
 
 @dataclass(frozen=True)
 class Header:
-    """Marks a field that HTTP callers send as a header of this name, not as a query key."""
+    """Marks a field that HTTP callers send as a header of this name instead of a query key."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Marks a field that holds the packed query as the caller wrote it; no caller names it."""
+    """Marks a field that holds the packed query verbatim; callers cannot set it."""
 
 
 def unpack(segment: str) -> list[tuple[str, str]]:
     """Split a raw packed segment (`q=coffee+shops&num=5`) into its decoded pairs, in order.
 
-    `+` and `%20` are spaces, `%26` is an `&` inside a value, a lone `%` stands for itself, and bytes that
-    are not UTF-8 become U+FFFD. A part without `=` is a key with an empty value (contract.md 1).
+    `+` and `%20` are spaces, `%26` is an `&` inside a value, a `%` that begins no escape is literal, and bytes that
+    are not UTF-8 become U+FFFD. A part without `=` is a key with an empty value.
     """
     pairs = (part.partition("=") for part in segment.split("&") if part)
     return [(decode(key), decode(value)) for key, _, value in pairs]
@@ -97,29 +97,29 @@ def _blank_is_absent(value: object) -> object:
 
 
 def not_blank(value: str) -> str:
-    """For validators: text that shows something; spaces, control and format characters show nothing."""
-    if _shows_nothing(value):
+    """For validators: a text with a visible character, other than spaces, control and format characters."""
+    if _is_blank(value):
         raise ValueError("is blank")
     return value
 
 
-def explained(words: str) -> PydanticCustomError:
-    """For validators to raise: what is wrong with the value and what would be right, in words of their own."""
-    return PydanticCustomError(EXPLAINED, "{words}", {"words": words})
+def explained(message: str) -> PydanticCustomError:
+    """For validators to raise: an error with a message of their own, on what is wrong and what would be right."""
+    return PydanticCustomError(EXPLAINED, "{message}", {"message": message})
 
 
 SHOWS = r"\S"
-"""How a JSON Schema says, nearly, what `not_blank` holds."""
+"""The pattern in a JSON Schema that is nearest to `not_blank`."""
 EXPLAINED = "explained"
-"""The type of problems that validators tell in their own words."""
+"""The type of problems with a validator's own message."""
 MAX_LENGTH = 2048
-"""Characters of the longest value."""
-MAX_SHOWN = 60
-"""Characters of a wrong value that a message repeats."""
+"""The most characters of a value."""
+MAX_QUOTED = 60
+"""The most characters of a wrong value that a message repeats."""
 
 
 ODD_NUMBER = re.compile(r"[+-]?[0-9][0-9_.]*[_.][0-9_.]*")
-"""What Python reads as a whole number although nobody writes one so: `1_0`, `5.0`."""
+"""Texts that pydantic parses as integers although they are not written in digits: `1_0`, `5.0`."""
 
 
 class Query(BaseModel):
@@ -128,7 +128,7 @@ class Query(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=MAX_LENGTH)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Headers that are accepted and repeated in the record, but change nothing of the answer."""
+    """Headers that are accepted and repeated in the record, but have no effect on the results."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -139,37 +139,36 @@ class Query(BaseModel):
 
     @property
     def as_text(self) -> str:
-        """The query as its record repeats it."""
+        """The text of the query that the record repeats."""
         return str(getattr(self, "q", ""))
 
     @classmethod
     def fields(cls) -> list[str]:
-        """The fields that callers give."""
+        """The fields that callers can set."""
         return [name for name in cls.model_fields if name != _verbatim(cls)]
 
     @classmethod
     def keys(cls) -> list[str]:
-        """The fields that callers give as query keys."""
+        """The fields that HTTP callers send as query keys."""
         return [name for name in cls.fields() if name not in cls.headers()]
 
     @classmethod
     def headers(cls) -> dict[str, str]:
-        """The fields that HTTP callers give as headers: field name to header name."""
+        """The fields that HTTP callers send as headers: field name to header name."""
         return dict(_headers(cls))
 
     @classmethod
     def heeded(cls) -> set[str]:
-        """The headers that change an answer."""
+        """The headers that have an effect on the results."""
         return set(_headers(cls).values()).difference(cls.without_effect)
 
     @classmethod
     def read(
         cls, pairs: Iterable[tuple[str, Any]], headers: Mapping[str, str | None] | None = None, packed: str = ""
     ) -> tuple[Self, list[str]]:
-        """Validate what an HTTP caller sent: decoded pairs, header values by field name, and the raw packed query.
+        """Validate the decoded pairs of an HTTP request, its header values by field name, and the raw packed query.
 
-        Values are text, or whatever a JSON body holds.
-        Returns the query and the names of the keys that mean nothing here.
+        Values are text or, from a body, any JSON. Returns the query and the names of unknown keys.
         Raises QueryError that lists every wrong parameter.
         """
         known = frozenset(cls.fields()).difference(_headers(cls))
@@ -180,11 +179,11 @@ class Query(BaseModel):
             if key not in known:
                 ignored[key] = None
             elif values.setdefault(key, value) != value:
-                twice.append(_given_twice(key, values[key], value))
-        given = {name: value for name, value in (headers or {}).items() if value is not None}
+                twice.append(_duplicate(key, values[key], value))
+        values |= {name: value for name, value in (headers or {}).items() if value is not None}
         if name := _verbatim(cls):
-            given[name] = packed
-        query = cls._validate({**values, **given}, _headers(cls), twice)
+            values[name] = packed
+        query = cls._validate(values, _headers(cls), twice)
         return query, list(ignored)
 
     @classmethod
@@ -221,8 +220,8 @@ def _is_number(query: type[Query], name: str | None) -> bool:
     return annotation is int or int in get_args(annotation)
 
 
-def _shows_nothing(text: str) -> bool:
-    """Whether a text is all spaces, control and format characters."""
+def _is_blank(text: str) -> bool:
+    """Whether a text has only spaces, control and format characters."""
     return all(unicodedata.category(char)[0] in "CZ" for char in text)
 
 
@@ -230,20 +229,20 @@ def _wrong(row: dict[str, Any]) -> str:
     text = str(row["input"])
     if row["type"] == "missing":
         return "is missing"
-    if _shows_nothing(text):
+    if _is_blank(text):
         return "is blank"
     if row["type"] == "string_too_long":
         return f"is too long, {len(text)} characters where {MAX_LENGTH} are allowed"
-    return f"cannot be {_shown(text)}"
+    return f"cannot be {_quoted(text)}"
 
 
-def _given_twice(key: str, first: object, second: object) -> Problem:
-    message = f"{key} is given twice, as {_shown(str(first))} and as {_shown(str(second))}: give it once"
+def _duplicate(key: str, first: object, second: object) -> Problem:
+    message = f"{key} is given twice, as {_quoted(str(first))} and as {_quoted(str(second))}: give it once"
     return _problem("query", key, message, "duplicate")
 
 
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…")
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "…")
 
 
 def _problem(place: str, name: str, message: str, kind: str) -> Problem:
@@ -251,7 +250,7 @@ def _problem(place: str, name: str, message: str, kind: str) -> Problem:
 
 
 def header_of(field: FieldInfo) -> str | None:
-    """The name of the header that HTTP callers send this field as; None for a query key."""
+    """The name of the header in which HTTP callers send this field; None for a query key."""
     return next((mark.name for mark in field.metadata if isinstance(mark, Header)), None)
 
 
@@ -263,7 +262,7 @@ def _headers(query: type[Query]) -> dict[str, str]:
 
 @cache
 def _verbatim(query: type[Query]) -> str | None:
-    """The field that holds the packed query as it was written, where there is one."""
+    """The field that holds the packed query verbatim; None if there is none."""
     return next((name for name, field in query.model_fields.items() if Verbatim() in field.metadata), None)
 
 
@@ -272,7 +271,7 @@ DEVICES = ", ".join(Device)
 
 
 class SearchQuery(Query):
-    """Search terms, from a region, as a device."""
+    """Search terms, a region, a device and a session."""
 
     q: Annotated[
         str,

@@ -1,22 +1,22 @@
-"""The shapes of the records: the JSON bodies of the answers, one per query (spec.md, contract.md 5).
+"""The types of the records: the JSON bodies of the responses, one per query.
 
-`schemas/` holds the same promises as JSON Schemas, for callers; these types are for our own code.
+`schemas/` has the same types as JSON Schemas, for callers.
 """
 
 from typing import Any, TypedDict
 
 Record = dict[str, Any]
-"""A whole record of any resource, as it goes out."""
+"""A whole record of any resource."""
 
 
 class Envelope(TypedDict):
-    """What every search-style record carries besides what its page told."""
+    """The keys that are added to the record of a page."""
 
     query: str
     ts: float
     """Seconds that the request took."""
     device_region: str
-    """The region asked for; "" when none was."""
+    """The region of the query; "" without one."""
     device_type: str | None
 
 
@@ -29,7 +29,7 @@ class Sitelink(TypedDict):
 
 
 class ResultMetadata(TypedDict, total=False):
-    """What a result shows besides title and text."""
+    """The properties of a result besides title and description."""
 
     display_url: str
     attributes: list[str]
@@ -40,9 +40,9 @@ class ResultMetadata(TypedDict, total=False):
     reviews: int
     sitelinks: list[Sitelink]
     duration: str
-    """A video's running time as shown, such as `4:05`."""
+    """A video's running time as displayed, such as `4:05`."""
     channel: str
-    """Whose video it is, on the site that `source` names."""
+    """The video's channel on the site that `source` names."""
 
 
 class Result(TypedDict):
@@ -53,7 +53,7 @@ class Result(TypedDict):
     position: int
     """Rank among the organic results, from 1."""
     realPosition: int
-    """Rank among everything shown in the main column, from 1."""
+    """Rank among all elements of the main column, from 1."""
     result_type: str
     metadata: ResultMetadata
     link: str
@@ -67,7 +67,7 @@ class AdSitelink(TypedDict):
 
 
 class AdMetadata(TypedDict, total=False):
-    """What an advertisement shows besides title and text."""
+    """The properties of an advertisement besides title and description."""
 
     attributes: list[str]
     rating: float
@@ -82,7 +82,7 @@ class Ad(TypedDict):
     position: int
     realPosition: int
     area: str
-    """Where on the page: `top` or `bottom`."""
+    """Its part of the page: `top` or `bottom`."""
     title: str
     description: str
     link: str
@@ -92,7 +92,7 @@ class Ad(TypedDict):
 
 
 class Reference(TypedDict):
-    """A source that an answer names."""
+    """A source of an answer."""
 
     position: int
     title: str
@@ -105,7 +105,7 @@ class Answer(TypedDict):
 
     type: str
     answer: str
-    """The text a person would read."""
+    """The visible text."""
     title: str | None
     link: str | None
     display_url: str | None
@@ -121,7 +121,7 @@ class ShoppingAd(TypedDict):
     position: int
     title: str
     price: str | None
-    """As shown."""
+    """As displayed."""
     extracted_price: float | None
     currency: str | None
     original_price: str | None
@@ -171,7 +171,7 @@ class RelatedQuestion(TypedDict):
     position: int
     question: str
     answer: str | None
-    """None when the page does not hold it without a click."""
+    """None if the page loads it on a click only."""
     title: str | None
     link: str | None
     list: list[str]
@@ -203,14 +203,14 @@ class Carousel(TypedDict):
 
 
 class NamedLink(TypedDict):
-    """A name and where it leads."""
+    """A name and its link."""
 
     name: str
     link: str
 
 
 class Company(TypedDict, total=False):
-    """The knowledge panel; every key is there, or none."""
+    """The knowledge panel; it has all keys, or none if there is no panel."""
 
     name: str
     type: str | None
@@ -229,7 +229,7 @@ class Company(TypedDict, total=False):
 
 
 class WebPage(TypedDict):
-    """What a page of web results tells; the envelope is added to it."""
+    """The record of a page of web results; the envelope is added to it."""
 
     results: list[Result]
     ads: list[Ad]
@@ -245,5 +245,5 @@ class WebPage(TypedDict):
     image_results: list[CarouselItem]
     company: Company
     knowledge_graph: str
-    """The panel's description; "" when absent."""
+    """The panel's description; "" if absent."""
     total: int | None

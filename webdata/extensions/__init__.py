@@ -1,1 +1,1 @@
-"""What watches a batch: feeds, failures, progress."""
+"""Scrapy extensions and exporters of batches: feeds, failures, progress, log messages."""

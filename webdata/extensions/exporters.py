@@ -1,4 +1,4 @@
-"""How records become lines of a feed."""
+"""Item exporters: records of any item type to lines of a feed."""
 
 import json
 from typing import Any, BinaryIO, Self
@@ -7,25 +7,28 @@ import orjson
 from scrapy.crawler import Crawler
 from scrapy.exporters import BaseItemExporter
 
+from webdata.domain.items import as_record
 from webdata.resources import Resource
 
 
 class JsonLinesExporter(BaseItemExporter):
-    """Format `jsonl`: one record a line, in the bytes that the API answers with."""
+    """Format `jsonl`: one record a line, the same bytes as the body of an API response."""
 
     def __init__(self, file: BinaryIO, **options: Any):
         super().__init__(dont_fail=True, **options)
         self.file = file
 
     def export_item(self, item: Any) -> None:
-        self.file.write(_line(dict(self.get_serialized_fields(item))))
+        values = dict(self.get_serialized_fields(item))
+        try:
+            line = orjson.dumps(values, default=as_record, option=orjson.OPT_APPEND_NEWLINE)
+        except TypeError:  # half a surrogate pair, which only escaped ASCII can represent
+            line = json.dumps(values, default=as_record).encode() + b"\n"
+        self.file.write(line)
 
 
 class RowsExporter(JsonLinesExporter):
-    """Format `rows`: one result a line, with the record's `query` and the result's `position` first.
-
-    The record's `resource` tells which these are.
-    """
+    """Format `rows`: one result of a resource a line, with the record's `query` and the result's `position` first."""
 
     def __init__(self, file: BinaryIO, resource: Resource, **options: Any):
         super().__init__(file, **options)
@@ -36,12 +39,6 @@ class RowsExporter(JsonLinesExporter):
         return cls(file, crawler.spider.batch.resource, **options)  # type: ignore[union-attr]  # only batches export
 
     def export_item(self, item: Any) -> None:
-        for position, result in enumerate(self.resource.results(item), 1):
-            super().export_item({"query": item.get("query"), "position": position, **result})
-
-
-def _line(values: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half a surrogate pair, which only ASCII can tell
-        return json.dumps(values).encode() + b"\n"
+        record = as_record(item)
+        for position, result in enumerate(self.resource.results(record), 1):
+            super().export_item({"query": record.get("query"), "position": position, **as_record(result)})

@@ -1,4 +1,4 @@
-"""The failures feed: every query that ends without a record is a line of it."""
+"""The failures feed: one line for each query that ends without a record."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -17,7 +17,7 @@ from webdata.domain.errors import ConfigError
 
 
 class RecordFilter(ItemFilter):
-    """Keeps failures out of the ordinary feeds."""
+    """Excludes failures from the feeds of records."""
 
     def accepts(self, item: Any) -> bool:
         return not isinstance(item, Failure) and super().accepts(item)
@@ -60,8 +60,8 @@ class FailuresFeed:
         return str(settings["FAILURES_FEED"]).replace("%(output)s", stem)
 
 
-class Refusals:
-    """Turns records that the item pipelines refuse into failures."""
+class RefusedItems:
+    """Adds a failure for each record that an item pipeline refuses or drops."""
 
     def __init__(self, crawler: Crawler, batch: Batch):
         self.crawler = crawler
@@ -71,22 +71,22 @@ class Refusals:
     def from_crawler(cls, crawler: Crawler) -> Self:
         batch: Batch | None = getattr(crawler.spider, "batch", None)
         if batch is None:
-            raise NotConfigured  # without a word: this is no fault
-        refusals = cls(crawler, batch)
-        crawler.signals.connect(refusals.item_error, signals.item_error)
-        crawler.signals.connect(refusals.item_dropped, signals.item_dropped)
-        return refusals
+            raise NotConfigured  # without a message, which would be logged as a warning
+        refused = cls(crawler, batch)
+        crawler.signals.connect(refused.item_error, signals.item_error)
+        crawler.signals.connect(refused.item_dropped, signals.item_dropped)
+        return refused
 
     async def item_error(self, item: Any, response: Response | None, failure: Caught) -> None:
         assert failure.value
         row = response.cb_kwargs["row"] if isinstance(response, Response) else None
         if row and not isinstance(item, Failure):
-            await self._tell(Failure.of(failure.value, self.batch.given(row), row.line), response)
+            await self._add(Failure.of(failure.value, self.batch.given(row), row.line), response)
 
     async def item_dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
         row = response.cb_kwargs["row"] if isinstance(response, Response) else None
         if row and not isinstance(item, Failure):
-            await self._tell(Failure(self.batch.given(row), "dropped", None, str(exception), row.line), response)
+            await self._add(Failure(self.batch.given(row), "dropped", None, str(exception), row.line), response)
 
-    async def _tell(self, failure: Failure, response: Response | None) -> None:
+    async def _add(self, failure: Failure, response: Response | None) -> None:
         await self.crawler.engine.scraper.start_itemproc_async(failure, response=response)

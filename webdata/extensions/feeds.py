@@ -1,4 +1,4 @@
-"""Feeds that lose and repeat nothing when a job is killed and run again."""
+"""Feeds that neither lose nor repeat a record when a job is killed and run again."""
 
 import logging
 import os
@@ -20,14 +20,14 @@ from webdata.batch.queries import Batch
 logger = logging.getLogger(__name__)
 
 LINES = {"jsonl", "jsonlines", "jl", "rows"}
-"""The formats whose files can be cut off and continued at the end of any line."""
+"""The formats whose files can be truncated and continued at the end of any line."""
 
 
 class JobFeedExporter(FeedExporter):
-    """Scrapy's feeds; with `JOBDIR`, those in files go on exactly where a run that was killed had come to.
+    """Scrapy's feeds; with `JOBDIR`, those in files continue exactly after the last query of a killed run.
 
-    After each query the files are flushed and their lengths are written to the job's journal. The next run cuts off
-    what the journal does not know, appends (even with `-O`), and leaves out the queries that have ended.
+    After each query the files are flushed and their lengths are written to the job's journal. The next run truncates
+    the files to these lengths, appends (even with `-O`), and skips the queries that have ended.
     """
 
     def __init__(self, crawler: Crawler):
@@ -43,7 +43,7 @@ class JobFeedExporter(FeedExporter):
 
     @property
     def failures(self) -> str:
-        """Where the failures feed is; "" if there is none."""
+        """The URI of the failures feed; "" if there is none."""
         return next((slot.uri for slot in self.slots if Failure in slot.filter.item_classes), "")
 
     def open_spider(self, spider: Spider) -> None:
@@ -68,7 +68,7 @@ class JobFeedExporter(FeedExporter):
             if self.journal and self.batch:
                 self._commit(self.journal, self.batch.outcome(item), _row(item, response))
         except Exception:
-            self.broken = True  # what came after a torn or half told query would be lost or repeated with it
+            self.broken = True  # items after a partly written query would be lost or repeated with it
             logger.critical("A feed cannot be written, so the job stops here", exc_info=True)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="feed_error"))
 

@@ -1,32 +1,35 @@
-"""What the log says of records."""
+"""Log messages about items."""
 
 from typing import Any
 
+from itemadapter import ItemAdapter, is_item
 from scrapy import Spider
 from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure as Caught
 
-from webdata.pipelines.envelope import Found
+from webdata.batch.failures import Failure
+from webdata.pipelines.envelope import ParsedPage
 
-Answer = Response | Caught | None
+Source = Response | Caught | None
 
 
 class QueryLogFormatter(LogFormatter):
-    """Scrapy's messages, which name a record by its query: whole ones are hundreds of kilobytes."""
+    """Scrapy's messages with a record's query in place of the record, which may have hundreds of kilobytes."""
 
-    def scraped(self, item: Any, response: Answer, spider: Spider) -> LogFormatterResult:
+    def scraped(self, item: Any, response: Source, spider: Spider) -> LogFormatterResult:
         return super().scraped(named(item), response, spider)
 
-    def dropped(self, item: Any, exception: BaseException, response: Answer, spider: Spider) -> LogFormatterResult:
+    def dropped(self, item: Any, exception: BaseException, response: Source, spider: Spider) -> LogFormatterResult:
         return super().dropped(named(item), exception, response, spider)
 
-    def item_error(self, item: Any, exception: BaseException, response: Answer, spider: Spider) -> LogFormatterResult:
+    def item_error(self, item: Any, exception: BaseException, response: Source, spider: Spider) -> LogFormatterResult:
         return super().item_error(named(item), exception, response, spider)
 
 
 def named(item: Any) -> Any:
-    """What stands for an item in the log: the query of a record; other items are short themselves."""
-    if isinstance(item, Found):
+    """The text that a message has for an item: the query of a record; failures are short and stay whole."""
+    if isinstance(item, ParsedPage):
         return f"the record of {item.query!r}"
-    return f"the record of {item.get('query')!r}" if isinstance(item, dict) else item
+    is_record = is_item(item) and not isinstance(item, Failure)
+    return f"the record of {ItemAdapter(item).get('query')!r}" if is_record else item

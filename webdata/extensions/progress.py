@@ -1,4 +1,4 @@
-"""How far a batch has come: a line on a terminal, else a line of the log now and then; a summary at the end."""
+"""The progress of a batch: a bar on a terminal, else a log line at intervals; a summary at the end."""
 
 import logging
 import sys
@@ -17,12 +17,12 @@ from webdata.extensions.feeds import JobFeedExporter
 
 logger = logging.getLogger(__name__)
 
-ANSWERED = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
-"""The outcomes that come with a record."""
+WITH_RECORD = {Outcome.OK, Outcome.EMPTY, Outcome.DEGRADED}
+"""The outcomes that have a record."""
 
 
 class Progress:
-    """Counts how the queries of a batch end.
+    """Counts the queries of a batch by outcome.
 
     `interval` is the seconds between two lines of the log (`LOGSTATS_INTERVAL`); a terminal gets a bar instead.
     """
@@ -38,7 +38,7 @@ class Progress:
     def from_crawler(cls, crawler: Crawler) -> Self:
         batch: Batch | None = getattr(crawler.spider, "batch", None)
         if batch is None:
-            raise NotConfigured  # without a word: this is no fault
+            raise NotConfigured  # without a message, which would be logged as a warning
         progress = cls(crawler, batch, crawler.settings.getfloat("LOGSTATS_INTERVAL"))
         crawler.signals.connect(progress.spider_opened, signals.spider_opened)
         crawler.signals.connect(progress.item_scraped, signals.item_scraped)
@@ -75,8 +75,8 @@ class Progress:
         ended, total = self.batch.ended.total(), self.batch.total
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in self.batch.ended.most_common()) or "none"
         feeds = self.crawler.get_extension(JobFeedExporter)
-        told = f"; failures are in {feeds.failures}" if feeds and counts(self.batch)[1] else ""
-        logger.info("%d of %d queries have ended: %s%s", ended, total, outcomes, told)
+        failures = f"; failures are in {feeds.failures}" if feeds and counts(self.batch)[1] else ""
+        logger.info("%d of %d queries have ended: %s%s", ended, total, outcomes, failures)
         if ended < total and reason == "finished":
             logger.error("%d queries have neither a record nor a failure: a fault in webdata", total - ended)
         elif ended < total and feeds and feeds.journal:
@@ -84,7 +84,7 @@ class Progress:
 
 
 class Bar:
-    """The progress line on a terminal. While it is there, the log is written above it."""
+    """The progress bar on a terminal. Until it is closed, the log is written above it."""
 
     def __init__(self, batch: Batch):
         ended = batch.ended.total()
@@ -95,20 +95,20 @@ class Bar:
         self.update(batch, 0)
 
     def update(self, batch: Batch, by: int = 1) -> None:
-        """Show that `by` more queries have ended."""
+        """Add `by` queries that have ended."""
         ok, failed = counts(batch)
         self.bar.set_postfix_str(f"{ok} ok, {failed} failed", refresh=False)
         self.bar.update(by)
 
     def close(self) -> None:
-        """Leave the line as it is and give the terminal back to the log."""
+        """Leave the bar as it is and write the log to the terminal again."""
         self.bar.close()
         if isinstance(self.handler, logging.StreamHandler) and isinstance(self.handler.stream, _Above):
             self.handler.setStream(sys.stderr)
 
 
 class _Above:
-    """The terminal above the bar, as a stream."""
+    """A stream to the terminal above the bar."""
 
     def write(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr, end="")
@@ -118,6 +118,6 @@ class _Above:
 
 
 def counts(batch: Batch) -> tuple[int, int]:
-    """How many queries ended with a record, and how many without."""
-    ok = sum(number for outcome, number in batch.ended.items() if outcome in ANSWERED)
+    """The numbers of queries that ended with a record and without one."""
+    ok = sum(number for outcome, number in batch.ended.items() if outcome in WITH_RECORD)
     return ok, batch.ended.total() - ok

@@ -1,4 +1,4 @@
-"""Where requests wait."""
+"""The queue of requests."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from scrapy.dupefilters import BaseDupeFilter
 
 
 class MemoryScheduler(Scheduler):
-    """Scrapy's scheduler, which keeps nothing in `JOBDIR`.
+    """Scrapy's scheduler without the queue on disk in `JOBDIR`.
 
-    A job that is resumed reads its queries again and leaves out those that have ended (`webdata.batch.journal`):
-    requests from a queue on disk would run the others twice, and are not there at all after a kill.
+    A resumed job reads its queries again and skips those that have ended (`webdata.batch.journal`): requests from a
+    queue on disk would run the others twice, and are lost when a run is killed.
     """
 
     def __init__(self, dupefilter: BaseDupeFilter, jobdir: str | None = None, **options: Any):

@@ -1,1 +1,1 @@
-"""What happens to every record before it goes out, one verb a file."""
+"""The item pipelines, one verb a file."""

@@ -1,10 +1,11 @@
-"""Adds the common envelope to what a page told."""
+"""Adds the envelope of a resource to the records of its pages."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -12,52 +13,53 @@ from webdata.resources import ENVELOPE
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a spider found for one query: the page's record, before the envelope."""
+class ParsedPage:
+    """The record of the page that a spider parsed for a query, before the envelope is added."""
 
-    page: Record
+    page: Any
+    """That record, an item of any type that itemadapter supports."""
     query: Query
     seconds: float
     """How long the request took."""
     outcome: Outcome = Outcome.OK
-    """One that comes with a record: `ok`, `empty` or `degraded`."""
+    """One that has a record: `ok`, `empty` or `degraded`."""
     envelope: tuple[str, ...] = ENVELOPE
     """The keys of PARTS that the resource's records have."""
     partial: str | None = None
-    """Which way to the record does not tell all of it; None where it is whole."""
+    """The source of an incomplete record, as in the header `x-partial`; None for a complete one."""
 
 
-def _region(found: Found) -> str:
-    region = getattr(found.query, "region", None)
+def _region(parsed: ParsedPage) -> str:
+    region = getattr(parsed.query, "region", None)
     return region.value if region else ""
 
 
-def _device(found: Found) -> str | None:
-    device = getattr(found.query, "device", None)
+def _device(parsed: ParsedPage) -> str | None:
+    device = getattr(parsed.query, "device", None)
     return device.value if device else None
 
 
-def _now(_found: Found) -> str:
+def _now(_parsed: ParsedPage) -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-PARTS: Mapping[str, Callable[[Found], Any]] = {
-    "query": lambda found: found.query.as_text,
-    "ts": lambda found: round(found.seconds, 3),
+PARTS: Mapping[str, Callable[[ParsedPage], Any]] = {
+    "query": lambda parsed: parsed.query.as_text,
+    "ts": lambda parsed: round(parsed.seconds, 3),
     "device_region": _region,
     "device_type": _device,
     "parsed_at": _now,
 }
-"""Everything that an envelope may hold, by its key (spec.md: common envelope fields, maps response)."""
+"""The value of each key that an envelope may have."""
 
 
-def envelope(found: Found) -> Record:
-    """The whole record of what was found: what its resource's envelope holds, and what the page told."""
-    return {**{key: PARTS[key](found) for key in found.envelope}, **found.page}
+def envelope(parsed: ParsedPage) -> Record:
+    """The whole record: the keys of its resource's envelope, then those of the page."""
+    return {**{key: PARTS[key](parsed) for key in parsed.envelope}, **as_record(parsed.page)}
 
 
 class EnvelopePipeline:
-    """Turns what spiders find into whole records; lets everything else pass."""
+    """Replaces parsed pages by whole records; other items pass unchanged."""
 
     def process_item(self, item: Any) -> Any:
-        return envelope(item) if isinstance(item, Found) else item
+        return envelope(item) if isinstance(item, ParsedPage) else item

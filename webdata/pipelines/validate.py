@@ -1,16 +1,19 @@
-"""Holds every record against its schema before it goes out."""
+"""Validates every record against the JSON Schema of its resource."""
 
 from functools import cache
 from typing import Any, Self
 
 import jsonschema
 import jsonschema_rs
+from itemadapter import is_item
 from referencing import Registry
 from referencing import Resource as SchemaResource
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from webdata.batch.failures import Failure
 from webdata.domain.errors import RecordError
+from webdata.domain.items import as_record
 from webdata.domain.records import Record
 from webdata.resources import Resource, schema
 
@@ -27,13 +30,13 @@ def _retrieve(uri: str) -> dict[str, Any]:
 
 
 def validate(resource: Resource, record: Record) -> None:
-    """Raise RecordError, naming the first wrong field, if the resource's schema refuses the record."""
+    """Raise RecordError, which names the first wrong field, if the record does not match the resource's schema."""
     if not _validator(resource.name).is_valid(record):
         raise RecordError(f"{resource.name}: {explain(resource, record)}")
 
 
 def explain(resource: Resource, record: Record) -> str:
-    """Why the resource's schema refuses the record, in jsonschema's words."""
+    """The path of the first wrong field of a record, and jsonschema's message."""
     registry = Registry[Any](retrieve=lambda uri: SchemaResource.from_contents(_retrieve(uri)))  # type: ignore[call-arg]  # attrs hides it from mypy
     slow = jsonschema.Draft202012Validator(resource.schema, registry=registry)
     error = jsonschema.exceptions.best_match(slow.iter_errors(record))
@@ -41,7 +44,7 @@ def explain(resource: Resource, record: Record) -> str:
 
 
 class ValidatePipeline:
-    """Refuses records that break their schema: better no line than a wrong one."""
+    """Refuses records, of any item type, that do not match their schema: no line is better than a wrong one."""
 
     def __init__(self, resource: Resource):
         self.resource = resource
@@ -50,10 +53,10 @@ class ValidatePipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         batch = getattr(crawler.spider, "batch", None)
         if batch is None:
-            raise NotConfigured  # on demand, where no items are passed on, and in `scrapy shell`
+            raise NotConfigured  # on-demand calls use `validate` directly, and `scrapy shell` has no items
         return cls(batch.resource)
 
     def process_item(self, item: Any) -> Any:
-        if isinstance(item, dict):
-            validate(self.resource, item)
+        if is_item(item) and not isinstance(item, Failure):
+            validate(self.resource, as_record(item))
         return item

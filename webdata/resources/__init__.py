@@ -1,4 +1,4 @@
-"""The promises of the API: one resource per `/v1` route. Spiders keep them."""
+"""The resources of the API: one per `/v1` route, each served by one or more spiders."""
 
 import json
 import re
@@ -14,66 +14,61 @@ from webdata.domain.query import Query
 from webdata.domain.records import Record
 
 ENVELOPE = ("query", "ts", "device_region", "device_type")
-"""The keys of the common envelope (spec.md, common envelope fields)."""
+"""The keys of the common envelope."""
 
 SEGMENT = re.compile(r"\{(\w+)\}")
 """A named segment in the path of a resource that is not packed."""
 TERMS = {"query": "q"}
-"""Segments that are not called as the field of the query that they hold: `{query}` are the search terms."""
+"""The segments whose names differ from their field of the query: `{query}` holds the search terms."""
 
 
 @dataclass(frozen=True)
 class PlainText:
-    """An answer that is no JSON."""
+    """A response body that is not JSON."""
 
     body: str
     content_type: str
     headers: dict[str, str]
-    """What there is to tell besides, by names in lower case."""
-
-
-def no_text(_record: Record) -> None:
-    """For resources that answer with JSON alone."""
+    """Further response headers, by names in lower case."""
 
 
 @dataclass(frozen=True)
 class Resource:
-    """One promise: a route, its query, its schema, and how long an answer stays fresh."""
+    """An endpoint: its route, query and schema, and the lifetime of its cached responses."""
 
     name: str
     """Also the name of its schema file."""
     path: str
-    """Of a packed resource what stands before the packed segment: `/v1/search`. Of any other a template whose named
+    """Of a packed resource the part before the packed segment: `/v1/search`. Of any other a template whose named
     segments hold fields of the query: `/v1/maps/search/{query}`."""
     summary: str
     query: type[Query]
     content: tuple[str, ...] = ()
-    """The arrays of a record that hold what was asked for; all of them empty means `empty`. They are named by their
-    paths, `results` or `data.children`; a record of one thing that is never empty has none."""
+    """The paths of a record's arrays of results, such as `results` or `data.children`; if all are empty, the outcome is
+    `empty`. Without such an array it never is."""
     rows: str | None = None
-    """The path of the array that a table of results is made of; None where the whole record is one row."""
+    """The path of the array that the export format `rows` writes; None if the whole record is one row."""
     method: Literal["GET", "POST"] = "GET"
-    """With POST the fields of the query come as a JSON object in the body, and nothing in the URL."""
+    """With POST the fields of the query are members of a JSON object in the body, and none is in the URL."""
     packed: bool = True
-    """Whether the parameters come as one packed path segment (contract.md 1); else as the path's named segments and
-    an ordinary query string."""
+    """Whether the parameters may be one packed path segment, such as `q=coffee&num=5`; otherwise they are the path's
+    named segments and an ordinary query string."""
     bare_term: bool = False
-    """Whether a packed segment without `q=` is taken as the search term (spec.md, rule 6)."""
+    """Whether a packed segment without `q=` is the search term."""
     fresh_seconds: int = 300
     bad_query_status: int = 422
-    """The status for parameters that cannot be run: 422, or 400 where spec.md says so."""
+    """The status of the response to invalid parameters: 422 or 400."""
     envelope: tuple[str, ...] = ENVELOPE
-    """What `webdata.pipelines.envelope` adds to what a page told, by the names in its table: the common envelope, or
-    what spec.md gives the resource instead."""
+    """The keys of `webdata.pipelines.envelope.PARTS` that are added to a page's record."""
 
-    text: Callable[[Record], PlainText | None] = no_text
-    """Which of its records are answered as text; None where JSON is."""
+    text: Callable[[Record], PlainText | None] = lambda _: None
+    """The text response to a record; None if the response is JSON."""
     text_type: str | None = None
-    """The content type of its answers that are text; None where there are none."""
+    """The content type of its text responses; None if it has none."""
     text_headers: tuple[tuple[str, str], ...] = ()
-    """The names of the headers that come with text, in lower case, and what each tells."""
+    """The names of the headers of text responses, in lower case, and their descriptions."""
     not_found: str = "The upstream says that this does not exist: check the query."
-    """What callers are told of a `not_found`."""
+    """The message of the outcome `not_found`."""
 
     @property
     def route(self) -> str:
@@ -82,7 +77,7 @@ class Resource:
 
     @property
     def segments(self) -> dict[str, str]:
-        """The named segments of the path, and the field of the query that each holds; a packed resource has none."""
+        """The field of the query that each named segment of the path holds; a packed resource has none."""
         return {name: TERMS.get(name, name) for name in SEGMENT.findall(self.path)}
 
     @property
@@ -91,26 +86,26 @@ class Resource:
         return schema(self.name)
 
     def outcome(self, record: Record) -> Outcome:
-        """`ok` if the record holds anything that was asked for, else `empty`."""
-        found = not self.content or any(inside(record, path) for path in self.content)
-        return Outcome.OK if found else Outcome.EMPTY
+        """`ok` if the record has any results, else `empty`."""
+        has_results = not self.content or any(value_at(record, path) for path in self.content)
+        return Outcome.OK if has_results else Outcome.EMPTY
 
     def results(self, record: Record) -> list[Record]:
-        """The rows of the table that a record is."""
-        return [record] if self.rows is None else cast(list[Record], inside(record, self.rows))
+        """The rows of a record in the export format `rows`."""
+        return [record] if self.rows is None else cast(list[Record], value_at(record, self.rows))
 
 
-def inside(record: Record, path: str) -> Any:
-    """What a record holds at a path: the keys of objects and the indexes of arrays, with dots between."""
-    found: Any = record
+def value_at(record: Record, path: str) -> Any:
+    """The value of a record at a path, which is keys of objects and indexes of arrays, joined by dots."""
+    value: Any = record
     for key in path.split("."):
-        found = found[int(key)] if isinstance(found, list) else found[key]
-    return found
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value
 
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema called `name`: from the installed package, or from `schemas/` of a checkout."""
+    """The JSON Schema of this name, from the installed package or from `schemas/` of a checkout."""
     packaged = Path(str(files("webdata"))) / "schemas"
     folder = packaged if packaged.is_dir() else packaged.parent.parent / "schemas"
     return cast(dict[str, Any], json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))

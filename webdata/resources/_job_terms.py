@@ -1,8 +1,7 @@
-"""What a search for jobs means: the position, and where; "nurse in Austin, TX" and "nurse Austin" say the same.
+"""Parses the terms of a job search into a position and a place: "nurse in Austin, TX" and "nurse Austin" are equal.
 
-A place is what follows "in" or "near", or a place of North America that the terms end with. A town that is not known
-here is believed behind "in", behind a comma, never elsewhere: of "nurse Round Hill, TX" only Texas is taken, so that
-no name is cut in two.
+A place follows "in" or "near", or it is a place of North America at the end of the terms. An unknown town counts only
+after "in" or after a comma: the place of "nurse Round Hill, TX" is Texas, so that no name is split.
 """
 
 import re
@@ -27,7 +26,7 @@ ANYWHERE = "North America"
 IN = re.compile(r"(?:^|\s)(in|near|around|close to|en|à)\s+(the\s+)?", re.IGNORECASE)
 NEAR = ("near", "around", "close to")
 FOREIGN_IN = ("en", "à")
-"""In Mexico and Quebec; they are believed only before a place that is known."""
+"""Of Mexico and Quebec; they count only before a known place."""
 GLUED = re.compile(r",(?=[^\W\d_])")
 """A comma without a space before the next word: `nurse,Austin,TX`."""
 NEAR_ME = re.compile(r"\s*\b(?:near me|nearby|near by|close to me|around me)$", re.IGNORECASE)
@@ -38,18 +37,18 @@ NO_PLACES = re.compile(
     r"|residence|retail|sales|science|social|software|store|tech|technology|training|waiting)\b",
     re.IGNORECASE,
 )
-"""What follows "in" without being where: editor in chief, engineer in training, jobs in finance."""
+"""The first words after an "in" without a place: editor in chief, engineer in training, jobs in finance."""
 JOBS = re.compile(r"\s*\b(?:jobs?|job openings|openings|vacancies)$", re.IGNORECASE)
 WORKPLACE = re.compile(r"[\s,(\[-]*\b(remote(?:ly)?|work from home|wfh|hybrid|on-?site)[)\]]*$", re.IGNORECASE)
 REMOTE_IN = re.compile(r"^(remote|hybrid)\s*[,(–—-]\s*(.+)$", re.IGNORECASE)
-"""As in "in Remote, US"."""
+"""Such as "in Remote, US"."""
 EDGES = " ,;-–—|·"
 LONGEST = 7
-"""Words of the longest place that is looked for at the end of the terms."""
+"""The most words of a place at the end of the terms."""
 
 
 class Place(NamedTuple):
-    """Somewhere in North America; "" for what is not said."""
+    """A place in North America; the parts that the terms do not name are ""."""
 
     town: str
     state: str
@@ -57,83 +56,78 @@ class Place(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether the town is none, or one of those that are known here."""
+        """Whether it has no town, or a town of `TOWNS`."""
         return not self.town or plain(self.town) in _known()
 
     @property
     def name(self) -> str:
-        """As the site names places: `Austin, Texas, United States`."""
+        """The site's name of the place: `Austin, Texas, United States`."""
         return ", ".join(filter(None, self))
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What search terms for jobs mean."""
+    """The parsed terms of a job search."""
 
     keywords: str
     place: str | None = None
-    """As the site names places; None for anywhere in North America."""
+    """The site's name of the place; None for all of North America."""
     nearby: bool = False
-    """Whether around the place is meant too."""
+    """Whether the surroundings of the place are included."""
     workplace: str | None = None
-    """`remote`, `hybrid` or `onsite`, where the terms ask for it in the place of a place."""
+    """`remote`, `hybrid` or `onsite`; None if the terms name none."""
     elsewhere: str | None = None
     """The country outside of North America that the terms name."""
 
 
 @lru_cache(maxsize=1024)
 def wanted(q: str) -> Wanted:
-    """What the terms mean."""
+    """Parse the terms of a job search. An unknown town without a state or country is one of the United States."""
     text = " ".join(GLUED.sub(", ", q).split())
     bare = NEAR_ME.sub("", text)
-    before, after, nearby = _parted(bare)
-    where, way_there = _without_workplace(REMOTE_IN.sub(r"\2 \1", after))
-    position, way = _without_workplace(JOBS.sub("", before).strip(EDGES))
+    before, after, nearby = _split(bare)
+    where, place_workplace = _without_workplace(REMOTE_IN.sub(r"\2 \1", after))
+    position, workplace = _without_workplace(JOBS.sub("", before).strip(EDGES))
     elsewhere = _elsewhere(where)
+    place = None if elsewhere or not where else _place(where) or Place(where, "", "United States")
     return Wanted(
-        keywords=position if position or after or way else text,
-        place=None if elsewhere or not where else _name(where),
+        keywords=position if position or after or workplace else text,
+        place=place.name if place else None,
         nearby=nearby or bare != text,
-        workplace=way or way_there,
+        workplace=workplace or place_workplace,
         elsewhere=elsewhere,
     )
 
 
-def _name(where: str) -> str:
-    """The place as the site names it; a town that says no more is looked for in the largest country."""
-    place = _place(where) or Place(where, "", "United States")
-    return place.name
-
-
-def _parted(text: str) -> tuple[str, str, bool]:
-    """The position, the place, and whether around it is meant too."""
-    for found in reversed(list(IN.finditer(text))):
-        word, after = found[1].lower(), text[found.end() :].strip(EDGES)
-        if after and _is_place(after, free=word not in FOREIGN_IN and not found[2]):
-            return text[: found.start()].strip(EDGES), after, word in NEAR
+def _split(text: str) -> tuple[str, str, bool]:
+    """The position, the place, and whether its surroundings are included."""
+    for match in reversed(list(IN.finditer(text))):
+        word, after = match[1].lower(), text[match.end() :].strip(EDGES)
+        if after and _is_place(after, any_town=word not in FOREIGN_IN and not match[2]):
+            return text[: match.start()].strip(EDGES), after, word in NEAR
     for before, after in _endings(text):
         if _ends_with(before, after):
             return before.strip(EDGES), after, False
     return text, "", False
 
 
-def _is_place(after: str, free: bool) -> bool:
-    """Whether what follows an "in" is a place; where it is `free`, any is that is not known to be none."""
+def _is_place(after: str, any_town: bool) -> bool:
+    """Whether the text after an "in" is a place; with `any_town` all texts are but those that NO_PLACES matches."""
     if WORKPLACE.fullmatch(after) or _elsewhere(after):
         return True
     place = _place(after)
-    return (place is not None and (free or place.known)) or (free and not NO_PLACES.match(after))
+    return (place is not None and (any_town or place.known)) or (any_town and not NO_PLACES.match(after))
 
 
 def _endings(text: str) -> Iterator[tuple[str, str]]:
-    """Every way to part the text between two words, the longest ending first."""
+    """Every split of the text between two words, the longest ending first."""
     words = text.split(" ")
     for count in range(min(LONGEST, len(words)), 0, -1):
         yield " ".join(words[:-count]), " ".join(words[-count:])
 
 
 def _ends_with(before: str, after: str) -> bool:
-    """Whether the terms' ending is a place, without an "in" before it."""
+    """Whether the ending of the terms is a place, without an "in" before it."""
     comma = before.endswith((",", " -", " –", "|"))
     if plain(after) in ELSEWHERE and plain(before).split()[-1:] != ["new"]:
         return True
@@ -148,42 +142,42 @@ def _ends_with(before: str, after: str) -> bool:
 
 
 def _without_workplace(text: str) -> tuple[str, str | None]:
-    """The text without the way of working that it ends with or begins its place with, and that way."""
-    found = WORKPLACE.search(text)
-    if not found:
+    """The text without the workplace that it ends with, and that workplace: `remote`, `hybrid` or `onsite`."""
+    match = WORKPLACE.search(text)
+    if not match:
         return text, None
-    word = found[1].lower()
-    way = "hybrid" if word == "hybrid" else "onsite" if word.startswith("on") else "remote"
-    return text[: found.start()].strip(EDGES), way
+    word = match[1].lower()
+    workplace = "hybrid" if word == "hybrid" else "onsite" if word.startswith("on") else "remote"
+    return text[: match.start()].strip(EDGES), workplace
 
 
 def _place(text: str) -> Place | None:
-    """The place that a text names; None where neither a country, a state nor a known town is in it."""
+    """The place that a text names; None if it has neither a country, a state nor a known town."""
     words = re.sub(r"\s*,[\s,]*", " , ", text.strip(EDGES)).split()
-    rest, country = _cut(words, _countries())
-    if country and len(_cut(words, _states())[0]) < len(rest):
-        rest, country = words, ""  # New Mexico is no Mexico
-    if town := _towns().get(plain(_join(rest))):
+    before, country = _cut(words, _countries())
+    if country and len(_cut(words, _states())[0]) < len(before):
+        before, country = words, ""  # New Mexico is no Mexico
+    if town := _towns().get(plain(_join(before))):
         return town if country in ("", town.country) else Place(town.town, "", country)
-    rest, state = _cut(rest, _states())
+    before, state = _cut(before, _states())
     if state:
-        return _in_state(_join(rest), state, country or _country_of(state))
-    return Place(_join(rest), "", country) if country else None
+        return _in_state(_join(before), state, country or _country_of(state))
+    return Place(_join(before), "", country) if country else None
 
 
 def _in_state(town: str, state: str, country: str) -> Place:
     known = _towns().get(plain(town))
     if known and known.country == "Canada" and state == "California":
-        return known  # the code CA, of the country
+        return known  # CA is also the code of Canada
     return Place(known.town if known else town, state, country)
 
 
 def _cut(words: list[str], names: dict[str, str]) -> tuple[list[str], str]:
-    """The words without the longest of the names that they end with, and what it stands for; "" for none."""
+    """The words before the longest key of `names` at their end, and its value; all words and "" if there is none."""
     for count in range(min(5, len(words)), 0, -1):
         if name := names.get(plain(_join(words[-count:]))):
-            rest = words[:-count]
-            return (rest[:-1] if rest and rest[-1] == "," else rest), name
+            before = words[:-count]
+            return (before[:-1] if before and before[-1] == "," else before), name
     return words, ""
 
 
@@ -202,7 +196,7 @@ def _elsewhere(text: str) -> str | None:
 
 
 def plain(text: str) -> str:
-    """The text for comparing: small letters without accents, dots and edges; a hyphen is a space."""
+    """The text for comparison: lower case without accents and dots; hyphens and commas are spaces."""
     bare = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return " ".join(bare.casefold().replace(".", "").replace("-", " ").replace(",", " ").strip(EDGES).split())
 
@@ -237,11 +231,11 @@ def _known() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _towns() -> dict[str, Place]:
-    """The known towns by name; of several with one name the first."""
-    found: dict[str, Place] = {}
+    """The known towns by name; the first of several with the same name."""
+    towns: dict[str, Place] = {}
     for key, names in TOWNS.items():
         state = "" if key == "Mexico" else _states()[plain(key)]
         country = _country_of(state) if state else key
         for name in names.split(", "):
-            found.setdefault(plain(name), Place(OTHER_NAMES.get(plain(name), name), state, country))
-    return found
+            towns.setdefault(plain(name), Place(OTHER_NAMES.get(plain(name), name), state, country))
+    return towns

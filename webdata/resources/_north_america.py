@@ -1,4 +1,4 @@
-"""Places of North America as job seekers write them, and the countries outside of it: data for `_job_terms`."""
+"""Data of `_job_terms`: places of North America as job seekers write them, and countries elsewhere."""
 
 COUNTRIES = {
     "united states": ("united states of america", "usa", "us", "america", "estados unidos", "etats unis"),
@@ -11,7 +11,7 @@ COUNTRIES = {
     "panama": (), "saint kitts and nevis": (), "saint lucia": (), "saint vincent and the grenadines": (),
     "trinidad and tobago": ("trinidad",),
 }  # fmt: skip
-"""The continent and its countries by their English names in small letters, each with its other names."""
+"""The continent and its countries: the other names of each English name, in lower case."""
 
 STATES = {
     "United States": {
@@ -40,7 +40,7 @@ STATES = {
         "Veracruz": "", "Yucatán": "", "Zacatecas": "",
     },
 }  # fmt: skip
-"""The states, provinces and territories of each country, and their codes where there is a usual one."""
+"""The states, provinces and territories of each country, with their codes; "" for one without a usual code."""
 
 TOWNS = {
     "AL": "Birmingham, Huntsville, Montgomery, Mobile, Tuscaloosa",
@@ -137,26 +137,26 @@ TOWNS = {
     "Michoacán": "Morelia",
     "Tabasco": "Villahermosa",
 }
-"""Larger towns by state (its code, else its name); one that several states have stands for the first of them."""
+"""Larger towns by state (its code, else its name); a name in several states means the first of them."""
 
 OTHER_NAMES = {
     "nyc": "New York", "new york city": "New York", "washington dc": "Washington",
     "bay area": "San Francisco Bay Area", "cdmx": "Mexico City", "ciudad de mexico": "Mexico City",
     "mexico df": "Mexico City",
 }  # fmt: skip
-"""What a town is called besides, and its name."""
+"""Other names of towns, with the name in TOWNS."""
 
 WORDS = frozenset({
     "aurora", "centennial", "concord", "corona", "enterprise", "hampton", "independence", "london", "madison",
     "mission", "mobile", "orange", "paradise", "providence", "reading", "sandy", "surprise", "temple", "warren",
 })  # fmt: skip
-"""Towns whose names mean something else in a job's title: believed only with a state, or behind "in"."""
+"""Towns whose names have another meaning in a job's title: they count only before a state or after "in"."""
 
 BARE_CODES = frozenset({
     "AZ", "BC", "CA", "DC", "FL", "GA", "IL", "KS", "KY", "MN", "NC", "ND", "NH", "NJ", "NM", "NV", "NY", "OH",
     "QC", "RI", "SC", "SD", "TN", "TX", "UT", "VA", "WA", "WI", "WV", "WY",
 })  # fmt: skip
-"""Codes that stand for their state even without a town or a comma before them; `PA`, `MD`, `OR` are jobs too."""
+"""Codes that mean their state even without a town or a comma before them; `PA`, `MD`, `OR` are also jobs."""
 
 ELSEWHERE = frozenset({
     "afghanistan", "africa", "albania", "algeria", "andorra", "angola", "argentina", "armenia", "asia", "australia",
@@ -181,4 +181,4 @@ ELSEWHERE = frozenset({
     "united arab emirates", "united kingdom", "uruguay", "uzbekistan", "vatican", "venezuela", "vietnam", "wales",
     "yemen", "zambia", "zimbabwe",
 })  # fmt: skip
-"""Countries, and what contains them, where nothing is searched for."""
+"""Countries and continents outside of North America."""

@@ -1,4 +1,4 @@
-"""Search on Bing: what callers may ask, and the shape of the answers (spec.md, Bing-style search response)."""
+"""Search on Bing: the query, the record types and the resource of `/v1/b/search`."""
 
 from typing import Annotated, Literal, TypedDict
 
@@ -13,7 +13,7 @@ BING_DOMAIN = r"^(www\.|cn\.)?bing\.com$"
 
 
 def _market(value: object) -> object:
-    """`DE-de` gives `de-DE`; what is no market stays as it is."""
+    """`DE-de` gives `de-DE`; values of other types are unchanged."""
     if not isinstance(value, str):
         return value
     language, dash, country = value.strip().partition("-")
@@ -26,7 +26,7 @@ BingCount = Annotated[
 
 
 class BingQuery(WebQuery):
-    """A search on Bing, in our words or in its own (spec.md, packed query parameters; contract.md 1)."""
+    """A search on Bing, with the parameters of the web search or Bing's own."""
 
     num: BingCount = None
     tbs: Annotated[
@@ -58,27 +58,27 @@ class BingQuery(WebQuery):
 
     @property
     def size(self) -> int | None:
-        """How many results are asked for."""
+        """The number of requested results; None for the engine's default."""
         return self.num or self.count
 
     @property
     def offset(self) -> int:
-        """How many results are skipped."""
+        """The number of skipped results."""
         return (self.first or 1) - 1 if self.start is None else self.start
 
 
 class BingAd(TypedDict):
-    """A text advertisement on Bing (spec.md, Bing-style search response)."""
+    """A text advertisement on Bing."""
 
     title: str
     displayUrl: str
     targetUrl: str
-    """The engine's own redirect; it is never followed."""
+    """The engine's redirect; it is never followed."""
     content: str
     position: int
     """Rank among all ads of the page, from 1."""
     area: str
-    """Where on the page: `top` or `bottom`."""
+    """Its part of the page: `top` or `bottom`."""
     realPosition: int
     """Rank among ads and organic results together, from 1."""
 
@@ -88,7 +88,7 @@ class BingShoppingAd(TypedDict):
 
     title: str
     price: str | None
-    """As shown."""
+    """As displayed."""
     originalPrice: str | None
     advertiser: str | None
     targetUrl: str
@@ -109,14 +109,14 @@ class BingResult(TypedDict):
 
 
 class BingLocation(TypedDict):
-    """Where Bing believes its reader to be."""
+    """The location of the searcher according to Bing."""
 
     htmlLang: str
-    """The language of the page, "" when it does not tell."""
+    """The language of the page; "" if it has none."""
 
 
 class BingPage(TypedDict):
-    """What a page of Bing's results tells; the envelope is added to it."""
+    """The record of a result page of Bing; the envelope is added to it."""
 
     ads: list[BingAd]
     adsCount: int

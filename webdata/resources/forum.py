@@ -1,7 +1,7 @@
-"""A forum's posts, comments, users and subforums: the queries, the records and the promises of `/v1/forum`.
+"""A forum's posts, comments, users and subforums: the queries, the record types and the resources of `/v1/forum`.
 
-Records are the upstream's own JSON (spec.md, forum records; contract.md 5). The types here name what is documented of
-it: those keys are always there, `None` where the upstream does not tell, and others stand beside them.
+Records are the upstream's JSON. The types here have its documented keys, which are always present, with the value
+`None` if the upstream has none; a record may have others.
 """
 
 import re
@@ -14,7 +14,6 @@ from webdata.domain.query import Query, lower
 from webdata.resources import Resource
 
 FRESH_SECONDS = 600
-"""An answer of a forum stays fresh for 10 minutes (spec.md)."""
 
 SITE = r"(?:(?:https?://)?(?:\w+\.)?reddit\.com)?"
 SUBFORUM_FORMS = (re.compile(rf"{SITE}/?(?:r/)?([^/]+)/?", re.IGNORECASE),)
@@ -24,17 +23,17 @@ POST_FORMS = (
     re.compile(rf"(?:(?:https?://)?redd\.it|{SITE}/gallery)/([^/?#]+)/?", re.IGNORECASE),
     re.compile(r"/?t3_([^/]+)", re.IGNORECASE),
 )
-"""How names and ids are written besides bare: with their prefix, or as the address of their page."""
+"""The forms of names and ids other than bare ones: with a prefix, or the URL of their page."""
 
 
 def _bare(forms: tuple[re.Pattern[str], ...]) -> Callable[[object], object]:
-    """For validators: what is left of a name or an id without what may stand around it."""
+    """For validators: the bare name or id of a value in one of these forms."""
 
     def bare(value: object) -> object:
         if not isinstance(value, str):
             return value
-        found = filter(None, (form.fullmatch(value.strip()) for form in forms))
-        return next((match[1] for match in found), value.strip())
+        matches = filter(None, (form.fullmatch(value.strip()) for form in forms))
+        return next((match[1] for match in matches), value.strip())
 
     return bare
 
@@ -95,7 +94,7 @@ CommentSort = Annotated[
 
 
 class ForumSubforumQuery(Query):
-    """The posts of a subforum (spec.md, Forum)."""
+    """The posts of a subforum."""
 
     subforum: Subforum
     limit: Limit = 25
@@ -105,13 +104,13 @@ class ForumSubforumQuery(Query):
 
 
 class ForumAboutQuery(Query):
-    """What a subforum is about."""
+    """The description of a subforum."""
 
     subforum: Subforum
 
 
 class ForumUserQuery(Query):
-    """What a user wrote."""
+    """The posts and comments of a user."""
 
     username: Annotated[
         str,
@@ -144,23 +143,23 @@ class ForumCommentsQuery(Query):
 
 
 class Post(TypedDict):
-    """What is documented of a post, kind `t3`."""
+    """The documented keys of a post, kind `t3`."""
 
     id: str
     name: str
     """Its id with its kind, such as `t3_1abc2d`."""
     title: str | None
     author: str | None
-    """`[deleted]` where the account is gone."""
+    """`[deleted]` if the account no longer exists."""
     subforum: str | None
     subforum_id: str | None
     subforum_name_prefixed: str | None
     subforum_type: str | None
     selftext: str | None
-    """Markdown; empty for links as a rule."""
+    """Markdown; usually empty for links."""
     selftext_html: str | None
     url: str | None
-    """What it links to; of a text its own address."""
+    """The link; for a text post the URL of the post."""
     permalink: str | None
     """The path of its page."""
     domain: str | None
@@ -169,7 +168,7 @@ class Post(TypedDict):
     created_utc: float | None
     """Seconds since 1970."""
     edited: bool | float | None
-    """False, or when."""
+    """False, or the time in seconds since 1970."""
     score: int | None
     upvote_ratio: float | None
     num_comments: int | None
@@ -178,14 +177,14 @@ class Post(TypedDict):
     stickied: bool | None
     locked: bool | None
     is_self: bool | None
-    """Whether it is a text, no link."""
+    """Whether it is a text and no link."""
     is_video: bool | None
     distinguished: str | None
     removed_by_category: str | None
 
 
 class Comment(TypedDict):
-    """What is documented of a comment, kind `t1`."""
+    """The documented keys of a comment, kind `t1`."""
 
     id: str
     name: str
@@ -202,11 +201,11 @@ class Comment(TypedDict):
     edited: bool | float | None
     score: int | None
     parent_id: str | None
-    """The name of what it answers: a comment or the post."""
+    """The name of the parent: a comment or the post."""
     link_id: str | None
     """The name of the post."""
     replies: Any
-    """A listing, or `""` where there are none."""
+    """A listing, or `""` if there are none."""
     is_submitter: bool | None
     stickied: bool | None
     locked: bool | None
@@ -214,7 +213,7 @@ class Comment(TypedDict):
 
 
 class About(TypedDict):
-    """What is documented of a subforum, kind `t5`."""
+    """The documented keys of a subforum, kind `t5`."""
 
     id: str | None
     name: str | None
@@ -243,7 +242,7 @@ NO_USER = "There is no user with that name: check the name."
 NO_POST = "There is no post with that ID: check the ID."
 
 
-def _promise(
+def _resource(
     name: str, path: str, summary: str, query: type[Query], not_found: str, children: str | None = None
 ) -> Resource:
     return Resource(
@@ -260,15 +259,15 @@ def _promise(
     )
 
 
-FORUM_SUBFORUM = _promise(
+FORUM_SUBFORUM = _resource(
     "forum_subforum", "subforum/{subforum}", "Posts of a subforum", ForumSubforumQuery, NO_SUBFORUM, "data.children"
 )
-FORUM_ABOUT = _promise(
+FORUM_ABOUT = _resource(
     "forum_about", "subforum/{subforum}/about", "What a subforum is about", ForumAboutQuery, NO_SUBFORUM
 )
-FORUM_USER = _promise(
+FORUM_USER = _resource(
     "forum_user", "user/{username}", "Posts and comments of a user", ForumUserQuery, NO_USER, "data.children"
 )
-FORUM_POST = _promise("forum_post", "post/{id}", "One post of a forum", ForumPostQuery, NO_POST)
-FORUM_COMMENTS = _promise("forum_comments", "comments/{id}", "A post and its comments", ForumCommentsQuery, NO_POST)
+FORUM_POST = _resource("forum_post", "post/{id}", "One post of a forum", ForumPostQuery, NO_POST)
+FORUM_COMMENTS = _resource("forum_comments", "comments/{id}", "A post and its comments", ForumCommentsQuery, NO_POST)
 FORUM = (FORUM_SUBFORUM, FORUM_ABOUT, FORUM_USER, FORUM_POST, FORUM_COMMENTS)

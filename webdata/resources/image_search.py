@@ -1,4 +1,4 @@
-"""Image search: what callers may ask, and the shape of the answers (spec.md, image response)."""
+"""Image search: the query, the record types and the resource of `/v1/image`."""
 
 from typing import Annotated, TypedDict
 
@@ -9,11 +9,11 @@ from webdata.domain.records import Ad, Answer, Carousel, Company, Place, Related
 from webdata.resources import Resource
 
 MAX_WRITTEN = 64 * 1024
-"""Characters of the longest packed query; longer than any request line that is read."""
+"""The most characters of a packed query; no request line that the server accepts is as long."""
 
 
 class ImageQuery(SearchQuery):
-    """An image search: only the terms are honoured (spec.md, packed query parameters and rule 6)."""
+    """An image search; it has no parameter but the terms."""
 
     packed: Annotated[
         str, Verbatim(), Field(description="the packed query as its caller wrote it", max_length=MAX_WRITTEN)
@@ -21,7 +21,7 @@ class ImageQuery(SearchQuery):
 
     @property
     def as_text(self) -> str:
-        """The packed query verbatim (spec.md, common envelope fields); the terms where there is none, as in a batch."""
+        """The packed query verbatim; the terms if there is none, as in a batch."""
         return self.packed or self.q
 
 
@@ -34,23 +34,23 @@ class FoundImage(TypedDict):
 
 
 class ImageSource(TypedDict):
-    """The page that shows an image."""
+    """The page that an image is on."""
 
     href: str
     title: str
     domain: str
-    """Its host, as the engine gives it."""
+    """Its host, as in the engine's page."""
 
 
 class OriginalImage(TypedDict):
-    """The image itself, on its own site; None where the page does not tell."""
+    """The image on its own site; values that the page does not have are None."""
 
     src: str | None
     width: str | None
     """Pixels."""
     height: str | None
     file_format: str
-    """The MIME type; `image/` when it is not known."""
+    """The MIME type; `image/` if it is not known."""
 
 
 class Thumbnails(TypedDict):
@@ -62,7 +62,7 @@ class Thumbnails(TypedDict):
 
 
 class ImageResult(TypedDict):
-    """A result of an image search (spec.md, image response)."""
+    """A result of an image search."""
 
     image: FoundImage
     link: ImageSource
@@ -71,7 +71,7 @@ class ImageResult(TypedDict):
 
 
 class ImagePage(TypedDict):
-    """What a page of images tells; all but the images is always empty (spec.md, image response)."""
+    """The record of a page of images; all arrays but the images are always empty. The envelope is added to it."""
 
     image_results: list[ImageResult]
     results: list[Result]
@@ -84,7 +84,7 @@ class ImagePage(TypedDict):
     carousel: list[Carousel]
     company: Company
     total: int
-    """How many images there are in the record."""
+    """The number of images in the record."""
 
 
 IMAGE_SEARCH = Resource(

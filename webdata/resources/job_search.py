@@ -1,4 +1,4 @@
-"""Job postings: the query, the record and the promise of `/v1/job/search` (spec.md, job response)."""
+"""Job postings: the query, the record types and the resource of `/v1/job/search`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -22,7 +22,7 @@ def _in_north_america(q: str) -> str:
 
 
 class JobQuery(Query):
-    """A search for jobs: a position, and where in North America (spec.md, packed query parameters)."""
+    """A search for jobs: a position, and a place in North America."""
 
     q: Annotated[
         str,
@@ -36,7 +36,7 @@ class JobQuery(Query):
 
     @property
     def wanted(self) -> Wanted:
-        """What the terms mean."""
+        """The parsed terms."""
         return wanted(self.q)
 
     @classmethod
@@ -52,37 +52,37 @@ class Job(TypedDict):
     employer: str | None
     employer_link: str | None
     location: str | None
-    """As shown."""
+    """As displayed."""
     link: str
-    """The posting's own page."""
+    """The page of the posting."""
     posted_at: str | None
     """The day, ISO 8601."""
     is_remote: bool
-    """Whether the posting's own words say so."""
+    """Whether the text of the posting says so."""
     is_hybrid: bool
     highlights: list[str]
-    """Salary and remarks, as shown."""
+    """Salary and remarks, as displayed."""
     logo: str | None
-    """The employer's; its address."""
+    """The URL of the employer's logo."""
 
 
 class JobMetadata(TypedDict):
-    """What was searched, and how much came of it."""
+    """The search, and the number of its results."""
 
     data_query_location: str
-    """Where was searched."""
+    """The searched place."""
     data_num_results_in_fetch: int
     data_is_nearby_query: bool
-    """Whether the terms ask for what is near."""
+    """Whether the terms include the surroundings of the place."""
 
 
 class JobPage(TypedDict):
-    """What pages of postings tell; the envelope is added to it."""
+    """The record of one or more pages of postings; the envelope is added to it."""
 
     jobs: list[Job]
     metadata: JobMetadata
     error: NotRequired[str]
-    """Only where no postings were found (spec.md, rule 5)."""
+    """Only if there are no postings."""
 
 
 JOB_SEARCH = Resource(

@@ -1,4 +1,4 @@
-"""Map places: the query, the record and the promise of `/v1/maps/search/{query}` (spec.md, Maps)."""
+"""Map search: the query, the record types and the resource of `/v1/maps/search/{query}`."""
 
 from typing import Annotated, TypedDict
 
@@ -9,11 +9,11 @@ from webdata.resources import Resource
 from webdata.resources.web_search import Country, Language
 
 LANGUAGE, COUNTRY = "en", "us"
-"""Those of a search that names none."""
+"""The defaults."""
 
 
 class MapsQuery(Query):
-    """A search for places (spec.md, Maps)."""
+    """A search for places."""
 
     q: Annotated[
         str,
@@ -35,12 +35,12 @@ class MapsQuery(Query):
 
     @property
     def country(self) -> str:
-        """The country that is searched from."""
+        """The country of the searcher."""
         return self.gl or COUNTRY
 
 
 class MapPlace(TypedDict):
-    """A place on a map (spec.md, maps place response)."""
+    """A place on a map."""
 
     position: int
     """Rank from 1; ads have none."""
@@ -66,9 +66,9 @@ class MapPlace(TypedDict):
     """In the language of the search."""
     category_ids: list[str]
     phone: str | None
-    """As shown."""
+    """As displayed."""
     phone_e164: str | None
-    """None unless it is certain."""
+    """None if it is not certain."""
     timezone: str | None
     """IANA name."""
     thumbnail: str | None
@@ -77,13 +77,13 @@ class MapPlace(TypedDict):
 
 
 class MapPlaces(TypedDict):
-    """What one page of places tells."""
+    """The places of one page."""
 
     places: list[MapPlace]
 
 
 class MapsMetadata(TypedDict):
-    """How an answer was asked for and won."""
+    """The request, and the transport that fetched the page."""
 
     schema: str
     transport: str
@@ -93,7 +93,7 @@ class MapsMetadata(TypedDict):
 
 
 class MapsRecord(MapPlaces):
-    """A whole record, but for what the envelope adds: `query` and `parsed_at`."""
+    """A record; the envelope adds `query` and `parsed_at`."""
 
     search_engine: str
     result_count: int

@@ -1,4 +1,4 @@
-"""Marketplace search: what callers may ask, and the shape of the answers (spec.md, marketplace listing response)."""
+"""Marketplace search: the query, the record types and the resource of `/v1/marketplace/search`."""
 
 from typing import NotRequired, TypedDict
 
@@ -7,32 +7,32 @@ from webdata.resources import Resource
 
 
 class MarketplaceQuery(SearchQuery):
-    """A search for listings; the region chooses the marketplace (spec.md, packed query parameters)."""
+    """A search for listings; the region selects the marketplace."""
 
 
 class ListingMetadata(TypedDict):
-    """What a listing shows besides its title. All texts are as shown."""
+    """The properties of a listing. All texts are as displayed."""
 
     item_id: str
     price: str | None
-    """A range holds the word between: `$8.49 to $8.89`."""
+    """A price or a range, such as `$8.49 to $8.89`."""
     was_price: NotRequired[str]
-    """The struck-through price, only where a markdown is shown."""
+    """The struck-through price; only if the price is reduced."""
     condition: str | None
     image: str | None
     seller: str | None
     """The user name."""
     seller_feedback: str | None
     bids: NotRequired[int]
-    """Only on auctions."""
+    """Only of auctions."""
     sold_date: NotRequired[str]
-    """Only on what is sold."""
+    """Only of sold items."""
     attributes: list[str]
-    """Ways to buy, delivery, location, returns, what is left."""
+    """Purchase options, delivery, location, returns, stock."""
 
 
 class Listing(TypedDict):
-    """An offer of the list of results."""
+    """An offer of the result list."""
 
     title: str
     link: str
@@ -43,14 +43,14 @@ class Listing(TypedDict):
 
 
 class MarketplacePage(TypedDict):
-    """What a page of listings tells."""
+    """The record of a page of listings; the envelope is added to it."""
 
     results: list[Listing]
-    """Those that match the terms."""
+    """The listings that match all terms."""
     loose_results: list[Listing]
-    """Those that match only some of the terms, which the site adds for itself (contract.md 5)."""
+    """The listings that match some terms only, which the site adds to fill the page."""
     total: int
-    """Always 0 (spec.md); the length of `results` counts."""
+    """Always 0; use the length of `results`."""
 
 
 MARKETPLACE_SEARCH = Resource(

@@ -1,4 +1,4 @@
-"""News search: what callers may ask, and the shape of the answers (spec.md, news response)."""
+"""News search: the query, the record types and the resource of `/v1/news`."""
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -13,7 +13,7 @@ SCRIPT_LENGTH = 4
 
 
 def _edition(value: object) -> object:
-    """`br:PT-419` gives `BR:pt-419`, `tw:zh-hant` gives `TW:zh-Hant`; what is no edition stays as it is."""
+    """`br:PT-419` gives `BR:pt-419`, `tw:zh-hant` gives `TW:zh-Hant`; values without a colon are unchanged."""
     if not isinstance(value, str) or ":" not in value:
         return value
     country, colon, language = value.strip().partition(":")
@@ -27,7 +27,7 @@ def _flag(value: object) -> object:
 
 
 class NewsQuery(SearchQuery):
-    """A news search (spec.md, packed query parameters)."""
+    """A news search."""
 
     ceid: Annotated[
         str | None,
@@ -43,7 +43,7 @@ class NewsQuery(SearchQuery):
 
 
 class FeedLink(TypedDict, total=False):
-    """A link as a feed gives it."""
+    """A link of a feed."""
 
     rel: str
     type: str
@@ -51,18 +51,18 @@ class FeedLink(TypedDict, total=False):
 
 
 class SubArticle(TypedDict):
-    """One article of a cluster of news on the same event."""
+    """One article of a cluster on the same event."""
 
     url: str
     title: str
     publisher: str
     aggregator_link: NotRequired[str]
-    """The aggregator's redirect; only where links were to be resolved."""
+    """The aggregator's redirect; only with `resolve_links`."""
     link_resolved: NotRequired[bool]
 
 
 class NewsEntry(TypedDict, total=False):
-    """A news article: keys and values as feedparser gives them, and what its cluster holds (spec.md, news response)."""
+    """A news article: feedparser's keys and values, and the articles of its cluster."""
 
     title: str
     title_detail: dict[str, Any]
@@ -81,28 +81,28 @@ class NewsEntry(TypedDict, total=False):
     """`{href, title}` of the publisher."""
     sub_articles: list[SubArticle]
     aggregator_link: str
-    """The aggregator's redirect; only where links were to be resolved."""
+    """The aggregator's redirect; only with `resolve_links`."""
     link_resolved: bool
-    """Whether `link` was rewritten; only where links were to be resolved."""
+    """Whether `link` is the resolved one; only with `resolve_links`."""
 
 
 class NewsEntity(TypedDict):
-    """Somebody, somewhere or something of the headlines that the aggregator has a topic for."""
+    """A person, place or subject of the headlines for which the aggregator has a topic."""
 
     title: str
     links: list[FeedLink]
 
 
 class NewsPage(TypedDict):
-    """What a news feed tells; the envelope is added to it."""
+    """The record of a news feed; the envelope is added to it."""
 
     feed: dict[str, Any]
-    """The feed as feedparser gives it, its entries under `entries`."""
+    """The feed as feedparser returns it, with its entries under `entries`."""
     entries: list[NewsEntry]
-    """The feed's entries once more."""
+    """The entries of `feed` again."""
     entities: list[NewsEntity]
     links_resolved: NotRequired[int]
-    """How many entries' links were rewritten; only where links were to be resolved."""
+    """The number of entries with resolved links; only with `resolve_links`."""
 
 
 NEWS_SEARCH = Resource(

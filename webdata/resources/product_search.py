@@ -1,4 +1,4 @@
-"""Product search: what callers may ask, and the shape of the answers (spec.md, product listing response)."""
+"""Product search: the query, the record types and the resource of `/v1/product/search`."""
 
 from typing import TypedDict
 
@@ -7,48 +7,48 @@ from webdata.resources import Resource
 
 
 class ProductQuery(SearchQuery):
-    """A product search; the region chooses the marketplace (spec.md, packed query parameters)."""
+    """A product search; the region selects the marketplace."""
 
 
 class Product(TypedDict):
-    """A product of an online shop's list of results."""
+    """A product of a shop's result list."""
 
     link: str
     """Its canonical page, never an ad's redirect."""
     asin: str
     title: str
     price: float | None
-    """What a buyer pays before coupons; None when the page shows no price."""
+    """The price before coupons; None if the page shows none."""
     price_text: str | None
-    """The price as shown."""
+    """The price as displayed."""
     currency: str | None
     """ISO 4217."""
     original_price: float | None
-    """What is struck through beside the price, in the same currency."""
+    """The struck-through price, in the same currency."""
     position: int
-    """Rank among its own kind, from 1: ads among the ads, other products among the others."""
+    """Rank from 1, separate for ads and other products."""
     real_position: int
     """Rank among all products of the list, ads included, from 1."""
     img_url: str | None
     rating_stars: str | None
-    """As shown, such as `4.3 out of 5 stars`."""
+    """As displayed, such as `4.3 out of 5 stars`."""
     review_count: int | None
     extras: list[str]
-    """What else it shows: delivery, stock, coupons, other offers, formats."""
+    """Its other texts: delivery, stock, coupons, other offers, formats."""
     badges: list[str]
     """Texts of its badges, such as `Limited time deal`."""
     bestseller: bool
     prime: bool
-    """Whether it carries the subscription's badge; advice to join is none."""
+    """Whether it has the subscription's badge; an advertisement for the subscription does not count."""
     is_sponsor: bool
 
 
 class ProductPage(TypedDict):
-    """What a page of products tells."""
+    """The record of a page of products; the envelope is added to it."""
 
     products: list[Product]
     ads: list[Product]
-    """Always empty: ads stand among the products, marked by `is_sponsor`."""
+    """Always empty: ads are among the products, marked by `is_sponsor`."""
 
 
 PRODUCT_SEARCH = Resource(

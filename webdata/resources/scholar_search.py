@@ -1,4 +1,4 @@
-"""Scholarly works: the query, the record and the promise of `/v1/scholar` (spec.md, scholar response)."""
+"""Scholarly works: the query, the record types and the resource of `/v1/scholar`."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
@@ -11,16 +11,16 @@ from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
 
 MOST = 200
-"""Articles of one answer (spec.md)."""
+"""The largest `num`."""
 LAST = 10_000
-"""Where the upstreams' numbered pages end."""
+"""The last work on the numbered pages of the upstreams."""
 USUAL = 10
-"""Articles of an answer to a query that names no number."""
+"""The default of `num`."""
 BEYOND = "beyond_reach"
 
 
-def _within_reach(start: int | None, given: ValidationInfo) -> int | None:
-    num = given.data.get("num") or USUAL
+def _within_reach(start: int | None, info: ValidationInfo) -> int | None:
+    num = info.data.get("num") or USUAL
     if start is not None and start + num > LAST:
         message = "start and num reach {end}: give a start of {most} at most, for the upstream numbers {last} works"
         raise PydanticCustomError(BEYOND, message, {"end": start + num, "most": LAST - num, "last": LAST})
@@ -28,7 +28,7 @@ def _within_reach(start: int | None, given: ValidationInfo) -> int | None:
 
 
 class ScholarQuery(SearchQuery):
-    """A search for scholarly works (spec.md, packed query parameters); region and device have no effect."""
+    """A search for scholarly works; region and device have no effect."""
 
     without_effect = ("X-Proxy-Location", "X-User-Agent")
 
@@ -53,24 +53,24 @@ class ScholarQuery(SearchQuery):
 
     @property
     def size(self) -> int:
-        """How many articles are asked for."""
+        """The number of requested articles."""
         return self.num or USUAL
 
     @property
     def offset(self) -> int:
-        """How many articles are skipped."""
+        """The number of skipped articles."""
         return self.start or 0
 
 
 class ScholarAuthor(TypedDict):
-    """An author and where they are described."""
+    """An author, with the URL of the upstream's page about them."""
 
     name: str
     link: str | None
 
 
 class ScholarByline(TypedDict):
-    """Who wrote it."""
+    """The authors of a work."""
 
     names: str
     """The byline as one string: `A, B - Venue, Year`."""
@@ -78,27 +78,27 @@ class ScholarByline(TypedDict):
 
 
 class ScholarDocument(TypedDict):
-    """An open-access full text; `type` is `PDF` only where it is one, else `HTML`."""
+    """An open-access full text; `type` is `PDF` or `HTML`."""
 
     link: str
     type: str
 
 
 class ScholarCitations(TypedDict):
-    """How many works cite it, and a list of them where the upstream has one."""
+    """The number of citing works, and the URL of their list if the upstream has one."""
 
     count: int
     link: str | None
 
 
 class ScholarExtras(TypedDict):
-    """What is known besides."""
+    """Optional properties of a work."""
 
     citations: NotRequired[ScholarCitations]
 
 
 class ScholarIds(TypedDict):
-    """The work's names elsewhere, as addresses."""
+    """Identifiers of the work in other databases, as URLs."""
 
     openalex: str | None
     doi: str | None
@@ -109,16 +109,16 @@ class Article(TypedDict):
     """A scholarly work."""
 
     title: str
-    """Empty where the upstream knows none."""
+    """Empty if the upstream has none."""
     link: str
-    """Its DOI as an address, else its landing page."""
+    """The URL of its DOI, else its landing page."""
     id: str
     """A stable identifier: the upstream's own, else its DOI, else its landing page."""
     description: str
     """The byline, as in `author.names`."""
     author: ScholarByline
     doc: NotRequired[ScholarDocument]
-    """Only where there is an open-access full text."""
+    """Only with an open-access full text."""
     extras: ScholarExtras
     cite: str
     """One formatted reference."""
@@ -129,11 +129,11 @@ class Article(TypedDict):
 
 
 class ScholarPage(TypedDict):
-    """What a page of works tells; the envelope is added to it."""
+    """The record of a page of works; the envelope is added to it."""
 
     articles: list[Article]
     total: int | None
-    """How many works there are in all."""
+    """The number of matching works."""
 
 
 SCHOLAR_SEARCH = Resource(

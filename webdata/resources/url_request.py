@@ -1,4 +1,4 @@
-"""Any URL: the query, the record and the promise of `POST /v1/request` (spec.md, URL fetch)."""
+"""URL fetch: the query, the record types and the resource of `POST /v1/request`."""
 
 import re
 from typing import Annotated, Literal, NotRequired, TypedDict
@@ -18,26 +18,22 @@ ResponseType = Literal["full", "markdown"]
 
 
 def normal_url(value: str) -> str:
-    """For validators: an absolute URL as browsers read it: a host in ASCII, escapes where they belong, no fragment.
+    """For validators: an absolute URL as browsers normalise it, with an ASCII host and without a fragment.
 
-    https://url.spec.whatwg.org/ Whether it may be fetched is not asked here.
+    https://url.spec.whatwg.org/ Whether the URL may be fetched is not checked here.
     """
     text = value.strip(SPACES)
     if CONTROLS.search(text):
         raise ValueError("holds control characters")
     if not ABSOLUTE.match(text):
         raise _no_scheme(text)
-    return _parsed(text)
-
-
-def _parsed(text: str) -> str:
     url = URL(text)  # raises ValueError
     url.hash = ""
     return url.href
 
 
 def _no_scheme(text: str) -> Exception:
-    """What is wrong with a text that is no absolute URL; with a scheme some are one."""
+    """The error of a text that is no absolute URL; it proposes a scheme if the text is a URL without one."""
     try:
         url = URL(f"https://{text.lstrip('/')}")
     except ValueError:
@@ -48,7 +44,7 @@ def _no_scheme(text: str) -> Exception:
 
 
 class UrlQuery(Query):
-    """A page to fetch, and how to give it (spec.md, URL fetch)."""
+    """A page to fetch, and the form of the response."""
 
     url: Annotated[
         str,
@@ -71,29 +67,29 @@ class UrlQuery(Query):
 
 
 class UrlConfig(TypedDict):
-    """How a page was asked for, and what it is."""
+    """The request for a page, and the format of the page."""
 
     asked: NotRequired[str]
-    """The URL that was asked for, as browsers write it."""
+    """The requested URL, normalised."""
     url: str
-    """Where it came from in the end, after all redirects."""
+    """The URL of the page after all redirects."""
     method: str
     response_type: ResponseType
     content_type: str | None
     encoding: str
-    """The charset that its bytes were read as, in lower case; `base64` where they are no text."""
+    """The charset that its bytes were decoded with, in lower case; `base64` if they are no text."""
     truncated: NotRequired[bool]
-    """Whether the connection broke, or the compressed data ended, before the page was whole."""
+    """Whether the connection or the compressed data ended before the page was complete."""
 
 
 class UrlPage(TypedDict):
     """The whole record."""
 
     data: str
-    """The page's text as it came, or as Markdown; the base64 of what is no text."""
+    """The page's text, or its Markdown; base64 if the page is no text."""
     status: int
     headers: dict[str, str]
-    """The upstream's; names in lower case, repeated ones joined with commas."""
+    """The upstream's, by names in lower case; values of repeated headers are joined with commas."""
     config: UrlConfig
 
 
@@ -101,7 +97,7 @@ MARKDOWN_TYPE = "text/html; charset=utf-8"
 
 
 def markdown(record: Record) -> PlainText | None:
-    """Markdown goes out as it is (spec.md, URL-fetch result); what else there is to tell stands in headers."""
+    """The text response to a record of Markdown, with its other values in headers; None for a full page."""
     if record["config"]["response_type"] != "markdown":
         return None
     headers = {"x-upstream-status": str(record["status"])}

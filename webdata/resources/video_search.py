@@ -1,4 +1,4 @@
-"""Video search (spec.md, video response): a web search in videos."""
+"""Video search: the resource of `/v1/video`."""
 
 from webdata.resources import Resource
 from webdata.resources.web_search import WebQuery

@@ -1,4 +1,4 @@
-"""Web search: the query, which Bing's and video search share in part, and the resource."""
+"""Web search: the resource of `/v1/search`, and the query, which video search uses and Bing's extends."""
 
 from typing import Annotated, Literal
 

@@ -34,6 +34,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
     WebdataError,
 )
+from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -41,7 +42,7 @@ from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
 from webdata.pages import blocked
-from webdata.pipelines.envelope import Found
+from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 
 TOO_MANY_REQUESTS = 429
@@ -198,7 +199,7 @@ class EngineSpider(Spider):
         if not Fetch.of(response).judged:
             self.check(response)
 
-    async def found(self, response: Response, query: Query) -> Found:
+    async def parsed(self, response: Response, query: Query) -> ParsedPage:
         """What the response holds for the query; raises FetchError."""
         self.judge(response)
         try:
@@ -207,18 +208,17 @@ class EngineSpider(Spider):
             self.report_layout(response, error.reason)
             raise
         seconds = monotonic() - Fetch.of(response).run.start()
-        return Found(
-            page, query, seconds, self.outcome(page, query), self.resource_of(query).envelope, self.partial(response)
-        )
+        outcome, resource = self.outcome(as_record(page), query), self.resource_of(query)
+        return ParsedPage(page, query, seconds, outcome, resource.envelope, self.partial(response))
 
-    async def answer(self, response: Response, query: Query) -> tuple[Found, Response]:
+    async def answer(self, response: Response, query: Query) -> tuple[ParsedPage, Response]:
         """What a query's first page holds, and that page.
 
         The query is run again where that may be better the next time. Raises FetchError; results that do not answer
         the query are given where no better ones come.
         """
         try:
-            found = await self.found(response, query)
+            found = await self.parsed(response, query)
         except UpstreamError as error:
             again = await self.run_again(response, query, error)
             if again is None:
@@ -279,10 +279,10 @@ class EngineSpider(Spider):
             return self.failure(error, row)
         return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
 
-    async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[Found | Failure]:
+    async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[ParsedPage | Failure]:
         """The one end of a batch's query that was answered."""
         assert self.batch
-        end: Found | Failure
+        end: ParsedPage | Failure
         try:
             end, _ = await self.answer(response, query)
             if end.outcome is Outcome.DEGRADED:

@@ -14,7 +14,7 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import bing_web
-from webdata.pipelines.envelope import Found
+from webdata.pipelines.envelope import ParsedPage
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
@@ -48,10 +48,10 @@ class BingWebSpider(EngineSpider):
     def request(self, query: BingQuery) -> Request:
         return request(query, market(query), country(query))
 
-    async def found(self, response: Response, query: Any) -> Found:
+    async def parsed(self, response: Response, query: Any) -> ParsedPage:
         """The response's record, whose outcome is that of the whole page, with at most `query.size` results."""
-        found = await super().found(response, query)
-        return replace(found, page={**found.page, "results": found.page["results"][: query.size]})
+        parsed = await super().parsed(response, query)
+        return replace(parsed, page={**parsed.page, "results": parsed.page["results"][: query.size]})
 
     async def parse(self, response: Response, query: BingQuery) -> AsyncIterator[Record]:
         yield await self.verified(response, query)

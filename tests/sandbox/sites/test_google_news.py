@@ -182,7 +182,9 @@ def test_other_pages_are_errors(path, method, status):
 
 def test_the_reply_to_a_call_is_guarded_json():
     """The reply to a call begins with the guard that prevents its execution as a script."""
-    reply = ask("/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call_body([articles.Signed("x", 1, "y")]))
+    reply = ask(
+        "/_/DotsSplashUi/data/batchexecute", method="POST", body=articles.call_body([articles.Signed("x", 1, "y")])
+    )
     guard, _, text = reply.body.decode().partition("\n\n")
     assert guard == ")]}'"
     assert json.loads(text)[0] == ["wrb.fr", "Fbv4je", None, None, None, None, "1"]
