@@ -5,7 +5,7 @@ import zlib
 
 import brotli
 import pytest
-import zstandard
+from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ PACKED = {
     "deflate": zlib.compress(TEXT),
     "DEFLATE ": raw(TEXT),
     "br": brotli.compress(TEXT, quality=3),
-    "zstd": zstandard.compress(TEXT),
+    "zstd": zstd.compress(TEXT),
     "identity": TEXT,
     "gzip, deflate": zlib.compress(gzip.compress(TEXT)),
 }
@@ -67,6 +67,15 @@ def test_an_encoding_that_is_not_known():
     """An encoding that is not known is a failure of the upstream."""
     with pytest.raises(UpstreamError):
         decompressed(b"x", "pack200-gzip", MUCH)
+
+
+def test_the_layers_of_a_body_are_bounded():
+    """Three encodings are read, a fourth is an error; `identity` is none."""
+    body = gzip.compress(gzip.compress(gzip.compress(b"text")))
+    assert decompressed(body, "gzip, identity, gzip, gzip", MUCH) == b"text"
+    with pytest.raises(UpstreamError, match="sent in 4 encodings: at most 3 are read") as caught:
+        decompressed(gzip.compress(body), "gzip, gzip, gzip, gzip", MUCH)
+    assert caught.value.kind == "content_encoding"
 
 
 @settings(deadline=None)

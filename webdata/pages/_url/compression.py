@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 DECOMPRESSED = "decompressed"
 """The flag of a response whose body is plain already, whatever its headers say."""
+LAYERS = 3
+"""Encodings that one body may have: each layer is decompressed up to the limit."""
 CHUNK = 64 * 1024
 """Bytes that are made plain at a time."""
 
@@ -47,19 +49,19 @@ def plain(body: bytes, content_encoding: str, limit: int) -> Plain:
     for one that is of none of the encodings that its header names (kind `content_encoding`), or cut off at once (kind
     `truncated`).
     """
+    names = [part.strip().lower() for part in content_encoding.split(",")]
+    layers = [name for name in names if name not in ("", "identity", "none")]
+    if len(layers) > LAYERS:
+        raise UpstreamError(
+            f"the page is sent in {len(layers)} encodings: at most {LAYERS} are read", "content_encoding"
+        )
     whole = True
-    for name in reversed([part.strip().lower() for part in content_encoding.split(",")]):
-        if name not in ("", "identity", "none"):
-            body, unbroken = _plain(body, _reader(name), limit)
-            whole = whole and unbroken
+    for name in reversed(layers):
+        if name not in READERS:
+            raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
+        body, complete = _plain(body, READERS[name], limit)
+        whole = whole and complete
     return Plain(body, whole)
-
-
-def _reader(name: str) -> Callable[[bytes], Chunks]:
-    reader = READERS.get(name)
-    if reader is None:
-        raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
-    return reader
 
 
 def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:

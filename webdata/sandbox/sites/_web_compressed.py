@@ -4,15 +4,20 @@ Bombs repeat what a compressor writes for one block of zeros, so that none takes
 """
 
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import brotli
-import zstandard
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
 from webdata.sandbox.sites._web_pages import Trial, article_markup
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 BOMB_BYTES = 1 << 30
 BLOCK = 1 << 20
@@ -35,7 +40,7 @@ def raw_deflated(data: bytes) -> bytes:
 
 def zstandard_streamed(data: bytes) -> bytes:
     """A frame that does not tell the size of what is in it."""
-    packer = zstandard.ZstdCompressor().compressobj()
+    packer = zstd.ZstdCompressor()
     return packer.compress(data) + packer.flush()
 
 
