@@ -27,11 +27,11 @@ def test_the_check_knows_good_pages_from_bad_ones(captures):
         body = (captures / "bing" / row["file"]).read_bytes()
         q = bing_web.shown_query(body)
         try:
-            results = bing_web.record(body, BingQuery(q=q))["results"]
+            page = bing_web.record(body, BingQuery(q=q))
         except FetchError:
             continue
-        if results:
-            judged[row["file"]] = bing_web.answers(results, q), row["expect"]
+        if page["results"]:
+            judged[row["file"]] = bing_web.answers(page, q), row["expect"]
     good = [file for file, (_, expect) in judged.items() if expect == "ok"]
     assert len(good) > 20
     assert [file for file, (answers_it, expect) in judged.items() if answers_it is not (expect == "ok")] == []

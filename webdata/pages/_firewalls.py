@@ -12,7 +12,8 @@ LONGEST = 200_000
 """Bytes; no challenge is longer, and a page beyond it is never searched."""
 SCREEN = 2500
 """Characters of text; what shows more than a screen of it is a page."""
-TITLE_WITHIN = 10_000
+TITLE_WITHIN = 20_000
+"""Bytes; a site's own challenge may have its styles before the title."""
 
 HEADERS = {
     "cf-mitigated": ("javascript", re.compile("challenge")),
@@ -78,6 +79,9 @@ Kasada, Sucuri, F5, CloudFront, Vercel and Reddit, in this order. The words of e
 have none, and for words alone a page is searched fifty times as fast."""
 FOUND = tuple((kind, words, re.compile(mark)) for kind, words, mark in MARKS)
 
+CLOUDFLARE_OPTIONS = re.compile(rb"<script[^<>]*+>\s*+\(function\(\)\s?\{\s*+window\._cf_chl_opt\s?=")
+"""The script of Cloudflare's challenge. Under the title of a challenge it decides, however long the page is: a site's
+own challenge may repeat its message in ten languages."""
 DENIED_WORDS = (b"cf-error-", b"/cdn-cgi/styles/", b"to restrict access")
 DENIED = re.compile(
     rb"\bcf-error-(?:details|code|overview)\b|/cdn-cgi/styles/cf\.(?:errors\.)?css"
@@ -100,7 +104,7 @@ TITLE = re.compile(rb"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 HEADING = re.compile(rb"<h1[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 
 CODE = ((b"<script", b"</script"), (b"<style", b"</style"), (b"<!--", b"-->"))
-TAG = re.compile(rb"<[^<>]{0,5000}>")
+TAG = re.compile(rb"<[^<>]*+>")
 
 
 def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str, str] | None:
@@ -111,6 +115,9 @@ def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str,
     for name, (kind, value) in HEADERS.items():
         if value.search(headers.get(name, "")):
             return kind, f"the firewall's header {name}"
+    titled = _titled(body)
+    if titled and CLOUDFLARE_OPTIONS.search(body):
+        return titled, "the title and the script of Cloudflare's challenge"
     found = _marked(status, body) if len(body) < LONGEST else None
     return found if found and len(text(body)) < SCREEN else None
 
@@ -121,12 +128,18 @@ def _marked(status: int, body: bytes) -> tuple[str, str] | None:
         return marked, "a firewall's challenge and nothing to read"
     if status < 500 and _has(body, DENIED_WORDS) and DENIED.search(body):
         return "denied", "a firewall's denial and nothing to read"
+    titled = _titled(body)
+    return (titled, "the title of a firewall's page and nothing to read") if titled else None
+
+
+def _titled(body: bytes) -> str | None:
+    """The kind of the obstacle that the title, or else the first heading, names."""
     for heading in (TITLE, HEADING):
         found = heading.search(body[:TITLE_WITHIN])
         title = html.unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
         kind = next((kind for kind, words in TITLES if words.search(title)), None)
         if kind:
-            return kind, "the title of a firewall's page and nothing to read"
+            return kind
     return None
 
 

@@ -5,7 +5,8 @@ results answer the query at all: Bing sends others to clients that it takes for 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from selectolax.lexbor import LexborNode
 
@@ -63,11 +64,10 @@ def record(body: bytes, query: BingQuery) -> BingPage:
     return _page(root, entries)
 
 
-def answers(results: Sequence[BingResult], q: str) -> bool:
-    """Whether the results answer the query, as far as its words tell."""
-    return _relevance.answers(
-        q, [Shown(f"{one['title']} {one['description']} {one['displayUrl']}", one["link"]) for one in results]
-    )
+def answers(page: Mapping[str, Any], q: str) -> bool:
+    """Whether the results of a record answer the query; Bing sends no ads to a client that it takes for a robot."""
+    shown = [Shown(f"{one['title']} {one['description']} {one['displayUrl']}", one["link"]) for one in page["results"]]
+    return bool(page["ads"] or page["shoppingAds"]) or _relevance.answers(q, shown)
 
 
 def shown_query(body: bytes) -> str | None:

@@ -30,7 +30,8 @@ IMAGES = (b'id="islrg"', b"data-lpage", b"rg_meta", b"/imgres?")
 """The column and the tiles of Google's pages of images."""
 FEED = (b"<rss", b"<feed")
 """How a feed begins, whose headlines may speak of anything."""
-FEED_WITHIN = 1024
+OPENING_TAGS = 1024
+"""Bytes in which a feed names itself, and a page its base address."""
 DATA = (b"{", b"[")
 """How JSON begins, whose words are as little an obstacle as those of a feed."""
 
@@ -41,6 +42,7 @@ ENABLE_SCRIPTS = b"/httpservice/retry/enablejs"
 CHALLENGE = (b"emsg=SG_REL", b"SG_SS", b"knitsail")
 CONSENT = (b"https://consent.google.", b"https://consent.youtube.")
 CONSENT_FORM = re.compile(rb"""=["']?https://consent\.(?:google|youtube)\.[a-z.]{2,6}/(?:save|s)\b""")
+CONSENT_BASE = re.compile(rb"""<base\s+href\s*=\s*["']?https://consent\.(?:google|youtube)\.""")
 UNUSUAL_TRAFFIC = re.compile(
     "unusual traffic|ungewöhnlichen datenverkehr|trafic (?:exceptionnel|inhabituel)|tráfico inusual"
     "|traffico insolito|tráfego incomum|ongebruikelijk verkeer|необычный трафик|nietypowy ruch"
@@ -114,7 +116,7 @@ class Seen:
     @cached_property
     def has_results(self) -> bool:
         marks = (BING_RESULTS, *CONTENT, *IMAGES, *EBAY_LIST)
-        return any(mark in self.body for mark in marks) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
+        return any(mark in self.body for mark in marks) or any(mark in self.body[:OPENING_TAGS] for mark in FEED)
 
     @cached_property
     def has_content(self) -> bool:
@@ -174,7 +176,11 @@ def captcha_form(seen: Seen) -> Block | None:
 def consent_form(seen: Seen) -> Block | None:
     """The consent page; the same form in a dialog over results is none."""
     named = seen.may_be_shell and any(host in seen.body for host in CONSENT)
-    if named and CONSENT_FORM.search(seen.body) and not seen.has_content:
+    if (
+        (named or CONSENT_BASE.search(seen.body[:OPENING_TAGS]))
+        and CONSENT_FORM.search(seen.body)
+        and not seen.has_content
+    ):
         return Block("consent", "a consent form and no results")
     return None
 
