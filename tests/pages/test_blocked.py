@@ -55,6 +55,13 @@ def test_a_consent_dialog_over_results_is_no_obstacle():
     assert (kind(RESULTS + CONSENT_DIALOG), kind(CONSENT_DIALOG)) == (None, "consent")
 
 
+def test_a_consent_page_is_known_by_its_base_address_at_any_length():
+    """The page of 2026 has 600 KB of scripts; its base address is the host of consent pages."""
+    page = CONSENT_DIALOG + b"<script>" + b" " * 300_000
+    assert kind(b'<html><base href="https://consent.google.com/">' + page) == "consent"
+    assert kind(b'<html><base href="https://www.google.com/">' + page) is None
+
+
 def test_the_shell_that_asks_for_scripts_is_told_from_results_that_name_the_same_address():
     """Result pages carry the refresh for browsers without JavaScript too."""
     assert (kind(SHELL), kind(SHELL + RESULTS)) == ("javascript", None)

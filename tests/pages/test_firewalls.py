@@ -109,6 +109,19 @@ def test_a_bare_refusal_is_a_block_and_an_error_page_is_a_page(status):
     )
 
 
+def test_a_challenge_in_many_languages_is_a_block():
+    """The title and the script of Cloudflare's challenge decide together, however much text the site adds."""
+    title = b"<title>Just a moment...</title>"
+    script = b"<script nonce=x>(function(){window._cf_chl_opt = {cvId: '3'}</script>"
+    assert kind(title + script + PROSE * 100) == "javascript"
+    assert kind(title + PROSE) is kind(script + PROSE) is None
+
+
+def test_a_picture_in_an_attribute_is_no_text():
+    """The address of a picture may hold the whole picture (RFC 2397)."""
+    assert kind(SCRIPT + b'<img src="data:image/png;base64,' + b"A" * 50_000 + b'">') == "javascript"
+
+
 def test_an_error_of_the_site_behind_cloudflare_is_none():
     """Cloudflare's page for a server that is down is not a denial."""
     assert kind(b'<div id="cf-error-details">Web server is down. Error code 521</div>', 521) is None

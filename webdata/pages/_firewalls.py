@@ -118,17 +118,16 @@ def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str,
     titled = _titled(body)
     if titled and CLOUDFLARE_OPTIONS.search(body):
         return titled, "the title and the script of Cloudflare's challenge"
-    found = _marked(status, body) if len(body) < LONGEST else None
+    found = _marked(status, body, titled) if len(body) < LONGEST else None
     return found if found and len(text(body)) < SCREEN else None
 
 
-def _marked(status: int, body: bytes) -> tuple[str, str] | None:
+def _marked(status: int, body: bytes, titled: str | None) -> tuple[str, str] | None:
     marked = next((kind for kind, words, mark in FOUND if _has(body, words) and mark.search(body)), None)
     if marked:
         return marked, "a firewall's challenge and nothing to read"
     if status < 500 and _has(body, DENIED_WORDS) and DENIED.search(body):
         return "denied", "a firewall's denial and nothing to read"
-    titled = _titled(body)
     return (titled, "the title of a firewall's page and nothing to read") if titled else None
 
 

@@ -52,9 +52,7 @@ def plain(body: bytes, content_encoding: str, limit: int) -> Plain:
     names = [part.strip().lower() for part in content_encoding.split(",")]
     layers = [name for name in names if name not in ("", "identity", "none")]
     if len(layers) > LAYERS:
-        raise UpstreamError(
-            f"the page is sent in {len(layers)} encodings: at most {LAYERS} are read", "content_encoding"
-        )
+        raise UpstreamError(f"the page has {len(layers)} encodings: at most {LAYERS} are read", "content_encoding")
     whole = True
     for name in reversed(layers):
         if name not in READERS:
