@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._amazon.walk import lines
+from webdata.pages._amazon.text import lines
 
 UNSEEN = '[class*="offscreen"], .aok-hidden, .a-popover-preload, [aria-hidden="true"]'
 """What is there for screen readers only, or for nobody yet."""

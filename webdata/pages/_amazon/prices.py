@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._amazon.walk import within
+from webdata.pages._amazon.text import within
 from webdata.pages._elements import attribute, visible_text
 from webdata.pages._text import Price, folded, number
 from webdata.pages._text import price as first_price

@@ -8,7 +8,7 @@ import re
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._amazon.walk import within
+from webdata.pages._amazon.text import within
 from webdata.pages._elements import attribute, visible_text
 from webdata.pages._text import clean, count, rating
 
