@@ -14,7 +14,7 @@ from webdata.resources.bing_search import BingQuery
 
 
 def answered(q: str, *texts: str, link: str = "https://a.example/") -> bool:
-    """Whether results with these texts answer the query; each text is repeated, so that they are enough to be judged."""
+    """Whether results with these texts answer the query; each text is repeated, to have enough of them."""
     return answers(q, [Result(text, link) for text in texts * 3])
 
 

@@ -66,10 +66,8 @@ def record(body: bytes, query: BingQuery) -> BingPage:
 
 def answers(page: Mapping[str, Any], q: str) -> bool:
     """Whether the results of a record answer the query; Bing sends no ads to a client that it takes for a robot."""
-    results = [
-        Result(f"{one['title']} {one['description']} {one['displayUrl']}", one["link"]) for one in page["results"]
-    ]
-    return bool(page["ads"] or page["shoppingAds"]) or _relevance.answers(q, results)
+    rows = [Result(f"{row['title']} {row['description']} {row['displayUrl']}", row["link"]) for row in page["results"]]
+    return bool(page["ads"] or page["shoppingAds"]) or _relevance.answers(q, rows)
 
 
 def shown_query(body: bytes) -> str | None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError
-from webdata.pages._scholar.refusals import refusal, seconds_told
+from webdata.pages._scholar.refusals import refusal, retry_seconds
 
 BUDGET = {"error": "Rate limit exceeded", "message": "Insufficient budget.", "retryAfter": 3600}
 KEY = {"error": "Unauthorized", "message": "Invalid or missing API key"}
@@ -59,8 +59,8 @@ def test_a_long_page_is_no_refusal():
 
 def test_the_seconds_of_a_refusal():
     """A refusal tells when to come back, or does not."""
-    assert seconds_told(orjson.dumps(BUDGET)) == 3600
-    assert [seconds_told(body) for body in (b"", b"[]", b'{"retryAfter": -1}', b'{"retryAfter": "soon"}')] == [0] * 4
+    assert retry_seconds(orjson.dumps(BUDGET)) == 3600
+    assert [retry_seconds(body) for body in (b"", b"[]", b'{"retryAfter": -1}', b'{"retryAfter": "soon"}')] == [0] * 4
 
 
 @given(st.integers(100, 599), st.binary() | st.text().map(str.encode))
