@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml.html import fromstring
 
-from webdata.pages._url.bounds import beyond, even, plain
+from webdata.pages._url.bounds import bound_tables, is_too_large, plain_text
 from webdata.pages._url.markdown import markdown
 
 URL = "https://example.com/"
@@ -54,14 +54,14 @@ def test_hostile_pages(html):
 @given(st.text("<>/=\"' abp!-&;\n", max_size=200))
 def test_text_of_anything(text):
     """The plain text of anything is text that ends in one line end, without the tags of a page."""
-    found = plain(text)
+    found = plain_text(text)
     assert found.endswith("\n")
     assert "<p>" not in found
 
 
 def test_what_people_write_is_taken_apart():
     """A table as large as the largest real pages is none that is too much."""
-    assert not beyond("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")
+    assert not is_too_large("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")
 
 
 def test_tables_of_holes():
@@ -69,6 +69,6 @@ def test_tables_of_holes():
     holes = fromstring("<table>" + "<tr><td>a" * 1000 + "<tr>" + "<td>b" * 500 + "</table>")
     full = fromstring("<table>" + "<tr><td>a<td rowspan=2>b" * 30_000 + "</table>")
     for table in (holes, full):
-        even(table)
+        bound_tables(table)
     assert (holes.get("role"), full.get("role")) == ("presentation", None)
     assert full.find(".//td[@rowspan]") is not None

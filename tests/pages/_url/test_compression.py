@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import UpstreamError
-from webdata.pages._url.compression import READERS, decompressed, plain
+from webdata.pages._url.compression import READERS, decompressed
 
 TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))
 MUCH = 10_000_000
@@ -36,14 +36,14 @@ PACKED = {
 @pytest.mark.parametrize("name", PACKED)
 def test_every_encoding(name):
     """Each encoding, and one upon another, gives the body."""
-    assert decompressed(PACKED[name], name, MUCH) == TEXT
+    assert decompressed(PACKED[name], name, MUCH).body == TEXT
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "DEFLATE ", "br", "zstd"])
 def test_a_cut_body(name, caplog):
     """Of a body that was cut there is what came, and the log tells it."""
     caplog.set_level("INFO")
-    got = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH)
+    got = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH).body
     assert TEXT.startswith(got)
     if name != "zstd":
         assert len(got) > 1000
@@ -60,7 +60,7 @@ def test_bombs(name):
 
 def test_members():
     """Gzip members stand one behind another."""
-    assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH) == b"ab"
+    assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH).body == b"ab"
 
 
 def test_an_encoding_that_is_not_known():
@@ -72,7 +72,7 @@ def test_an_encoding_that_is_not_known():
 def test_the_layers_of_a_body_are_bounded():
     """Three encodings are read, a fourth is an error; `identity` is none."""
     body = gzip.compress(gzip.compress(gzip.compress(b"text")))
-    assert decompressed(body, "gzip, identity, gzip, gzip", MUCH) == b"text"
+    assert decompressed(body, "gzip, identity, gzip, gzip", MUCH).body == b"text"
     with pytest.raises(UpstreamError, match="has 4 encodings: at most 3 are read") as caught:
         decompressed(gzip.compress(body), "gzip, gzip, gzip, gzip", MUCH)
     assert caught.value.kind == "content_encoding"
@@ -83,7 +83,7 @@ def test_the_layers_of_a_body_are_bounded():
 def test_any_bytes(body, name):
     """Any bytes give a body, or a failure of the upstream."""
     try:
-        assert isinstance(decompressed(body, name, 1_000_000), bytes)
+        assert isinstance(decompressed(body, name, 1_000_000).body, bytes)
     except UpstreamError as error:
         assert error.kind in ("content_encoding", "too_large", "truncated")  # noqa: PT017  both ends are right
 
@@ -95,7 +95,7 @@ def test_real_bodies(captures):
         name = file.stem.removeprefix("compressed-html-").replace("-", ", ").replace("rawdeflate", "deflate")
         name = "zstd" if "zstd" in name else name.replace("zlibdeflate", "deflate")
         truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.html").read_bytes()
-        got = decompressed(file.read_bytes(), name, MUCH).replace(b"`deflate'", b"`gzip'")
+        got = decompressed(file.read_bytes(), name, MUCH).body.replace(b"`deflate'", b"`gzip'")
         assert got == truth, file.name
 
 
@@ -104,4 +104,4 @@ def test_a_real_body_that_was_cut(captures):
     """Of a real gzip body without its end there is all that came; its truth is written as Latin-1."""
     body = (captures / "fetch" / "compressed-unexpected-eof.gz").read_bytes()
     truth = (captures / "fetch" / "truth" / "compressed-unexpected-eof.truth.txt").read_text()
-    assert plain(body, "gzip", MUCH) == (truth.encode("latin-1"), False)
+    assert decompressed(body, "gzip", MUCH) == (truth.encode("latin-1"), False)
