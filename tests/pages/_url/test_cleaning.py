@@ -1,4 +1,4 @@
-"""What is taken out of a page, and what is not."""
+"""The removal of chrome from a page."""
 
 import pytest
 
@@ -23,8 +23,8 @@ SAID = "I had the same on two machines of mine, and what helped was to take the 
         ("<picture><source srcset=b.webp><img src='/s.jpg' alt=pic></picture>", "![pic]"),
     ],
 )
-def test_what_stays(within, html, expected):
-    """Parts of tables, details and figures, titled lists of links, remarks and what a page builder wraps stay."""
+def test_content_is_not_removed(within, html, expected):
+    """Parts of tables, details and figures, titled lists of links, remarks and wrappers of page builders are content."""
     assert expected in within(html)
 
 
@@ -40,13 +40,13 @@ def test_what_stays(within, html, expected):
         "<div class='site-footer'>Chrome</div>",
     ],
 )
-def test_what_goes(within, html):
-    """Lists of other pages go with their headings, and so do widgets, asides with links and advertisements."""
+def test_chrome_is_removed(within, html):
+    """Lists of other pages with their headings, widgets, asides with links and advertisements are chrome."""
     assert within(html) == ""
 
 
-def test_comments_on_an_article(read):
-    """Comments go where an article is left without them."""
+def test_comments_on_an_article_are_removed(read):
+    """Comments are removed if an article remains without them."""
     text = read(f"<body><div><p>{SAID * 9}</p></div><div id=comments><div class=comment><p>I agree. {SAID}</p></div>")
     assert "I agree" not in text
     assert SAID.strip() in text
@@ -60,6 +60,6 @@ def test_comments_on_an_article(read):
         f"<div itemtype='https://schema.org/QAPage'><p>{SAID * 9}</p><div class=comments><p>So. {SAID}</div></div>",
     ],
 )
-def test_answers(read, html):
-    """Answers stay, whatever they are called: of a short question, and of one that says what it is."""
+def test_answers_are_not_removed(read, html):
+    """Answers are content with any class name: below a short question, and on a page with the type of one."""
     assert "So. I had the same" in read(f"<body><h1>Question</h1>{html}")

@@ -1,4 +1,4 @@
-"""Bodies made plain: each encoding, several, cut ones, bombs and ones that are none."""
+"""Decompression: each encoding, several layers, truncated bodies, bombs and wrong encodings."""
 
 import gzip
 import zlib
@@ -34,14 +34,14 @@ PACKED = {
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_every_encoding(name):
-    """Each encoding, and one upon another, gives the body."""
+def test_every_encoding_is_decompressed(name):
+    """Each encoding, and two of them in layers, give the body."""
     assert decompressed(PACKED[name], name, MUCH).body == TEXT
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "DEFLATE ", "br", "zstd"])
-def test_a_cut_body(name, caplog):
-    """Of a body that was cut there is what came, and the log tells it."""
+def test_a_truncated_body_is_decompressed_as_far_as_possible(name, caplog):
+    """A truncated body gives its beginning, which is logged."""
     caplog.set_level("INFO")
     got = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH).body
     assert TEXT.startswith(got)
@@ -51,26 +51,26 @@ def test_a_cut_body(name, caplog):
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
-def test_bombs(name):
-    """A body that grows beyond the limit is stopped."""
+def test_a_bomb_is_too_large(name):
+    """Decompression stops at the limit."""
     with pytest.raises(UpstreamError) as caught:
         decompressed(PACKED[name], name, 100_000)
     assert caught.value.kind == "too_large"
 
 
-def test_members():
-    """Gzip members stand one behind another."""
+def test_all_members_of_gzip_are_decompressed():
+    """A body may have several gzip members."""
     assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH).body == b"ab"
 
 
-def test_an_encoding_that_is_not_known():
-    """An encoding that is not known is a failure of the upstream."""
+def test_an_unknown_encoding_is_an_error():
+    """The error is one of the upstream."""
     with pytest.raises(UpstreamError):
         decompressed(b"x", "pack200-gzip", MUCH)
 
 
 def test_the_layers_of_a_body_are_bounded():
-    """Three encodings are read, a fourth is an error; `identity` is none."""
+    """Three encodings are decompressed, four are an error; `identity` does not count."""
     body = gzip.compress(gzip.compress(gzip.compress(b"text")))
     assert decompressed(body, "gzip, identity, gzip, gzip", MUCH).body == b"text"
     with pytest.raises(UpstreamError, match="has 4 encodings: at most 3 are read") as caught:
@@ -80,8 +80,8 @@ def test_the_layers_of_a_body_are_bounded():
 
 @settings(deadline=None)
 @given(st.binary(), st.sampled_from([*READERS]))
-def test_any_bytes(body, name):
-    """Any bytes give a body, or a failure of the upstream."""
+def test_any_bytes_give_a_body_or_an_error(body, name):
+    """Any bytes in any encoding raise no other exception."""
     try:
         assert isinstance(decompressed(body, name, 1_000_000).body, bytes)
     except UpstreamError as error:
@@ -89,8 +89,8 @@ def test_any_bytes(body, name):
 
 
 @pytest.mark.captures
-def test_real_bodies(captures):
-    """Real bodies give their truth."""
+def test_real_bodies_are_decompressed(captures):
+    """Saved bodies are decompressed as checked by hand."""
     for file in (captures / "fetch").glob("compressed-html-*.bin"):
         name = file.stem.removeprefix("compressed-html-").replace("-", ", ").replace("rawdeflate", "deflate")
         name = "zstd" if "zstd" in name else name.replace("zlibdeflate", "deflate")
@@ -100,8 +100,8 @@ def test_real_bodies(captures):
 
 
 @pytest.mark.captures
-def test_a_real_body_that_was_cut(captures):
-    """Of a real gzip body without its end there is all that came; its truth is written as Latin-1."""
+def test_a_truncated_real_body_is_decompressed_as_far_as_possible(captures):
+    """The expected text of the gzip body without its end is in Latin-1."""
     body = (captures / "fetch" / "compressed-unexpected-eof.gz").read_bytes()
     truth = (captures / "fetch" / "truth" / "compressed-unexpected-eof.truth.txt").read_text()
     assert decompressed(body, "gzip", MUCH) == (truth.encode("latin-1"), False)
