@@ -400,7 +400,7 @@ def test_pages_without_results_have_their_own_errors(body, error, kind):
 
 
 def test_the_terms_are_those_of_the_search_box_or_the_title():
-    """The search box goes before the title; a title may have no terms."""
+    """The search box is used before the title; a title may have no terms."""
     assert (
         amazon_products.shown_query(b'<input id="twotabsearchtextbox" value=" tea  pot "><title>x</title>') == "tea pot"
     )

@@ -88,7 +88,7 @@ def test_a_refusal_without_a_page_is_a_denial(status):
 
 
 def test_a_block_names_the_evidence():
-    """The reason of a block says by what it was recognised."""
+    """The reason of a block is the evidence for it."""
     assert Block("consent", "the address is Google's consent page") == block(
         200, {}, b"", "https://consent.google.com/m"
     )

@@ -11,7 +11,7 @@ three results, count as answered.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -211,12 +211,8 @@ class _Text:
 
 def _alike(one: str, other: str) -> float:
     """How many pairs of neighbouring letters two words share, from 0 to 1 (Dice's coefficient)."""
-    pairs, others = set(_pairs(one)), set(_pairs(other))
+    pairs, others = ({word[i : i + 2] for i in range(len(word) - 1)} for word in (one, other))
     return 2 * len(pairs & others) / (len(pairs) + len(others)) if pairs and others else 0.0
-
-
-def _pairs(word: str) -> Iterable[str]:
-    return (word[i : i + 2] for i in range(len(word) - 1))
 
 
 def _is_on(link: str, site: str) -> bool:

@@ -57,6 +57,7 @@ def article(work: dict[str, Any]) -> Article | None:
     names = [author["name"] for author in authors]
     year, venue, title = _year(work), _venue(work), _string(work, "display_name") or _string(work, "title") or ""
     line = byline(names, venue, year)
+    printed = Printed(*(_string(work, "biblio", key) for key in ("volume", "issue", "first_page", "last_page")))
     found: Article = {
         "title": title,
         "link": link,
@@ -64,7 +65,7 @@ def article(work: dict[str, Any]) -> Article | None:
         "description": line,
         "author": {"names": line, "authors": authors},
         "extras": _extras(work, work_id),
-        "cite": reference(names, year, title, venue, _printed(work), link),
+        "cite": reference(names, year, title, venue, printed, link),
         "year": year,
         "venue": venue,
         "abstract": abstract(work.get("abstract_inverted_index")),
@@ -106,10 +107,6 @@ def _venue(work: dict[str, Any]) -> str | None:
     return _string(place, "source", "display_name") or _string(place, "raw_source_name")
 
 
-def _printed(work: dict[str, Any]) -> Printed:
-    return Printed(*(_string(work, "biblio", key) for key in ("volume", "issue", "first_page", "last_page")))
-
-
 def _extras(work: dict[str, Any], work_id: str | None) -> ScholarExtras:
     cited = count(work, "cited_by_count")
     link = f"{CITING}{work_id.rpartition('/')[2]}" if work_id else None
@@ -125,15 +122,11 @@ def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
         best = None
     if pdf := _address(best, "pdf_url"):
         return {"link": pdf, "type": "PDF"}
-    open_pdfs = [_address(place, "pdf_url") for place in _places(work) if place.get("is_oa") is True]
+    places = [of(dict, work, "primary_location") or {}, *objects(work, "locations")]
+    open_pdfs = [_address(place, "pdf_url") for place in places if place.get("is_oa") is True]
     link = _address(work, "open_access", "oa_url")
     link = link or next(filter(None, open_pdfs), None) or _address(best, "landing_page_url")
     return {"link": link, "type": "PDF" if link in open_pdfs else "HTML"} if link else None
-
-
-def _places(work: dict[str, Any]) -> list[dict[str, Any]]:
-    first = of(dict, work, "primary_location")
-    return [*([first] if first else []), *objects(work, "locations")]
 
 
 def _string(value: Any, *path: str) -> str | None:

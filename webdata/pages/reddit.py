@@ -44,7 +44,8 @@ def record(body: bytes, query: Query) -> Record:
         case ForumCommentsQuery():
             return {"cached": False, "data": _thread(found)}
         case _:
-            return _listing(found)
+            children(found)
+            return cast(Record, completed(found))
 
 
 def shown_query(body: bytes) -> Mapping[str, str]:
@@ -61,11 +62,6 @@ def _document(body: bytes, query: Query) -> Any:
     if body.lstrip().startswith(b"<"):
         raise LayoutError("JSON or a feed")
     return things.document(body)
-
-
-def _listing(found: Any) -> Record:
-    children(found)
-    return cast(Record, completed(found))
 
 
 def _about(found: Any) -> Thing:

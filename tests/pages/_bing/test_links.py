@@ -77,7 +77,7 @@ def test_ads_link_to_a_tracker(href, paid):
 
 
 def test_bings_own_pages_are_not_elsewhere():
-    """Only an address with another host leads away."""
+    """Only an address on another host is external."""
     assert leads_away("https://a.example/")
     assert not leads_away("https://cn.bing.com/search?q=a")
     assert not leads_away(None)

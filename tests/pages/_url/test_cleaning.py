@@ -4,7 +4,7 @@ import pytest
 
 FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
 CELLS = "".join(f"<td><a href='/{number}'>{number}</a>" for number in range(5))
-SAID = "I had the same on two machines of mine, and what helped was to take the newer one of both and wait. "
+NOTE = "I had the same on two machines of mine, and what helped was to take the newer one of both and wait. "
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ SAID = "I had the same on two machines of mine, and what helped was to take the 
     ],
 )
 def test_content_is_not_removed(within, html, expected):
-    """Parts of tables, details and figures, titled lists of links, remarks and wrappers of page builders are content."""
+    """Parts of tables, details and figures, titled lists of links, remarks and page builders' wrappers are content."""
     assert expected in within(html)
 
 
@@ -47,17 +47,17 @@ def test_chrome_is_removed(within, html):
 
 def test_comments_on_an_article_are_removed(read):
     """Comments are removed if an article remains without them."""
-    text = read(f"<body><div><p>{SAID * 9}</p></div><div id=comments><div class=comment><p>I agree. {SAID}</p></div>")
+    text = read(f"<body><div><p>{NOTE * 9}</p></div><div id=comments><div class=comment><p>I agree. {NOTE}</p></div>")
     assert "I agree" not in text
-    assert SAID.strip() in text
+    assert NOTE.strip() in text
 
 
 @pytest.mark.parametrize(
     "html",
     [
-        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
-        f"<div class=question>{SAID * 9}</div><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
-        f"<div itemtype='https://schema.org/QAPage'><p>{SAID * 9}</p><div class=comments><p>So. {SAID}</div></div>",
+        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
+        f"<div class=question>{NOTE * 9}</div><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
+        f"<div itemtype='https://schema.org/QAPage'><p>{NOTE * 9}</p><div class=comments><p>So. {NOTE}</div></div>",
     ],
 )
 def test_answers_are_not_removed(read, html):

@@ -47,7 +47,7 @@ def test_a_wrong_declaration_is_ignored():
 
 
 def test_a_byte_order_mark_is_used_first():
-    """A byte-order mark goes before the header, and is no part of the text."""
+    """A byte-order mark overrides the header, and is no part of the text."""
     assert decoded(b"\xef\xbb\xbfx\xc3\xbc", "text/html; charset=koi8-r") == ("xü", "utf-8")
     assert decoded("\ufeffxü".encode("utf-16-be"), None) == ("xü", "utf-16be")
 

@@ -56,14 +56,14 @@ def test_chrome_after_an_article_is_removed(after, html):
 
 def test_links_before_an_article_are_removed(read):
     """A line of links before the text is removed; a date and a place are not."""
-    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+    text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "
     html = f"<h1>T</h1><p><a href='/n'>News</a> / <a href='/c'>City</a></p><p>Lisbon, May 4</p><p>{text * 9}</p>"
     assert read(f"<article>{html}</article>").startswith("# T\n\nLisbon, May 4\n\nA sentence")
 
 
 def test_the_canonical_host_is_the_sites(read):
     """Links to the canonical host of a saved page are links to its site."""
-    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+    text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "
     html = f"<p>{text * 9}</p><p><a href='https://www.home.example/2'>Other page</a></p>"
     assert "Other page" in read(html)
     assert "Other page" not in read(f"<link rel=canonical href='https://home.example/1'>{html}")

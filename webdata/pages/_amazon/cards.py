@@ -44,17 +44,13 @@ def cards(root: LexborNode) -> list[LexborNode]:
 
 def asin(card: LexborNode) -> str | None:
     """The product's number: the card's own, else that of the page that it links to."""
-    return _own_asin(card) or next(filter(None, map(_asin_of_link, card.css("a[href]"))), None)
+    paths = (PRODUCT_PATH.search(attribute(link, "href")) for link in card.css("a[href]"))
+    return _own_asin(card) or next((found[1] for found in paths if found), None)
 
 
 def _own_asin(card: LexborNode) -> str | None:
     own = attribute(card, "data-asin").strip()
     return own if ASIN.fullmatch(own) else None
-
-
-def _asin_of_link(link: LexborNode) -> str | None:
-    found = PRODUCT_PATH.search(attribute(link, "href"))
-    return found.group(1) if found else None
 
 
 def heading(card: LexborNode) -> LexborNode | None:

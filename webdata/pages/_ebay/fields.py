@@ -127,14 +127,13 @@ def _first(card: Card, selectors: Sequence[str]) -> list[LexborNode]:
 def rows(card: Card) -> list[str]:
     """The lines below the title but the price and links to other pages; an auction may have a second price."""
     elsewhere = (*card.prices[:1], *card.node.css(LEFT_OUT))
-    left_out = {around.mem_id for node in elsewhere for around in _up_to(card.node, node)}
+    left_out = {
+        around.mem_id
+        for node in elsewhere
+        for around in takewhile(lambda around: around.mem_id != card.node.mem_id, ancestry(node))
+    }
     lines = (line(node) for node in card.node.css(card.layout.rows) if node.mem_id not in left_out)
     return list(dict.fromkeys(filter(None, lines)))
-
-
-def _up_to(top: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
-    """An element and its ancestors below another."""
-    return takewhile(lambda around: around.mem_id != top.mem_id, ancestry(node))
 
 
 def captions(card: Card) -> list[str]:

@@ -97,10 +97,5 @@ def _objects(found: Any) -> Iterator[Thing]:
         if depth > DEEPEST:
             raise LayoutError("a thread that ends")
         yield from (value for value in level if isinstance(value, dict))
-        level = [inner for value in level for inner in _inside(value)]
-
-
-def _inside(value: Any) -> list[Any]:
-    """The objects and arrays directly in an object or an array."""
-    within = value.values() if isinstance(value, dict) else value
-    return [inner for inner in within if isinstance(inner, CONTAINERS)]
+        values = (inner for value in level for inner in (value.values() if isinstance(value, dict) else value))
+        level = [value for value in values if isinstance(value, CONTAINERS)]

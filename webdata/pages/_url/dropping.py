@@ -41,13 +41,13 @@ def _runs(elements: list[HtmlElement]) -> Iterator[list[HtmlElement]]:
 def _move(run: list[HtmlElement], aside: HtmlElement) -> None:
     around, before = run[0].getparent(), run[0].getprevious()
     assert around is not None  # or it would not be among the outermost
-    behind = "".join(element.tail or "" for element in run)
+    text = "".join(element.tail or "" for element in run)
     for element in run:
         element.tail = None
         aside.append(element)
-    if not behind:
+    if not text:
         return
     if before is None:
-        around.text = (around.text or "") + behind
+        around.text = (around.text or "") + text
     else:
-        before.tail = (before.tail or "") + behind
+        before.tail = (before.tail or "") + text
