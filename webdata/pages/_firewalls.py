@@ -116,10 +116,12 @@ def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str,
         if value.search(headers.get(name, "")):
             return kind, f"the firewall's header {name}"
     titled = _title_kind(body)
+    found = _marked(status, body, titled) if len(body) < LONGEST else None
+    if found and len(text(body)) < SCREEN:
+        return found
     if titled and CLOUDFLARE_OPTIONS.search(body):
         return titled, "the title and the script of Cloudflare's challenge"
-    found = _marked(status, body, titled) if len(body) < LONGEST else None
-    return found if found and len(text(body)) < SCREEN else None
+    return None
 
 
 def _marked(status: int, body: bytes, titled: str | None) -> tuple[str, str] | None:

@@ -257,7 +257,7 @@ def linkedin_address(page: Page) -> Block | None:
             if address.path.startswith(LINKEDIN_CHECKPOINT):
                 return Block("captcha", "the address is LinkedIn's security check")
             if address.path.startswith(LINKEDIN_SIGN_IN):
-                return Block("login", "the address is LinkedIn's sign-in page for guests")
+                return Block("login", "the address is LinkedIn's wall for guests")
     return None
 
 

@@ -42,7 +42,7 @@ def refusal(status: int, url: str, location: str, body: bytes) -> FetchError | N
     if code in (403, 404) and reason in REASONS:
         return unreadable(reason)
     if SHELL in body and body.lstrip().startswith(b"<"):
-        return BlockedError("the phrase of a denial and no posts", "denied")
+        return BlockedError("the words of a denial and no posts", "denied")
     return _redirect_error(url, location) or _status_error(status, code)
 
 
