@@ -21,7 +21,7 @@ ENVELOPE = {"query": "teapot", "ts": 0.1, "device_region": "", "device_type": No
 
 
 def judged(body: bytes):
-    """The products of a page, or None where it is refused; they keep their schema."""
+    """The products of a page, valid by their schema, or None where it is refused."""
     try:
         page = amazon_products.record(body, ANY)
     except FetchError:
@@ -31,9 +31,9 @@ def judged(body: bytes):
 
 
 def results_page(*cards: str, title: str = "Amazon.com : teapot", bar: str = "1-16 of 300 results for") -> bytes:
-    told = f'<span data-component-type="s-result-info-bar">{bar}</span>' if bar else ""
+    info = f'<span data-component-type="s-result-info-bar">{bar}</span>' if bar else ""
     main = "".join(cards)
-    return f'<title>{title}</title><div id="search">{told}<div class="s-main-slot">{main}</div></div>'.encode()
+    return f'<title>{title}</title><div id="search">{info}<div class="s-main-slot">{main}</div></div>'.encode()
 
 
 def card(inside: str = "", *, asin: str = "B0TEAPOT01", title: str = "Kilnlane Teapot", classes: str = "") -> str:
@@ -53,7 +53,7 @@ def price(text: str, classes: str = "a-price") -> str:
 
 @pytest.fixture(scope="module")
 def truths(captures):
-    """Each hand-checked answer beside the record of its page."""
+    """Each hand-checked record beside the parsed one."""
     folder = captures / "amazon"
     answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
     return [(truth, amazon_products.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
@@ -61,7 +61,7 @@ def truths(captures):
 
 @pytest.fixture(scope="module")
 def pairs(truths):
-    """Each product that a person saw beside the one that was found at its place."""
+    """Each hand-checked product beside the parsed one at its position."""
     return [
         (truth["file"], seen, found)
         for truth, page in truths
@@ -70,7 +70,7 @@ def pairs(truths):
 
 
 @pytest.mark.captures
-def test_real_pages_list_what_a_person_sees(truths):
+def test_all_products_of_saved_pages_are_found(truths):
     """Every card of the list is found, in order, ads and repeated products included, and nothing else."""
     for truth, page in truths:
         assert [one["asin"] for one in truth["products"]] == [one["asin"] for one in page["products"]], truth["file"]
@@ -79,21 +79,21 @@ def test_real_pages_list_what_a_person_sees(truths):
 
 @pytest.mark.captures
 @pytest.mark.parametrize("field", ["rating_stars", "review_count", "is_sponsor", "prime", "bestseller", "img_url"])
-def test_real_products_are_read_as_a_person_reads_them(pairs, field):
-    """Stars, counts, pictures and marks are those that a person sees."""
+def test_saved_products_are_parsed_as_checked_by_hand(pairs, field):
+    """Stars, counts, pictures and marks are as checked by hand."""
     assert [(file, seen["asin"]) for file, seen, found in pairs if seen[field] != found[field]] == []
 
 
 @pytest.mark.captures
-def test_real_titles_are_read_without_the_label_of_an_ad(pairs):
-    """A title is what is seen, in any script."""
+def test_saved_titles_have_no_label_of_an_ad(pairs):
+    """A title is as displayed, in any script."""
     wrong = [file for file, seen, found in pairs if folded(seen["title"]) != folded(found["title"])]
     assert wrong == []
 
 
 @pytest.mark.captures
-def test_real_prices_are_what_a_buyer_pays(pairs):
-    """Prices of units, of members, of coupons and of delivery are told from the price."""
+def test_saved_prices_are_those_that_a_buyer_pays(pairs):
+    """Prices of units, for members, of coupons and of delivery are not the price."""
     wrong = [
         (seen["asin"], seen["price"], found["price"]) for _, seen, found in pairs if seen["price"] != found["price"]
     ]
@@ -101,14 +101,14 @@ def test_real_prices_are_what_a_buyer_pays(pairs):
 
 
 @pytest.mark.captures
-def test_real_cards_have_extras_where_a_person_sees_some(pairs):
+def test_saved_cards_have_extras_as_checked_by_hand(pairs):
     """Delivery, stock, offers and formats are extras; badges, authors, ratings and buttons are none."""
     assert [seen["asin"] for _, seen, found in pairs if seen["has_extras"] != bool(found["extras"])] == []
 
 
 @pytest.mark.captures
-def test_real_pages_tell_their_marketplace_and_their_query(captures, truths):
-    """Links lead to the shop that the page is from, and the terms are read from it."""
+def test_the_marketplace_and_the_query_of_saved_pages_are_recognised(captures, truths):
+    """Links are on the marketplace of the page, and the terms are in its search box."""
     shops = {truth["file"]: page["products"][0]["link"].rpartition("/dp/")[0] for truth, page in truths}
     assert shops["amz-jp-gyomu.html"] == "https://www.amazon.co.jp"
     assert shops["amz-in-pricewise.html"] == "https://www.amazon.in"
@@ -119,27 +119,27 @@ def test_real_pages_tell_their_marketplace_and_their_query(captures, truths):
 
 
 @pytest.mark.captures
-def test_real_currencies_are_those_that_are_shown(truths):
-    """Another country's currency is written out on a page, and told."""
-    shown = {truth["file"]: {one["currency"] for one in page["products"] if one["price"]} for truth, page in truths}
-    assert shown["amz-jp-gyomu.html"] == {"TWD"}
-    assert shown["amz-com-unify.html"] == {"INR"}
-    assert shown["amz-com-grmpyktn11.html"] == {"USD"}
+def test_saved_currencies_are_the_displayed_ones(truths):
+    """The currency of another country is written out on a page."""
+    found = {truth["file"]: {one["currency"] for one in page["products"] if one["price"]} for truth, page in truths}
+    assert found["amz-jp-gyomu.html"] == {"TWD"}
+    assert found["amz-com-unify.html"] == {"INR"}
+    assert found["amz-com-grmpyktn11.html"] == {"USD"}
 
 
 @pytest.mark.captures
-def test_cut_off_and_torn_pages_are_read_or_refused(captures):
-    """Whatever is missing from a page, it gives products or is refused, and is never empty by guess."""
+def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
+    """A page with missing parts gives products or an error, and no empty record without a message."""
     chance = random.Random(SEED)
     for path in sorted((captures / "amazon").glob("*.html")):
         body = path.read_bytes()
         cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(1, CUTS), 4))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        assert all(products is None or products for products in map(judged, chain(cuts, torn))), path.name
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        assert all(products is None or products for products in map(judged, chain(cuts, damaged))), path.name
 
 
 @given(st.binary(max_size=2000))
-def test_no_bytes_make_the_parser_stumble(body):
+def test_any_bytes_give_a_record_or_an_error(body):
     """Any bytes give a record or are refused."""
     judged(body)
     amazon_products.shown_query(body)
@@ -178,13 +178,13 @@ FRAGMENTS = st.sampled_from(
 
 
 @given(st.lists(FRAGMENTS, max_size=30))
-def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments):
-    """The parts of a page in any order and nesting give a record that keeps its schema, or are refused."""
+def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments):
+    """The parts of a page in any order and nesting give a valid record or an error."""
     judged("".join(fragments).encode())
 
 
-def test_deep_nesting_is_no_danger():
-    """A page nested deeper than any real one is read or refused."""
+def test_a_deeply_nested_page_gives_a_record_or_an_error():
+    """A page nested deeper than any real one is parsed or refused."""
     judged(b'<div data-component-type="s-search-result" data-asin="B0TEAPOT01"><h2>x</h2>' + b"<div>" * 20_000 + b"$1")
 
 
@@ -201,14 +201,14 @@ def test_ranks_count_within_a_kind_and_over_all():
 
 
 def test_a_number_in_a_carousel_is_no_product():
-    """What carries a product's number and is no card is left out."""
+    """An element with a product's number that is no card is left out."""
     carousel = '<div class="s-result-item" data-asin=""><h2>Shop</h2><div data-asin="B0CAROUSEL">x</div></div>'
     found = amazon_products.record(results_page(carousel, card()), ANY)["products"]
     assert [one["asin"] for one in found] == ["B0TEAPOT01"]
 
 
 def test_a_card_without_a_title_is_no_product():
-    """What cannot be named is left out, and a page of nothing else is refused."""
+    """A card without a title is left out, and a page of nothing else is refused."""
     assert len(amazon_products.record(results_page(card(), card(title="")), ANY)["products"]) == 1
     with pytest.raises(LayoutError):
         amazon_products.record(results_page(card(title="")), ANY)
@@ -222,8 +222,8 @@ def test_a_card_without_a_title_is_no_product():
         '<div data-component-type="sp-sponsored-result"></div>',
     ],
 )
-def test_an_ad_is_known_by_its_build(mark):
-    """Its link, its label or its box makes an ad, in any language."""
+def test_an_ad_is_recognised_by_its_markup(mark):
+    """An ad has a certain link, label or box, in any language."""
     assert product(mark)["is_sponsor"]
     assert not product()["is_sponsor"]
 
@@ -251,7 +251,7 @@ def test_the_advice_to_join_is_no_badge():
     ],
 )
 def test_not_every_badge_makes_a_best_seller(badge, bestseller):
-    """Badges of deals and choices are told, and are none of best sellers."""
+    """Badges of deals and choices are listed, and are not those of best sellers."""
     found = product(badge)
     assert found["bestseller"] is bestseller
     assert len(found["badges"]) == 1
@@ -279,13 +279,13 @@ FOR_MEMBERS = f"<div>{price('$0.00')}</div><div class='a-row a-color-secondary'>
     ],
 )
 def test_the_price_is_what_a_buyer_pays(inside, expected):
-    """The first price that is neither struck, nor for a unit, nor for members alone; delivery is none."""
+    """The price is the first that is neither struck, nor for a unit, nor for members only, nor for delivery."""
     found = product(inside)
     assert (found["price"], found["price_text"], found["original_price"]) == expected
 
 
 def test_a_product_called_free_is_not_free():
-    """Titles are no prices, whether the link stands in the heading or around it."""
+    """Titles are no prices, whether the link is in the heading or around it."""
     old = '<h2><a class="a-text-normal" href="/dp/B0TEAPOT01">Free</a></h2>'
     new = '<a class="a-text-normal" href="/dp/B0TEAPOT01"><h2>Free</h2></a>'
     for title in (old, new):
@@ -314,7 +314,7 @@ def test_a_mark_of_many_countries_is_the_marketplaces_own(title, text, currency)
 
 
 def test_the_marketplace_is_read_from_the_page():
-    """The page's own word counts more than the region, and less than the host that it is known to come from."""
+    """The marketplace is that of the host, else that of the page, else that of the region."""
     german = ProductQuery(q="x", region="DE")
     silent, spoken = results_page(card(), title=""), results_page(card(), title="Amazon.co.uk : x")
     linked = results_page(card('<a href="https://www.amazon.fr/gp/help">?</a>'), title="")
@@ -344,14 +344,14 @@ def icon(text: str, size: str = "mini") -> str:
         ("<span>Ships to Norway</span>", (None, None)),
     ],
 )
-def test_a_rating_is_told_as_it_is_shown(row, expected):
-    """The stars are a text, the count a whole number in any way of writing."""
+def test_a_rating_is_as_displayed(row, expected):
+    """The stars are a text, the count is a whole number in any notation."""
     found = product(f'<div data-cy="reviews-block"><div class="a-row a-size-small">{row}</div></div>')
     assert (found["rating_stars"], found["review_count"]) == expected
 
 
-def test_extras_are_lines_that_are_seen():
-    """A line for each block, each once, without what is hidden, clicked or told elsewhere."""
+def test_extras_are_the_visible_lines():
+    """There is a line for each block, each once, without hidden text, buttons and other fields."""
     inside = (
         f'<div data-cy="price-recipe"><a>{price("$5")}</a><span class="aok-offscreen">Price</span></div>'
         '<div class="a-row">FREE delivery <b>Tue</b></div><div class="a-row">FREE delivery <b>Tue</b></div>'
@@ -371,14 +371,14 @@ def test_extras_are_lines_that_are_seen():
         "Nenhum resultado para teapot.",
     ],
 )
-def test_a_page_that_says_so_is_empty(message):
-    """Nothing was found where the page says it, in its languages."""
-    said = f'<div class="s-messaging-widget"><span>{message}</span></div>'
-    assert amazon_products.record(results_page(said, bar=""), ANY) == {"products": [], "ads": []}
+def test_a_page_with_the_message_is_empty(message):
+    """The message that nothing was found is recognised in the languages of the marketplaces."""
+    widget = f'<div class="s-messaging-widget"><span>{message}</span></div>'
+    assert amazon_products.record(results_page(widget, bar=""), ANY) == {"products": [], "ads": []}
 
 
 def test_a_page_that_counts_results_is_not_empty():
-    """Where results are counted and none is there, the page is refused."""
+    """A page with a count of results and without any is refused."""
     for bar in ("1-16 of over 90,000 results for", ""):
         with pytest.raises(LayoutError, match="neither products nor a message"):
             amazon_products.record(results_page(bar=bar), ANY)
@@ -392,15 +392,15 @@ def test_a_page_that_counts_results_is_not_empty():
         (b'<form action="https://www.amazon.com/ap/signin"></form>', BlockedError, "login"),
     ],
 )
-def test_what_is_no_page_of_results_says_what_it_is(body, error, kind):
-    """Error pages and the page to sign in are told apart, whatever status they came with."""
+def test_pages_without_results_have_their_own_errors(body, error, kind):
+    """Error pages and the sign-in page are recognised with any status."""
     with pytest.raises(error) as caught:
         amazon_products.record(body, ANY)
     assert caught.value.kind == kind
 
 
-def test_the_terms_are_read_from_the_box_or_the_title():
-    """The search box counts first; a title without terms tells nothing."""
+def test_the_terms_are_those_of_the_search_box_or_the_title():
+    """The search box is used before the title; a title may have no terms."""
     assert (
         amazon_products.shown_query(b'<input id="twotabsearchtextbox" value=" tea  pot "><title>x</title>') == "tea pot"
     )
@@ -409,7 +409,7 @@ def test_the_terms_are_read_from_the_box_or_the_title():
 
 
 def test_a_number_is_read_from_a_link_where_the_card_has_none():
-    """A card that calls itself a result and leads to a product has its number."""
+    """A card of the type of results with a link to a product has its number."""
     nameless = card().replace('data-asin="B0TEAPOT01"', 'data-asin=""')
     (found,) = amazon_products.record(results_page(nameless), ANY)["products"]
     assert found["link"] == "https://www.amazon.com/dp/B0TEAPOT01"

@@ -9,7 +9,7 @@ from itertools import chain
 
 import brotli
 import pytest
-import zstandard
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,7 +80,7 @@ def titles(things: list) -> list[str]:
 
 @pytest.fixture(scope="module")
 def truths(captures):
-    """Each hand-checked answer beside the record of its page."""
+    """Each hand-checked record beside the parsed one."""
     folder = captures / "bing"
     answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
     return [(truth, bing_web.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
@@ -88,8 +88,8 @@ def truths(captures):
 
 @pytest.mark.captures
 @pytest.mark.parametrize("part", PARTS)
-def test_real_pages_are_read_as_a_person_reads_them(truths, part):
-    """Of every part of the saved pages nearly all is found, and nearly nothing else."""
+def test_saved_pages_are_parsed_as_checked_by_hand(truths, part):
+    """Nearly every item of each part of the saved pages is found, and nearly nothing else."""
     enough, expected_of, found_of = PARTS[part]
     expected = Counter((truth["file"], folded(text)) for truth, _ in truths for text in expected_of(truth))
     found = Counter((truth["file"], folded(text)) for truth, page in truths for text in found_of(page))
@@ -100,7 +100,7 @@ def test_real_pages_are_read_as_a_person_reads_them(truths, part):
 
 @pytest.mark.captures
 def test_real_results_have_texts_and_addresses(truths):
-    """Nearly every result of the saved pages has a description, and each the address as shown."""
+    """Nearly every result of the saved pages has a description, and every one the displayed address."""
     results = [one for _, page in truths for one in page["results"]]
     assert sum(bool(one["description"]) for one in results) >= 0.97 * len(results)
     assert all(one["displayUrl"] for one in results)
@@ -108,17 +108,17 @@ def test_real_results_have_texts_and_addresses(truths):
 
 
 @pytest.mark.captures
-def test_real_pages_show_what_was_searched(captures):
+def test_the_search_terms_of_saved_pages_are_recognised(captures):
     """The search terms are read from every saved page of results."""
     folder = captures / "bing"
     answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
-    shown = {truth["file"]: bing_web.shown_query((folder / truth["file"]).read_bytes()) for truth in answers}
-    assert {truth["file"]: truth["query"] for truth in answers} == shown
+    found = {truth["file"]: bing_web.shown_query((folder / truth["file"]).read_bytes()) for truth in answers}
+    assert {truth["file"]: truth["query"] for truth in answers} == found
 
 
 @pytest.mark.captures
-def test_real_pages_tell_which_page_they_are(captures):
-    """A later page is taken for what it is, and a first one is refused where a later one was asked for."""
+def test_a_saved_first_page_is_refused_as_a_later_one(captures):
+    """A later page is accepted, a first one is refused where the query has an offset."""
     first, second, third = sorted((captures / "bing").glob("bing-2020-01-sescraper-page*.html"))
     later = BingQuery(q="test keyword", start=10)
     assert len(bing_web.record(second.read_bytes(), later)["results"]) == 10
@@ -129,8 +129,8 @@ def test_real_pages_tell_which_page_they_are(captures):
 
 
 @pytest.mark.captures
-def test_real_pages_tell_where_they_were_seen_from(captures):
-    """The country of the reader is read from the page's script."""
+def test_the_clients_country_in_saved_pages_is_recognised(captures):
+    """The country of the client is in the page's script."""
     seen = {path.name: bing_web.seen_from(path.read_bytes()) for path in (captures / "bing").glob("*.html")}
     assert seen["bing-2025-futurix-softblock-no-results.html"] == "IN"
     assert seen["bing-2026-arbitron-de-rendered.html"] == "DE"
@@ -139,20 +139,20 @@ def test_real_pages_tell_where_they_were_seen_from(captures):
 
 
 @pytest.mark.captures
-def test_cut_off_and_torn_pages_are_read_or_refused(captures):
-    """Whatever is missing from a page, it gives results or an error, and never an empty record by guess."""
+def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
+    """A page with missing parts gives results or an error, and no empty record without a message."""
     chance = random.Random(SEED)
     for path in sorted((captures / "bing").glob("*.html")):
         body = path.read_bytes()
         cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(CUTS), 6))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
         says_empty = b'class="b_no"' in body
-        pages = [page for page in map(judged, chain(cuts, torn)) if page]
+        pages = [page for page in map(judged, chain(cuts, damaged)) if page]
         assert says_empty or all(page["results"] for page in pages), path.name
 
 
 @given(st.binary(max_size=5000))
-def test_no_bytes_make_the_parser_stumble(body):
+def test_any_bytes_give_a_record_or_an_error(body):
     """Any bytes give an error with an outcome, or a record."""
     judged(body)
     bing_web.shown_query(body)
@@ -194,13 +194,13 @@ FRAGMENTS = st.sampled_from(
 
 
 @given(st.lists(FRAGMENTS, max_size=40), st.sampled_from([None, 10]))
-def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments, start):
+def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments, start):
     """The parts of a results page in any order and nesting give an error with an outcome, or a record."""
     judged("".join(fragments).encode(), BingQuery(q="tea kettle", start=start))
 
 
-def test_deep_nesting_is_no_danger():
-    """A page nested deeper than any real one is read or refused."""
+def test_a_deeply_nested_page_gives_a_record_or_an_error():
+    """A page nested deeper than any real one is parsed or refused."""
     judged(b"<ol id=b_results><li class=b_algo><h2><a href='https://a.example/'>" + b"<div>" * 20_000 + b"x")
 
 
@@ -216,20 +216,20 @@ def test_ads_and_results_are_ranked_together():
     ]
 
 
-def test_an_ad_in_a_results_box_is_an_ad():
-    """What leads over the tracker of ads is no organic result, whatever its box says."""
+def test_an_ad_in_the_box_of_a_result_is_an_ad():
+    """A link to the tracker of ads is no organic result, whatever its box."""
     found = bing_web.record(page(result("paid", "https://www.bing.com/aclick?ld=x") + result("one")), ANY)
     assert (titles(found["ads"]), titles(found["results"])) == (["paid"], ["one"])
 
 
-def test_answers_between_the_results_are_none():
+def test_answers_between_the_results_are_no_results():
     """A result's box inside an answer belongs to the answer."""
     answer = f'<li class="b_ans"><ul>{result("answer")}</ul></li>'
     assert titles(bing_web.record(page(answer + result("one")), ANY)["results"]) == ["one"]
 
 
-def test_a_heading_further_down_in_a_result_is_none():
-    """A box holds one result, headed by its h2 even where a smaller heading stands before it."""
+def test_a_heading_further_down_in_a_result_is_no_result():
+    """A box has one result, with its h2 as title even after a smaller heading."""
     small = '<div role="heading"><a href="https://a.example/">small</a></div>'
     body = page(
         f'<li class="b_algo">{small}<h2><a href="https://b.example/">one</a></h2><h2><a href="/x">more</a></h2></li>'
@@ -238,7 +238,7 @@ def test_a_heading_further_down_in_a_result_is_none():
 
 
 def test_results_in_cards_and_hidden_columns_count():
-    """Cards of a row are results of their own, and a column that scripts will show is read."""
+    """Cards of a row are results of their own, and a column that scripts display later is parsed."""
     cards = (
         f'<div class="algocl"><div class="slide">{result("card")}</div><div class="slide">{result("other")}</div></div>'
     )
@@ -276,7 +276,7 @@ def test_the_text_is_read_without_its_labels(below, text, date):
     ],
 )
 def test_the_price_of_a_product_is_the_current_one(caption, price, original):
-    """The price is as shown, the one it replaces beside it."""
+    """The price is as displayed, the former one is separate."""
     unit = f'<div class="pa_item"><a href="/aclk?ld=x"><img alt="Kettle" src="data:,"></a>{caption}</div>'
     (found,) = bing_web.record(page(unit + result("one")), ANY)["shoppingAds"]
     assert (found["title"], found["price"], found["originalPrice"]) == ("Kettle", price, original)
@@ -290,7 +290,7 @@ def test_products_in_boxes_of_unknown_names_are_found():
 
 
 def test_a_picture_and_a_price_in_a_text_ad_are_no_product():
-    """What stands in the box of a text ad belongs to that ad."""
+    """Everything in the box of a text ad belongs to that ad."""
     link = '<ul><li><a href="/aclk?ld=2"><img alt="Steel"></a>$24.00</li></ul>'
     body = page(ad("above").replace("</div>", f"{link}</div>") + result("one"))
     found = bing_web.record(body, ANY)
@@ -311,8 +311,8 @@ def test_a_picture_and_a_price_in_a_text_ad_are_no_product():
         ("", False),
     ],
 )
-def test_the_first_page_in_place_of_a_later_one_is_refused(head, first):
-    """Only where the page itself says that it is the first is a later one missing."""
+def test_the_first_page_instead_of_a_later_one_is_refused(head, first):
+    """The page is refused only if its count or its page links show that it is the first."""
     later = BingQuery(q="tea kettle", first=21)
     body = page(result("one"), head)
     assert bing_web.record(body, ANY)["results"]
@@ -320,7 +320,7 @@ def test_the_first_page_in_place_of_a_later_one_is_refused(head, first):
 
 
 def test_beyond_the_end_the_record_is_empty():
-    """Where the page says how many results there are, the first page past them is the end."""
+    """Where the page has the total of results, the first page after the last result is empty."""
     body = page(ad("above") + result("one"), '<span class="sb_count">About 52 results</span>')
     found = bing_web.record(body, BingQuery(q="tea kettle", start=60))
     assert (found["results"], found["ads"], found["adsCount"]) == ([], [], 0)
@@ -330,7 +330,7 @@ def test_beyond_the_end_the_record_is_empty():
 
 
 def test_ads_alone_are_no_empty_page():
-    """A page without results that does not say so is refused, ads or not."""
+    """A page without results and without a message is refused, with ads or without."""
     with pytest.raises(LayoutError, match="neither results nor a message"):
         bing_web.record(page(ad("above")), ANY)
 
@@ -340,12 +340,12 @@ PLAIN = page("".join(result(f"Kettle {number}") for number in range(40)))
 
 @pytest.mark.parametrize(
     "body",
-    [zlib.compress(PLAIN), brotli.compress(PLAIN), zstandard.compress(PLAIN)],
+    [zlib.compress(PLAIN), brotli.compress(PLAIN), zstd.compress(PLAIN)],
     ids=["deflate", "brotli", "zstandard"],
 )
 @pytest.mark.parametrize("read_as", [None, "utf-8", "latin-1"])
-def test_a_body_that_was_not_decoded_is_told(body, read_as):
-    """Compressed bytes are no page, nor are those that somebody read as text and saved."""
+def test_a_body_that_was_not_decompressed_is_an_error(body, read_as):
+    """Compressed bytes are no page, nor are compressed bytes that were decoded as text."""
     saved = body if read_as is None else body.decode(read_as, "replace").encode()
     with pytest.raises(UpstreamError) as caught:
         bing_web.record(saved, ANY)
@@ -358,7 +358,7 @@ def test_text_is_not_taken_for_compressed(body):
     assert not bing_web.is_undecoded(body)
 
 
-def test_the_terms_are_read_from_the_title_where_there_is_no_box():
+def test_the_terms_are_those_of_the_title_where_there_is_no_box():
     """The title ends with Bing's word for a search in the page's language."""
     assert bing_web.shown_query(b"<title>tea - kettles - Rechercher</title>") == "tea - kettles"
     assert bing_web.shown_query(b"<title>Bing</title>") is None

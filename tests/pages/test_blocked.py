@@ -18,8 +18,8 @@ def kind(body: bytes = b"", url: str = SEARCH, status: int = 200, **headers: str
 
 
 @pytest.mark.captures
-def test_every_saved_obstacle_is_recognised_and_no_results_page_is(captures):
-    """All saved blocks are blocked, and no page of results, not even under a consent dialog."""
+def test_every_saved_block_is_recognised_and_no_results_page_is_a_block(captures):
+    """All saved blocks are blocks; no saved page of results is one, not even under a consent dialog."""
     blocked = [
         json.loads(line)["file"] for line in (captures / "google-block" / "INDEX.jsonl").read_text().splitlines()
     ]
@@ -40,48 +40,55 @@ def test_every_saved_obstacle_is_recognised_and_no_results_page_is(captures):
         (SEARCH, None),
     ],
 )
-def test_the_address_alone_can_tell(url, expected):
+def test_the_address_of_a_captcha_or_consent_page_is_enough(url, expected):
     """The captcha and the consent page have addresses of their own."""
     assert expected == kind(url=url)
 
 
-def test_a_redirect_to_the_captcha_is_one():
-    """The address that a redirect names counts like the page's own."""
+def test_a_redirect_to_the_captcha_is_a_captcha():
+    """The target of a redirect is checked like the page's own address."""
     assert kind(status=302, Location="https://www.google.com/sorry/index?continue=x") == "captcha"
 
 
-def test_a_consent_dialog_over_results_is_no_obstacle():
-    """Only a consent form without results is in the way."""
+def test_a_consent_dialog_over_results_is_no_block():
+    """A consent form is a block only without results."""
     assert (kind(RESULTS + CONSENT_DIALOG), kind(CONSENT_DIALOG)) == (None, "consent")
 
 
-def test_the_shell_that_asks_for_scripts_is_told_from_results_that_name_the_same_address():
-    """Result pages carry the refresh for browsers without JavaScript too."""
+def test_a_consent_page_is_known_by_its_base_address_at_any_length():
+    """The page of 2026 has 600 KB of scripts; its base address is the host of consent pages."""
+    page = CONSENT_DIALOG + b"<script>" + b" " * 300_000
+    assert kind(b'<html><base href="https://consent.google.com/">' + page) == "consent"
+    assert kind(b'<html><base href="https://www.google.com/">' + page) is None
+
+
+def test_a_shell_that_needs_scripts_is_a_block_and_results_with_the_same_refresh_are_none():
+    """Results pages have the refresh for browsers without JavaScript too."""
     assert (kind(SHELL), kind(SHELL + RESULTS)) == ("javascript", None)
 
 
-def test_a_captcha_script_on_a_long_page_is_no_obstacle():
-    """Marks and words count on short pages only."""
+def test_a_captcha_form_on_a_long_page_is_no_block():
+    """Forms and phrases are evidence on short pages only."""
     captcha = b'<div class="g-recaptcha"></div>'
     assert (kind(captcha), kind(captcha + b"<p>pottery</p>" * 3000)) == ("captcha", None)
 
 
 @pytest.mark.parametrize(
-    "words", ["Our systems have detected unusual traffic", "通常と異なるトラフィックが検出されました"]
+    "phrase", ["Our systems have detected unusual traffic", "通常と異なるトラフィックが検出されました"]
 )
-def test_the_words_of_the_captcha_page_are_known_in_several_languages(words):
-    """A captcha page without its form is known by what it says."""
-    assert kind(words.encode()) == "captcha"
+def test_the_phrase_of_the_captcha_page_is_recognised_in_several_languages(phrase):
+    """A captcha page without its form is recognised by its phrase."""
+    assert kind(phrase.encode()) == "captcha"
 
 
 @pytest.mark.parametrize("status", [403, 429])
 def test_a_refusal_without_a_page_is_a_denial(status):
-    """A forbidden or rate-limited answer that shows no results is an obstacle, whatever it says."""
+    """Status 403 or 429 without results is a denial, whatever the text."""
     assert (kind(b"no", status=status), kind(RESULTS, status=status)) == ("denied", None)
 
 
-def test_an_obstacle_says_what_gave_it_away():
-    """The reason names the evidence."""
+def test_a_block_names_the_evidence():
+    """The reason of a block is the evidence for it."""
     assert Block("consent", "the address is Google's consent page") == block(
         200, {}, b"", "https://consent.google.com/m"
     )
@@ -91,21 +98,21 @@ BING_CHALLENGE = b'<div class="captcha_header"></div><div id="turnstile-widget">
 
 
 @pytest.mark.captures
-def test_bings_challenge_is_recognised_and_no_results_page_of_its_is(captures):
-    """All saved challenges are blocked, in any language, and no page of results that names the same widget."""
+def test_bings_challenge_is_recognised_and_no_results_page_of_bing_is_a_block(captures):
+    """All saved challenges are captchas, in any language; results pages with the same widget are no block."""
     rows = [json.loads(line) for line in (captures / "bing" / "INDEX.jsonl").read_text().splitlines()]
     kinds = {row["file"]: kind((captures / "bing" / row["file"]).read_bytes()) for row in rows}
     assert kinds == {row["file"]: "captcha" if row.get("expect") == "blocked" else None for row in rows}
 
 
-def test_bings_challenge_takes_the_place_of_results():
-    """The widget counts where there is no column of results."""
+def test_bings_widget_is_a_block_only_without_a_column_of_results():
+    """The widget beside a column of results is no block."""
     assert (kind(BING_CHALLENGE), kind(BING_CHALLENGE + b'<ol id="b_results">')) == ("captcha", None)
 
 
 @given(st.binary(max_size=300), st.text(max_size=60), st.integers(100, 599))
-def test_no_response_makes_the_checks_stumble(body, url, status):
-    """Any bytes, address and status are judged, never an error."""
+def test_no_response_makes_the_checks_raise(body, url, status):
+    """Any bytes, address and status give a block or None."""
     found = block(status, {"location": url}, body, url)
     assert found is None or found.kind in {"captcha", "consent", "javascript", "denied"}
 
@@ -113,8 +120,8 @@ def test_no_response_makes_the_checks_stumble(body, url, status):
 @pytest.mark.parametrize(
     "headers", [{"Content-Type": "application/json; charset=utf-8"}, {}], ids=["declared", "saved"]
 )
-def test_words_in_data_are_no_obstacle(headers):
-    """JSON may speak of anything; the same words in a page, or with an error's status, are what they were."""
+def test_phrases_in_json_are_no_block(headers):
+    """The same phrases are a block in HTML, and in JSON with the status of an error."""
     body = b'{"title": "unusual traffic <form id=captcha-form>"}'
     assert block(200, headers, body, "https://api.example.org/") is None
     assert block(200, {"Content-Type": "text/html"}, body, "https://api.example.org/").kind == "captcha"

@@ -23,13 +23,13 @@ PAGES = (
 )
 
 
-def told(items, total=None, start=0):
+def body_of(items, total=None, start=0):
     query = {"start-index": start, "search-terms": "mills"}
     return orjson.dumps({"status": "ok", "message": {"items": items, "total-results": total, "query": query}})
 
 
 def one(**work):
-    (article,) = record(told([{"DOI": "10.5555/1", **work}], 1), ANY)["articles"]
+    (article,) = record(body_of([{"DOI": "10.5555/1", **work}], 1), ANY)["articles"]
     return article
 
 
@@ -41,8 +41,8 @@ def judged(body):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_real_works(captures, name):
-    """Every work of a real page has its DOI, title, authors, year and citations, and no tags in its texts."""
+def test_saved_works_have_their_fields(captures, name):
+    """Every saved work has its DOI, title, authors, year and citations, and no tags in its texts."""
     body = (captures / "scholar" / name).read_bytes()
     works = orjson.loads(body)["message"]["items"]
     articles = page(body)["articles"]
@@ -56,36 +56,36 @@ def test_real_works(captures, name):
         assert bool(article["abstract"]) == bool(work.get("abstract"))
 
 
-def test_a_real_empty_page(captures):
-    """The real page without works is empty."""
+def test_a_saved_empty_page_is_empty(captures):
+    """Its total is zero."""
     found = record((captures / "scholar" / "crossref-empty-2025.json").read_bytes(), ANY)
     assert found == {"articles": [], "total": 0}
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_real_pages_in_pieces(captures, name):
-    """A page that was cut off is an error with an outcome; a scrambled one is that, or a record."""
+def test_truncated_pages_are_errors(captures, name):
+    """A truncated page is an error; a page with missing bytes is a record or an error."""
     body = (captures / "scholar" / name).read_bytes()
-    dice = random.Random(SEED)
+    generator = random.Random(SEED)
     for _ in range(CUTS):
-        at = dice.randrange(len(body) - 1)
+        at = generator.randrange(len(body) - 1)
         with pytest.raises(UpstreamError):
             record(body[:at], ANY)
-        judged(body[:at] + body[at + dice.randrange(40) :])
+        judged(body[:at] + body[at + generator.randrange(40) :])
 
 
-def test_an_empty_page_tells_that_there_is_nothing():
-    """No works of none are nothing found, so are none behind the last; none of many are a failure."""
-    assert record(told([], 0), ANY)["articles"] == []
-    assert record(told([], 27, start=30), ANY)["articles"] == []
+def test_a_page_without_works_is_empty_if_its_total_says_so():
+    """The total is zero, or the page is after the last work; else missing works are a failure."""
+    assert record(body_of([], 0), ANY)["articles"] == []
+    assert record(body_of([], 27, start=30), ANY)["articles"] == []
     with pytest.raises(UpstreamError) as caught:
-        record(told([], 4_000_000), ANY)
+        record(body_of([], 4_000_000), ANY)
     assert caught.value.kind == "false_empty"
 
 
-@pytest.mark.parametrize("body", [told([]), told([{}], 1), told(None, 1), b"{}", b"[]", b'{"message": "x"}'])
-def test_unknown_shapes(body):
-    """A page that tells neither works nor that there are none is of an unknown shape."""
+@pytest.mark.parametrize("body", [body_of([]), body_of([{}], 1), body_of(None, 1), b"{}", b"[]", b'{"message": "x"}'])
+def test_a_page_of_an_unknown_shape_is_an_error(body):
+    """A page has works or a total of zero; any other is of an unknown shape."""
     with pytest.raises(LayoutError):
         record(body, ANY)
 
@@ -104,24 +104,24 @@ def test_unknown_shapes(body):
         ({}, {"URL": "https://[broken/1.pdf"}, False),
     ],
 )
-def test_free_full_texts(license_, link, free):
-    """A PDF is given only under an open license that holds now, and where no key is asked for."""
+def test_only_a_free_full_text_is_listed(license_, link, free):
+    """A PDF is listed only under an open license without an embargo, and if it needs no key."""
     license_ = {"URL": CC, "content-version": "vor", "delay-in-days": 0, **license_}
     article = one(license=[license_], link=[{"URL": PDF, "content-type": "application/pdf", **link}])
     assert ("doc" in article) is free
 
 
-def test_an_abstract():
-    """Its heading is left out, its paragraphs are parted, and signs of comparison stay."""
+def test_an_abstract_has_no_markup():
+    """Its heading is left out, its paragraphs are separated, and signs of comparison stay."""
     markup = (
         "<jats:title>Abstract</jats:title><jats:p>Of n &lt; 30.</jats:p><jats:p>By <jats:sub>2</jats:sub>.</jats:p>"
     )
     assert one(abstract=markup)["abstract"] == "Of n < 30. By 2."
 
 
-def test_the_terms_that_a_page_repeats():
-    """A page tells what was searched for; a broken one tells nothing."""
-    assert shown_terms(told([], 0)) == "mills"
+def test_the_search_terms_of_a_page_are_recognised():
+    """A page repeats its search terms; a broken one has none."""
+    assert shown_terms(body_of([], 0)) == "mills"
     assert [shown_terms(body) for body in (b"", b"{}", b"[]")] == [None] * 3
 
 
@@ -150,12 +150,12 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_value_anywhere(work):
-    """Whatever stands in a work, it is read or has an outcome."""
-    judged(told([{"DOI": "10.5555/1", **work}], 1))
+def test_any_value_in_a_work_gives_a_record_or_an_error(work):
+    """Values of any type in a work raise no other exception."""
+    judged(body_of([{"DOI": "10.5555/1", **work}], 1))
 
 
 @given(st.binary())
-def test_any_bytes(body):
-    """Whatever the body is, it has an outcome."""
+def test_any_bytes_give_a_record_or_an_error(body):
+    """Any body raises no other exception."""
     judged(body)

@@ -71,14 +71,14 @@ def ids(listings) -> list[str]:
 
 @pytest.fixture(scope="module")
 def truths(captures):
-    """Each hand-checked answer beside the record of its page."""
+    """Each hand-checked record beside the parsed one."""
     folder = captures / "ebay"
     answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
     return [(truth, ebay_listings.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
 
 
 @pytest.mark.captures
-def test_real_listings_are_all_found_and_nothing_else(truths):
+def test_saved_listings_are_all_found_and_nothing_else(truths):
     """Every listing of the saved pages is found in its order, matching ones and loose ones apart."""
     for truth, found in truths:
         for part in ("results", "loose_results"):
@@ -88,8 +88,8 @@ def test_real_listings_are_all_found_and_nothing_else(truths):
 
 @pytest.mark.captures
 @pytest.mark.parametrize("field", ENOUGH)
-def test_real_listings_are_read_as_a_person_reads_them(truths, field):
-    """Of every field of the saved listings nearly all are right."""
+def test_saved_listings_are_parsed_as_checked_by_hand(truths, field):
+    """Nearly all values of every field of the saved listings are right."""
     pairs = [
         (folded(one[field]), folded(got["title"] if field == "title" else got["metadata"].get(field)))
         for truth, found in truths
@@ -101,7 +101,7 @@ def test_real_listings_are_read_as_a_person_reads_them(truths, field):
 
 @pytest.mark.captures
 def test_real_listings_have_pictures_and_attributes(truths):
-    """Every listing of the saved pages has a whole picture, a clean link and lines that no decoy is among."""
+    """Every listing of the saved pages has a picture, a link without tracking and lines without decoys."""
     for truth, found in truths:
         for one in (*found["results"], *found["loose_results"]):
             assert one["metadata"]["image"].startswith("https://i.ebayimg.com/"), truth["file"]
@@ -113,8 +113,8 @@ def test_real_listings_have_pictures_and_attributes(truths):
 
 
 @pytest.mark.captures
-def test_real_auctions_and_sales_are_told(captures):
-    """Bids and days of sale are read from the saved pages of auctions and of what is sold, in four languages."""
+def test_bids_and_days_of_sale_of_saved_listings_are_recognised(captures):
+    """Saved pages of auctions and of sold items have bids and days of sale, in four languages."""
     expected = {
         "ebay-auctionetl-page1.html": (60, 28),
         "ebay-scrapperbot-b.html": (34, 0),
@@ -124,13 +124,13 @@ def test_real_auctions_and_sales_are_told(captures):
     }
     for name, counts in expected.items():
         found = ebay_listings.record((captures / "ebay" / name).read_bytes(), ANY)
-        told = [one["metadata"] for one in found["results"]]
-        assert (sum("bids" in one for one in told), sum("sold_date" in one for one in told)) == counts, name
+        rows = [one["metadata"] for one in found["results"]]
+        assert (sum("bids" in one for one in rows), sum("sold_date" in one for one in rows)) == counts, name
 
 
 @pytest.mark.captures
-def test_real_obstacles_are_blocks_and_real_results_are_none(captures):
-    """A page won after a challenge still names it in its links, and is no block."""
+def test_saved_challenges_are_blocks_and_saved_results_are_none(captures):
+    """A page after a challenge still links to it, and is no block."""
     rows = [json.loads(line) for line in (captures / "ebay" / "INDEX.jsonl").read_text().splitlines()]
     for one in rows:
         body = (captures / "ebay" / one["file"]).read_bytes()
@@ -141,19 +141,19 @@ def test_real_obstacles_are_blocks_and_real_results_are_none(captures):
 
 
 @pytest.mark.captures
-def test_cut_off_and_torn_pages_are_read_or_refused(captures):
-    """Whatever is missing from a page, it gives listings or an error, and is empty only where it says so."""
+def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
+    """A page with missing parts gives listings or an error, and is empty only with the message for it."""
     chance = random.Random(SEED)
     for path in sorted((captures / "ebay").glob("*.html")):
         body = path.read_bytes()
         cuts = (body[: len(body) * part // CUTS] for part in chance.sample(range(CUTS), 6))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        pages = [found for found in map(judged, chain(cuts, torn)) if found]
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [found for found in map(judged, chain(cuts, damaged)) if found]
         assert b"srp-save-null-search" in body or all(found["results"] for found in pages), path.name
 
 
 @pytest.mark.captures
-def test_real_pages_are_read_in_time(captures):
+def test_saved_pages_are_parsed_in_time(captures):
     """The largest saved page takes no more than ten milliseconds a megabyte, on a machine that is not busy."""
     path = max((captures / "ebay").glob("*.html"), key=lambda path: path.stat().st_size)
     body = path.read_bytes()
@@ -166,7 +166,7 @@ def test_real_pages_are_read_in_time(captures):
 
 
 @given(st.binary(max_size=5000))
-def test_no_bytes_make_the_parser_stumble(body):
+def test_any_bytes_give_a_record_or_an_error(body):
     """Any bytes give an error with an outcome, or a record."""
     judged(body)
     ebay_listings.shown_query(body)
@@ -214,18 +214,18 @@ FRAGMENTS = st.sampled_from(
 
 
 @given(st.lists(FRAGMENTS, max_size=50))
-def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments):
+def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments):
     """The parts of a page in any order and nesting give an error with an outcome, or a record."""
     judged("".join(fragments).encode())
 
 
-def test_deep_nesting_is_no_danger():
-    """A page nested deeper than any real one is read or refused."""
+def test_a_deeply_nested_page_gives_a_record_or_an_error():
+    """A page nested deeper than any real one is parsed or refused."""
     judged(page(card(401000000001, "<div>" * 20_000 + "x")).encode())
     judged(b"<div>" * 20_000 + page(card(401000000001)).encode())
 
 
-def test_what_is_no_listing_is_left_out():
+def test_elements_that_are_no_listings_are_left_out():
     """Placeholders, hidden cards, cards of carousels and cards without a link or a title are no listings."""
     carousel = f'<li class="srp-river-answer srp-river-answer--ITEMS_CAROUSEL"><ul>{card(401000000002)}</ul></li>'
     hidden = f'<div aria-hidden="true">{card(401000000003)}</div><div style="display:none">{card(401000000004)}</div>'
@@ -234,8 +234,8 @@ def test_what_is_no_listing_is_left_out():
     assert ids(read(outside + page(inner))["results"]) == ["401000000001"]
 
 
-def test_a_list_that_has_lost_its_name_is_still_a_list():
-    """Where the list cannot be told by its id or class, all cards of the page are in it."""
+def test_a_list_without_its_id_and_class_is_parsed():
+    """Where no element has the list's id or class, all cards of the page are in it."""
     assert ids(read(f"<main>{card(401000000001)}{card(401000000002)}</main>")["results"]) == [
         "401000000001",
         "401000000002",
@@ -251,8 +251,8 @@ def test_a_list_that_has_lost_its_name_is_still_a_list():
         ("/itm/A-Kettle/401000000001?x=1", "https://www.ebay.co.uk/itm/A-Kettle/401000000001"),
     ],
 )
-def test_links_are_whole_and_without_tracking(href, link):
-    """A link keeps host and path; one without a host is on the site of the region."""
+def test_links_are_absolute_and_without_tracking(href, link):
+    """A link has its host and path; one without a host is on the site of the region."""
     body = page(card(401000000001)).replace("https://www.ebay.com/itm/401000000001?_skw=x", href).encode()
     (listing,) = ebay_listings.record(body, MarketplaceQuery(q="kettle", region="GB"))["results"]
     assert listing["link"] == link
@@ -272,20 +272,20 @@ def test_links_are_whole_and_without_tracking(href, link):
     ],
 )
 def test_a_count_of_zero_makes_all_listings_loose(count, q, empty):
-    """The number is told from terms that are numbers, before or behind it."""
+    """The count is recognised beside terms that are numbers, before or after it."""
     box = f'<input name="_nkw" value="{q}">'
     found = read(box + page(card(401000000001), count))
     assert (found["results"] == [], len(found["loose_results"])) == (empty, int(empty))
 
 
-def test_a_notice_above_the_list_changes_nothing():
+def test_a_notice_above_the_list_makes_no_listing_loose():
     """A corrected or simplified search has the same kind of heading above the list; its listings match."""
     notice = '<div class="srp-river-answer srp-river-answer--REWRITE_START">Simplified</div>'
     assert read(page(card(401000000001), "5 results", notice))["loose_results"] == []
 
 
-def test_a_page_says_in_words_that_nothing_was_found():
-    """Where there is no count, a heading tells; a listing's own title does not."""
+def test_a_heading_without_a_count_may_say_that_nothing_was_found():
+    """Without a count the headings of the page are checked, but not the titles of listings."""
     assert read("<h2>No exact matches found</h2>")["results"] == []
     card_titled = page(card(401000000001, "<h2>0 gauge wire</h2>"))
     assert ids(read(card_titled)["results"]) == ["401000000001"]
@@ -294,8 +294,8 @@ def test_a_page_says_in_words_that_nothing_was_found():
             read(body)
 
 
-def test_listings_without_any_price_are_a_layout_of_their_own():
-    """A page whose listings have all lost their price is refused; one among others may have none."""
+def test_a_page_whose_listings_all_lack_a_price_is_refused():
+    """A single listing among others may have no price."""
     with pytest.raises(LayoutError, match="without prices"):
         read(page(card(401000000001, price="")))
     found = read(page(card(401000000001) + card(401000000002, price="")))
@@ -303,7 +303,7 @@ def test_listings_without_any_price_are_a_layout_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("prices", "shown"),
+    ("prices", "expected"),
     [
         (["$8.49", " to ", "$8.89"], "$8.49 to $8.89"),
         (["EUR 1.250,00", "bis", "EUR 1.300,00"], "EUR 1.250,00 bis EUR 1.300,00"),
@@ -311,14 +311,14 @@ def test_listings_without_any_price_are_a_layout_of_their_own():
         (["￥1,200"], "￥1,200"),
     ],
 )
-def test_a_range_is_told_from_two_prices(prices, shown):
-    """Two amounts are a range only with a word between."""
+def test_a_range_has_a_word_between_two_prices(prices, expected):
+    """Two amounts without a word between them are no range."""
     inside = '</span><span class="s-card__price">'.join(prices)
-    assert metadata(card(401000000001, price=inside))["price"] == shown
+    assert metadata(card(401000000001, price=inside))["price"] == expected
 
 
-def test_a_struck_price_of_its_own_is_the_price():
-    """Where a lower offer was accepted, the own price is struck; another one beside it is the former price."""
+def test_a_struck_price_may_be_the_price():
+    """The price is struck where a lower offer was accepted; another struck one is the former price."""
     own = '</span><span class="s-card__price strikethrough">$35.00'
     assert metadata(card(401000000001, price=own))["price"] == "$35.00"
     assert "was_price" not in metadata(card(401000000001, price=own))
@@ -327,7 +327,7 @@ def test_a_struck_price_of_its_own_is_the_price():
 
 
 def test_a_former_price_may_have_a_line_of_its_own():
-    """`Was:` and `List price:` lines give the former price, and are no attribute."""
+    """Lines of `Was:` and `List price:` are the former price, and no attributes."""
     rows = '<div class="s-card__attribute-row">List price: <span class="strikethrough">$795.00</span> 81% off</div>'
     found = metadata(card(401000000001, rows=rows))
     assert (found["was_price"], found["attributes"]) == ("$795.00", [])
@@ -345,8 +345,8 @@ def test_a_former_price_may_have_a_line_of_its_own():
         ([], None),
     ],
 )
-def test_the_condition_is_told_from_what_stands_around_it(lines, condition):
-    """A seller's line above, a brand or seller's kind behind, and a price by weight below are not the condition."""
+def test_the_condition_is_recognised_among_other_lines(lines, condition):
+    """A seller's line before it, a brand or kind of seller after it, and a price by weight are no condition."""
     above = "".join(map(subtitle, lines))
     assert metadata(card(401000000001, above=above))["condition"] == condition
 
@@ -368,8 +368,8 @@ def test_the_condition_is_told_from_what_stands_around_it(lines, condition):
         ("1,234 sold", None, None),
     ],
 )
-def test_the_seller_is_told_by_the_feedback(text, name, feedback):
-    """A line with one word and a share or count of feedback names the seller; offers of a discount do not."""
+def test_the_seller_is_recognised_by_the_feedback(text, name, feedback):
+    """A line of a name and a share or count of feedback is the seller's; an offer of a discount is not."""
     found = metadata(card(401000000001, rows=row(text)))
     assert (found["seller"], found["seller_feedback"]) == (name, feedback)
     assert found["attributes"] == ([] if name else [text])
@@ -390,7 +390,7 @@ def test_the_seller_is_told_by_the_feedback(text, name, feedback):
     ],
 )
 def test_bids_are_counted_in_many_languages(text, bids):
-    """A line that counts bids tells of an auction; one that counts watchers does not."""
+    """A line with a number of bids is an auction's; one with a number of watchers is not."""
     found = metadata(card(401000000001, rows=row(text)))
     assert found.get("bids") == bids
     assert found["attributes"] == [text]
@@ -408,15 +408,15 @@ def test_bids_are_counted_in_many_languages(text, bids):
         ("NEW LOW PRICE", None),
     ],
 )
-def test_the_day_of_a_sale_is_told_from_other_captions(text, sold):
-    """What is above the title is the day of the sale, or else an attribute."""
+def test_the_day_of_a_sale_is_recognised_among_captions(text, sold):
+    """A line above the title is the day of the sale or an attribute."""
     found = metadata(card(401000000001, above=f'<div class="s-card__caption"><span>{text}</span></div>'))
     assert found.get("sold_date") == sold
     assert found["attributes"] == ([] if sold else [" ".join(text.split())])
 
 
-def test_pictures_that_stand_in_for_others_are_none():
-    """The whole picture is taken, wherever scripts keep it, and never the grey square before it."""
+def test_placeholders_are_no_pictures():
+    """The picture is found in any attribute, and the grey placeholder is left out."""
     grey = "https://ir.ebaystatic.com/grey.png"
     deferred = f'<img src="{grey}" data-defer-load="https://x.example/1.jpg">'
     assert metadata(card(401000000001, above=deferred))["image"] == "https://x.example/1.jpg"
@@ -433,14 +433,14 @@ def test_pictures_that_stand_in_for_others_are_none():
         ("https://www.ebay.com.au/sch/i.html?ru=/splashui/captcha", None),
     ],
 )
-def test_obstacles_have_addresses_of_their_own(url, kind):
-    """Challenges and the page to sign in are known by where they are, or where they are redirected to."""
+def test_challenges_are_recognised_by_their_address(url, kind):
+    """Challenges and the sign-in page are recognised by their address or a redirect to it."""
     direct, redirected = blocked.block(200, {}, b"x", url), blocked.block(302, {"Location": url}, b"x", SEARCH)
     assert {found.kind if found else None for found in (direct, redirected)} == {kind}
 
 
-def test_a_check_of_the_browser_is_no_page_that_mentions_one():
-    """The check is known by its title or its script; beside results either means nothing."""
+def test_a_page_that_mentions_a_check_of_the_browser_is_no_block():
+    """The check is recognised by its title or script; on a page of results neither is evidence."""
     check = b"<title>Pardon Our Interruption...</title>"
     script = b'<script data-inlinepayload={"serviceName":"splashui"}></script>'
     assert [blocked.block(200, {}, body, SEARCH).kind for body in (check, script)] == ["javascript"] * 2
@@ -448,7 +448,7 @@ def test_a_check_of_the_browser_is_no_page_that_mentions_one():
     assert blocked.block(200, {}, check + script + page(card(401000000001)).encode(), SEARCH) is None
 
 
-def test_numbers_and_pictures_are_what_the_schema_promises():
-    """Digits of other scripts make no number, and what is no web address is no picture."""
+def test_numbers_and_pictures_fit_the_schema():
+    """Digits of other scripts are no number, and only addresses of the web are pictures."""
     assert judged(page(card(401000000001)).replace("401000000001", "٤٠١٠٠٠٠٠٠٠٠١").encode()) is None
     assert metadata(card(401000000001, above='<img src="httpx:1.jpg">'))["image"] is None

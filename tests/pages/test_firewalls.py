@@ -1,4 +1,4 @@
-"""Challenges of firewalls are told from the pages behind them."""
+"""Challenges of firewalls are recognised, the pages of the sites are not taken for challenges."""
 
 import json
 import time
@@ -25,7 +25,7 @@ def rows(folder):
 
 @pytest.mark.captures
 def test_every_saved_challenge_is_recognised(captures):
-    """Real challenges are blocks, and a normal page with a vendor's script is none."""
+    """Saved challenges are blocks, and a normal page with a vendor's script is none."""
     folder = captures / "challenge"
     for row in rows(folder):
         found = block(
@@ -40,7 +40,7 @@ def test_every_saved_challenge_is_recognised(captures):
 
 @pytest.mark.captures
 def test_no_normal_page_is_a_challenge(captures):
-    """No saved page of the web is a block, whatever scripts it carries."""
+    """No saved page of the web is a block, whatever scripts it has."""
     folder = captures / "fetch"
     files = [folder / row["file"] for row in rows(folder)]
     assert [file.name for file in files if kind(file.read_bytes()) is not None] == []
@@ -76,8 +76,8 @@ def test_no_normal_page_is_a_challenge(captures):
         (b"", None),
     ],
 )
-def test_a_mark_tells_where_there_is_nothing_to_read(body, expected):
-    """What only a firewall's page is built of tells it, but never on a page with something to read."""
+def test_a_mark_is_a_block_only_on_a_page_without_prose(body, expected):
+    """Marks of a firewall's page are a block, but never on a page with prose."""
     assert kind(body) == expected
     assert kind(body + PROSE) is None
 
@@ -93,14 +93,14 @@ def test_a_mark_tells_where_there_is_nothing_to_read(body, expected):
         ({"x-datadome": "protected"}, None),
     ],
 )
-def test_a_firewall_may_say_so_itself(headers, expected):
-    """A header that comes with challenges alone tells, whatever the page shows."""
+def test_a_header_of_a_firewall_is_enough(headers, expected):
+    """A header that only challenges have is a block, whatever the page contains."""
     assert kind(PROSE, **headers) == expected
 
 
 @pytest.mark.parametrize("status", [403, 405, 418, 429])
 def test_a_bare_refusal_is_a_block_and_an_error_page_is_a_page(status):
-    """A refusal without a page is a denial; with a page of its own, or as JSON, it is an answer."""
+    """A refusal without a page is a denial; with a page, or as JSON, it is no block."""
     assert kind(b"Forbidden\n", status) == "denied"
     assert kind(b'{"error": "forbidden"}', status, **{"content-type": "application/json"}) is None
     assert (
@@ -109,7 +109,20 @@ def test_a_bare_refusal_is_a_block_and_an_error_page_is_a_page(status):
     )
 
 
-def test_an_error_of_the_site_behind_cloudflare_is_none():
+def test_a_challenge_in_many_languages_is_a_block():
+    """The title and the script of Cloudflare's challenge decide together, however much text the site adds."""
+    title = b"<title>Just a moment...</title>"
+    script = b"<script nonce=x>(function(){window._cf_chl_opt = {cvId: '3'}</script>"
+    assert kind(title + script + PROSE * 100) == "javascript"
+    assert kind(title + PROSE) is kind(script + PROSE) is None
+
+
+def test_a_picture_in_an_attribute_is_no_text():
+    """The address of a picture may hold the whole picture (RFC 2397)."""
+    assert kind(SCRIPT + b'<img src="data:image/png;base64,' + b"A" * 50_000 + b'">') == "javascript"
+
+
+def test_an_error_of_the_site_behind_cloudflare_is_no_block():
     """Cloudflare's page for a server that is down is not a denial."""
     assert kind(b'<div id="cf-error-details">Web server is down. Error code 521</div>', 521) is None
 
@@ -117,35 +130,35 @@ def test_an_error_of_the_site_behind_cloudflare_is_none():
 @pytest.mark.parametrize(
     "body",
     [b"<script" * 28_000, b"<!--" * 49_000, b"<" * 199_000, b"<a " * 66_000, b"Forbidden URL" * 15_000],
-    ids=["scripts", "comments", "brackets", "tags", "words"],
+    ids=["scripts", "comments", "brackets", "tags", "literals"],
 )
-def test_a_hostile_page_takes_no_time(body):
-    """Nothing that a page may hold makes looking at it slow."""
+def test_a_hostile_page_is_checked_quickly(body):
+    """No content of a page makes the checks slow."""
     begun = time.perf_counter()
     firewall(200, {}, SCRIPT + body)
     assert time.perf_counter() - begun < 0.5
 
 
-def test_a_page_that_is_too_long_is_none():
-    """A page beyond the bound is never searched."""
+def test_a_long_page_is_not_searched_for_marks():
+    """A mark on a page beyond the bound is no evidence."""
     assert firewall(200, {}, SCRIPT + b" " * LONGEST) is None
 
 
 @given(st.text(st.characters(exclude_characters="<>", codec="utf-8")))
-def test_text_without_tags_is_itself(words):
-    """Text that holds no tags is shown as it is, but for its spaces."""
+def test_text_without_tags_is_unchanged(words):
+    """Text without tags is returned unchanged, but for its spaces."""
     assert text(words.encode()) == b" ".join(words.encode().split())
 
 
 @pytest.mark.parametrize(
-    ("body", "shown"),
+    ("body", "expected"),
     [
         (b"<p>a</p><script>b</script>c<style>d</style><!-- e -->f", b"a c f"),
         (b"<SCRIPT>a</SCRIPT>b", b"b"),
         (b"a<script>b", b"a"),
     ],
 )
-def test_scripts_styles_and_comments_are_not_shown(body, shown):
-    """What a reader does not see does not count."""
-    assert b" ".join(text(body).replace(b">", b" ").split()) == shown
+def test_scripts_styles_and_comments_are_no_text(body, expected):
+    """The text of a page has none of its code."""
+    assert b" ".join(text(body).replace(b">", b" ").split()) == expected
     assert len(text(body)) < SCREEN

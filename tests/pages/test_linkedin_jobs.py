@@ -46,7 +46,7 @@ def job(**fields):
 
 @pytest.fixture(scope="module")
 def truths(captures):
-    """Each hand-checked answer beside the record of its page."""
+    """Each hand-checked record beside the parsed one."""
     folder = captures / "jobs"
     answers = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
     return [(truth, linkedin_jobs.record((folder / truth["file"]).read_bytes(), ANY)) for truth in answers]
@@ -54,21 +54,21 @@ def truths(captures):
 
 @pytest.mark.captures
 @pytest.mark.parametrize("field", FIELDS)
-def test_real_pages_are_read_as_a_person_reads_them(truths, field):
-    """Every field of every posting is that which a person wrote down."""
+def test_saved_pages_are_parsed_as_checked_by_hand(truths, field):
+    """Every field of every posting is as checked by hand."""
     expected = [[job[field] for job in truth["jobs"]] for truth, _ in truths]
     assert expected == [[job[field] for job in page["jobs"]] for _, page in truths]
 
 
 @pytest.mark.captures
-def test_a_real_page_without_postings_says_so(truths):
-    """`error` is there exactly where nothing was found."""
+def test_a_saved_page_without_postings_has_an_error(truths):
+    """A record has `error` exactly where nothing was found."""
     assert [truth["empty"] for truth, _ in truths] == ["error" in page for _, page in truths]
 
 
 @pytest.mark.captures
-def test_real_obstacles_are_told_from_pages_with_jobs(captures):
-    """The wall is a block, and no page of jobs is, although all of them ask guests to join."""
+def test_the_saved_authwall_is_a_block_and_pages_with_jobs_are_none(captures):
+    """No page of jobs is a block, although all of them ask guests to join."""
     files = [json.loads(line) for line in (captures / "jobs" / "INDEX.jsonl").read_text().splitlines()]
     bodies = {one["file"]: (captures / "jobs" / one["file"]).read_bytes() for one in files}
     blocked = [name for name, body in bodies.items() if block(200, {}, body, "https://www.linkedin.com/jobs/search")]
@@ -76,28 +76,28 @@ def test_real_obstacles_are_told_from_pages_with_jobs(captures):
 
 
 @pytest.mark.captures
-def test_real_pages_show_what_was_searched(captures):
-    """The whole page tells position and place; the bare list tells neither."""
-    shown = [linkedin_jobs.shown_search(path.read_bytes()) for path in sorted((captures / "jobs").glob("*.html"))]
-    assert ("IT Support Intern", "Remote") in shown
-    assert ("Data Internship", "Morocco") in shown
-    assert ("", "") in shown
+def test_the_search_terms_of_saved_pages_are_recognised(captures):
+    """The whole page has keywords and location, the bare list neither."""
+    searches = [linkedin_jobs.shown_search(path.read_bytes()) for path in sorted((captures / "jobs").glob("*.html"))]
+    assert ("IT Support Intern", "Remote") in searches
+    assert ("Data Internship", "Morocco") in searches
+    assert ("", "") in searches
 
 
 @pytest.mark.captures
-def test_cut_off_and_torn_pages_are_read_or_refused(captures):
-    """Whatever is missing from a page with jobs, it gives jobs or a LayoutError, never an empty record."""
+def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
+    """A page of jobs with missing parts gives jobs or a LayoutError, never an empty record."""
     chance = random.Random(SEED)
     for path in sorted((captures / "jobs").glob("*.html")):
         body = path.read_bytes()
         cuts = (body[: len(body) * part // CUTS] for part in range(1, CUTS))
-        torn = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
-        pages = [page for page in map(judged, chain(cuts, torn)) if page]
+        damaged = (TAG.sub(lambda tag: b"" if chance.random() < share else tag.group(), body) for share in (0.02, 0.3))  # noqa: B023  # used at once
+        pages = [page for page in map(judged, chain(cuts, damaged)) if page]
         assert "no-results" in path.name or all(page["jobs"] for page in pages)
 
 
 @given(st.binary(max_size=2000))
-def test_no_bytes_make_the_parser_stumble(body):
+def test_any_bytes_give_a_record_or_an_error(body):
     """Any bytes give a LayoutError or a record."""
     judged(body)
     linkedin_jobs.shown_search(body)
@@ -114,27 +114,27 @@ FRAGMENTS = st.sampled_from([
 
 
 @given(st.lists(FRAGMENTS, max_size=40))
-def test_no_arrangement_of_a_pages_parts_makes_the_parser_stumble(fragments):
+def test_any_arrangement_of_a_pages_parts_gives_a_record_or_an_error(fragments):
     """The parts of a page in any order and nesting give a LayoutError or a record."""
     judged("".join(fragments).encode())
 
 
-def test_deep_nesting_is_no_danger():
-    """A page nested deeper than any real one is read or refused."""
+def test_a_deeply_nested_page_gives_a_record_or_an_error():
+    """A page nested deeper than any real one is parsed or refused."""
     judged(b"<ul><li><a href='/jobs/view/1'><h3>x</h3>" + b"<div>" * 20_000)
 
 
-def test_a_posting_that_comes_twice_counts_once():
-    """Postings are told apart by their numbers, not by their titles."""
+def test_a_repeated_posting_counts_once():
+    """Postings differ by their numbers, not by their titles."""
     assert [one["link"][-1] for one in jobs(card(1), card(2), card(1))] == ["1", "2"]
 
 
-def test_a_card_without_a_link_has_its_number():
-    """The address is made of the number that the card names."""
+def test_the_link_of_a_card_without_one_is_made_from_its_number():
+    """The number is that of the card's own attribute."""
     assert job(number=7, href="#")["link"] == "https://www.linkedin.com/jobs/view/7"
 
 
-def test_links_lose_what_follows_the_visitor():
+def test_links_have_no_tracking():
     """Query and fragment of addresses are dropped; a relative one is completed."""
     found = job(
         href="/jobs/view/x-1?trk=a#b", inside='<h4><a href="https://ca.linkedin.com/school/x/?trk=a">X</a></h4>'
@@ -144,7 +144,7 @@ def test_links_lose_what_follows_the_visitor():
 
 
 @pytest.mark.parametrize(
-    ("shown", "day"),
+    ("text", "day"),
     [
         ("2026-05-06", "2026-05-06"),
         ("2026-05-06T10:00:00.000Z", "2026-05-06"),
@@ -152,9 +152,9 @@ def test_links_lose_what_follows_the_visitor():
         ("2026-13-01", None),
     ],
 )
-def test_the_day_of_a_posting(shown, day):
-    """A day is given where the page names one."""
-    assert job(inside=f'<time datetime="{shown}">x</time>')["posted_at"] == day
+def test_a_posting_has_the_day_that_the_page_names(text, day):
+    """A time that is no date gives no day."""
+    assert job(inside=f'<time datetime="{text}">x</time>')["posted_at"] == day
 
 
 @pytest.mark.parametrize(
@@ -174,43 +174,43 @@ def test_the_day_of_a_posting(shown, day):
         ("Nurse, Remoteville", False, False),
     ],
 )
-def test_remote_and_hybrid_by_the_postings_own_words(position, remote, hybrid):
-    """The words count where they say how to work, not where they name a trade."""
+def test_remote_and_hybrid_are_read_from_the_title(position, remote, hybrid):
+    """The terms count where they are about the workplace, not where they are part of a trade's name."""
     found = job(position=position)
     assert (found["is_remote"], found["is_hybrid"]) == (remote, hybrid)
 
 
-def test_a_place_may_say_that_work_is_remote():
-    """The location and the highlights count like the title."""
+def test_remote_is_read_from_the_location_and_the_highlights():
+    """The location and the highlights are searched like the title."""
     assert job(inside='<span class="job-search-card__location">United States (Remote)</span>')["is_remote"]
     assert job(inside='<span class="job-posting-benefits__text">Hybrid</span>')["is_hybrid"]
 
 
-def test_what_is_for_members_only_is_unknown():
-    """A masked text is null; a page of nothing else is no page of jobs."""
+def test_a_masked_text_is_null():
+    """A page on which all positions are masked is refused."""
     assert [one["position"] for one in jobs(card(1), card(2, "***** ****"))] == ["Nurse", None]
     with pytest.raises(LayoutError, match="position"):
         jobs(card(2, "***** ****"))
 
 
-def test_a_page_that_says_so_is_empty():
-    """The site's own words make an empty record with an error, whatever it suggests besides."""
+def test_a_page_with_the_message_is_empty():
+    """The site's message gives an empty record with an error, whatever the page suggests."""
     body = f'<section class="no-results"><h1>x</h1></section><h2>You may like</h2>{card()}'.encode()
     found = linkedin_jobs.record(body, ANY)
     assert (found["jobs"], found["error"]) == ([], "No job listings found for this query.")
 
 
 def test_a_bare_page_is_refused_and_not_taken_for_empty():
-    """A list without cards proves nothing."""
+    """A list without cards and without a message has an unknown layout."""
     with pytest.raises(LayoutError, match="neither job postings nor a message"):
         linkedin_jobs.record(b"<!DOCTYPE html>\n", ANY)
 
 
-def test_where_was_searched():
-    """The page's own place stands before that of the terms; without either it is the whole continent."""
-    shown = f'<input name="location" value="Boston">{card()}'.encode()
+def test_the_location_of_a_record_is_that_of_the_page_else_of_the_query():
+    """Without either it is the whole continent."""
+    body = f'<input name="location" value="Boston">{card()}'.encode()
     nurse = JobQuery(q="nurse near Austin")
-    assert linkedin_jobs.record(shown, nurse)["metadata"] == {
+    assert linkedin_jobs.record(body, nurse)["metadata"] == {
         "data_query_location": "Boston",
         "data_num_results_in_fetch": 1,
         "data_is_nearby_query": True,

@@ -24,12 +24,12 @@ SINGLE = (
 )
 
 
-def told(results, **meta):
+def body_of(results, **meta):
     return orjson.dumps({"meta": meta, "results": results})
 
 
 def one(**work):
-    (article,) = record(told([{"id": ID, **work}], count=1), ANY)["articles"]
+    (article,) = record(body_of([{"id": ID, **work}], count=1), ANY)["articles"]
     return article
 
 
@@ -40,8 +40,8 @@ def of_capture(captures, name):
 
 
 @pytest.mark.parametrize("name", PAGES + SINGLE)
-def test_real_works(captures, name):
-    """Every work of a real page has its DOI, identifier, authors, year and citations, and its free full text alone."""
+def test_saved_works_have_their_fields(captures, name):
+    """Every saved work has its DOI, identifier, authors, year and citations, and a full text only if it is free."""
     works, articles = of_capture(captures, name)
     assert len(works) == len(articles)
     for work, article in zip(works, articles, strict=True):
@@ -52,29 +52,29 @@ def test_real_works(captures, name):
         assert [author["name"] for author in article["author"]["authors"]] == names
         cited = article["extras"].get("citations", {}).get("count")
         assert cited == work.get("cited_by_count")
-        shown = (work.get("open_access") or {}).get("oa_url")
+        listed = (work.get("open_access") or {}).get("oa_url")
         if work.get("open_access"):
             assert ("doc" in article) == work["open_access"]["is_oa"]
-            assert not shown or article["doc"]["link"].startswith("https://")
+            assert not listed or article["doc"]["link"].startswith("https://")
         assert bool(article["abstract"]) == bool(work.get("abstract_inverted_index"))
 
 
-def test_a_real_page_that_is_none(captures):
-    """The real 404 is no page of works."""
+def test_a_saved_error_page_is_an_error(captures):
+    """The upstream's 404 is HTML."""
     with pytest.raises(UpstreamError):
         record((captures / "scholar" / "openalex-404-html-2025.html").read_bytes(), ANY)
 
 
 @pytest.mark.parametrize("name", PAGES + SINGLE)
-def test_real_pages_in_pieces(captures, name):
-    """A page that was cut off is an error with an outcome; a scrambled one is that, or a record."""
+def test_truncated_pages_are_errors(captures, name):
+    """A truncated page is an error; a page with missing bytes is a record or an error."""
     body = (captures / "scholar" / name).read_bytes()
-    dice = random.Random(SEED)
+    generator = random.Random(SEED)
     for _ in range(CUTS):
-        at = dice.randrange(len(body) - 1)
+        at = generator.randrange(len(body) - 1)
         with pytest.raises(UpstreamError):
             record(body[:at], ANY)
-        judged(body[:at] + body[at + dice.randrange(40) :])
+        judged(body[:at] + body[at + generator.randrange(40) :])
 
 
 def judged(body):
@@ -84,42 +84,42 @@ def judged(body):
         return error.outcome
 
 
-def test_an_empty_page_tells_that_there_is_nothing():
-    """No works of none are nothing found; so are none behind the last."""
-    assert record(told([], count=0), ANY) == {"articles": [], "total": 0}
-    assert record(told([], count=27, page=4, per_page=10), ANY)["articles"] == []
+def test_a_page_without_works_is_empty_if_its_total_says_so():
+    """The total is zero, or the page is after the last work."""
+    assert record(body_of([], count=0), ANY) == {"articles": [], "total": 0}
+    assert record(body_of([], count=27, page=4, per_page=10), ANY)["articles"] == []
 
 
 @pytest.mark.parametrize("meta", [{"count": 4_000_000}, {"count": 27, "page": 2, "per_page": 25}])
-def test_a_false_empty_page(meta):
-    """No works where there are some is a failure of the upstream."""
+def test_a_page_without_works_is_an_error_if_its_total_says_otherwise(meta):
+    """Missing works are a failure of the upstream."""
     with pytest.raises(UpstreamError) as caught:
-        record(told([], **meta), ANY)
+        record(body_of([], **meta), ANY)
     assert caught.value.kind == "false_empty"
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        told([]),
-        told([], count=-1),
-        told([None, {}], count=2),
-        told(None, count=1),
-        told({}, count=1),
+        body_of([]),
+        body_of([], count=-1),
+        body_of([None, {}], count=2),
+        body_of(None, count=1),
+        body_of({}, count=1),
         b"[]",
         b"{}",
         b"null",
     ],
 )
-def test_unknown_shapes(body):
-    """A page that tells neither works nor that there are none is of an unknown shape."""
+def test_a_page_of_an_unknown_shape_is_an_error(body):
+    """A page has works or a total of zero; any other is of an unknown shape."""
     with pytest.raises(LayoutError):
         record(body, ANY)
 
 
-def test_num_cuts():
-    """So many works are given as were asked for, all where no number was given."""
-    body = told([{"id": f"{ID}{number}"} for number in range(25)], count=25)
+def test_num_limits_the_works():
+    """Without `num` all works of the page are returned."""
+    body = body_of([{"id": f"{ID}{number}"} for number in range(25)], count=25)
     assert len(record(body, ScholarQuery(q="x", num=3))["articles"]) == 3
     assert len(record(body, ANY)["articles"]) == 25
 
@@ -136,20 +136,20 @@ def test_num_cuts():
         ({"open_access": None, "best_oa_location": None}, None),
     ],
 )
-def test_free_full_texts(work, doc):
-    """A full text is given only where it is free, and is a PDF only where the index lists it as one."""
+def test_only_a_free_full_text_is_listed(work, doc):
+    """A full text is a PDF only where the index lists it as one."""
     found = one(**work).get("doc")
     assert (found and (found["type"], found["link"])) == doc
 
 
-def test_a_link_without_a_doi():
-    """Without a DOI the link is the landing page, else the index's own."""
+def test_the_link_of_a_work_without_a_doi():
+    """It is the landing page, else the index's own page."""
     assert one(primary_location={"landing_page_url": "https://example.org/1"})["link"] == "https://example.org/1"
     assert one()["link"] == ID
 
 
-def test_an_abstract_is_put_together():
-    """Words come back to their places; what is no place of an abstract is passed over."""
+def test_an_abstract_is_made_from_its_index():
+    """Words are ordered by their positions; invalid positions are ignored."""
     assert abstract({"by": [2], "mills": [1, 4], "Tidal": [0], "more": [3]}) == "Tidal mills by more mills"
     assert abstract({"a": [10**12, -1, None, "1"], "b": None, "c": 3}) is None
     assert [abstract(index) for index in (None, {}, [], "text")] == [None] * 4
@@ -178,12 +178,12 @@ KEYS = [
 
 
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_value_anywhere(work):
-    """Whatever stands in a work, it is read or has an outcome."""
-    judged(told([{"id": ID, **work}], count=1))
+def test_any_value_in_a_work_gives_a_record_or_an_error(work):
+    """Values of any type in a work raise no other exception."""
+    judged(body_of([{"id": ID, **work}], count=1))
 
 
 @given(st.binary())
-def test_any_bytes(body):
-    """Whatever the body is, it has an outcome."""
+def test_any_bytes_give_a_record_or_an_error(body):
+    """Any body raises no other exception."""
     judged(body)

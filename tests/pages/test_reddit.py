@@ -1,4 +1,4 @@
-"""Reddit's answers, read: the real ones beside the project, and what may become of any."""
+"""Reddit's responses as records: saved ones, and changed or generated ones."""
 
 import copy
 import json
@@ -23,7 +23,7 @@ from webdata.spiders.reddit import RedditSpider
 
 RESOURCES = {resource.name: resource for resource in FORUM}
 SECONDS_A_MB = 0.2
-"""Far above what reading takes, for a busy machine."""
+"""Far above the usual time, for a busy machine."""
 
 OK, EMPTY = ("ok", None), ("empty", None)
 BY_ENGINE = {
@@ -46,7 +46,7 @@ BY_ENGINE = {
     "reddit network policy block page (old.reddit)": ("blocked", "denied"),
     "reddit error html": ("blocked", "login"),
 }
-"""The outcome of a saved answer by the kind of thing that its INDEX.jsonl says it is."""
+"""The outcome and kind of a saved response by the `engine` of its row in INDEX.jsonl."""
 ERRORS = {
     (400, "html"): ("upstream", "http_400"),
     (400, "txt"): ("upstream", "http_400"),
@@ -54,11 +54,11 @@ ERRORS = {
     (404, "json"): ("not_found", None),
     (500, "json"): ("upstream", "http_500"),
 }
-"""That of an error, by its status and its form."""
+"""Those of an error, by its status and format."""
 
 
 def expected(row):
-    """How a saved answer is to be judged, by what its row says of it."""
+    """The outcome and kind of the saved response of a row."""
     if "quarantined" in row.get("layout_notes", "") and row["engine"] == "reddit error":
         return "not_found", "quarantined"
     if row["engine"] == "reddit error":
@@ -70,32 +70,32 @@ def rows(captures):
     return map(json.loads, (captures / "reddit/INDEX.jsonl").read_text().splitlines())
 
 
-def asked(body):
-    """The resource and the query that a saved answer belongs to."""
+def query_of(body):
+    """The resource and the query of a saved response."""
     fields = dict(reddit.shown_query(body))
     resource = RESOURCES[fields.pop("resource")]
     return resource, resource.query.check(fields)
 
 
-def kept(original, record):
-    """Whether a record holds all of the upstream's JSON, and its subforums' names besides."""
+def is_contained(original, record):
+    """Whether a record has all of the upstream's JSON, and its keys `subforum…` too."""
     if isinstance(original, dict):
         own = {name: f"subforum{name.removeprefix('subreddit')}" for name in original if name.startswith("subreddit")}
-        return all(name in record and kept(value, record[name]) for name, value in original.items()) and all(
-            ours in record and kept(original[name], record[ours]) for name, ours in own.items()
+        return all(name in record and is_contained(value, record[name]) for name, value in original.items()) and all(
+            ours in record and is_contained(original[name], record[ours]) for name, ours in own.items()
         )
     if isinstance(original, list):
-        return len(original) == len(record) and all(map(kept, original, record))
+        return len(original) == len(record) and all(map(is_contained, original, record))
     return type(original) is type(record) and original == record
 
 
 def inner(record, resource):
-    """The part of a record that stands for the upstream's body."""
+    """The part of a record that is the upstream's body."""
     return record["data"] if resource is FORUM_COMMENTS else record
 
 
-def test_real_answers(captures):
-    """Every saved answer has its outcome; a record keeps its schema, and loses nothing of the upstream's JSON."""
+def test_saved_responses_have_their_outcome(captures):
+    """Each record is valid and has all of the upstream's JSON."""
     wrong = {row["file"]: found for row in rows(captures) if (found := judged(captures, row)) != expected(row)}
     assert wrong == {}
 
@@ -105,7 +105,7 @@ def judged(captures, row):
     response = Response(
         "https://www.reddit.com/", status=row.get("status", 200), headers=Headers(row.get("headers", {})), body=body
     )
-    resource, query = asked(body)
+    resource, query = query_of(body)
     try:
         RedditSpider().check(response)
         record = reddit.record(body, query)
@@ -114,25 +114,27 @@ def judged(captures, row):
     validate(resource, record)
     if not atom.is_feed(body):
         original = orjson.loads(body)
-        assert kept(original.get("data") if resource.name == "forum_about" else original, inner(record, resource))
+        assert is_contained(
+            original.get("data") if resource.name == "forum_about" else original, inner(record, resource)
+        )
     return resource.outcome(record), None
 
 
-def test_a_record_that_lost_something_is_noticed(captures):
-    """The comparison that the test above relies on can fail."""
+def test_the_comparison_notices_a_missing_value(captures):
+    """The comparison of the test above can fail."""
     original = orjson.loads((captures / "reddit/r-askreddit-new-2020.json").read_bytes())
-    record = reddit.record(orjson.dumps(original), asked(orjson.dumps(original))[1])
-    assert kept(original, record)
+    record = reddit.record(orjson.dumps(original), query_of(orjson.dumps(original))[1])
+    assert is_contained(original, record)
     broken = copy.deepcopy(record)
     del broken["data"]["children"][3]["data"]["subforum_name_prefixed"]
-    assert not kept(original, broken)
+    assert not is_contained(original, broken)
     broken = copy.deepcopy(record)
     broken["data"]["children"][3]["data"]["score"] += 1
-    assert not kept(original, broken)
+    assert not is_contained(original, broken)
 
 
-def test_answers_that_lost_their_status(captures):
-    """An error that was saved without its status is none of the things asked for, all the same."""
+def test_saved_errors_without_their_status_are_errors(captures):
+    """An error without its status is no record of any query."""
     for row in rows(captures):
         if row["engine"] == "reddit error" and row["file"].endswith("json"):
             body = (captures / "reddit" / row["file"]).read_bytes()
@@ -140,27 +142,27 @@ def test_answers_that_lost_their_status(captures):
             assert (error.outcome, error.kind) == expected(row)
 
 
-def test_a_post_of_a_real_thread(captures):
-    """A post is the thread's first child, bare; with its comments it has the thread's children."""
+def test_the_post_of_a_saved_thread(captures):
+    """A post is the thread's first child, with the comments only if the query wants them."""
     body = (captures / "reddit/comments-deep-chain-continue-thread-2020.json").read_bytes()
     original = orjson.loads(body)
     post = reddit.record(body, FORUM_POST.query.check({"id": "6otocc"}))
     assert "comments" not in post
-    assert kept(original[0]["data"]["children"][0]["data"], post)
+    assert is_contained(original[0]["data"]["children"][0]["data"], post)
     both = reddit.record(body, FORUM_POST.query.check({"id": "6otocc", "with_comments": "true"}))
     validate(FORUM_POST, both)
-    assert kept(original[1]["data"]["children"], both["comments"])
+    assert is_contained(original[1]["data"]["children"], both["comments"])
 
 
-def test_places_of_left_out_comments_are_kept(captures):
-    """Children of the kind `more` stay where they are."""
+def test_placeholders_of_omitted_comments_are_children(captures):
+    """Children of the kind `more` stay in their position."""
     body = (captures / "reddit/comments-large-more-poll-2020.json").read_bytes()
     record = reddit.record(body, FORUM_COMMENTS.query.check({"id": "fo7p5b"}))
     assert orjson.dumps(record).count(b'"kind":"more"') == 223
 
 
-def test_a_real_feed(captures):
-    """A feed's posts have what it tells of them, and null for the rest."""
+def test_a_saved_feed_is_a_listing(captures):
+    """The posts have the fields of the feed, and null for all others."""
     body = (captures / "reddit/r-top-atom-feed-2026.rss").read_bytes()
     record = reddit.record(body, FORUM_SUBFORUM.query.check({"subforum": "gravelcycling", "sort": "top"}))
     posts = [child["data"] for child in record["data"]["children"]]
@@ -174,8 +176,8 @@ def test_a_real_feed(captures):
     assert all(post["title"] and post["url"] and post["created_utc"] for post in posts)
 
 
-def test_a_real_thread_as_a_feed(captures):
-    """A feed of a thread gives the post and its comments in a row."""
+def test_a_saved_feed_of_a_thread_is_a_thread(captures):
+    """It has the post and a flat list of its comments."""
     body = (captures / "reddit/comments-atom-feed-2026.rss").read_bytes()
     post, comments = reddit.record(body, FORUM_COMMENTS.query.check({"id": "1qcwxml"}))["data"]
     (first,) = post["data"]["children"]
@@ -187,8 +189,8 @@ def test_a_real_thread_as_a_feed(captures):
     assert {comment["link_id"] for comment in found} == {"t3_1qcwxml"}
 
 
-def test_reading_is_quick(captures):
-    """The longest thread is read in a moment."""
+def test_the_longest_thread_is_parsed_quickly(captures):
+    """The time is proportional to the size."""
     body = (captures / "reddit/comments-large-more-poll-2020.json").read_bytes()
     query = FORUM_COMMENTS.query.check({"id": "fo7p5b"})
     begun = perf_counter()
@@ -213,8 +215,8 @@ THREAD = FORUM_COMMENTS.query.check({"id": "1abc"})
 ABOUT = RESOURCES["forum_about"].query.check({"subforum": "python"})
 
 
-def test_what_is_documented_is_always_there():
-    """What the upstream leaves out is null, and the keys of a listing that are not documented stay."""
+def test_documented_fields_are_always_present():
+    """Fields that the upstream omits are null; undocumented keys of a listing stay."""
     record = reddit.record(orjson.dumps(listing(POST, dist=1, geo_filter="")), LISTING)
     validate(FORUM_SUBFORUM, record)
     (child,) = record["data"]["children"]
@@ -222,8 +224,8 @@ def test_what_is_documented_is_always_there():
     assert (record["data"]["after"], record["data"]["dist"], record["data"]["geo_filter"]) == (None, 1, "")
 
 
-def test_answers_within_answers():
-    """Comments in replies, and posts in posts, have our names too."""
+def test_nested_comments_and_posts_have_our_names():
+    """Comments in replies and posts in posts are completed too."""
     shared = {"kind": "t3", "data": {**POST["data"], "crosspost_parent_list": [{"subreddit_id": "t5_1"}]}}
     reply = {"kind": "t1", "data": {**COMMENT["data"], "subreddit": "python", "replies": listing(COMMENT)}}
     record = reddit.record(orjson.dumps([listing(shared), listing(reply)]), THREAD)
@@ -254,14 +256,14 @@ def test_answers_within_answers():
         (orjson.dumps({"kind": "t2", "data": {"is_suspended": True}}), LISTING, NotFoundError),
     ],
 )
-def test_what_is_no_answer(body, query, error):
-    """Anything but what was asked for has an outcome of its own, and is never a listing without posts."""
+def test_other_documents_are_errors(body, query, error):
+    """A document that does not fit the query is never a listing without posts."""
     with pytest.raises(error):
         reddit.record(body, query)
 
 
-def test_a_thread_without_an_end():
-    """A thread that is deeper than any is none."""
+def test_a_thread_that_is_too_deep_is_an_error():
+    """No real thread is as deep."""
     deep = COMMENT
     for _ in range(DEEPEST // 4):
         deep = {"kind": "t1", "data": {"id": "k1", "replies": listing(deep)}}
@@ -270,8 +272,8 @@ def test_a_thread_without_an_end():
         reddit.record(body, THREAD)
 
 
-def test_bytes_that_are_not_utf8():
-    """A post with a byte that is not UTF-8 is read, with a mark in its place."""
+def test_bytes_that_are_not_utf8_are_replaced():
+    """A post with such a byte has U+FFFD instead."""
     body = thread(COMMENT).replace(b"A <title>", b"A \xff title")
     assert reddit.record(body, THREAD)["data"][0]["data"]["children"][0]["data"]["title"] == "A \ufffd title"
 
@@ -292,8 +294,8 @@ def whole(captures, name):
         ("subreddit-about-2023.json", ABOUT),
     ],
 )
-def test_answers_that_were_cut_off(captures, name, query):
-    """Wherever an answer is cut off, it is a broken body: never another exception, never a shorter answer."""
+def test_truncated_responses_are_broken_bodies(captures, name, query):
+    """A response that is truncated anywhere is never another exception, never a shorter record."""
     body = whole(captures, name).rstrip()
     assert reddit.record(body, query)
     for end in range(1, len(body) - 1, max(len(body) // 150, 1)):
@@ -321,7 +323,7 @@ VALUES = st.recursive(
 
 
 def ends(body, query):
-    """The record of a body, if it has one; nothing but an outcome may come instead."""
+    """The record of a body; None for one that is an error."""
     try:
         return reddit.record(body, query)
     except FetchError:
@@ -329,15 +331,15 @@ def ends(body, query):
 
 
 @given(st.sampled_from(STARTS), st.binary(), QUERIES)
-def test_any_bytes(start, rest, query):
-    """Whatever a body is, it has an outcome, and is no empty listing."""
-    record = ends(start + rest, query)
+def test_any_bytes_are_no_empty_listing(start, end, query):
+    """Any bytes give an error."""
+    record = ends(start + end, query)
     assert record is None or query is not LISTING
 
 
 @given(VALUES, QUERIES)
-def test_any_json(value, query):
-    """Whatever JSON a body is, it has an outcome; what is read can be written."""
+def test_any_json_gives_a_record_or_an_error(value, query):
+    """A record of any JSON can be serialised."""
     record = ends(orjson.dumps(value), query)
     if record is not None:
         orjson.dumps(record)
@@ -346,14 +348,14 @@ def test_any_json(value, query):
 
 
 @given(VALUES)
-def test_any_replies(value):
-    """Replies are a listing, or none; anything else has an outcome."""
+def test_any_replies_give_a_record_or_an_error(value):
+    """Replies are a listing or `""`; any other value is an error."""
     record = ends(orjson.dumps(listing({"kind": "t1", "data": {"id": "k1", "replies": value}})), LISTING)
     if record is not None:
         assert value == "" or value["kind"] == "Listing"
 
 
 @given(st.binary())
-def test_any_saved_body(body):
-    """A saved page of any kind has a query."""
-    assert asked(body)
+def test_any_saved_body_has_a_query(body):
+    """The query of an unknown page is the default one."""
+    assert query_of(body)

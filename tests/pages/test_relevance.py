@@ -9,29 +9,29 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError
 from webdata.pages import bing_web
-from webdata.pages._relevance import Shown, answers
+from webdata.pages._relevance import Result, answers
 from webdata.resources.bing_search import BingQuery
 
 
 def answered(q: str, *texts: str, link: str = "https://a.example/") -> bool:
-    """Whether so many results with these texts answer the query; there are enough of them to be judged."""
-    return answers(q, [Shown(text, link) for text in texts * 3])
+    """Whether results with these texts answer the query; each text is repeated, to have enough of them."""
+    return answers(q, [Result(text, link) for text in texts * 3])
 
 
 @pytest.mark.captures
-def test_the_check_knows_good_pages_from_bad_ones(captures):
-    """Of the real pages none with good results is taken for degraded, in any language, and the degraded one is."""
+def test_saved_pages_are_judged_as_their_index_says(captures):
+    """No saved page of good results is judged degraded, in any language; the degraded page is."""
     rows = [json.loads(line) for line in (captures / "bing" / "INDEX.jsonl").read_text().splitlines()]
     judged = {}
     for row in rows:
         body = (captures / "bing" / row["file"]).read_bytes()
         q = bing_web.shown_query(body)
         try:
-            results = bing_web.record(body, BingQuery(q=q))["results"]
+            page = bing_web.record(body, BingQuery(q=q))
         except FetchError:
             continue
-        if results:
-            judged[row["file"]] = bing_web.answers(results, q), row["expect"]
+        if page["results"]:
+            judged[row["file"]] = bing_web.answers(page, q), row["expect"]
     good = [file for file, (_, expect) in judged.items() if expect == "ok"]
     assert len(good) > 20
     assert [file for file, (answers_it, expect) in judged.items() if answers_it is not (expect == "ok")] == []
@@ -67,8 +67,8 @@ def test_the_check_knows_good_pages_from_bad_ones(captures):
         ),
     ],
 )
-def test_what_answers_a_query_is_seen(q, text):
-    """Accents, case, inflection, typing errors, spaces and operators don't hide an answer, in any script."""
+def test_a_result_that_answers_the_query_is_recognised(q, text):
+    """Accents, case, inflection, typing errors, spaces and operators make no difference, in any script."""
     assert answered(q, text)
 
 
@@ -88,24 +88,24 @@ def test_what_answers_a_query_is_seen(q, text):
         ("الطقس في برلين غدا", "معنى كلمة الطقس"),
     ],
 )
-def test_results_about_the_first_word_or_none_are_no_answer(q, text):
-    """Results that hold one word of many, or nothing of the query, don't answer it, in any script."""
+def test_results_about_one_word_or_none_do_not_answer_the_query(q, text):
+    """Results with one word of many, or with none, do not answer a query, in any script."""
     assert not answered(q, text)
 
 
-def test_one_result_that_answers_clears_the_others():
-    """Doubt is not enough."""
+def test_one_result_that_answers_is_enough():
+    """Results that do not answer beside one that does make no difference."""
     assert answered("copper kettle repair", "Copper, an element", "Copper in a sentence", "Copper kettle repairs")
 
 
-def test_results_that_share_a_topic_clear_each_other():
-    """A word beyond the first that most results hold tells that they write of it in other words."""
+def test_results_that_share_a_topic_answer_together():
+    """A word beyond the first in most results is enough."""
     assert answered("define judgement", "Judgement: meaning and use", "What is a judgement?")
     assert not answered("define judgement", "How to define", "Define: meaning and use")
 
 
-def test_the_address_counts():
-    """Words may stand in the link alone, percent-encoded too."""
+def test_words_in_the_address_count():
+    """Words may be in the address only, percent-encoded too."""
     assert answered("copper kettle", "Home", link="https://www.copper-kettle.example/")
     assert answered("京都 観光", "ホーム", link="https://a.example/%E4%BA%AC%E9%83%BD/%E8%A6%B3%E5%85%89")
 
@@ -124,32 +124,32 @@ def test_the_address_counts():
         ("kettle -site:shop.example", "https://elsewhere.example/kettle", True),
     ],
 )
-def test_a_site_is_asked_for(q, link, expected):
-    """Where a site is named, results of other sites are no answer."""
+def test_results_of_other_sites_do_not_answer_a_query_for_a_site(q, link, expected):
+    """Only results of a site that the query names answer it."""
     assert answered(q, "Kettle", link=link) is expected
 
 
 @pytest.mark.parametrize("q", ["", "???", "the who", '""', "-kettle", "2 + 2", "https://www."])
-def test_what_cannot_be_judged_is_an_answer(q):
-    """A query without words that could be looked for finds no fault with any result."""
+def test_a_query_without_words_counts_as_answered(q):
+    """A query without words to look for is answered by any results."""
     assert answered(q, "Anything at all")
 
 
 def test_few_results_are_not_judged():
-    """Two results are too few to tell."""
-    assert answers("copper kettle", [Shown("A word list", "https://a.example/")] * 2)
+    """Two results are too few to be judged."""
+    assert answers("copper kettle", [Result("A word list", "https://a.example/")] * 2)
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=5), st.text(max_size=30))
-def test_nothing_makes_it_stumble(q, texts, link):
-    """Any query and any results are judged."""
-    assert answers(q, [Shown(text, f"https://{link}") for text in texts]) in (True, False)
+def test_no_query_and_no_result_makes_the_check_raise(q, texts, link):
+    """Any query and any results give True or False."""
+    assert answers(q, [Result(text, f"https://{link}") for text in texts]) in (True, False)
 
 
 def test_a_long_query_is_judged_quickly():
     """The longest query over a page of long texts takes no noticeable time."""
     q = " ".join(f"kettle{number}x" for number in range(200))
-    results = [Shown(" ".join(f"kettle{n}y{part}" for n in range(80)), "https://a.example/") for part in range(10)]
+    results = [Result(" ".join(f"kettle{n}y{part}" for n in range(80)), "https://a.example/") for part in range(10)]
     begun = time.perf_counter()
     answers(q, results)
     assert time.perf_counter() - begun < 2

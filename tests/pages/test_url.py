@@ -1,4 +1,4 @@
-"""Any page: real captures and composed ones, as they came and as Markdown."""
+"""Pages at any URL: saved and generated ones, as they were sent and as Markdown."""
 
 import time
 from base64 import b64decode
@@ -23,8 +23,8 @@ def markdown(body, content_type="text/html; charset=utf-8"):
     return got(f"<body><article><p>{PROSE}</p>{body}</article></body>", content_type)["data"]
 
 
-def test_the_full_record():
-    """The full record holds the text as it came, lower-case header names and what was asked for."""
+def test_the_full_record_has_text_headers_and_configuration():
+    """The full record has the text as it was sent, lower-case header names and the query."""
     assert got("<p>ü", response_type="full") == {
         "data": "<p>ü",
         "status": 200,
@@ -49,7 +49,7 @@ def test_the_full_record():
         (b"RIFF1234WEBPVP8 ", "image/webp"),
     ],
 )
-def test_content_that_is_no_text(body, content_type):
+def test_binary_content_is_base64_or_refused(body, content_type):
     """Binary content is base64 in full, and refused with its type as Markdown."""
     full = got(body, content_type, "full")
     assert b64decode(full["data"]) == body
@@ -68,8 +68,8 @@ def test_content_that_is_no_text(body, content_type):
         ("plain <b>words</b>", "text/plain", "plain <b>words</b>"),
     ],
 )
-def test_text_that_is_no_page(body, content_type, expected):
-    """JSON and XML stand in a block of their language; plain text stays as it is."""
+def test_text_that_is_no_html(body, content_type, expected):
+    """JSON and XML are in a block of their language; plain text is unchanged."""
     assert got(body, content_type)["data"] == expected
 
 
@@ -95,8 +95,8 @@ def test_text_that_is_no_page(body, content_type, expected):
         ('<p><math><annotation encoding="application/x-tex">x^2</annotation></math></p>', "$x^2$"),
     ],
 )
-def test_what_is_kept(html, expected):
-    """Headings, absolute links, pictures, lists, tables, listings, footnotes and formulas are kept."""
+def test_markup_of_content_is_converted(html, expected):
+    """Headings, absolute links, pictures, lists, tables, listings, footnotes and formulas are converted."""
     assert expected in markdown(html)
 
 
@@ -116,8 +116,8 @@ def test_what_is_kept(html, expected):
         "<p>Share this: Chrome</p>",
     ],
 )
-def test_what_is_left_out(html):
-    """Navigation, banners, scripts and what is hidden are left out; the prose beside them is not."""
+def test_chrome_is_left_out(html):
+    """Navigation, banners, scripts and hidden elements are left out; the prose beside them is not."""
     text = markdown(html)
     assert "Chrome" not in text
     assert PROSE.strip()[:60] in text
@@ -137,8 +137,8 @@ def test_what_is_left_out(html):
         ('<a href="/x">a](b) *c*</a>', r"[a\](b) \*c\*](https://site.example.org/x)"),
     ],
 )
-def test_characters_that_would_be_markup(text, expected):
-    """Text that Markdown would read as markup is escaped; code, formulas and lone signs are not."""
+def test_characters_that_would_be_markup_are_escaped(text, expected):
+    """Text that is markup in Markdown is escaped; code, formulas and lone signs are not."""
     assert f"\n{expected}\n" in markdown(f"<p>{text}</p>")
 
 
@@ -152,8 +152,8 @@ def story(before="", after="", title="The story of the town"):
     return got(f"<title>{title}</title><body><div><article>{body}</article></div></body>")["data"]
 
 
-def test_the_ends_of_an_article():
-    """Short blocks before and after the text of an article are left out; its title and long blocks are not."""
+def test_short_blocks_around_an_article_are_left_out():
+    """The title and long blocks are not left out."""
     text = story(
         "<p>Filed: <a href='/n'>News</a></p>",
         f"<p>12 views</p><h4>More</h4><p><a href='/2'>Other</a></p><p>{PROSE}</p>",
@@ -172,13 +172,13 @@ def test_the_ends_of_an_article():
         "<ul><li>short one</li><li>" + PROSE + "</li></ul>",
     ],
 )
-def test_the_end_of_an_article_that_is_content(end):
-    """Listings, tables and lists with prose at the end of an article are never left out."""
+def test_content_at_the_end_of_an_article_is_not_left_out(end):
+    """Listings, tables and lists with prose are content."""
     assert story(after=end).count("\n") > story().count("\n")
 
 
-def test_a_page_that_describes_itself():
-    """What a page describes itself with is content whatever its class says."""
+def test_the_block_of_the_pages_description_is_content():
+    """The block with the text of the page's description is content with any class name."""
     words = "The note is about the weather of the week in the mountains and the valleys."
     meta = f'<meta property="og:description" content="{words}">'
     text = got(f"{meta}<body><div><p>{PROSE * 5}</p></div><div class='comment-body'><p>{words} {PROSE}</p></div>")[
@@ -187,33 +187,33 @@ def test_a_page_that_describes_itself():
     assert words in text
 
 
-def test_comments():
-    """Comments are left out even where there are as many of them as there is text."""
+def test_comments_are_left_out():
+    """Comments are left out even if they are as long as the text."""
     text = got(f"<body><div>{STORY}</div><div id='comments'>{STORY.replace('story', 'comment')}</div>")["data"]
     assert "of the story" in text
     assert "of the comment" not in text
 
 
-def test_the_base_element():
-    """A page's base element moves its links."""
+def test_links_are_relative_to_the_base_element():
+    """A page's base element is the base of its links."""
     text = got('<base href="/deep/"><p><a href="x">link</a></p>')["data"]
     assert "(https://site.example.org/deep/x)" in text
 
 
-def test_a_page_of_links_alone():
-    """Where taking away leaves nothing, the whole page is given."""
+def test_a_page_without_content_is_converted_as_a_whole():
+    """A page of links only has all of them in its Markdown."""
     text = got("<title>T</title><nav><a href='/1'>First</a></nav>")["data"]
     assert "[First](https://site.example.org/1)" in text
 
 
-def test_the_title_without_the_site():
-    """The title is given without the site's name where the page tells it so."""
+def test_the_title_is_without_the_sites_name():
+    """The title of the metadata is used, which lacks the site's name."""
     head = '<title>The title | Site</title><meta property="og:title" content="The title">'
     assert got(f"{head}<p>{PROSE}")["data"].startswith("# The title\n\n")
 
 
-def test_the_title():
-    """The title stands first where the content has no heading of its own."""
+def test_the_title_is_first():
+    """The Markdown begins with the title if the content has no heading of its own."""
     assert got(f"<title>The title</title><p>{PROSE}")["data"].startswith("# The title\n\n")
 
 
@@ -234,8 +234,8 @@ def test_the_title():
         "",
     ],
 )
-def test_hostile_pages(body):
-    """No page takes long, whatever is in it."""
+def test_hostile_pages_are_converted_quickly(body):
+    """No content of a page makes the conversion slow."""
     started = time.monotonic()
     got(body)
     assert time.monotonic() - started < 4
@@ -243,8 +243,8 @@ def test_hostile_pages(body):
 
 @settings(deadline=None)
 @given(st.binary(max_size=300), st.sampled_from(["", "text/html", "text/html; charset=utf-16", "x; charset=none"]))
-def test_any_bytes(body, content_type):
-    """Any bytes give a record, or are refused for their type."""
+def test_any_bytes_give_a_record_or_are_refused(body, content_type):
+    """Any bytes are refused only because of their type."""
     assert isinstance(got(body, content_type, "full")["data"], str)
     try:
         assert isinstance(got(body, content_type)["data"], str)
@@ -253,8 +253,8 @@ def test_any_bytes(body, content_type):
 
 
 @pytest.mark.captures
-def test_real_pages(captures):
-    """Every real page gives Markdown within a second."""
+def test_real_pages_are_converted_within_a_second(captures):
+    """Every saved page has Markdown."""
     for file in sorted((captures / "fetch").glob("*.html")):
         started = time.monotonic()
         assert got(file.read_bytes())["data"].strip(), file.name
@@ -262,8 +262,8 @@ def test_real_pages(captures):
 
 
 @pytest.mark.captures
-def test_real_charsets(captures):
-    """Every real page of another charset gives the text that it holds."""
+def test_real_pages_are_decoded_in_their_charset(captures):
+    """Every saved page of another charset has its text."""
     for file in sorted((captures / "fetch").glob("enc-*")):
         truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.txt").read_text()
         text, _ = decoded(file.read_bytes(), None)

@@ -10,7 +10,7 @@ from scrapy.responsetypes import responsetypes
 
 from webdata.conversion.processes import LARGE
 from webdata.domain.errors import UpstreamError
-from webdata.pages._url.compression import DECOMPRESSED, Plain, plain
+from webdata.pages._url.compression import DECOMPRESSED, Decompressed, decompressed
 
 ACCEPTED = "gzip, deflate, br, zstd"
 DATALOSS = "dataloss"
@@ -50,14 +50,14 @@ class DecompressionMiddleware:
         return response.replace(cls=kind, body=body, flags=flags)
 
 
-def plain_body(body: bytes, encodings: str, limit: int) -> Plain:
+def plain_body(body: bytes, encodings: str, limit: int) -> Decompressed:
     """The plain body; as it came where its encoding is not known, or not what it claims to be.
 
     Raises UpstreamError for one that is larger than `limit` bytes.
     """
     try:
-        return plain(body, encodings, limit)
+        return decompressed(body, encodings, limit)
     except UpstreamError as error:
         if error.kind != "content_encoding":
             raise
-        return Plain(body, whole=True)
+        return Decompressed(body, whole=True)

@@ -1,7 +1,7 @@
-"""The challenges and denials of the firewalls that any site may stand behind, by headers and by marks in the page.
+"""Challenges and denials of the firewalls that many sites use, recognised by headers and by marks in the page.
 
-A mark is a form, an element or a script that only the firewall's own page has, or the title of such a page. Sites carry
-the same vendors' scripts on their normal pages: so a page that has something to read is never a challenge.
+A mark is a form, element or script that only the firewall's own page has, or the title of such a page. Normal pages
+carry scripts of the same vendors: a page with more than a screen of text is no challenge because of one mark.
 """
 
 import html
@@ -9,10 +9,11 @@ import re
 from collections.abc import Mapping
 
 LONGEST = 200_000
-"""Bytes; no challenge is longer, and a page beyond it is never searched."""
+"""Bytes; a longer page is searched for the title and the script of Cloudflare's challenge only."""
 SCREEN = 2500
-"""Characters of text; what shows more than a screen of it is a page."""
-TITLE_WITHIN = 10_000
+"""Characters of text; a page with more is no challenge because of one mark."""
+TITLE_WITHIN = 20_000
+"""Bytes; a site's own challenge may have its styles before the title."""
 
 HEADERS = {
     "cf-mitigated": ("javascript", re.compile("challenge")),
@@ -20,7 +21,7 @@ HEADERS = {
     "x-dd-b": ("captcha", re.compile("[12]")),
     "x-sucuri-block": ("denied", re.compile(".")),
 }
-"""Headers that a firewall sends with its own pages alone, and the kind of obstacle that they tell."""
+"""Headers that a firewall sends with its own pages only: the kind of block, and the pattern of the value."""
 
 MARKS = (
     (
@@ -73,21 +74,24 @@ MARKS = (
         rb"""/\.well-known/vercel/security/|\bname\s*=\s*["']?js_challenge\b""",
     ),
 )
-"""What only a firewall's own page is built of: those of Cloudflare, DataDome, HUMAN, Akamai, Imperva, AWS, Anubis,
-Kasada, Sucuri, F5, CloudFront, Vercel and Reddit, in this order. The words of each are looked for first: most pages
-have none, and for words alone a page is searched fifty times as fast."""
-FOUND = tuple((kind, words, re.compile(mark)) for kind, words, mark in MARKS)
+"""Marks that only a firewall's own page has, as (kind, literals, pattern): of Cloudflare, DataDome, HUMAN, Akamai,
+Imperva, AWS, Anubis, Kasada, Sucuri, F5, CloudFront, Vercel and Reddit. The literals are searched for first, fifty
+times as fast as the pattern: most pages have none."""
+PATTERNS = tuple((kind, literals, re.compile(pattern)) for kind, literals, pattern in MARKS)
 
-DENIED_WORDS = (b"cf-error-", b"/cdn-cgi/styles/", b"to restrict access")
+CLOUDFLARE_OPTIONS = re.compile(rb"<script[^<>]*+>\s*+\(function\(\)\s?\{\s*+window\._cf_chl_opt\s?=")
+"""The script of Cloudflare's challenge. Under the title of a challenge it decides, however long the page is: a site's
+own challenge may repeat its message in ten languages."""
+DENIED_LITERALS = (b"cf-error-", b"/cdn-cgi/styles/", b"to restrict access")
 DENIED = re.compile(
     rb"\bcf-error-(?:details|code|overview)\b|/cdn-cgi/styles/cf\.(?:errors\.)?css"
     rb"|used [Cc]loudflare to restrict access"
 )
-"""Cloudflare's error pages; those with a 5xx tell of the site's own server."""
+"""Cloudflare's error pages; with a status of 5xx they report a failure of the site's own server."""
 
 TITLES = tuple(
-    (kind, re.compile(words, re.IGNORECASE))
-    for kind, words in (
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
         ("denied", "access to this page has been denied|^access denied|have been blocked|whoa there, pardner"),
         ("consent", r"over 18\?$"),
         ("captcha", "robot or human|are you a (?:ro)?bot|you(?:'re| are) (?:a )?human|human verification"),
@@ -100,42 +104,52 @@ TITLE = re.compile(rb"<title[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 HEADING = re.compile(rb"<h1[^>]{0,200}>([^<]{0,200})", re.IGNORECASE)
 
 CODE = ((b"<script", b"</script"), (b"<style", b"</style"), (b"<!--", b"-->"))
-TAG = re.compile(rb"<[^<>]{0,5000}>")
+TAG = re.compile(rb"<[^<>]*+>")
 
 
 def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str, str] | None:
-    """The kind of the obstacle that a firewall has put in the page's place, and what gave it away.
+    """The kind of block that a firewall's response is, and the evidence; None for a page of the site.
 
     The names of `headers` are in lower case.
     """
     for name, (kind, value) in HEADERS.items():
         if value.search(headers.get(name, "")):
             return kind, f"the firewall's header {name}"
-    found = _marked(status, body) if len(body) < LONGEST else None
-    return found if found and len(text(body)) < SCREEN else None
-
-
-def _marked(status: int, body: bytes) -> tuple[str, str] | None:
-    marked = next((kind for kind, words, mark in FOUND if _has(body, words) and mark.search(body)), None)
-    if marked:
-        return marked, "a firewall's challenge and nothing to read"
-    if status < 500 and _has(body, DENIED_WORDS) and DENIED.search(body):
-        return "denied", "a firewall's denial and nothing to read"
-    for heading in (TITLE, HEADING):
-        found = heading.search(body[:TITLE_WITHIN])
-        title = html.unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
-        kind = next((kind for kind, words in TITLES if words.search(title)), None)
-        if kind:
-            return kind, "the title of a firewall's page and nothing to read"
+    titled = _title_kind(body)
+    found = _marked(status, body, titled) if len(body) < LONGEST else None
+    if found and len(text(body)) < SCREEN:
+        return found
+    if titled and CLOUDFLARE_OPTIONS.search(body):
+        return titled, "the title and the script of Cloudflare's challenge"
     return None
 
 
-def _has(body: bytes, words: tuple[bytes, ...]) -> bool:
-    return any(word in body for word in words)
+def _marked(status: int, body: bytes, titled: str | None) -> tuple[str, str] | None:
+    """The kind of block and the evidence, by the first mark that the page has."""
+    for kind, literals, pattern in PATTERNS:
+        if _has(body, literals) and pattern.search(body):
+            return kind, "a firewall's challenge and nothing to read"
+    if status < 500 and _has(body, DENIED_LITERALS) and DENIED.search(body):
+        return "denied", "a firewall's denial and nothing to read"
+    return (titled, "the title of a firewall's page and nothing to read") if titled else None
+
+
+def _title_kind(body: bytes) -> str | None:
+    """The kind of block that the title names, else the first heading."""
+    for heading in (TITLE, HEADING):
+        found = heading.search(body[:TITLE_WITHIN])
+        title = html.unescape(found[1].decode("utf-8", "replace")).strip() if found else ""
+        if kind := next((kind for kind, pattern in TITLES if pattern.search(title)), None):
+            return kind
+    return None
+
+
+def _has(body: bytes, literals: tuple[bytes, ...]) -> bool:
+    return any(literal in body for literal in literals)
 
 
 def text(body: bytes) -> bytes:
-    """About what a page shows, in linear time: without scripts, styles, comments and tags."""
+    """The text of a page without scripts, styles, comments and tags, roughly and in linear time."""
     body = body.replace(b"<SCRIPT", b"<script").replace(b"</SCRIPT", b"</script")
     for begin, end in CODE:
         first, *others = body.split(begin)

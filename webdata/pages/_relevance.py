@@ -1,17 +1,17 @@
 """Whether results answer a query at all, in any script.
 
-Engines that take a client for a robot send it well-formed results about the query's first word, or about nothing in
-it. So the words of the query are looked for in title, text and address of each result: accents, case, inflection
-and a letter mistyped don't count. Scripts that are written without spaces are compared by runs of characters.
+An engine that takes its client for a robot sends well-formed results about the query's first word, or about none of
+its words. The check looks for the words of the query in title, text and address of each result; accents, case,
+inflection and a mistyped letter make no difference. Scripts without spaces are compared by runs of characters.
 
-The check is lenient. One result that holds more than half of the words, or three of them, clears all the others. So
-does a word beyond the first that half of the results hold, if they hold a third of the words: they write of the same
-thing in other words. What cannot be judged (no words, few results) is taken for an answer.
+The check is lenient: one result with more than half of the words, or with three of them, is enough. So is a third of
+the words in half of the results each, if the first word is not the only one. A query without words, or fewer than
+three results, count as answered.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,13 +19,13 @@ from urllib.parse import unquote, urlsplit
 
 FEWEST_RESULTS = 3
 SHARE = 0.5
-"""Of the words; a result with more of them than this answers the query."""
+"""The share of the words above which a result answers the query."""
 WORDS = 3
-"""A result with so many words of a long query answers it, whatever their share."""
+"""Words with which a result answers a long query, whatever their share."""
 COMMON = 1 / 3
-"""Of the words; so many must stand in half of the results each, where no single result answers the query."""
+"""The share of the words that half of the results must have, each, where no single result answers the query."""
 FUZZY_LETTERS = 5
-"""Shorter words have too few letters to be alike by more than chance."""
+"""Letters; shorter words resemble each other by chance."""
 ALIKE = 0.6
 
 UNSPACED = r"\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
@@ -43,7 +43,7 @@ TEXT_OPERATORS = {"intitle", "inbody", "inanchor", "inurl", "instreamset"}
 SILENT_OPERATORS = {
     "filetype", "ext", "contains", "feed", "hasfeed", "language", "loc", "location", "prefer", "ip", "near",
 }  # fmt: skip
-"""What they ask for does not show in a result."""
+"""Operators whose effect cannot be seen in a result."""
 EITHER, NOT = "OR", "NOT"
 
 FILLERS = frozenset(
@@ -64,37 +64,37 @@ FILLERS = frozenset(
     في من على عن ما هو هي هل كيف أين متى إلى
     """.split()  # noqa: SIM905  # as text it can be read
 )  # fmt: skip
-"""Words that answer nothing by themselves, in languages that many search in."""
+"""Words that are not looked for, in widely used languages."""
 
 
-class Shown(NamedTuple):
-    """What a result shows."""
+class Result(NamedTuple):
+    """A result: its title and text, and its address."""
 
     text: str
     link: str
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a query asks for: words, each with its alternatives, and sites, any of which will do."""
+class Terms:
+    """A query in parts: words, each with its alternatives, and sites, any one of which is enough."""
 
     words: list[frozenset[str]]
     sites: list[str]
 
 
-def answers(q: str, results: Sequence[Shown]) -> bool:
-    """Whether any of the results answers the query, or that cannot be told."""
-    asked = _asked(q)
+def answers(q: str, results: Sequence[Result]) -> bool:
+    """Whether any of the results answers the query; True where that cannot be judged."""
+    terms = _terms(q)
     if len(results) < FEWEST_RESULTS:
         return True
-    if asked.sites and not any(_is_on(one.link, site) for one in results for site in asked.sites):
+    if terms.sites and not any(_is_on(result.link, site) for result in results for site in terms.sites):
         return False
-    texts = [_Text(one) for one in results]
-    return not asked.words or any(_answers(asked.words, text) for text in texts) or _share_a_topic(asked.words, texts)
+    texts = [_Text(result) for result in results]
+    return not terms.words or any(_answers(terms.words, text) for text in texts) or _share_a_topic(terms.words, texts)
 
 
 def _share_a_topic(words: list[frozenset[str]], texts: list["_Text"]) -> bool:
-    """Whether half of the results hold a third of the words, and not just the first one."""
+    """Whether half of the results have a third of the words, and not only the first one."""
     common = [
         2 * sum(any(text.meets(word) >= 1 for word in alternatives) for text in texts) >= len(texts)
         for alternatives in words
@@ -108,7 +108,7 @@ def _answers(words: list[frozenset[str]], text: "_Text") -> bool:
     return met >= WORDS or met > SHARE * sum(weights)
 
 
-def _asked(q: str) -> Asked:
+def _terms(q: str) -> Terms:
     words: list[frozenset[str]] = []
     sites: list[str] = []
     join = skip = False
@@ -122,7 +122,7 @@ def _asked(q: str) -> Asked:
             if not (skip or part["sign"] or operator in SILENT_OPERATORS):
                 _add(words, sites, operator, value, join)
             join = skip = False
-    return Asked(words, sites)
+    return Terms(words, sites)
 
 
 def _add(words: list[frozenset[str]], sites: list[str], operator: str, value: str, join: bool) -> None:
@@ -148,7 +148,7 @@ FOLDED_FILLERS = frozenset(map(_folded, FILLERS))
 
 
 def _pieces(folded: str) -> Iterator[str]:
-    """The words, and the runs of characters in scripts without spaces; single letters are none."""
+    """The words, and the runs of characters in scripts without spaces; single letters are left out."""
     for piece in PIECE.findall(folded):
         parts = CJK_FILLER.split(piece) if CJK_RUN.match(piece) else [piece]
         yield from (part for part in parts if len(part) > 1 or CJK_RUN.match(part))
@@ -169,10 +169,10 @@ def _weight(word: str) -> float:
 
 
 class _Text:
-    """What a result shows, to be searched for words."""
+    """The text and address of a result, to be searched for words."""
 
-    def __init__(self, shown: Shown):
-        self._folded = _folded(f"{shown.text} {unquote(shown.link)}")
+    def __init__(self, result: Result):
+        self._folded = _folded(f"{result.text} {unquote(result.link)}")
 
     @cached_property
     def _words(self) -> frozenset[str]:
@@ -180,11 +180,11 @@ class _Text:
 
     @cached_property
     def _joined(self) -> str:
-        """All letters without what is between them: `Wi-Fi` holds `wifi`, `log in` holds `login`."""
+        """All letters without separators: `Wi-Fi` holds `wifi`, `log in` holds `login`."""
         return "".join(PIECE.findall(self._folded))
 
     def meets(self, word: str) -> float:
-        """How much of a word's weight is there."""
+        """How much of a word's weight the text has."""
         if _is_run(word):
             return _weight(word) * self._covered(word)
         return float(word in self._words or self._holds(word) or self._holds_alike(word))
@@ -200,7 +200,7 @@ class _Text:
         return any(_alike(word, other) >= ALIKE for other in near)
 
     def _covered(self, run: str) -> float:
-        """The share of a run's characters that stand in the text beside one of their neighbours."""
+        """The share of a run's characters that the text has beside one of their neighbours."""
         if run in self._joined:
             return 1.0
         size = _gram(run)
@@ -211,20 +211,16 @@ class _Text:
 
 def _alike(one: str, other: str) -> float:
     """How many pairs of neighbouring letters two words share, from 0 to 1 (Dice's coefficient)."""
-    pairs, others = set(_pairs(one)), set(_pairs(other))
+    pairs, others = ({word[i : i + 2] for i in range(len(word) - 1)} for word in (one, other))
     return 2 * len(pairs & others) / (len(pairs) + len(others)) if pairs and others else 0.0
 
 
-def _pairs(word: str) -> Iterable[str]:
-    return (word[i : i + 2] for i in range(len(word) - 1))
-
-
 def _is_on(link: str, site: str) -> bool:
-    """Whether a link leads to a site: a host or what is below it, with or without a path; `.edu` is a site too."""
+    """Whether a link is on a site: a host and its subdomains, with or without a path; `.edu` is a site too."""
     try:
         parts = urlsplit(link)
         wanted = urlsplit(f"//{site.removeprefix('https://').removeprefix('http://')}")
-        host, asked = parts.hostname or "", (wanted.hostname or "").strip(".").removeprefix("www.")
+        host, named = parts.hostname or "", (wanted.hostname or "").strip(".").removeprefix("www.")
     except ValueError:
         return True
-    return (host == asked or host.endswith(f".{asked}")) and parts.path.lower().startswith(wanted.path.rstrip("/"))
+    return (host == named or host.endswith(f".{named}")) and parts.path.lower().startswith(wanted.path.rstrip("/"))

@@ -1,6 +1,6 @@
 """Amazon's product search: the page of results in any of its layouts since 2020, of any marketplace, as a record.
 
-`_amazon` holds one module for each part of the page.
+`_amazon` has one module for each part of the page.
 """
 
 import re
@@ -31,35 +31,35 @@ NOTHING_FOUND = re.compile(
     r"|لا (?:توجد|يوجد) نتائج|के लिए कोई परिणाम नहीं",
     re.IGNORECASE,
 )
-"""What the page says when it found nothing, in the languages of the marketplaces."""
+"""The message that nothing was found, in the languages of the marketplaces."""
 
 ERROR_PAGE = re.compile(rb"/ref=cs_(\d{3})_")
-"""Links of the error pages, which name the status that they were meant to have."""
+"""Links of the error pages, which contain the status that the page should have had."""
 SIGN_IN = 'form[action*="/ap/signin"]'
 
 
 def record(body: bytes, query: ProductQuery) -> ProductPage:
     """The record of a page of results; its marketplace is the one that the page names, else that of the region.
 
-    Raises LayoutError for a page that holds no product and does not say that nothing was found, and what else it
-    is where it tells: UpstreamError and NotFoundError for an error page, BlockedError for the page to sign in.
+    Raises UpstreamError or NotFoundError for an error page, BlockedError for the sign-in page, and LayoutError for any
+    other page without products and without the message that nothing was found.
     """
     return record_at(body, query, None)
 
 
 def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage:
-    """The record of a page of results that came from a host, where that is known better than the page tells."""
+    """The record of a page of results from a host, which goes before the marketplace that the page names."""
     root = parsed(body)
     marketplace = marketplaces.of_host(host) or marketplaces.of_page(root, body)
     marketplace = marketplace or marketplaces.locale(query.region).marketplace
     products = _ranked(_product(card, marketplace) for card in cards.cards(root))
-    if not products and not _says_nothing(root):
+    if not products and not _has_no_results_message(root):
         raise _refusal(root, body)
     return {"products": products, "ads": []}
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms as the page itself shows them: in its search box, else in its title."""
+    """The search terms as the page repeats them: in its search box, else in its title."""
     root = parsed(body)
     boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
     titled = TITLE.match(visible_text(root.css_first("title")))
@@ -67,16 +67,16 @@ def shown_query(body: bytes) -> str | None:
 
 
 def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:
-    """The product of a card, its ranks still to be told; None for a card without a number or a title."""
+    """The product of a card, not ranked yet; None for a card without a number or a title."""
     asin, heading = cards.asin(card), cards.heading(card)
     title = cards.title(heading) if heading is not None else ""
     if asin is None or heading is None or not title:
         return None
     price, original = prices.costs(card)
     text = price.text if price else None
-    rated = reviews.row(card)
-    stars, count = reviews.reviews(rated)
-    told = (cards.title_block(card, heading), rated)
+    row = reviews.row(card)
+    stars, count = reviews.reviews(row)
+    lines = extras(card, (cards.title_block(card, heading), row))
     return {
         "link": f"https://{marketplace.host}/dp/{asin}",
         "asin": asin,
@@ -90,7 +90,7 @@ def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:
         "img_url": cards.picture(card),
         "rating_stars": stars,
         "review_count": count,
-        "extras": [line for line in extras(card, told) if line not in (title, text)],
+        "extras": [line for line in lines if line not in (title, text)],
         "badges": cards.badges(card),
         "bestseller": cards.is_bestseller(card),
         "prime": cards.is_prime(card),
@@ -108,8 +108,8 @@ def _ranked(products: Iterable[Product | None]) -> list[Product]:
     return found
 
 
-def _says_nothing(root: LexborNode) -> bool:
-    """Whether the page says that nothing was found, and its bar of results does not count any."""
+def _has_no_results_message(root: LexborNode) -> bool:
+    """Whether the page has the message that nothing was found, and no count of results in its bar."""
     bar = visible_text(root.css_first(INFO_BAR))
     if NOTHING_FOUND.search(bar) or number(bar):
         return NOTHING_FOUND.search(bar) is not None
@@ -117,7 +117,7 @@ def _says_nothing(root: LexborNode) -> bool:
 
 
 def _refusal(root: LexborNode, body: bytes) -> Exception:
-    """What a page is that holds no product."""
+    """The error that a page without products is."""
     if error := ERROR_PAGE.search(body):
         status = error.group(1).decode()
         if status == "404":

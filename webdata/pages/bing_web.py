@@ -1,11 +1,12 @@
 """Bing's web results: the HTML results page in any of its layouts since 2018, as a record.
 
-Layouts: desktop and mobile. `_bing` holds one module for each part of the page, and `_relevance` tells whether
-results answer the query at all: Bing sends others to clients that it takes for robots.
+Layouts: desktop and mobile. `_bing` has one module for each part of the page. `_relevance` judges whether the results
+answer the query: to a client that it takes for a robot Bing sends others.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from selectolax.lexbor import LexborNode
 
@@ -16,7 +17,7 @@ from webdata.pages._bing.ads import shopping_ads, text_ad
 from webdata.pages._bing.column import Entry
 from webdata.pages._bing.snippet import address, snippet
 from webdata.pages._elements import attribute, parsed, visible_text
-from webdata.pages._relevance import Shown
+from webdata.pages._relevance import Result
 from webdata.pages._text import clean, folded
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
 
@@ -27,33 +28,33 @@ MESSAGES = "#b_results h1"
 TOTAL = ".sb_count"
 RANGE = re.compile(r"(\d+)\s?[-–—~]\s?\d+")
 NUMBER = re.compile(r"\d[\d.,'’\s]*")
-HERE = ".sb_pagS"
-BACK = ".sb_pagP, .sw_prev"
-FORTH = ".sb_pagN, .sw_next, .pgn_next"
+CURRENT = ".sb_pagS"
+PREVIOUS = ".sb_pagP, .sw_prev"
+NEXT = ".sb_pagN, .sw_next, .pgn_next"
 SEEN_FROM = tuple(re.compile(rb"""\b%b:["']([A-Za-z]{2})["']""" % name) for name in (b"RevIpCC", b"Region"))
-"""Where the address of the reader is, then the country of the market, which is another where one was asked for."""
+"""The country of the client's address, else the country of the market, which differs where a market was requested."""
 
 FIRST_PAGE = "first_page"
-"""The kind of a block that consists in the first page being sent in place of a later one."""
+"""The kind of block in which Bing sends the first page instead of a later one."""
 
 SAMPLE = 4096
 MARKUP = re.compile(rb"<(?:!doctype|html|head|body|meta|title|script|div|span)\b", re.IGNORECASE)
 UNREADABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
 MOST_UNREADABLE = 0.05
-"""The share of such characters in the beginning of a page that was written as text."""
+"""The share of unreadable characters up to which the beginning of a page is text."""
 
 
 def record(body: bytes, query: BingQuery) -> BingPage:
-    """The record of a results page, with all results that it holds.
+    """The record of a results page, with all of its results.
 
-    Raises UpstreamError for a body that is not text, BlockedError where Bing sent its first page instead of the one
-    asked for, and LayoutError for a page that holds no results and does not say that nothing was found.
+    Raises UpstreamError for a body that is not text, BlockedError where Bing sent its first page instead of a
+    later one, and LayoutError for a page without results and without the message that nothing was found.
     """
     if is_undecoded(body):
         raise UpstreamError("the body is not text: it was not decoded", "undecoded")
     root = parsed(body)
     entries = column.entries(root)
-    if not any(not entry.is_ad for entry in entries) and not _says_nothing(root, query.q):
+    if not any(not entry.is_ad for entry in entries) and not _has_no_results_message(root, query.q):
         raise LayoutError("neither results nor a message that nothing was found")
     if query.offset and entries and _is_first_page(root):
         total = _total(root)
@@ -63,15 +64,14 @@ def record(body: bytes, query: BingQuery) -> BingPage:
     return _page(root, entries)
 
 
-def answers(results: Sequence[BingResult], q: str) -> bool:
-    """Whether the results answer the query, as far as its words tell."""
-    return _relevance.answers(
-        q, [Shown(f"{one['title']} {one['description']} {one['displayUrl']}", one["link"]) for one in results]
-    )
+def answers(page: Mapping[str, Any], q: str) -> bool:
+    """Whether the results of a record answer the query; Bing sends no ads to a client that it takes for a robot."""
+    rows = [Result(f"{row['title']} {row['description']} {row['displayUrl']}", row["link"]) for row in page["results"]]
+    return bool(page["ads"] or page["shoppingAds"]) or _relevance.answers(q, rows)
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms as the page itself shows them: in its search box, else in its title."""
+    """The search terms as the page repeats them: in its search box, else in its title."""
     root = parsed(body)
     written = (clean(attribute(box, "value") or box.text()) for box in root.css(SEARCH_BOX))
     terms, dash, _ = visible_text(root.css_first("title")).rpartition(TITLE_END)
@@ -79,13 +79,13 @@ def shown_query(body: bytes) -> str | None:
 
 
 def seen_from(body: bytes) -> str | None:
-    """The country that Bing took the reader to be in, as the page's own script says: `DE`."""
+    """The country in which Bing locates the client, as a script of the page names it: `DE`."""
     found = next(filter(None, (pattern.search(body) for pattern in SEEN_FROM)), None)
     return found.group(1).decode().upper() if found else None
 
 
 def is_undecoded(body: bytes) -> bool:
-    """Whether a body is still compressed, or was read as text although it was."""
+    """Whether a body is still compressed, or was decoded as text while it was compressed."""
     sample = body[:SAMPLE]
     if MARKUP.search(sample):
         return False
@@ -106,7 +106,7 @@ def _page(root: LexborNode, entries: list[Entry]) -> BingPage:
 
 
 def _ads(entries: list[Entry]) -> list[BingAd]:
-    """The text ads; one that does not say where it stands is at the top if no result stands before it."""
+    """The text ads; an ad whose box names no place is at the top if no result precedes it."""
     ranked = [(rank, entry) for rank, entry in enumerate(entries, 1) if entry.is_ad]
     first = next((rank for rank, entry in enumerate(entries, 1) if not entry.is_ad), len(entries) + 1)
     return [
@@ -127,8 +127,8 @@ def _result(entry: Entry, rank: int) -> BingResult:
     }
 
 
-def _says_nothing(root: LexborNode, q: str) -> bool:
-    """Whether the page says that nothing was found: in the box for it, or in a heading that repeats the terms."""
+def _has_no_results_message(root: LexborNode, q: str) -> bool:
+    """Whether the page has the message that nothing was found: its box, or a heading that repeats the terms."""
     if root.css_first(NOTHING) is not None:
         return True
     terms = {folded(q), folded(attribute(root.css_first(SEARCH_BOX), "value"))} - {""}
@@ -138,16 +138,16 @@ def _says_nothing(root: LexborNode, q: str) -> bool:
 
 
 def _is_first_page(root: LexborNode) -> bool:
-    """Whether the page says that it begins with the first result, in its count or in its row of pages."""
+    """Whether the page begins with the first result, by its count or by its row of page links."""
     count = visible_text(root.css_first(TOTAL))
     if found := RANGE.search(count):
         return found.group(1) == "1"
-    if here := visible_text(root.css_first(HERE)):
-        return here == "1"
-    return root.css_first(BACK) is None and (bool(count) or root.css_first(FORTH) is not None)
+    if current := visible_text(root.css_first(CURRENT)):
+        return current == "1"
+    return root.css_first(PREVIOUS) is None and (bool(count) or root.css_first(NEXT) is not None)
 
 
 def _total(root: LexborNode) -> int | None:
-    """How many results the page says there are: the largest number of its count."""
+    """The total number of results by the page's count: the largest number in it."""
     numbers = [re.sub(r"\D", "", digits) for digits in NUMBER.findall(visible_text(root.css_first(TOTAL)))]
     return max((int(digits) for digits in numbers if len(digits) < 19), default=None)

@@ -1,8 +1,8 @@
-"""Whether a page is no answer but an obstacle: a captcha, a consent page, a shell for scripts, a denial.
+"""Whether a response is a block: a captcha, a consent page, a shell that needs scripts, a login page, a denial.
 
-Each check looks for one kind of obstacle. Those that need only the address or the headers come first, marks in the
-page's build next, and its words last, on short pages alone. A page with real content is never an obstacle because of
-the name of a vendor's script, or because a dialog lies over it.
+Each check recognises one kind of block. Checks of the address and the headers are first, then those of the page's
+structure, then those of phrases, on short pages only. A page with real content is no block because of a vendor's
+script, nor because of a dialog over it.
 """
 
 import re
@@ -14,25 +14,26 @@ from urllib.parse import SplitResult, urlsplit
 from webdata.pages import _firewalls
 
 SHORT = 20_000
-"""Bytes; below it a page's words may be taken for its purpose."""
+"""Bytes; only pages below it are judged by a form or a phrase."""
 
 SHELL = 200_000
-"""Bytes; the shells that ask for JavaScript are half as long, and a page beyond it is never searched."""
+"""Bytes; the shells that need JavaScript are half as long. A longer page is not searched for their marks."""
 
 OPENING = 1024 * 1024
-"""Bytes in which a page shows its prose, if it has any."""
+"""Bytes in which prose is looked for."""
 
 CONTENT = (b'id="rso"', b'id="center_col"', b'id="botstuff"', b'id="topstuff"', b"Gx5Zad", b"ZINbbc", b"zMzFAb")
-"""The columns and plain boxes of Google's results pages of any layout; an obstacle has none of them."""
+"""The columns and boxes of Google's results pages of any layout; its blocks have none of them."""
 HEADING = b"<h3"
-"""The heading of a result; Google's obstacles have none, others may."""
+"""The heading of a result; Google's blocks have none, those of other sites may."""
 IMAGES = (b'id="islrg"', b"data-lpage", b"rg_meta", b"/imgres?")
 """The column and the tiles of Google's pages of images."""
 FEED = (b"<rss", b"<feed")
-"""How a feed begins, whose headlines may speak of anything."""
-FEED_WITHIN = 1024
+"""How a feed begins: its headlines may contain the phrases of a block."""
+OPENING_TAGS = 1024
+"""Bytes in which a feed names itself, and a page its base address."""
 DATA = (b"{", b"[")
-"""How JSON begins, whose words are as little an obstacle as those of a feed."""
+"""How JSON begins: its texts may contain them too."""
 
 CAPTCHA_FORM = re.compile(
     rb"""\bid\s*=\s*["']?(?:captcha-form|recaptcha)\b|class\s*=\s*["']?g-recaptcha\b|action\s*=\s*["']?(?:[^"'>]*/)?sorry/"""
@@ -41,6 +42,7 @@ ENABLE_SCRIPTS = b"/httpservice/retry/enablejs"
 CHALLENGE = (b"emsg=SG_REL", b"SG_SS", b"knitsail")
 CONSENT = (b"https://consent.google.", b"https://consent.youtube.")
 CONSENT_FORM = re.compile(rb"""=["']?https://consent\.(?:google|youtube)\.[a-z.]{2,6}/(?:save|s)\b""")
+CONSENT_BASE = re.compile(rb"""<base\s+href\s*=\s*["']?https://consent\.(?:google|youtube)\.""")
 UNUSUAL_TRAFFIC = re.compile(
     "unusual traffic|ungewöhnlichen datenverkehr|trafic (?:exceptionnel|inhabituel)|tráfico inusual"
     "|traffico insolito|tráfego incomum|ongebruikelijk verkeer|необычный трафик|nietypowy ruch"
@@ -48,9 +50,9 @@ UNUSUAL_TRAFFIC = re.compile(
     "|การเข้าชมที่ผิดปกติ|lưu lượng bất thường|olağan dışı trafik".encode(),
 )
 TYPED = re.compile(rb"""<textarea\b|\btype\s*=\s*["']?(?:text|search|email|tel|password)\b""", re.IGNORECASE)
-"""What a form that is more than a captcha has."""
+"""The fields of a form that is more than a captcha."""
 BARE = 64
-"""Bytes; an answer below it is no page."""
+"""Bytes; a shorter body is no page."""
 REFUSALS = (403, 405, 418, 429)
 UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) supported", re.IGNORECASE)
 
@@ -65,9 +67,9 @@ AMAZON_SIGN_IN = "/ap/signin"
 WAF_ACTION = "x-amzn-waf-action"
 WAF_CHALLENGE = (b"gokuProps", b"AwsWafIntegration")
 
-LINKEDIN_WALLS = ("/authwall", "/signup", "/login", "/uas/login")
+LINKEDIN_SIGN_IN = ("/authwall", "/signup", "/login", "/uas/login")
 LINKEDIN_CHECKPOINT = "/checkpoint/"
-LINKEDIN_WALL = re.compile(rb"<meta\b[^>]{0,200}\bauth_wall_|<link\b[^>]{0,200}/authwall\b|\bauthwall-|/authwall\?")
+LINKEDIN_AUTHWALL = re.compile(rb"<meta\b[^>]{0,200}\bauth_wall_|<link\b[^>]{0,200}/authwall\b|\bauthwall-|/authwall\?")
 LINKEDIN_NAMES = (b"authwall", b"auth_wall_")
 LINKEDIN_CARDS = (b"urn:li:jobPosting:", b"/jobs/view/", b"no-results__")
 LINKEDIN_DENIAL = 999
@@ -84,20 +86,25 @@ EBAY_LIST = (b"srp-results", b"srp-river-results", b"su-item-card")
 
 @dataclass(frozen=True)
 class Block:
-    """An obstacle: its kind (`captcha`, `consent`, `javascript`, `login`, `denied`), and what gave it away."""
+    """A block: its kind (`captcha`, `consent`, `javascript`, `login`, `denied`), and the evidence."""
 
     kind: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What the checks may look at."""
+class Page:
+    """A response as the checks see it; the names of its headers are in lower case."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     url: SplitResult
+
+    @cached_property
+    def addresses(self) -> tuple[SplitResult, SplitResult]:
+        """The address of the page, and the one that it redirects to."""
+        return self.url, _address(self.headers.get("location", ""))
 
     @property
     def is_short(self) -> bool:
@@ -114,30 +121,30 @@ class Seen:
     @cached_property
     def has_results(self) -> bool:
         marks = (BING_RESULTS, *CONTENT, *IMAGES, *EBAY_LIST)
-        return any(mark in self.body for mark in marks) or any(mark in self.body[:FEED_WITHIN] for mark in FEED)
+        return any(mark in self.body for mark in marks) or any(mark in self.body[:OPENING_TAGS] for mark in FEED)
 
     @cached_property
     def has_content(self) -> bool:
         return HEADING in self.body or self.has_results
 
 
-Check = Callable[["Seen"], Block | None]
+Check = Callable[["Page"], Block | None]
 
 
 def block(
     status: int, headers: Mapping[str, str], body: bytes, url: str, checks: tuple[Check, ...] | None = None
 ) -> Block | None:
-    """The obstacle that a response is; None for a page to be read.
+    """The block that a response is; None for a page to be parsed.
 
-    `checks` are CHECKS, of pages that should show results, or ANY_SITE.
+    `checks` are CHECKS (the default), for pages that should show results, or ANY_SITE.
     """
     lower = {name.lower(): value for name, value in headers.items()}
-    seen = Seen(status, lower, b"" if status < 400 and _is_data(lower, body) else body, _address(url))
-    return next((found for check in checks or CHECKS if (found := check(seen)) is not None), None)
+    page = Page(status, lower, b"" if status < 400 and _is_data(lower, body) else body, _address(url))
+    return next((found for check in checks or CHECKS if (found := check(page)) is not None), None)
 
 
 def _is_data(headers: Mapping[str, str], body: bytes) -> bool:
-    """Whether the body is JSON: declared to be, or not declared at all, as that of a saved page."""
+    """Whether the body is JSON: declared as JSON, or without a declaration, like that of a saved page."""
     return "json" in headers.get("content-type", "json").lower() and body[:64].lstrip().startswith(DATA)
 
 
@@ -148,132 +155,133 @@ def _address(url: str) -> SplitResult:
         return urlsplit("")
 
 
-def sorry_address(seen: Seen) -> Block | None:
-    """Google's captcha has an address of its own, or is redirected to."""
-    for address in (seen.url, _address(seen.headers.get("location", ""))):
+def sorry_address(page: Page) -> Block | None:
+    """The address or redirect of Google's captcha."""
+    for address in page.addresses:
         if address.netloc.startswith("sorry.google.") or (_is_google(address) and address.path.startswith("/sorry")):
             return Block("captcha", "the address is Google's /sorry page")
     return None
 
 
-def consent_address(seen: Seen) -> Block | None:
-    """Google's consent page has a host of its own."""
-    for address in (seen.url, _address(seen.headers.get("location", ""))):
+def consent_address(page: Page) -> Block | None:
+    """The host of Google's consent page, as the address or a redirect."""
+    for address in page.addresses:
         if address.netloc.startswith(("consent.google.", "consent.youtube.")):
             return Block("consent", "the address is Google's consent page")
     return None
 
 
-def captcha_form(seen: Seen) -> Block | None:
-    """A page that is little more than the form of a captcha."""
-    if seen.is_short and CAPTCHA_FORM.search(seen.body) and not seen.has_content:
+def captcha_form(page: Page) -> Block | None:
+    """A short page with a captcha's form and no content."""
+    if page.is_short and CAPTCHA_FORM.search(page.body) and not page.has_content:
         return Block("captcha", "a captcha's form and no results")
     return None
 
 
-def consent_form(seen: Seen) -> Block | None:
-    """The consent page; the same form in a dialog over results is none."""
-    named = seen.may_be_shell and any(host in seen.body for host in CONSENT)
-    if named and CONSENT_FORM.search(seen.body) and not seen.has_content:
+def consent_form(page: Page) -> Block | None:
+    """Google's consent page, by its form; the same form in a dialog over results is no block."""
+    named = page.may_be_shell and any(host in page.body for host in CONSENT)
+    named = named or CONSENT_BASE.search(page.body[:OPENING_TAGS]) is not None
+    if named and CONSENT_FORM.search(page.body) and not page.has_content:
         return Block("consent", "a consent form and no results")
     return None
 
 
-def script_shell(seen: Seen) -> Block | None:
-    """A page that asks for JavaScript before it shows anything; result pages name the same address."""
-    if seen.may_be_shell and ENABLE_SCRIPTS in seen.body and not seen.has_content:
+def script_shell(page: Page) -> Block | None:
+    """A page that asks for JavaScript before it shows anything; results pages contain the same address."""
+    if page.may_be_shell and ENABLE_SCRIPTS in page.body and not page.has_content:
         reason = (
             "a script challenge"
-            if any(mark in seen.body for mark in CHALLENGE)
+            if any(mark in page.body for mark in CHALLENGE)
             else "a refresh to the page that asks for JavaScript"
         )
         return Block("javascript", f"{reason} and no results")
     return None
 
 
-def unusual_traffic(seen: Seen) -> Block | None:
-    """The words of Google's captcha page."""
-    if seen.is_short and not seen.has_content and UNUSUAL_TRAFFIC.search(seen.body):
+def unusual_traffic(page: Page) -> Block | None:
+    """The phrase of Google's captcha page, in several languages."""
+    if page.is_short and not page.has_content and UNUSUAL_TRAFFIC.search(page.body):
         return Block("captcha", "the page speaks of unusual traffic")
     return None
 
 
-def old_browser(seen: Seen) -> Block | None:
-    """What browsers without JavaScript have been shown since September 2025."""
-    if seen.is_short and not seen.has_content and _is_google(seen.url) and UPDATE_BROWSER.search(seen.body):
+def old_browser(page: Page) -> Block | None:
+    """Google's page for browsers without JavaScript since September 2025."""
+    if page.is_short and not page.has_content and _is_google(page.url) and UPDATE_BROWSER.search(page.body):
         return Block("javascript", "the page asks for another browser")
     return None
 
 
-def bing_challenge(seen: Seen) -> Block | None:
-    """Bing's page with Cloudflare's widget in the place of results; result pages name the widget's host too."""
-    named = TURNSTILE in seen.body and BING_CHALLENGE.search(seen.body)
-    if named and not BING_COLUMN.search(seen.body):
+def bing_challenge(page: Page) -> Block | None:
+    """Bing's page with Cloudflare's widget instead of results; results pages contain the widget's host too."""
+    named = TURNSTILE in page.body and BING_CHALLENGE.search(page.body)
+    if named and not BING_COLUMN.search(page.body):
         return Block("captcha", "a challenge's widget and no results")
     return None
 
 
-def waf_action(seen: Seen) -> Block | None:
-    """Amazon's firewall names in a header what it wants: `challenge`, which scripts pass, or `captcha`."""
-    action = seen.headers.get(WAF_ACTION, "").strip().lower()
+def waf_action(page: Page) -> Block | None:
+    """The header of the AWS firewall: `challenge`, which a browser solves by scripts, or `captcha`."""
+    action = page.headers.get(WAF_ACTION, "").strip().lower()
     kind = {"challenge": "javascript", "captcha": "captcha"}.get(action)
     return Block(kind, f"the firewall's header asks for a {action}") if kind else None
 
 
-def waf_challenge(seen: Seen) -> Block | None:
-    """The page of Amazon's firewall, of any site behind it: a script and nothing else."""
-    if seen.is_short and any(mark in seen.body for mark in WAF_CHALLENGE) and not seen.has_content:
+def waf_challenge(page: Page) -> Block | None:
+    """The page of the AWS firewall: a script and nothing else."""
+    if page.is_short and any(mark in page.body for mark in WAF_CHALLENGE) and not page.has_content:
         return Block("javascript", "a firewall's script challenge and no results")
     return None
 
 
-def amazon_captcha(seen: Seen) -> Block | None:
-    """Amazon's captchas, of letters or of a button to continue shopping, send the same form."""
-    if seen.is_short and AMAZON_CAPTCHA.search(seen.body) and AMAZON_CARD not in seen.body:
+def amazon_captcha(page: Page) -> Block | None:
+    """Amazon's captcha of letters or its button to continue shopping: both have the same form."""
+    if page.is_short and AMAZON_CAPTCHA.search(page.body) and AMAZON_CARD not in page.body:
         return Block("captcha", "the form of Amazon's captcha and no results")
     return None
 
 
-def amazon_sign_in(seen: Seen) -> Block | None:
-    """Amazon's page to sign in has an address of its own, or is redirected to."""
-    for address in (seen.url, _address(seen.headers.get("location", ""))):
+def amazon_sign_in(page: Page) -> Block | None:
+    """The address or redirect of Amazon's sign-in page."""
+    for address in page.addresses:
         if ".amazon." in f".{address.netloc}" and address.path.startswith(AMAZON_SIGN_IN):
             return Block("login", "the address is Amazon's page to sign in")
     return None
 
 
-def linkedin_address(seen: Seen) -> Block | None:
-    """LinkedIn leads guests to pages with addresses of their own."""
-    for address in (seen.url, _address(seen.headers.get("location", ""))):
+def linkedin_address(page: Page) -> Block | None:
+    """The addresses or redirects of LinkedIn's sign-in pages and security check."""
+    for address in page.addresses:
         if re.search(r"(?:^|\.)linkedin\.com$", address.netloc):
             if address.path.startswith(LINKEDIN_CHECKPOINT):
                 return Block("captcha", "the address is LinkedIn's security check")
-            if address.path.startswith(LINKEDIN_WALLS):
+            if address.path.startswith(LINKEDIN_SIGN_IN):
                 return Block("login", "the address is LinkedIn's wall for guests")
     return None
 
 
-def linkedin_wall(seen: Seen) -> Block | None:
-    """LinkedIn's page that asks guests to join, or the script that leads there; job pages have such forms too."""
-    named = seen.may_be_shell and any(name in seen.body for name in LINKEDIN_NAMES) and LINKEDIN_WALL.search(seen.body)
-    if named and not any(mark in seen.body for mark in LINKEDIN_CARDS):
+def linkedin_authwall(page: Page) -> Block | None:
+    """LinkedIn's page that asks guests to join, or the script that redirects to it; job pages have such forms too."""
+    named = page.may_be_shell and any(name in page.body for name in LINKEDIN_NAMES)
+    if named and LINKEDIN_AUTHWALL.search(page.body) and not any(mark in page.body for mark in LINKEDIN_CARDS):
         return Block("login", "a form to join LinkedIn and no jobs")
     return None
 
 
-def linkedin_denial(seen: Seen) -> Block | None:
+def linkedin_denial(page: Page) -> Block | None:
     """LinkedIn's own status for clients that it refuses."""
-    return Block("denied", "status 999") if seen.status == LINKEDIN_DENIAL else None
+    return Block("denied", "status 999") if page.status == LINKEDIN_DENIAL else None
 
 
-def linkedin_denial_alone(seen: Seen) -> Block | None:
-    """The same without a word to read; sites of others may use the status as they like."""
-    return linkedin_denial(seen) if not _firewalls.text(seen.body) else None
+def linkedin_denial_without_text(page: Page) -> Block | None:
+    """The same status without any text: other sites may use it for pages of theirs."""
+    return linkedin_denial(page) if not _firewalls.text(page.body) else None
 
 
-def ebay_address(seen: Seen) -> Block | None:
-    """The challenges of eBay and its page to sign in have addresses of their own, or are redirected to."""
-    for address in (seen.url, _address(seen.headers.get("location", ""))):
+def ebay_address(page: Page) -> Block | None:
+    """The addresses or redirects of eBay's challenges and sign-in page."""
+    for address in page.addresses:
         if not EBAY_ADDRESS.search(address.netloc):
             continue
         if address.netloc.startswith("signin."):
@@ -284,49 +292,49 @@ def ebay_address(seen: Seen) -> Block | None:
     return None
 
 
-def ebay_splash(seen: Seen) -> Block | None:
-    """The page on which eBay checks the browser; pages won after it still name its address in their links."""
-    named = seen.may_be_shell and any(mark in seen.body for mark in EBAY_NAMES)
-    found = EBAY_SPLASH.search(seen.body) if named else None
-    if found and not any(mark in seen.body for mark in EBAY_LIST):
+def ebay_splash(page: Page) -> Block | None:
+    """The page on which eBay checks the browser; later pages may still link to its address."""
+    named = page.may_be_shell and any(mark in page.body for mark in EBAY_NAMES)
+    found = EBAY_SPLASH.search(page.body) if named else None
+    if found and not any(mark in page.body for mark in EBAY_LIST):
         kind = "captcha" if b"Security Measure" in found.group() else "javascript"
         return Block(kind, "eBay's check of the browser and no results")
     return None
 
 
-def denial(seen: Seen) -> Block | None:
-    """Too many requests, or forbidden, without a page that says more."""
-    if seen.status in (403, 429) and not seen.has_content:
-        return Block("denied", f"status {seen.status} and no results")
+def denial(page: Page) -> Block | None:
+    """Status 403 or 429 without content."""
+    if page.status in (403, 429) and not page.has_content:
+        return Block("denied", f"status {page.status} and no results")
     return None
 
 
-def firewall(seen: Seen) -> Block | None:
-    """A challenge or a denial of a firewall that any site may stand behind."""
-    found = _firewalls.firewall(seen.status, seen.headers, seen.body)
+def firewall(page: Page) -> Block | None:
+    """A challenge or a denial of a firewall that many sites use."""
+    found = _firewalls.firewall(page.status, page.headers, page.body)
     return Block(*found) if found else None
 
 
-def firewall_alone(seen: Seen) -> Block | None:
+def firewall_without_results(page: Page) -> Block | None:
     """A firewall's page and no results."""
-    return None if seen.may_be_shell and seen.has_results else firewall(seen)
+    return None if page.may_be_shell and page.has_results else firewall(page)
 
 
-def lone_captcha(seen: Seen) -> Block | None:
-    """A captcha's form with nothing to fill in or to read; forms of sites have captchas too."""
-    alone = seen.is_short and CAPTCHA_FORM.search(seen.body) and not TYPED.search(seen.body)
-    return Block("captcha", "a captcha's form and nothing else") if alone and not seen.has_prose else None
+def captcha_without_text(page: Page) -> Block | None:
+    """A captcha's form without other fields or prose; forms of normal pages have captchas too."""
+    alone = page.is_short and CAPTCHA_FORM.search(page.body) and not TYPED.search(page.body)
+    return Block("captcha", "a captcha's form and nothing else") if alone and not page.has_prose else None
 
 
-def unusual_traffic_alone(seen: Seen) -> Block | None:
-    """The words of Google's captcha page and few others; pages may speak of traffic."""
-    return unusual_traffic(seen) if not seen.has_prose else None
+def unusual_traffic_without_text(page: Page) -> Block | None:
+    """The phrase of Google's captcha page and little other text; an article may contain the phrase."""
+    return unusual_traffic(page) if not page.has_prose else None
 
 
-def bare_refusal(seen: Seen) -> Block | None:
-    """A refusal without a page; JSON is an answer."""
-    bare = seen.status in REFUSALS and len(seen.body.strip()) < BARE and not seen.body.lstrip().startswith(DATA)
-    return Block("denied", f"status {seen.status} and no page") if bare else None
+def bare_refusal(page: Page) -> Block | None:
+    """A refusal without a page; a body of JSON is no block."""
+    bare = page.status in REFUSALS and len(page.body.strip()) < BARE and not page.body.lstrip().startswith(DATA)
+    return Block("denied", f"status {page.status} and no page") if bare else None
 
 
 def _is_google(address: SplitResult) -> bool:
@@ -347,14 +355,14 @@ CHECKS: tuple[Check, ...] = (
     waf_challenge,
     amazon_captcha,
     linkedin_address,
-    linkedin_wall,
+    linkedin_authwall,
     linkedin_denial,
     ebay_address,
     ebay_splash,
-    firewall_alone,
+    firewall_without_results,
     denial,
 )
-"""The checks of pages that should show results, surest first."""
+"""The checks of pages that should show results, the surest first."""
 
 ANY_SITE: tuple[Check, ...] = (
     sorry_address,
@@ -362,17 +370,17 @@ ANY_SITE: tuple[Check, ...] = (
     waf_action,
     amazon_sign_in,
     linkedin_address,
-    linkedin_denial_alone,
+    linkedin_denial_without_text,
     ebay_address,
-    lone_captcha,
+    captcha_without_text,
     consent_form,
     script_shell,
-    unusual_traffic_alone,
+    unusual_traffic_without_text,
     bing_challenge,
     amazon_captcha,
-    linkedin_wall,
+    linkedin_authwall,
     ebay_splash,
     firewall,
     bare_refusal,
 )
-"""The checks of pages that may show anything: an error page of a site is one to be read."""
+"""The checks of pages of any kind: an error page of a site is no block."""

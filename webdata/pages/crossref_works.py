@@ -1,6 +1,6 @@
 """Crossref's works, as a record (https://api.crossref.org/swagger-ui; observed 2025 to 2026).
 
-It knows no profiles of authors but ORCIDs, no lists of citing works, and of open access only what a license says.
+It has no profiles of authors but ORCIDs and no lists of citing works; open access is known by the license only.
 """
 
 import re
@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
-from webdata.pages._scholar.tree import count, document, objects, of, told
+from webdata.pages._scholar.tree import count, document, objects, of, works_page
 from webdata.resources.scholar_search import MOST, Article, ScholarAuthor, ScholarDocument, ScholarPage, ScholarQuery
 
 DAYS = ("issued", "published", "published-print", "published-online")
-"""Where the year stands, best first; the day of a work's entry is none of them."""
+"""The dates with the year, best first; the date of a work's entry is none of them."""
 OPEN_LICENSE = re.compile(r"https?://(?:www\.)?creativecommons\.org/", re.IGNORECASE)
 FINAL = ("vor", "am")
 """The published version and the accepted one."""
@@ -24,26 +24,26 @@ PARTS = re.compile(r"</jats:(?:title|p|sec)>")
 
 
 def record(body: bytes, query: ScholarQuery) -> ScholarPage:
-    """The record of a page of works, cut to the number that is asked for.
+    """The record of a page of works, cut to the number of the query.
 
-    Raises UpstreamError for a broken body and for a page that should hold works and holds none, and LayoutError for
-    one of another shape: a page without works must tell how many there are.
+    Raises UpstreamError for a broken body and for a page whose works are missing, and LayoutError for a page of another
+    shape: a page without works must have their total.
     """
     found = page(body)
     return {**found, "articles": found["articles"][: query.num or MOST]}
 
 
 def page(body: bytes) -> ScholarPage:
-    """All that a page tells; raises as `record` does."""
+    """The record of a page with all of its works; raises the errors of `record`."""
     found = document(body)
     message = of(dict, found, "message")
     if message and found.get("message-type") == "work":
-        return told([message], [article(message)], None, 0)
+        return works_page([message], [article(message)], None, 0)
     works = of(list, message, "items")
     if works is None:
         raise LayoutError("the list of works")
     skipped = count(message, "query", "start-index") or 0
-    return told(works, map(article, objects(message, "items")), count(message, "total-results"), skipped)
+    return works_page(works, map(article, objects(message, "items")), count(message, "total-results"), skipped)
 
 
 def article(work: dict[str, Any]) -> Article | None:
@@ -55,14 +55,14 @@ def article(work: dict[str, Any]) -> Article | None:
     authors = _authors(work)
     names = [author["name"] for author in authors]
     year, venue, title = _year(work), _venue(work), text(of(str, work, "title", 0)) or ""
-    who = byline(names, venue, year)
+    line = byline(names, venue, year)
     cited = count(work, "is-referenced-by-count")
     found: Article = {
         "title": title,
         "link": link,
         "id": link,
-        "description": who,
-        "author": {"names": who, "authors": authors},
+        "description": line,
+        "author": {"names": line, "authors": authors},
         "extras": {} if cited is None else {"citations": {"count": cited, "link": None}},
         "cite": reference(names, year, title, venue, _printed(work), link),
         "year": year,
@@ -87,7 +87,7 @@ def _year(work: dict[str, Any]) -> int | None:
 
 
 def _venue(work: dict[str, Any]) -> str | None:
-    """The journal or book; of a preprint who holds it."""
+    """The journal or book; for a preprint its institution."""
     return text(of(str, work, "container-title", 0)) or text(of(str, work, "institution", 0, "name"))
 
 
@@ -97,12 +97,12 @@ def _printed(work: dict[str, Any]) -> Printed:
 
 
 def _abstract(markup: str | None) -> str | None:
-    """The abstract's text; its JATS tags part paragraphs."""
+    """The abstract's text; its JATS tags separate paragraphs."""
     return text(PARTS.sub(" ", SECTION_TITLE.sub("", markup))) if markup else None
 
 
 def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
-    """The PDF of a work under an open license, which is the one evidence that it is free to read."""
+    """The PDF of a work under an open license; without one nothing shows that it is free to read."""
     if not any(map(_is_open, objects(work, "license"))):
         return None
     link = next(filter(None, map(_pdf, objects(work, "link"))), None)
@@ -110,14 +110,14 @@ def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
 
 
 def _is_open(license_: dict[str, Any]) -> bool:
-    """Whether a license lets everyone read the work now: without an embargo, and not for an early version alone."""
+    """Whether a license is open, without an embargo, and for the accepted or the published version."""
     named = OPEN_LICENSE.match(of(str, license_, "URL") or "")
     now = not of(int, license_, "delay-in-days")
     return bool(named) and now and license_.get("content-version") in FINAL
 
 
 def _pdf(link: dict[str, Any]) -> str | None:
-    """The address of a PDF that a reader can open; what stands on `api.…` asks for a key."""
+    """The address of a PDF that a reader can open; those on `api.…` need a key."""
     found = address(of(str, link, "URL"))
     if not found:
         return None
@@ -136,7 +136,7 @@ def _parts(link: str) -> tuple[str, str]:
 
 
 def shown_terms(body: bytes) -> str | None:
-    """The terms that a page was searched for with, as it repeats them."""
+    """The search terms as the page repeats them."""
     try:
         return text(of(str, document(body), "message", "query", "search-terms"))
     except FetchError:

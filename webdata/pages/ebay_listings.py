@@ -1,6 +1,6 @@
 """eBay's search: the page of results in any of its layouts since 2021, of any of its sites, as a record.
 
-`_ebay` holds one module for each part of the page.
+`_ebay` has one module for each part of the page.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._ebay import fields
-from webdata.pages._ebay.cards import Card, shelf
+from webdata.pages._ebay.cards import Card, sections
 from webdata.pages._ebay.sites import site
 from webdata.pages._elements import attribute, parsed
 from webdata.pages._text import clean
@@ -23,34 +23,30 @@ OWN_ADDRESS = 'link[rel=canonical], meta[property="og:url"]'
 def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
     """The record of a page of results.
 
-    Raises LayoutError for a page that holds no listing and does not say that nothing was found, and for one whose
-    listings have no price.
+    Raises LayoutError for a page without listings and without the message that nothing was found, and for a page whose
+    listings all have no price.
     """
     root = parsed(body)
     terms = _terms(root) or query.q
     host = site(query.region).host
-    found = shelf(root, terms)
+    found = sections(root, terms)
     results, loose = _listings(found.matching, host), _listings(found.loose, host)
-    if not results and not found.says_nothing:
+    if not results and not found.has_no_match_message:
         raise LayoutError("neither listings nor a message that nothing was found")
-    if (shown := results + loose) and not any(listing["metadata"]["price"] for listing in shown):
+    if (listings := results + loose) and not any(listing["metadata"]["price"] for listing in listings):
         raise LayoutError("listings without prices")
     return {"results": results, "loose_results": loose, "total": 0}
 
 
 def shown_query(body: bytes) -> str | None:
-    """The search terms as the page itself shows them: in its search box, else in its own address."""
+    """The search terms as the page repeats them: in its search box, else in its own address."""
     return _terms(parsed(body))
 
 
 def _terms(root: LexborNode) -> str | None:
     boxes = (clean(attribute(box, "value")) for box in root.css(SEARCH_BOX))
-    return next(filter(None, boxes), None) or _addressed_terms(root)
-
-
-def _addressed_terms(root: LexborNode) -> str | None:
     addresses = (attribute(node, "href") or attribute(node, "content") for node in root.css(OWN_ADDRESS))
-    return next(filter(None, map(_terms_of, addresses)), None)
+    return next(filter(None, boxes), None) or next(filter(None, map(_terms_of, addresses)), None)
 
 
 def _terms_of(address: str) -> str | None:
@@ -61,13 +57,13 @@ def _terms_of(address: str) -> str | None:
 
 
 def _listings(found: Sequence[Card], host: str) -> list[Listing]:
-    """The listings of cards, ranked; cards without a number or a title are none."""
+    """The listings of cards, ranked; cards without a number or a title are left out."""
     listings = [listing for card in found if (listing := _listing(card, host)) is not None]
     return [{**listing, "position": position} for position, listing in enumerate(listings, start=1)]
 
 
 def _listing(card: Card, host: str) -> Listing | None:
-    """The listing of a card, its rank still to be told."""
+    """The listing of a card, not ranked yet."""
     number, title = fields.item_id(card), fields.title(card)
     if number is None or not title:
         return None

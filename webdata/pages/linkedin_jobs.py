@@ -1,7 +1,7 @@
-"""LinkedIn's job postings as guests see them, as a record: the bare list of cards, or the whole page around it.
+"""LinkedIn's job postings for guests, as a record: the list of cards alone, or the whole page.
 
-All layouts since 2020 agree: a card names its posting by number (`urn:li:jobPosting:…`) or links to `/jobs/view/…`,
-its title is the one `h3`, its employer the `h4`, the day a `time[datetime]`.
+All layouts since 2020 agree: a card has the number of its posting (`urn:li:jobPosting:…`) or a link to
+`/jobs/view/…`, the title in its only `h3`, the employer in the `h4`, the day in `time[datetime]`.
 """
 
 import re
@@ -18,7 +18,7 @@ from webdata.resources.job_search import Job, JobPage, JobQuery
 SITE = "https://www.linkedin.com"
 
 NOT_FOUND = "No job listings found for this query."
-"""The text of `error` (contract.md 5)."""
+"""The text of `error` in a record without postings (docs/api.md)."""
 
 CARDS = ('[data-entity-urn*="jobPosting:"]', ".base-search-card, .job-search-card, .result-card, [data-id]:has(h3)")
 LINK = 'a[href*="/jobs/view/"]'
@@ -29,23 +29,23 @@ EMPLOYER_PATH = re.compile(r"/(?:company|school|showcase)/.")
 LOCATIONS = ("[class*='card__location']", "[class*='card__metadata'] > span", "[class*='location']")
 HIGHLIGHTS = "[class*='salary-info'], [class*='benefits__text']"
 LOGO = "img[data-delayed-url], img[src]"
-GHOST = "data-ghost-url"
+PLACEHOLDER = "data-ghost-url"
 
 NOTHING = ".no-results, [class*='no-results__']"
 NOTHING_TAG = 'meta[content*="emptyResult=true"]'
 NOTHING_TITLE = re.compile(r"0 \S.*\bjobs\b")
-NOTHING_WORDS = re.compile(
+NOTHING_PHRASES = re.compile(
     r"couldn.t find a match for|no matching jobs|aucun(?:e offre| résultat)|no (?:hemos encontrado|se encontraron)",
     re.IGNORECASE,
 )
 
 ADDRESS = re.compile(r"(https?://[^\s/?#]+)?(/[^\s?#]+)")
-"""The host of an address, where it names one, and its path."""
+"""The host of an address, if it has one, and its path."""
 NUMBER = re.compile(r"jobPosting:(\d+)")
 NUMBER_IN_LINK = re.compile(r"/jobs/view/(?:[^/?#]*-)?(\d+)")
 DAY = re.compile(r"[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 MASKED = re.compile(r"[*\s·•]+")
-"""A text that the site shows to members only."""
+"""The mask of a text that the site shows to members only."""
 
 NOT_REMOTE = (
     r"(?:not?|non|isn.t)[ -](?:a )?remote|remote(?:ly)?[ -](?:sensing|control\w*|monitoring|patient|access|support"
@@ -62,7 +62,7 @@ HYBRID = re.compile(
 
 
 class Search(NamedTuple):
-    """What a page says was searched; "" for what it does not say."""
+    """The search terms that a page repeats; "" for those that it does not."""
 
     keywords: str
     location: str
@@ -71,10 +71,10 @@ class Search(NamedTuple):
 def record(body: bytes, query: JobQuery) -> JobPage:
     """The record of one page.
 
-    Raises LayoutError for a page that holds no postings and does not say that none were found.
+    Raises LayoutError for a page without postings and without the message that none were found.
     """
     tree = LexborHTMLParser(body)
-    if _says_nothing(tree):
+    if _has_no_results_message(tree):
         return page([], query, _search(tree).location)
     found = _postings(tree)
     if not found:
@@ -85,9 +85,13 @@ def record(body: bytes, query: JobQuery) -> JobPage:
 
 
 def page(postings: Iterable[Job], query: JobQuery, location: str = "") -> JobPage:
-    """The record of postings, each of them once; `location` is where a page says that it searched."""
-    jobs = _unrepeated(postings)
-    told: JobPage = {
+    """The record of postings, without repeated ones; `location` is the one that a page repeats from its query."""
+    unique: dict[str, Job] = {}
+    for job in postings:
+        number = NUMBER_IN_LINK.search(job["link"])
+        unique.setdefault(number[1] if number else job["link"], job)
+    jobs = list(unique.values())
+    found: JobPage = {
         "jobs": jobs,
         "metadata": {
             "data_query_location": location or query.wanted.place or ANYWHERE,
@@ -95,23 +99,16 @@ def page(postings: Iterable[Job], query: JobQuery, location: str = "") -> JobPag
             "data_is_nearby_query": query.wanted.nearby,
         },
     }
-    return told if jobs else {**told, "error": NOT_FOUND}
-
-
-def _unrepeated(postings: Iterable[Job]) -> list[Job]:
-    found: dict[str, Job] = {}
-    for job in postings:
-        found.setdefault(_number(job["link"]), job)
-    return list(found.values())
+    return found if jobs else {**found, "error": NOT_FOUND}
 
 
 def postings(body: bytes) -> list[Job]:
-    """Every posting of a page, in its order, repeated ones too: the next page begins behind so many."""
+    """Every posting of a page in order, with repeated ones: their number is the offset of the next page."""
     return _postings(LexborHTMLParser(body))
 
 
 def shown_search(body: bytes) -> Search:
-    """What the page says was searched."""
+    """The search terms that a page repeats."""
     return _search(LexborHTMLParser(body))
 
 
@@ -120,8 +117,8 @@ def _search(tree: LexborHTMLParser) -> Search:
     return Search(*(clean(field.attributes["value"]) if field else "" for field in fields))
 
 
-def _says_nothing(tree: LexborHTMLParser) -> bool:
-    """Whether the page itself says that it found nothing; what it shows besides are suggestions."""
+def _has_no_results_message(tree: LexborHTMLParser) -> bool:
+    """Whether the page has the message that nothing was found; its cards are suggestions then."""
     if tree.css_first(NOTHING):
         return True
     if tree.css_first(LINK):
@@ -131,12 +128,12 @@ def _says_nothing(tree: LexborHTMLParser) -> bool:
     return (
         tree.css_first(NOTHING_TAG) is not None
         or NOTHING_TITLE.match(clean(title.text()) if title else "") is not None
-        or any(NOTHING_WORDS.search(head) for head in heads)
+        or any(NOTHING_PHRASES.search(head) for head in heads)
     )
 
 
 def _postings(tree: LexborHTMLParser) -> list[Job]:
-    """The postings of the first kind of cards that there is; else of the list items that link to one."""
+    """The postings of the first kind of cards that the page has, else of the list items that link to one."""
     for mark in CARDS:
         if found := [job for card in tree.css(mark) if (job := _job(card)) is not None]:
             return found
@@ -146,51 +143,45 @@ def _postings(tree: LexborHTMLParser) -> list[Job]:
 
 def _job(card: LexborNode) -> Job | None:
     addresses = [address for node in (card, *card.css("a[href]")) if (address := _address(node))]
-    link = _led_to(addresses, JOB_PATH) or _numbered(card)
+    link = _matching(addresses, JOB_PATH) or _link_by_number(card)
     if link is None:
         return None
     position, location = _text(card, TITLES), _text(card, LOCATIONS)
     highlights = [text for node in card.css(HIGHLIGHTS) if (text := clean(node.text()))]
-    words = " | ".join(filter(None, (position, location, *highlights))).lower()
+    terms = " | ".join(filter(None, (position, location, *highlights))).lower()
     return {
         "position": position,
         "employer": _text(card, EMPLOYERS),
-        "employer_link": _led_to(addresses, EMPLOYER_PATH),
+        "employer_link": _matching(addresses, EMPLOYER_PATH),
         "location": location,
         "link": link,
         "posted_at": _day(card),
-        "is_remote": _says(REMOTE, words),
-        "is_hybrid": _says(HYBRID, words),
+        "is_remote": _states(REMOTE, terms),
+        "is_hybrid": _states(HYBRID, terms),
         "highlights": highlights,
         "logo": _logo(card),
     }
 
 
-def _led_to(addresses: Iterable[str], path: re.Pattern[str]) -> str | None:
+def _matching(addresses: Iterable[str], path: re.Pattern[str]) -> str | None:
     return next((address for address in addresses if path.search(address)), None)
 
 
-def _numbered(card: LexborNode) -> str | None:
-    """The posting's page by its number, where the card does not link to it."""
+def _link_by_number(card: LexborNode) -> str | None:
+    """The address of the posting's page, made from its number, for a card without a link."""
     number = NUMBER.search(_attribute(card, "data-entity-urn"))
     return f"{SITE}/jobs/view/{number[1]}" if number else None
 
 
-def _number(link: str) -> str:
-    """What tells a posting from others."""
-    found = NUMBER_IN_LINK.search(link)
-    return found[1] if found else link
-
-
 def _text(card: LexborNode, marks: Iterable[str]) -> str | None:
-    """The text of the first mark that has any; None where guests may not see it."""
+    """The text of the first mark that has any; None where it is masked for guests."""
     texts = (clean(node.text()) for mark in marks if (node := card.css_first(mark)))
     text = next(filter(None, texts), None)
     return text if text and not MASKED.fullmatch(text) else None
 
 
 def _address(node: LexborNode) -> str | None:
-    """Where a node links to, without what follows the visitor around."""
+    """The address that an element links to, without tracking."""
     found = ADDRESS.match(_attribute(node, "href").strip())
     return f"{found[1] or SITE}{found[2]}" if found else None
 
@@ -202,11 +193,11 @@ def _day(card: LexborNode) -> str | None:
 
 
 def _logo(card: LexborNode) -> str | None:
-    """The employer's logo; a grey stand-in is none."""
+    """The address of the employer's logo, not of its grey placeholder."""
     for image in card.css(LOGO):
         for name in ("data-delayed-url", "src"):
             address = _attribute(image, name)
-            if address.startswith("https://") and address != _attribute(image, GHOST):
+            if address.startswith("https://") and address != _attribute(image, PLACEHOLDER):
                 return address
     return None
 
@@ -216,5 +207,5 @@ def _attribute(node: LexborNode, name: str) -> str:
     return value or ""
 
 
-def _says(way: re.Pattern[str], words: str) -> bool:
-    return any(found["no"] is None for found in way.finditer(words))
+def _states(pattern: re.Pattern[str], terms: str) -> bool:
+    return any(found["no"] is None for found in pattern.finditer(terms))

@@ -1,13 +1,13 @@
 """OpenAlex's works, as a record (https://docs.openalex.org/api-entities/works; observed 2025 to 2026).
 
-Anything may be null. Since November 2025 a work no longer links to the works that cite it; that link is made here.
+Anything may be null. Since November 2025 a work has no link to the works that cite it; it is made here.
 """
 
 from typing import Any
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
-from webdata.pages._scholar.tree import count, document, objects, of, told
+from webdata.pages._scholar.tree import count, document, objects, of, works_page
 from webdata.resources.scholar_search import (
     MOST,
     Article,
@@ -20,31 +20,31 @@ from webdata.resources.scholar_search import (
 
 CITING = "https://api.openalex.org/works?filter=cites:"
 WORK = ("id", "doi", "display_name", "title")
-"""What tells a single work from other objects."""
+"""The keys of which a single work has at least one."""
 LONGEST = 50_000
-"""Words of the longest abstract; positions beyond it are no abstract's."""
+"""Words of the longest abstract; later positions are left out."""
 
 
 def record(body: bytes, query: ScholarQuery) -> ScholarPage:
-    """The record of a page of works, or of a single work, cut to the number that is asked for.
+    """The record of a page of works, or of a single work, cut to the number of the query.
 
-    Raises UpstreamError for a broken body and for a page that should hold works and holds none, and LayoutError for
-    one of another shape: a page without works must tell how many there are.
+    Raises UpstreamError for a broken body and for a page whose works are missing, and LayoutError for a page of another
+    shape: a page without works must have their total.
     """
     found = page(body)
     return {**found, "articles": found["articles"][: query.num or MOST]}
 
 
 def page(body: bytes) -> ScholarPage:
-    """All that a page tells; raises as `record` does."""
+    """The record of a page with all of its works; raises the errors of `record`."""
     found = document(body)
     if "results" not in found and any(found.get(key) for key in WORK):
-        return told([found], [article(found)], None, 0)
+        return works_page([found], [article(found)], None, 0)
     works = of(list, found, "results")
     if works is None:
         raise LayoutError("the list of works")
     skipped = ((count(found, "meta", "page") or 1) - 1) * (count(found, "meta", "per_page") or 0)
-    return told(works, map(article, objects(found, "results")), count(found, "meta", "count"), skipped)
+    return works_page(works, map(article, objects(found, "results")), count(found, "meta", "count"), skipped)
 
 
 def article(work: dict[str, Any]) -> Article | None:
@@ -56,15 +56,16 @@ def article(work: dict[str, Any]) -> Article | None:
     authors = _authors(work)
     names = [author["name"] for author in authors]
     year, venue, title = _year(work), _venue(work), _string(work, "display_name") or _string(work, "title") or ""
-    who = byline(names, venue, year)
+    line = byline(names, venue, year)
+    printed = Printed(*(_string(work, "biblio", key) for key in ("volume", "issue", "first_page", "last_page")))
     found: Article = {
         "title": title,
         "link": link,
         "id": work_id or link,
-        "description": who,
-        "author": {"names": who, "authors": authors},
+        "description": line,
+        "author": {"names": line, "authors": authors},
         "extras": _extras(work, work_id),
-        "cite": reference(names, year, title, venue, _printed(work), link),
+        "cite": reference(names, year, title, venue, printed, link),
         "year": year,
         "venue": venue,
         "abstract": abstract(work.get("abstract_inverted_index")),
@@ -75,7 +76,7 @@ def article(work: dict[str, Any]) -> Article | None:
 
 
 def abstract(index: Any) -> str | None:
-    """The abstract of an inverted index: each word with the places where it stands."""
+    """The abstract of an inverted index, which maps each word to its positions."""
     places = {
         place: word
         for word, where in (index.items() if isinstance(index, dict) else ())
@@ -106,10 +107,6 @@ def _venue(work: dict[str, Any]) -> str | None:
     return _string(place, "source", "display_name") or _string(place, "raw_source_name")
 
 
-def _printed(work: dict[str, Any]) -> Printed:
-    return Printed(*(_string(work, "biblio", key) for key in ("volume", "issue", "first_page", "last_page")))
-
-
 def _extras(work: dict[str, Any], work_id: str | None) -> ScholarExtras:
     cited = count(work, "cited_by_count")
     link = f"{CITING}{work_id.rpartition('/')[2]}" if work_id else None
@@ -117,7 +114,7 @@ def _extras(work: dict[str, Any], work_id: str | None) -> ScholarExtras:
 
 
 def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
-    """The open-access full text; PDF is only what the upstream itself lists as one."""
+    """The open-access full text; its type is PDF only where the upstream lists it as one."""
     if of(bool, work, "open_access", "is_oa") is False:
         return None
     best = of(dict, work, "best_oa_location")
@@ -125,15 +122,11 @@ def _full_text(work: dict[str, Any]) -> ScholarDocument | None:
         best = None
     if pdf := _address(best, "pdf_url"):
         return {"link": pdf, "type": "PDF"}
-    open_pdfs = [_address(place, "pdf_url") for place in _places(work) if place.get("is_oa") is True]
-    shown = _address(work, "open_access", "oa_url")
-    link = shown or next(filter(None, open_pdfs), None) or _address(best, "landing_page_url")
+    places = [of(dict, work, "primary_location") or {}, *objects(work, "locations")]
+    open_pdfs = [_address(place, "pdf_url") for place in places if place.get("is_oa") is True]
+    link = _address(work, "open_access", "oa_url")
+    link = link or next(filter(None, open_pdfs), None) or _address(best, "landing_page_url")
     return {"link": link, "type": "PDF" if link in open_pdfs else "HTML"} if link else None
-
-
-def _places(work: dict[str, Any]) -> list[dict[str, Any]]:
-    first = of(dict, work, "primary_location")
-    return [*([first] if first else []), *objects(work, "locations")]
 
 
 def _string(value: Any, *path: str) -> str | None:

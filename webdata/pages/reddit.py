@@ -1,7 +1,7 @@
-"""Reddit's answers, as records: its JSON, by OAuth or without, and its Atom feeds, which tell less.
+"""Reddit's responses, as records: its JSON, with OAuth or without, and its Atom feeds, which have fewer fields.
 
-A record is the upstream's own JSON with everything that is documented in it (`webdata.resources.forum`), and every key
-`subreddit…` repeated as `subforum…` (contract.md 5).
+A record is the upstream's own JSON with all documented fields (`webdata.resources.forum`), and every key `subreddit…`
+repeated as `subforum…` (docs/api.md).
 """
 
 import re
@@ -24,14 +24,14 @@ THREAD_FEED = re.compile(rb"<id>/r/\w+/comments/(\w+)")
 USER_FEED = re.compile(rb"<id>/user/([\w-]+)")
 SUBFORUM_FEED = re.compile(rb"<id>/r/(\w+)")
 ANY = {"resource": "forum_subforum", "subforum": "all"}
-"""The query of a page that tells nothing of it, such as an obstacle."""
+"""The query of a page that names none, such as a block."""
 
 
 def record(body: bytes, query: Query) -> Record:
-    """The record of an answer.
+    """The record of a response.
 
-    Raises NotFoundError where it says that there is no such thing, UpstreamError for a broken body, and LayoutError for
-    anything else than what was asked for.
+    Raises NotFoundError for one that says that the post, user or subforum does not exist, UpstreamError for a broken
+    body, and LayoutError for one that does not fit the query.
     """
     found = _document(body, query)
     if is_thing(found, "t2") and found["data"].get("is_suspended"):
@@ -44,13 +44,14 @@ def record(body: bytes, query: Query) -> Record:
         case ForumCommentsQuery():
             return {"cached": False, "data": _thread(found)}
         case _:
-            return _listing(found)
+            children(found)
+            return cast(Record, completed(found))
 
 
 def shown_query(body: bytes) -> Mapping[str, str]:
-    """The resource and the fields of a query that a saved answer belongs to."""
+    """The resource and the fields of the query of a saved response."""
     try:
-        return _shown_by_feed(body) if is_feed(body) else _shown(orjson.loads(body))
+        return _query_of_feed(body) if is_feed(body) else _query_of_json(orjson.loads(body))
     except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
         return ANY
 
@@ -61,11 +62,6 @@ def _document(body: bytes, query: Query) -> Any:
     if body.lstrip().startswith(b"<"):
         raise LayoutError("JSON or a feed")
     return things.document(body)
-
-
-def _listing(found: Any) -> Record:
-    children(found)
-    return cast(Record, completed(found))
 
 
 def _about(found: Any) -> Thing:
@@ -93,27 +89,27 @@ def _post(found: Any, query: ForumPostQuery) -> Record:
     return {**data, "comments": comments["data"]["children"]} if query.with_comments else data
 
 
-def _shown(found: Any) -> Mapping[str, str]:
+def _query_of_json(found: Any) -> Mapping[str, str]:
     if isinstance(found, list):
         return {"resource": "forum_comments", "id": found[0]["data"]["children"][0]["data"]["id"]}
     if found["kind"] == "t5":
-        return {"resource": "forum_about", "subforum": _askable({found["data"]["display_name"]})}
+        return {"resource": "forum_about", "subforum": _name_or_any({found["data"]["display_name"]})}
     if found["kind"] == "t2":
         return {"resource": "forum_user", "username": found["data"]["name"]}
     children = [child["data"] for child in found["data"]["children"]]
     authors, subforums = {child["author"] for child in children}, {child["subreddit"] for child in children}
     if len(authors) == 1 and len(subforums) > 1:
         return {"resource": "forum_user", "username": authors.pop()}
-    return {"resource": "forum_subforum", "subforum": _askable(subforums)}
+    return {"resource": "forum_subforum", "subforum": _name_or_any(subforums)}
 
 
-def _askable(names: set[str]) -> str:
-    """The one name of a subforum that there is, if it is one."""
+def _name_or_any(names: set[str]) -> str:
+    """The only name, if it is that of a subforum, else the name of all subforums."""
     name = next(iter(names), "")
     return name if len(names) == 1 and NAME.fullmatch(name) else ANY["subforum"]
 
 
-def _shown_by_feed(body: bytes) -> Mapping[str, str]:
+def _query_of_feed(body: bytes) -> Mapping[str, str]:
     for pattern, resource, field in (
         (THREAD_FEED, "forum_comments", "id"),
         (USER_FEED, "forum_user", "username"),

@@ -1,7 +1,4 @@
-"""Any page as it was sent, or as Markdown.
-
-`page` gives the record of a response; `decoded` its text whatever its charset, `decompressed` its plain body.
-"""
+"""Any page as it was sent, or as Markdown."""
 
 import re
 from base64 import b64encode
@@ -9,15 +6,14 @@ from collections.abc import Mapping
 from typing import Literal
 
 from webdata.domain.errors import UnsupportedContentError
-from webdata.pages._url.bounds import plain
-from webdata.pages._url.compression import decompressed
+from webdata.pages._url.bounds import plain_text
 from webdata.pages._url.encoding import decoded
 from webdata.pages._url.kinds import Kind, kind
 from webdata.pages._url.markdown import markdown
 from webdata.pages._url.shells import is_shell
 from webdata.resources.url_request import UrlPage, UrlQuery
 
-__all__ = ["decoded", "decompressed", "is_shell", "page", "record"]
+__all__ = ["is_shell", "page", "record"]
 
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
@@ -32,21 +28,21 @@ def page(
     method: str = "GET",
     bare: bool = False,
 ) -> UrlPage:
-    """The record of a response whose body is plain already. A `bare` page is text without markup, for Markdown.
+    """The record of a response whose body is decompressed. Markdown of a `bare` page is its text without markup.
 
-    Raises UnsupportedContentError for content that is no text where Markdown is asked for.
+    Raises UnsupportedContentError for Markdown of content that is not text.
     """
     lower = {name.lower(): value for name, value in headers.items()}
     content_type = lower.get("content-type", "")
-    what, media = kind(body, content_type)
-    if what is Kind.BINARY and response_type == "markdown":
+    form, media = kind(body, content_type)
+    if form is Kind.BINARY and response_type == "markdown":
         raise UnsupportedContentError(media)
-    if what is Kind.BINARY:
+    if form is Kind.BINARY:
         text, encoding = b64encode(body).decode(), "base64"
     else:
         text, encoding = decoded(body, content_type)
     return {
-        "data": text if response_type == "full" else _markdown(text, what, url, bare),
+        "data": text if response_type == "full" else _markdown(text, form, url, bare),
         "status": status,
         "headers": lower,
         "config": {
@@ -60,15 +56,15 @@ def page(
 
 
 def record(body: bytes, query: UrlQuery) -> UrlPage:
-    """The record of a page of which nothing but the body is known."""
+    """The record of a saved page, of which only the body is known."""
     return page(body, url=query.url, status=200, headers={}, response_type=query.response_type)
 
 
-def _markdown(text: str, what: Kind, url: str, bare: bool) -> str:
-    if what is Kind.HTML:
-        return plain(text) if bare else markdown(text, url)
-    if what is Kind.TEXT:
+def _markdown(text: str, form: Kind, url: str, bare: bool) -> str:
+    if form is Kind.HTML:
+        return plain_text(text) if bare else markdown(text, url)
+    if form is Kind.TEXT:
         return text
     longest = max((len(fence) for fence in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}{what}\n{text.strip()}\n{fence}\n"
+    return f"{fence}{form}\n{text.strip()}\n{fence}\n"

@@ -7,7 +7,7 @@ from scrapy.http import Response
 from w3lib.url import url_query_cleaner
 
 from webdata.domain.errors import BlockedError, FetchError
-from webdata.pages._scholar.refusals import refusal, seconds_told
+from webdata.pages._scholar.refusals import refusal, retry_seconds
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
 from webdata.spiders.base import EngineSpider
 
@@ -63,7 +63,7 @@ def wait(response: Response, error: FetchError) -> float:
     values = [(response.headers.get(name) or b"").decode("latin-1").strip() for name in names]
     seconds = [float(text) for text in values if SECONDS.fullmatch(text)]
     if isinstance(error, BlockedError):
-        seconds = [max([*seconds, seconds_told(response.body)]) or DEFAULT_WAIT]
+        seconds = [max([*seconds, retry_seconds(response.body)]) or DEFAULT_WAIT]
     return min(max(seconds, default=0), MAX_WAIT)
 
 

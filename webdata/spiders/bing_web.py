@@ -79,7 +79,7 @@ class BingWebSpider(EngineSpider):
         return doubtful if doubtful and doubtful["results"] and not second["results"] else second
 
     def outcome(self, page: Record, query: BingQuery) -> Outcome:
-        if not bing_web.answers(page["results"], query.q):
+        if not bing_web.answers(page, query.q):
             return Outcome.DEGRADED
         return super().outcome(page, query)
 

@@ -22,7 +22,7 @@ from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
 from webdata.fetching.fetch import Fetch, QueryRun
 from webdata.pages import blocked, url
-from webdata.pages._url.compression import DECOMPRESSED, Plain
+from webdata.pages._url.compression import DECOMPRESSED, Decompressed
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
 from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
 
@@ -127,7 +127,7 @@ class UrlSpider(EngineSpider):
             found = await page(body, left, {**told, "response_type": query.response_type})
         yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
 
-    async def unpacked(self, body: bytes, encodings: str) -> Plain:
+    async def unpacked(self, body: bytes, encodings: str) -> Decompressed:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
         try:
             return await asyncio.to_thread(plain_body, body, encodings, self.limit)

@@ -1,4 +1,4 @@
-"""Where links on Bing's pages lead."""
+"""The targets of links on Bing's pages."""
 
 import string
 from base64 import b64encode, urlsafe_b64encode
@@ -35,27 +35,27 @@ def redirect(address: str) -> str:
         ("https://[", None),
     ],
 )
-def test_a_link_leads_to_its_site(href, leads_to):
-    """Redirects are undone where the target can be read; what is no address leads nowhere."""
+def test_the_target_of_a_link_is_its_site(href, leads_to):
+    """Redirects are resolved if their target can be decoded; a link without an address has no target."""
     assert target(href) == leads_to
 
 
 @pytest.mark.parametrize("u", ["a1!!!", "a1_w", "nonsense", "a1" + "%00", "a1" + "amF2YXNjcmlwdDphbGVydCgxKQ"])
-def test_a_target_that_cannot_be_read_leaves_the_redirect(u):
-    """A redirect whose target is no address of the web stays as it is."""
+def test_a_redirect_with_an_unreadable_target_is_unchanged(u):
+    """A redirect whose target is no address of the web is its own target."""
     href = f"https://www.bing.com/ck/a?u={u}"
     assert target(href) == href
 
 
 @given(st.text(string.ascii_letters + string.digits + "/?&=%-_.~äé漢", max_size=60))
 def test_every_address_survives_the_redirect(path):
-    """Whatever stands in an address comes out as it went in, with any length of padding."""
+    """An address is decoded as it was encoded, with any length of padding."""
     assert target(redirect(f"https://a.example/{path}")) == f"https://a.example/{path}"
 
 
 @given(st.text(max_size=80))
-def test_no_link_makes_it_stumble(href):
-    """Any text is a link that leads somewhere or nowhere."""
+def test_any_text_is_a_link_with_or_without_a_target(href):
+    """Any text gives an address or None."""
     for prefix in ("", "https://www.bing.com/ck/a?u=a1", "/ck/a?u="):
         assert target(prefix + href) is None or absolute(target(prefix + href))
         is_paid(prefix + href)
@@ -71,13 +71,13 @@ def test_no_link_makes_it_stumble(href):
         ("https://www.bing.com/search?q=/aclk", False),
     ],
 )
-def test_ads_lead_over_a_tracker(href, paid):
-    """An ad's link is known by its tracker on Bing's own host."""
+def test_ads_link_to_a_tracker(href, paid):
+    """An ad's link is recognised by the tracker on Bing's own host."""
     assert is_paid(href) is paid
 
 
 def test_bings_own_pages_are_not_elsewhere():
-    """Only an address with another host leads away."""
+    """Only an address on another host is external."""
     assert leads_away("https://a.example/")
     assert not leads_away("https://cn.bing.com/search?q=a")
     assert not leads_away(None)

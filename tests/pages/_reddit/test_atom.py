@@ -1,4 +1,4 @@
-"""Feeds, in the shape of the upstream's JSON."""
+"""Feeds in the shape of the upstream's JSON."""
 
 from xml.sax.saxutils import escape
 
@@ -40,19 +40,19 @@ def posts(*entries, query=LISTING):
         (None, None),
     ],
 )
-def test_times(text, seconds):
-    """A time is told in seconds since 1970, whatever zone it is written in."""
+def test_a_time_is_in_seconds_since_1970(text, seconds):
+    """A time may be in any zone."""
     assert atom.seconds(text) == seconds
 
 
 @given(st.from_regex(atom.INSTANT, fullmatch=True))
-def test_any_time(text):
-    """What is written like a time is one, or none."""
+def test_any_text_is_a_time_or_none(text):
+    """A text with the digits of a time raises no exception."""
     assert isinstance(atom.seconds(text), float | None)
 
 
-def test_a_text():
-    """A post's text is what stands between its marks: as it is, and as text alone."""
+def test_the_text_of_a_post_is_between_its_marks():
+    """The text is returned as HTML and without markup."""
     marked = '<div class="md"><p>One &amp; <b>two</b>.</p><ul><li>a</li><li><p>b</p></li></ul></div>'
     html = f"<!-- SC_OFF -->{marked}<!-- SC_ON -->"
     (post,) = posts(entry(content=f"{html} submitted by someone"))
@@ -60,8 +60,8 @@ def test_a_text():
     assert post["selftext"] == "One & two.\n\na\n\nb"
 
 
-def test_a_link():
-    """A post that links elsewhere has that address; one that does not is a text."""
+def test_a_post_has_the_address_that_it_links_to():
+    """A post without a link to another page is a text post."""
     own = "https://www.reddit.com/r/x1/comments/1/title/"
     link = f'<link href="{own}"/>'
     (post,) = posts(entry(content='<a href="https://example.org/?a=1&amp;b=2">[link]</a>', more=link))
@@ -74,8 +74,8 @@ def test_a_link():
     assert (post["url"], post["is_self"]) == (own, True)
 
 
-def test_who_wrote_it():
-    """An author is told without the prefix; where there is none the account is gone."""
+def test_the_author_has_no_prefix():
+    """An entry without an author is that of a deleted account."""
     written = "<author><name>/u/miller</name></author>"
     assert [post["author"] for post in posts(entry(more=written), entry("t3_2"))] == ["miller", "[deleted]"]
 
@@ -83,15 +83,15 @@ def test_who_wrote_it():
 @pytest.mark.parametrize(
     ("count", "limit", "after"), [(0, 25, None), (3, 25, None), (3, 3, "t3_2"), (25, 100, "t3_24")]
 )
-def test_a_page_that_is_full_goes_on(count, limit, after):
-    """The next page is told where this one is full; a feed of 25 may be one whose limit was not heeded."""
+def test_a_full_page_has_a_next_one(count, limit, after):
+    """A feed of 25 entries counts as full, because the limit may have been ignored."""
     entries = [entry(f"t3_{number}") for number in range(count)]
     found = atom.document(feed(*entries), ForumSubforumQuery(subforum="x1", limit=limit))
     assert found["data"]["after"] == after
 
 
-def test_a_subforum():
-    """A feed names its subforum, and tells what it is called and about."""
+def test_a_feed_has_the_data_of_its_subforum():
+    """The data are name, title, description, address and icon."""
     head = '<category term="x1" label="r/x1"/><title>The X</title><subtitle>All of it.</subtitle><logo>https://e.org/l</logo>'
     assert atom.document(feed(head=head), ABOUT)["data"] == {
         "display_name": "x1",
@@ -120,14 +120,14 @@ def test_a_subforum():
         (b"<feed", LISTING, UpstreamError),
     ],
 )
-def test_what_is_no_feed(body, query, error):
-    """What is no feed of posts is no empty one."""
+def test_other_documents_are_errors(body, query, error):
+    """A document that is no feed of posts is not an empty feed."""
     with pytest.raises(error):
         atom.document(body, query)
 
 
-def test_faults_in_a_text():
-    """Control characters, and bytes that are not UTF-8, do not make a feed unreadable."""
+def test_a_feed_with_faults_in_its_text_is_parsed():
+    """Control characters and bytes that are not UTF-8 are replaced."""
     body = feed(entry(more="<title>A MARK B</title>"))
     for fault in (b"\x0b", b"\xff"):
         (child,) = atom.document(body.replace(b"MARK", fault), LISTING)["data"]["children"]
@@ -135,8 +135,8 @@ def test_faults_in_a_text():
 
 
 @given(st.binary())
-def test_any_bytes(body):
-    """Whatever stands in a feed, it is read or has an outcome."""
+def test_any_bytes_give_a_record_or_an_error(body):
+    """Any bytes in a feed raise no other exception."""
     for whole in (body, feed().replace(b"</feed>", body + b"</feed>")):
         try:
             found = atom.document(whole, LISTING)

@@ -1,4 +1,4 @@
-"""What Reddit says instead of what was asked for."""
+"""Reddit's errors."""
 
 import orjson
 import pytest
@@ -11,16 +11,16 @@ from webdata.pages._reddit.refusals import REASONS, refusal
 URL = "https://www.reddit.com/r/python/hot.json"
 
 
-def told(status=200, url=URL, location="", body=b"{}"):
+def error_of(status=200, url=URL, location="", body=b"{}"):
     return refusal(status, url, location, body)
 
 
 @pytest.mark.parametrize("reason", sorted(REASONS))
-def test_reasons(reason):
-    """A reason is an answer, in words that callers may read, whether the status is there or not."""
+def test_a_reason_is_not_found_with_a_message(reason):
+    """The error has the message for callers, with or without the status of the response."""
     body = orjson.dumps({"reason": reason, "message": "Forbidden", "error": 403})
     for status in (200, 403, 404):
-        error = told(status, body=body)
+        error = error_of(status, body=body)
         assert isinstance(error, NotFoundError)
         assert (error.kind, error.message) == (reason, REASONS[reason])
 
@@ -41,9 +41,9 @@ def test_reasons(reason):
         ({"body": b"<html>You've been blocked by network security.</html>"}, "denied", BlockedError),
     ],
 )
-def test_what_is_said_instead(response, kind, error):
-    """Each thing that may be said has its outcome."""
-    found = told(**response)
+def test_each_refusal_has_its_error(response, kind, error):
+    """Redirects, statuses and bodies of refusals are recognised."""
+    found = error_of(**response)
     assert isinstance(found, error)
     assert found.kind == kind
 
@@ -60,12 +60,12 @@ def test_what_is_said_instead(response, kind, error):
         b'<?xml version="1.0"?><feed/>',
     ],
 )
-def test_what_is_none(body):
-    """Answers, and what nobody can read, are left to those who read."""
-    assert told(body=body) is None
+def test_other_bodies_are_no_refusals(body):
+    """Records and broken bodies are for the parser."""
+    assert error_of(body=body) is None
 
 
 @given(st.integers(100, 599), st.text(), st.text(), st.binary())
-def test_anything(status, url, location, body):
-    """Whatever comes, it is a refusal or none."""
+def test_any_response_gives_an_error_or_none(status, url, location, body):
+    """Any response raises no exception."""
     assert isinstance(refusal(status, url, location, body), FetchError | None)

@@ -1,4 +1,4 @@
-"""Reddit's JSON, with all that is documented and our names."""
+"""Reddit's JSON, with all documented fields and our names."""
 
 import orjson
 from hypothesis import given
@@ -18,14 +18,14 @@ JSON = st.recursive(
 
 
 def names(value):
-    """All keys in a JSON, with how often they stand there."""
+    """All keys of a JSON value, repeated ones too."""
     if isinstance(value, dict):
         return sorted([*value, *(name for inner in value.values() for name in names(inner))])
     return sorted(name for inner in value for name in names(inner)) if isinstance(value, list) else []
 
 
-def test_our_names_stand_beside_theirs():
-    """Keys that begin with the upstream's word are repeated; words within other keys are left."""
+def test_keys_of_the_upstream_are_repeated_under_our_names():
+    """Keys that begin with `subreddit` are repeated as `subforum`; other keys with that word are not."""
     found = completed({"subreddit": "x", "subreddit_type": "public", "is_crosspostable_subreddit": True})
     assert found == {
         "subreddit": "x",
@@ -36,27 +36,27 @@ def test_our_names_stand_beside_theirs():
     }
 
 
-def test_what_the_upstream_tells_is_never_replaced():
-    """Null is put only where a key is missing."""
+def test_values_of_the_upstream_are_never_replaced():
+    """Only missing keys are added, as null."""
     found = completed({"kind": "t3", "data": {"id": "1", "score": 0, "title": "", "name": "t3_1"}})["data"]
     assert (found["score"], found["title"], found["selftext"]) == (0, "", None)
 
 
 @given(st.dictionaries(st.text(max_size=3), JSON) | st.lists(JSON))
-def test_nothing_is_lost(value):
-    """Every key of the upstream stands where it stood, with what it held, and ours beside it."""
+def test_no_key_of_the_upstream_is_lost(value):
+    """Every key of the upstream has its value, and ours is beside it."""
     original = orjson.loads(orjson.dumps(value))
     try:
         found = completed(value)
     except LayoutError:
         return
-    assert kept(original, found)
+    assert is_contained(original, found)
     assert names(found).count("subforum") >= names(original).count("subreddit")
 
 
-def kept(original, found):
+def is_contained(original, found):
     if isinstance(original, dict):
-        return all(name in found and kept(inner, found[name]) for name, inner in original.items())
+        return all(name in found and is_contained(inner, found[name]) for name, inner in original.items())
     if isinstance(original, list):
-        return all(map(kept, original, found))
+        return all(map(is_contained, original, found))
     return original == found

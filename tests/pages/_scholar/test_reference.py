@@ -1,4 +1,4 @@
-"""Texts about works: addresses, bylines, references."""
+"""Addresses, bylines and references of works."""
 
 import pytest
 from hypothesis import given
@@ -20,8 +20,8 @@ from webdata.pages._scholar.reference import Printed, address, byline, doi_addre
         (None, None),
     ],
 )
-def test_text(markup, plain):
-    """Markup is taken out of a text, signs of comparison are not."""
+def test_markup_is_removed_from_a_text(markup, plain):
+    """Signs of comparison are not removed."""
     assert text(markup) == plain
 
 
@@ -39,37 +39,37 @@ def test_text(markup, plain):
         (None, None),
     ],
 )
-def test_addresses_of_dois(doi, link):
-    """A DOI's address leads to it, whatever signs it is made of."""
+def test_a_doi_has_an_address(doi, link):
+    """The address of a DOI is escaped."""
     assert doi_address(doi) == link
 
 
-def test_addresses():
-    """Only what is an address of the web is one."""
+def test_only_addresses_of_the_web_are_addresses():
+    """Other values give None."""
     assert address(" https://example.org/1 ") == "https://example.org/1"
     assert [address(value) for value in ("example.org", "ftp://example.org", "https://a b", "", None)] == [None] * 5
 
 
-def test_a_byline_of_what_there_is():
-    """Missing parts leave no signs behind."""
+def test_a_byline_of_incomplete_works():
+    """Missing parts leave no separators."""
     assert byline(["A", "B"], "Review", 2021) == "A, B - Review, 2021"
     assert byline([], None, 2021) == "2021"
     assert byline(["A"], None, None) == "A"
     assert byline([], None, None) == ""
 
 
-def test_a_reference():
-    """Authors, year, title, place and link stand in one line; of many authors six are named."""
+def test_a_reference_is_formatted():
+    """Authors, year, title, venue and link are one line; of many authors six are named."""
     printed = Printed("8", "3", "112", "129")
-    told = reference(["A", "B", "C"], 2021, "Mills?", "Review", printed, "https://doi.org/1")
-    assert told == "A, B, & C (2021). Mills? Review, 8(3), 112–129. https://doi.org/1"
+    formatted = reference(["A", "B", "C"], 2021, "Mills?", "Review", printed, "https://doi.org/1")
+    assert formatted == "A, B, & C (2021). Mills? Review, 8(3), 112–129. https://doi.org/1"
     assert (
         reference(list("ABCDEFGH"), None, "Mills", None, Printed(), None) == "A, B, C, D, E, F, et al. (n.d.). Mills."
     )
 
 
 @given(st.text())
-def test_any_text_is_read(markup):
-    """Whatever a text holds, it becomes a line or nothing."""
+def test_any_text_is_a_line_or_none(markup):
+    """Any markup gives one line or None."""
     assert text(markup) is None or text(markup).strip()
     assert doi_address(markup) is None or address(doi_address(markup))

@@ -1,4 +1,4 @@
-"""What tests of Markdown share."""
+"""Fixtures of the tests of Markdown."""
 
 import pytest
 
@@ -15,7 +15,7 @@ LAST = "use to be.\n"
 
 @pytest.fixture
 def read():
-    """A page of some HTML as Markdown."""
+    """A function that converts HTML to Markdown."""
 
     def as_markdown(html, content_type="text/html; charset=utf-8"):
         headers = {"Content-Type": content_type}
@@ -26,7 +26,7 @@ def read():
 
 @pytest.fixture
 def after(read):
-    """What an article gives behind its eight paragraphs for the HTML that stands there."""
+    """A function that converts HTML after the eight paragraphs of an article."""
 
     def behind(html):
         text = read(f"<title>T</title><main><article><h1>T</h1>{PARAGRAPHS}{html}</article></main>")
@@ -38,7 +38,7 @@ def after(read):
 
 @pytest.fixture
 def within(read):
-    """What an article gives for the HTML that stands between its paragraphs."""
+    """A function that converts HTML between the paragraphs of an article."""
 
     def between(html):
         text = read(f"<main><article><h1>T</h1>{PARAGRAPHS}{html}{PARAGRAPHS}</article></main>")

@@ -21,6 +21,6 @@ import pytest
         ("<div class='highlight-default notranslate'><pre>x</pre></div>", "```\nx\n```"),
     ],
 )
-def test_regular(within, html, expected):
-    """Numbers of items, tables in tables and the language of what frames a listing are told as far as Markdown can."""
+def test_lists_tables_and_listings_are_normalised(within, html, expected):
+    """Numbers of items, nested tables and the language of listings are converted as far as Markdown has them."""
     assert within(html) == expected

@@ -1,4 +1,4 @@
-"""No page takes long, whatever is in it."""
+"""Bounds of the pages that are parsed."""
 
 from time import process_time
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml.html import fromstring
 
-from webdata.pages._url.bounds import beyond, even, plain
+from webdata.pages._url.bounds import bound_tables, is_too_large, plain_text
 from webdata.pages._url.markdown import markdown
 
 URL = "https://example.com/"
@@ -42,9 +42,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_pages(html):
-    """Every page is answered within seconds of a processor: the slowest of these takes about one, or four on a slow
-    machine that also counts lines; one whose time grew with the square of its length would take minutes."""
+def test_hostile_pages_are_converted_in_bounded_time(html):
+    """The slowest page takes about a second of a processor, or four with coverage on a slow machine; quadratic time
+    would be minutes."""
     begun = process_time()
     written = markdown(f"<html><body>{html}", URL)
     assert process_time() - begun < 12
@@ -52,23 +52,23 @@ def test_hostile_pages(html):
 
 
 @given(st.text("<>/=\"' abp!-&;\n", max_size=200))
-def test_text_of_anything(text):
-    """The plain text of anything is text that ends in one line end, without the tags of a page."""
-    found = plain(text)
+def test_any_text_is_plain_text(text):
+    """Plain text ends in one line end and has no tags."""
+    found = plain_text(text)
     assert found.endswith("\n")
     assert "<p>" not in found
 
 
-def test_what_people_write_is_taken_apart():
-    """A table as large as the largest real pages is none that is too much."""
-    assert not beyond("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")
+def test_the_largest_real_tables_are_not_too_large():
+    """A table of the size of the largest real pages is parsed."""
+    assert not is_too_large("<table>" + "<tr><td class='a b'>a</td><td>b</td></tr>" * 5000 + "</table>")
 
 
-def test_tables_of_holes():
-    """A table that lacks most of its cells is none; one that is only long stays as it is."""
+def test_a_table_without_most_of_its_cells_is_no_table():
+    """A table that is only long stays unchanged."""
     holes = fromstring("<table>" + "<tr><td>a" * 1000 + "<tr>" + "<td>b" * 500 + "</table>")
     full = fromstring("<table>" + "<tr><td>a<td rowspan=2>b" * 30_000 + "</table>")
     for table in (holes, full):
-        even(table)
+        bound_tables(table)
     assert (holes.get("role"), full.get("role")) == ("presentation", None)
     assert full.find(".//td[@rowspan]") is not None

@@ -1,10 +1,10 @@
-"""What is taken out of a page, and what is not."""
+"""The removal of chrome from a page."""
 
 import pytest
 
 FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
 CELLS = "".join(f"<td><a href='/{number}'>{number}</a>" for number in range(5))
-SAID = "I had the same on two machines of mine, and what helped was to take the newer one of both and wait. "
+NOTE = "I had the same on two machines of mine, and what helped was to take the newer one of both and wait. "
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ SAID = "I had the same on two machines of mine, and what helped was to take the 
         ("<picture><source srcset=b.webp><img src='/s.jpg' alt=pic></picture>", "![pic]"),
     ],
 )
-def test_what_stays(within, html, expected):
-    """Parts of tables, details and figures, titled lists of links, remarks and what a page builder wraps stay."""
+def test_content_is_not_removed(within, html, expected):
+    """Parts of tables, details and figures, titled lists of links, remarks and page builders' wrappers are content."""
     assert expected in within(html)
 
 
@@ -40,26 +40,26 @@ def test_what_stays(within, html, expected):
         "<div class='site-footer'>Chrome</div>",
     ],
 )
-def test_what_goes(within, html):
-    """Lists of other pages go with their headings, and so do widgets, asides with links and advertisements."""
+def test_chrome_is_removed(within, html):
+    """Lists of other pages with their headings, widgets, asides with links and advertisements are chrome."""
     assert within(html) == ""
 
 
-def test_comments_on_an_article(read):
-    """Comments go where an article is left without them."""
-    text = read(f"<body><div><p>{SAID * 9}</p></div><div id=comments><div class=comment><p>I agree. {SAID}</p></div>")
+def test_comments_on_an_article_are_removed(read):
+    """Comments are removed if an article remains without them."""
+    text = read(f"<body><div><p>{NOTE * 9}</p></div><div id=comments><div class=comment><p>I agree. {NOTE}</p></div>")
     assert "I agree" not in text
-    assert SAID.strip() in text
+    assert NOTE.strip() in text
 
 
 @pytest.mark.parametrize(
     "html",
     [
-        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
-        f"<div class=question>{SAID * 9}</div><div id=comments><div class=comment><p>So. {SAID}</p></div></div>",
-        f"<div itemtype='https://schema.org/QAPage'><p>{SAID * 9}</p><div class=comments><p>So. {SAID}</div></div>",
+        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
+        f"<div class=question>{NOTE * 9}</div><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
+        f"<div itemtype='https://schema.org/QAPage'><p>{NOTE * 9}</p><div class=comments><p>So. {NOTE}</div></div>",
     ],
 )
-def test_answers(read, html):
-    """Answers stay, whatever they are called: of a short question, and of one that says what it is."""
+def test_answers_are_not_removed(read, html):
+    """Answers are content with any class name: below a short question, and on a page with the type of one."""
     assert "So. I had the same" in read(f"<body><h1>Question</h1>{html}")

@@ -1,16 +1,16 @@
-"""Bodies made plain: each encoding, several, cut ones, bombs and ones that are none."""
+"""Decompression: each encoding, several layers, truncated bodies, bombs and wrong encodings."""
 
 import gzip
 import zlib
 
 import brotli
 import pytest
-import zstandard
+from backports import zstd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import UpstreamError
-from webdata.pages._url.compression import READERS, decompressed, plain
+from webdata.pages._url.compression import READERS, decompressed
 
 TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))
 MUCH = 10_000_000
@@ -27,23 +27,23 @@ PACKED = {
     "deflate": zlib.compress(TEXT),
     "DEFLATE ": raw(TEXT),
     "br": brotli.compress(TEXT, quality=3),
-    "zstd": zstandard.compress(TEXT),
+    "zstd": zstd.compress(TEXT),
     "identity": TEXT,
     "gzip, deflate": zlib.compress(gzip.compress(TEXT)),
 }
 
 
 @pytest.mark.parametrize("name", PACKED)
-def test_every_encoding(name):
-    """Each encoding, and one upon another, gives the body."""
-    assert decompressed(PACKED[name], name, MUCH) == TEXT
+def test_every_encoding_is_decompressed(name):
+    """Each encoding, and two of them in layers, give the body."""
+    assert decompressed(PACKED[name], name, MUCH).body == TEXT
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "DEFLATE ", "br", "zstd"])
-def test_a_cut_body(name, caplog):
-    """Of a body that was cut there is what came, and the log tells it."""
+def test_a_truncated_body_is_decompressed_as_far_as_possible(name, caplog):
+    """A truncated body gives its beginning, which is logged."""
     caplog.set_level("INFO")
-    got = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH)
+    got = decompressed(PACKED[name][: len(PACKED[name]) * 2 // 3], name, MUCH).body
     assert TEXT.startswith(got)
     if name != "zstd":
         assert len(got) > 1000
@@ -51,48 +51,57 @@ def test_a_cut_body(name, caplog):
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
-def test_bombs(name):
-    """A body that grows beyond the limit is stopped."""
+def test_a_bomb_is_too_large(name):
+    """Decompression stops at the limit."""
     with pytest.raises(UpstreamError) as caught:
         decompressed(PACKED[name], name, 100_000)
     assert caught.value.kind == "too_large"
 
 
-def test_members():
-    """Gzip members stand one behind another."""
-    assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH) == b"ab"
+def test_all_members_of_gzip_are_decompressed():
+    """A body may have several gzip members."""
+    assert decompressed(gzip.compress(b"a") + gzip.compress(b"b"), "gzip", MUCH).body == b"ab"
 
 
-def test_an_encoding_that_is_not_known():
-    """An encoding that is not known is a failure of the upstream."""
+def test_an_unknown_encoding_is_an_error():
+    """The error is one of the upstream."""
     with pytest.raises(UpstreamError):
         decompressed(b"x", "pack200-gzip", MUCH)
 
 
+def test_the_layers_of_a_body_are_bounded():
+    """Three encodings are decompressed, four are an error; `identity` does not count."""
+    body = gzip.compress(gzip.compress(gzip.compress(b"text")))
+    assert decompressed(body, "gzip, identity, gzip, gzip", MUCH).body == b"text"
+    with pytest.raises(UpstreamError, match="has 4 encodings: at most 3 are read") as caught:
+        decompressed(gzip.compress(body), "gzip, gzip, gzip, gzip", MUCH)
+    assert caught.value.kind == "content_encoding"
+
+
 @settings(deadline=None)
 @given(st.binary(), st.sampled_from([*READERS]))
-def test_any_bytes(body, name):
-    """Any bytes give a body, or a failure of the upstream."""
+def test_any_bytes_give_a_body_or_an_error(body, name):
+    """Any bytes in any encoding raise no other exception."""
     try:
-        assert isinstance(decompressed(body, name, 1_000_000), bytes)
+        assert isinstance(decompressed(body, name, 1_000_000).body, bytes)
     except UpstreamError as error:
         assert error.kind in ("content_encoding", "too_large", "truncated")  # noqa: PT017  both ends are right
 
 
 @pytest.mark.captures
-def test_real_bodies(captures):
-    """Real bodies give their truth."""
+def test_real_bodies_are_decompressed(captures):
+    """Saved bodies are decompressed as checked by hand."""
     for file in (captures / "fetch").glob("compressed-html-*.bin"):
         name = file.stem.removeprefix("compressed-html-").replace("-", ", ").replace("rawdeflate", "deflate")
         name = "zstd" if "zstd" in name else name.replace("zlibdeflate", "deflate")
         truth = (captures / "fetch" / "truth" / f"{file.stem}.truth.html").read_bytes()
-        got = decompressed(file.read_bytes(), name, MUCH).replace(b"`deflate'", b"`gzip'")
+        got = decompressed(file.read_bytes(), name, MUCH).body.replace(b"`deflate'", b"`gzip'")
         assert got == truth, file.name
 
 
 @pytest.mark.captures
-def test_a_real_body_that_was_cut(captures):
-    """Of a real gzip body without its end there is all that came; its truth is written as Latin-1."""
+def test_a_truncated_real_body_is_decompressed_as_far_as_possible(captures):
+    """The expected text of the gzip body without its end is in Latin-1."""
     body = (captures / "fetch" / "compressed-unexpected-eof.gz").read_bytes()
     truth = (captures / "fetch" / "truth" / "compressed-unexpected-eof.truth.txt").read_text()
-    assert plain(body, "gzip", MUCH) == (truth.encode("latin-1"), False)
+    assert decompressed(body, "gzip", MUCH) == (truth.encode("latin-1"), False)

@@ -1,8 +1,8 @@
-"""Where the content of a page is."""
+"""The element of a page's content."""
 
 
-def test_a_page_of_short_facts(read):
-    """A product page of which only one review is prose gives its price, stock and specifications too."""
+def test_a_page_of_short_facts_is_content(read):
+    """The Markdown of a product page whose only prose is a review has price, stock and specifications."""
     text = read(
         "<title>Grinder | Shop</title><header><form><input><button>Search</button></form></header>"
         "<div class=breadcrumb><a href='/'>Home</a></div><div class=product><h1>Grinder</h1>"

@@ -1,4 +1,4 @@
-"""Parts of a page are taken out, and nothing else."""
+"""The removal of parts of a page."""
 
 from time import monotonic
 
@@ -18,8 +18,8 @@ TREES = st.recursive(
 
 
 @given(TREES, st.sets(st.integers(0, 30)))
-def test_as_lxml_does(html, chosen):
-    """The elements go, the text behind each stays, as when lxml drops them one by one."""
+def test_elements_are_removed_like_by_lxml(html, chosen):
+    """The elements are removed, the text after each stays, as with `drop_tree` of lxml."""
     ours, theirs = (fromstring(f"<main>{html}</main>") for _ in range(2))
     picked = [[e for n, e in enumerate(root.iter("div")) if n in chosen] for root in (ours, theirs)]
     drop(picked[0])
@@ -29,8 +29,8 @@ def test_as_lxml_does(html, chosen):
     assert etree.tostring(ours) == etree.tostring(theirs)
 
 
-def test_references_cost_nothing():
-    """Elements of which thousands are referred to are taken out and forgotten in linear time."""
+def test_referenced_elements_are_removed_in_linear_time():
+    """Thousands of referenced elements are removed and released in linear time."""
     root = fromstring(f"<main><ul>{'<li><a>x</a></li>' * 30_000}</ul><p>y</p></main>")
     begun = monotonic()
     weights = Weights(root)

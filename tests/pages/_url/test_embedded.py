@@ -1,4 +1,4 @@
-"""Links to what a page shows."""
+"""Links to the documents embedded in a page."""
 
 import pytest
 
@@ -18,8 +18,8 @@ SITE = "https://site.example.org"
         ("<amp-img src='/p.jpg' alt=P><noscript><img src='/p.jpg'></noscript></amp-img>", f"![P]({SITE}/p.jpg)"),
     ],
 )
-def test_what_is_shown(within, html, expected):
-    """A frame, a film, a sound, a document leaves a link in its place, and a picture of AMP is one."""
+def test_embedded_documents_are_links(within, html, expected):
+    """A frame, video, audio or document is replaced by a link, and a picture of AMP is a picture."""
     assert within(html) == expected
 
 
@@ -33,12 +33,12 @@ def test_what_is_shown(within, html, expected):
         "<noscript><iframe src='/n'></iframe></noscript>",
     ],
 )
-def test_what_is_not_shown(within, html):
-    """Advertisements, counters, hidden frames and what has no address leave nothing."""
+def test_invisible_documents_are_removed(within, html):
+    """Advertisements, counters, hidden frames and elements without an address have no link."""
     assert within(html) == ""
 
 
-def test_frames(read):
-    """A page of frames gives its title and a link to each frame."""
+def test_a_page_of_frames_is_a_list_of_links(read):
+    """The Markdown has the title and a link to each frame."""
     html = "<title>Frames</title><frameset><frame src=menu.html name=menu><frame src=main.html></frameset>"
     assert read(html) == f"# Frames\n\n[menu]({SITE}/a/menu.html)\n\n[Frame]({SITE}/a/main.html)\n"

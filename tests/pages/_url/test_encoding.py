@@ -26,42 +26,42 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("charset", TEXTS)
-def test_sniffed(charset):
-    """A charset that nothing declares is told from the bytes."""
+def test_an_undeclared_charset_is_detected(charset):
+    """The charset of text without a declaration is detected from the bytes."""
     assert decoded(TEXTS[charset].encode(charset), None) == (TEXTS[charset], charset)
 
 
 @pytest.mark.parametrize("charset", [name for name in TEXTS if not name.startswith("utf-16")])
-def test_declared(charset):
-    """The header's charset, and the page's own, are taken where the bytes allow it."""
+def test_a_declared_charset_is_used(charset):
+    """The header's charset and the page's own are used if the bytes are valid in them."""
     body = TEXTS[charset].encode(charset)
     assert decoded(body, f"text/html; charset={charset}") == (TEXTS[charset], charset)
     meta = f'<meta charset="{charset}">'
     assert decoded(meta.encode() + body, None) == (meta + TEXTS[charset], charset)
 
 
-def test_wrongly_declared():
-    """UTF-8 that is declared as Latin-1 is UTF-8, and the other way round."""
+def test_a_wrong_declaration_is_ignored():
+    """UTF-8 that is declared as Latin-1 is UTF-8, and the reverse."""
     assert decoded("schön".encode(), "text/html; charset=iso-8859-1") == ("schön", "utf-8")
     assert decoded(TEXTS["windows-1252"].encode("cp1252"), "text/html; charset=utf-8")[1] == "windows-1252"
 
 
-def test_byte_order_marks():
-    """A byte-order mark goes before the header, and is no part of the text."""
+def test_a_byte_order_mark_is_used_first():
+    """A byte-order mark overrides the header, and is no part of the text."""
     assert decoded(b"\xef\xbb\xbfx\xc3\xbc", "text/html; charset=koi8-r") == ("xü", "utf-8")
     assert decoded("\ufeffxü".encode("utf-16-be"), None) == ("xü", "utf-16be")
 
 
-def test_damage():
-    """A broken byte in much text is one U+FFFD, and does not change the charset."""
+def test_invalid_bytes_do_not_change_the_charset():
+    """An invalid byte in a long text is one U+FFFD."""
     text, charset = decoded("здравствуйте ".encode() * 20 + b"\xff", "text/html; charset=utf-8")
     assert (text.count("\ufffd"), charset) == (1, "utf-8")
 
 
 @settings(deadline=None)
 @given(st.binary(), st.sampled_from([None, "", "text/html; charset=utf-7", "text/html; charset=\udcff"]))
-def test_any_bytes(body, content_type):
-    """Any bytes have a text and a charset."""
+def test_any_bytes_have_a_text_and_a_charset(body, content_type):
+    """Any bytes with any header raise no exception."""
     text, charset = decoded(body, content_type)
     assert isinstance(text, str)
     assert charset == charset.lower()

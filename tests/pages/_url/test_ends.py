@@ -1,4 +1,4 @@
-"""What stands before and after the text of an article."""
+"""Blocks before and after the text of an article."""
 
 import pytest
 from hypothesis import given
@@ -33,8 +33,8 @@ FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(
         ("<blockquote><p>Short.</p><footer>Who said it</footer></blockquote>", "> Short.\n>\n> Who said it"),
     ],
 )
-def test_what_stays_behind_an_article(after, html, expected):
-    """Short facts, tables, lists, terms, captions and details behind an article stay, with their headings."""
+def test_content_after_an_article_is_not_removed(after, html, expected):
+    """Short facts, tables, lists, terms, captions and details after an article stay, with their headings."""
     assert after(html) == expected
 
 
@@ -49,29 +49,29 @@ def test_what_stays_behind_an_article(after, html, expected):
         "<nav>Chrome</nav><div class=share>Chrome</div><p>© Chrome</p>",
     ],
 )
-def test_what_goes_behind_an_article(after, html):
-    """Lines of links, tags and counts behind an article go, with headings that nothing follows then."""
+def test_chrome_after_an_article_is_removed(after, html):
+    """Lines of links, tags and counts after an article are removed, with headings that nothing follows then."""
     assert after(html) == ""
 
 
-def test_what_stands_before_an_article(read):
-    """A line of links before the text goes; a date and a place stay."""
-    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+def test_links_before_an_article_are_removed(read):
+    """A line of links before the text is removed; a date and a place are not."""
+    text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "
     html = f"<h1>T</h1><p><a href='/n'>News</a> / <a href='/c'>City</a></p><p>Lisbon, May 4</p><p>{text * 9}</p>"
     assert read(f"<article>{html}</article>").startswith("# T\n\nLisbon, May 4\n\nA sentence")
 
 
-def test_where_a_page_says_that_it_is(read):
-    """Links to the host that a saved page names as its own are links of its site."""
-    text = "A sentence of the page that is long enough to be read as prose by whoever looks at how long it is. "
+def test_the_canonical_host_is_the_sites(read):
+    """Links to the canonical host of a saved page are links to its site."""
+    text = "A sentence of the page that is long enough to count as prose, because prose is known by its length. "
     html = f"<p>{text * 9}</p><p><a href='https://www.home.example/2'>Other page</a></p>"
     assert "Other page" in read(html)
     assert "Other page" not in read(f"<link rel=canonical href='https://home.example/1'>{html}")
 
 
 @given(st.lists(st.sampled_from(["<p>Short", "<p>" + "long words " * 9, "<h2>Head", "<ul><li>item", "<dl><dd>fact"])))
-def test_no_words_outside_links_are_lost(parts):
-    """Of a page without links and labels nothing goes."""
+def test_no_text_outside_links_is_lost(parts):
+    """Nothing is removed from a page without links and labels."""
     part = document_fromstring(f"<body><div>{'</p>'.join(parts)}</div>" + "<p>" + "long words " * 99)
     words = part.text_content()
     trimmed(part, {"site.example.org"})

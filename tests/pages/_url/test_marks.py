@@ -1,4 +1,4 @@
-"""Terms and indices in words."""
+"""Terms and indices as text."""
 
 import pytest
 from hypothesis import given
@@ -19,14 +19,14 @@ from webdata.pages._url.marks import marked
         ("word<sup>a note that is long</sup>", "worda note that is long"),
     ],
 )
-def test_marked(within, html, expected):
-    """Terms are bold; indices are Unicode's, or behind a sign, but for ordinals and small print."""
+def test_terms_and_indices_are_rewritten(within, html, expected):
+    """Terms are bold; indices are in Unicode's characters or after a sign, but not ordinals and small print."""
     assert within(html) == expected
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
-def test_any_index(text):
-    """Any text can be raised, and none is lost."""
+def test_any_text_may_be_an_index(text):
+    """No text of an index is lost."""
     part = fromstring("<div><sup></sup></div>")
     part[0].text = text
     marked(part)

@@ -1,4 +1,4 @@
-"""Pages of nothing but scripts."""
+"""Pages with next to no content but scripts."""
 
 import time
 
@@ -25,8 +25,8 @@ NOTE = "<noscript>You need to enable JavaScript to run this app.</noscript>"
         "<script>document.write(1)</script>",
     ],
 )
-def test_shells(html):
-    """Scripts with nothing beside them, or next to nothing and a place to fill, are a shell."""
+def test_pages_of_scripts_are_shells(html):
+    """A shell has scripts and no text, or little text and an empty element."""
     assert is_shell(html.encode(), "text/html")
 
 
@@ -43,33 +43,33 @@ def test_shells(html):
         ("", "text/html"),
     ],
 )
-def test_no_shells(body, content_type):
-    """Pages without scripts, with words or pictures of their own, and what is no page, are none."""
+def test_other_pages_are_no_shells(body, content_type):
+    """Pages without scripts, pages with text or pictures, and other documents are no shells."""
     assert not is_shell(body.encode(), content_type)
 
 
-def test_what_a_shell_says(read):
-    """A page of nothing but scripts gives its title, how it describes itself and its note."""
+def test_the_markdown_of_a_shell(read):
+    """The Markdown of a shell has its title, its description and its note for browsers without scripts."""
     expected = "# My app\n\nAn app of things.\n\nYou need to enable JavaScript to run this app.\n"
     assert read(f"{HEAD}{NOTE}<div id=root></div>") == expected
 
 
 @given(st.binary(max_size=300), st.sampled_from(["", "text/html", "text/plain", "x; charset=none"]))
-def test_any_bytes(body, content_type):
-    """Any bytes are a shell or not, and none without a script is."""
+def test_any_bytes_are_a_shell_or_not(body, content_type):
+    """A body without a script is no shell."""
     assert not is_shell(body, content_type) or b"script" in body.replace(b"\0", b"").lower()
 
 
 @pytest.mark.parametrize("piece", [b"<div ", b"<div>", b"<a-", b"<noscript ", b"<script ", b"<div id=", b"<div>   "])
-def test_hostile_bodies(piece):
-    """No body takes long."""
+def test_hostile_bodies_are_checked_quickly(piece):
+    """No body takes more than linear time."""
     started = time.monotonic()
     is_shell(piece * (900_000 // len(piece)) + b"<script></script>", "text/html")
     assert time.monotonic() - started < 2
 
 
 @pytest.mark.captures
-def test_real_pages(captures):
-    """No real page that says something is a shell."""
+def test_real_pages_are_no_shells(captures):
+    """No saved page with content is a shell."""
     for file in sorted((captures / "fetch").glob("*.html")):
         assert not is_shell(file.read_bytes(), "text/html"), file.name

@@ -86,7 +86,7 @@ def test_every_part_is_read_by_the_parser():
         }
         assert {part: len(record[part]) for part in counts} == counts
         assert {one["area"] for one in record["ads"]} <= {"top", "bottom"}
-        assert parser.answers(record["results"], f"coffee {number}")
+        assert parser.answers(record, f"coffee {number}")
         parts |= {part for part, count in counts.items() if count}
     assert parts == {"results", "ads", "shoppingAds"}
 
@@ -154,10 +154,10 @@ def test_degraded_results_match_the_first_word_alone():
     """Degraded results are well-formed, and the relevance check rejects them."""
     for scenario in ("degraded", "fickle"):
         q = f"coffee grinder repair sandbox:{scenario}"
-        results = read(ask(q=q), q)["results"]
-        assert len(results) == 10
-        assert not parser.answers(results, q)
-    assert parser.answers(read(ask(q=q, mkt="en-US"), q)["results"], q)
+        page = read(ask(q=q), q)
+        assert len(page["results"]) == 10
+        assert not parser.answers(page, q)
+    assert parser.answers(read(ask(q=q, mkt="en-US"), q), q)
 
 
 def test_the_other_scenarios_have_their_pages():

@@ -1,7 +1,7 @@
-"""The cards of the list of results, and what each says of its product: number, title, picture, marks.
+"""The cards of the list of results, and the fields of each: number, title, picture, marks.
 
-A card is an element that carries its product's number (ASIN) and calls itself a result; that has held since 2020.
-Carousels between the cards carry numbers too, and are no results.
+A card is an element with its product's number (ASIN) and the type of a search result, since 2020. Carousels between
+the cards have numbers too, and are no results.
 """
 
 import re
@@ -13,7 +13,7 @@ from webdata.pages._elements import ancestry, attribute, texts, visible_text
 
 CARDS = '[data-component-type="s-search-result"]'
 OTHER_CARDS = ".s-result-item[data-asin]"
-"""The same cards by their class, where they do not call themselves results."""
+"""The same cards by their class, on pages whose cards have no type."""
 ASIN = re.compile(r"[0-9A-Z]{10}")
 PRODUCT_PATH = re.compile(r"/(?:dp|gp/product)/([0-9A-Z]{10})(?![0-9A-Z])")
 
@@ -43,8 +43,9 @@ def cards(root: LexborNode) -> list[LexborNode]:
 
 
 def asin(card: LexborNode) -> str | None:
-    """The product's number: the card's own, else that of the page it leads to."""
-    return _own_asin(card) or next(filter(None, map(_asin_of_link, card.css("a[href]"))), None)
+    """The product's number: the card's own, else that of the page that it links to."""
+    paths = (PRODUCT_PATH.search(attribute(link, "href")) for link in card.css("a[href]"))
+    return _own_asin(card) or next((found[1] for found in paths if found), None)
 
 
 def _own_asin(card: LexborNode) -> str | None:
@@ -52,13 +53,8 @@ def _own_asin(card: LexborNode) -> str | None:
     return own if ASIN.fullmatch(own) else None
 
 
-def _asin_of_link(link: LexborNode) -> str | None:
-    found = PRODUCT_PATH.search(attribute(link, "href"))
-    return found.group(1) if found else None
-
-
 def heading(card: LexborNode) -> LexborNode | None:
-    """The title's heading: the first that leads to the product, for a brand's name above it may be one too."""
+    """The title's heading: the first with a link, because a brand's name above it may be a heading too."""
     headings = card.css(HEADINGS)
     return next((node for node in headings if _is_linked(node)), headings[0] if headings else None)
 
@@ -68,18 +64,18 @@ def _is_linked(node: LexborNode) -> bool:
 
 
 def title(node: LexborNode) -> str:
-    """The text of the title's heading; only its label says of an ad that it is one."""
+    """The text of the title's heading, without its label, which calls an ad an ad."""
     return visible_text(node.css_first(WHOLE_TITLE)) or visible_text(node)
 
 
 def title_block(card: LexborNode, node: LexborNode) -> LexborNode:
-    """The element of the title and of what belongs to it: brand, author, the label of an ad."""
+    """The element of the title and what belongs to it: brand, author, the label of an ad."""
     recipe = card.css_first(TITLE_BLOCK)
     return recipe or next((around for around in ancestry(node) if around.tag == "div"), node)
 
 
 def picture(card: LexborNode) -> str | None:
-    """The address of the product's picture: the first that calls itself one, else the first of the card."""
+    """The address of the product's picture: the first of the class for pictures, else the first of the card."""
     images = chain.from_iterable(map(card.css, PICTURES))
     addresses = (attribute(image, name) for image in images for name in ADDRESSES)
     return next((address for address in addresses if address.startswith(("https://", "http://"))), None)
@@ -91,12 +87,12 @@ def is_ad(card: LexborNode) -> bool:
 
 
 def is_prime(card: LexborNode) -> bool:
-    """Whether the card carries the badge of Amazon Prime; the advice to join is a link with words."""
+    """Whether the card has the badge of Amazon Prime; the advice to join is a link with text."""
     return card.css_first(PRIME_BADGE) is not None
 
 
 def is_bestseller(card: LexborNode) -> bool:
-    """Whether the card carries the badge of a best seller; a badge of a deal or of a choice is none."""
+    """Whether the card has the badge of a best seller, not that of a deal or of a choice."""
     return card.css_first(BESTSELLER_BADGE) is not None
 
 

@@ -1,4 +1,4 @@
-"""Amazon's marketplaces: which one a region searches, which one a page is from, and what it counts money in."""
+"""Amazon's marketplaces: which one a region searches, which one a page is from, and its currency."""
 
 import re
 from typing import NamedTuple
@@ -15,7 +15,7 @@ CURRENCIES = {
     "ae": "AED", "sa": "SAR", "eg": "EGP", "co.za": "ZAR", "in": "INR", "co.jp": "JPY", "com.au": "AUD",
     "sg": "SGD", "cn": "CNY",
 }  # fmt: skip
-"""The domains that Amazon sells under, and the currency of each."""
+"""Amazon's domains, and the currency of each."""
 
 SHARED_MARKS = {
     "$": {"USD", "CAD", "MXN", "AUD", "SGD"},
@@ -23,7 +23,7 @@ SHARED_MARKS = {
     "￥": {"JPY", "CNY"},
     "kr": {"SEK"},
 }
-"""What several countries write for their own currency: a marketplace that does means its own."""
+"""Marks that several countries write for their own currencies; on a marketplace they mean its currency."""
 
 
 class Marketplace(NamedTuple):
@@ -34,7 +34,7 @@ class Marketplace(NamedTuple):
 
 
 class Locale(NamedTuple):
-    """Where and in which language a region searches; the language as Amazon writes it, such as `de_DE`."""
+    """The marketplace and the language of a region's searches; the language as Amazon writes it, such as `de_DE`."""
 
     marketplace: Marketplace
     language: str
@@ -73,7 +73,7 @@ _ADDRESS = re.compile(rf"""=["']https?://www\.amazon\.({_DOMAINS})(?=[/"'])""".e
 
 
 def locale(region: Region | None) -> Locale:
-    """Where a region searches."""
+    """The locale that a region searches in."""
     return LOCALES[region] if region else DEFAULT
 
 
@@ -84,7 +84,7 @@ def of_host(host: str | None) -> Marketplace | None:
 
 
 def of_page(root: LexborNode, body: bytes) -> Marketplace | None:
-    """The marketplace that a page names: in its title, as its server, else in the first of its addresses."""
+    """The marketplace of a page: by its title, by the name of its server, else by its first address."""
     if titled := _TITLE.match(visible_text(root.css_first("title"))):
         return _of_domain(titled.group(1).lower())
     named = _SERVER.search(body) or _ADDRESS.search(body)
@@ -92,6 +92,6 @@ def of_page(root: LexborNode, body: bytes) -> Marketplace | None:
 
 
 def currency(price: Price, marketplace: Marketplace) -> str | None:
-    """The currency of a price that a marketplace shows; those of other countries are written out there."""
+    """The currency (ISO 4217) of a price on a marketplace; those of other countries are written out there."""
     mark = _DIGITS.sub("", price.text)
     return marketplace.currency if marketplace.currency in SHARED_MARKS.get(mark, ()) else price.currency

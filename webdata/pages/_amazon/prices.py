@@ -1,17 +1,17 @@
-"""What a card's product costs.
+"""The price of a card's product.
 
-The price stands in the card's price block, and is the first there that is not struck through; a price for a unit
-(`₹99,899/100 g`) is built like a struck one. What stands in there may be nothing, or zero for members of a
-subscription: then the buyer pays what the card's line of other offers tells (`Or $4.99 to buy`, `$299.00 (2 offers)`).
-Costs of delivery and sums to save are no prices.
+It is the first price in the card's price block that is not struck through; a price for a unit (`₹99,899/100 g`) is
+marked up like a struck one. The block may have no price, or zero for members of a subscription: then the price is in
+the card's line of other offers (`Or $4.99 to buy`, `$299.00 (2 offers)`). Costs of delivery and savings are no prices.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._amazon.walk import within
+from webdata.pages._amazon.text import within
 from webdata.pages._elements import attribute, visible_text
 from webdata.pages._text import Price, folded, number
 from webdata.pages._text import price as first_price
@@ -21,7 +21,7 @@ PRICES = ".a-price"
 SECONDARY = "a-text-price"
 """The class of struck prices, and of prices for a unit."""
 WRITTEN_OUT = ".a-offscreen"
-"""Inside a price, its text for screen readers; what is seen is in pieces."""
+"""Inside a price, its text for screen readers; the visible text is in pieces."""
 
 OFFERS = '[data-cy="secondary-offer-recipe"]'
 OFFER_LINKS = 'a[href*="/offer-listing/"]'
@@ -31,7 +31,7 @@ TEXT_LINKS = "a.a-text-normal:not(:has(h2)):not(h2 a)"
 MOST = 1e15
 """No product costs more; a longer row of digits is something else."""
 DELIVERY = "s-align-children-center"
-"""On rows that tell of delivery."""
+"""The class of rows about delivery."""
 
 FREE = frozenset(
     map(folded, ("free", "gratis", "gratuit", "kostenlos", "grátis", "bezpłatnie", "無料", "무료", "免费"))
@@ -39,14 +39,14 @@ FREE = frozenset(
 
 
 class Costs(NamedTuple):
-    """What a product costs, and what is struck through beside it; None for what the card does not tell."""
+    """The price of a product, and the price struck through beside it; None for one that the card does not have."""
 
     price: Price | None
     original: Price | None
 
 
 def costs(card: LexborNode) -> Costs:
-    """What a buyer pays before coupons, and what it was."""
+    """The price that a buyer pays before coupons, and the former price."""
     block = card.css_first(BLOCK) or card  # before 2022 the whole card
     nodes = block.css(PRICES)
     return Costs(_price(card, block, nodes), next(_amounts(_struck(nodes)), None))
@@ -57,8 +57,7 @@ def _price(card: LexborNode, block: LexborNode, nodes: list[LexborNode]) -> Pric
     if main is not None and main.amount > 0:
         return main
     elsewhere = _amounts(_plain(card.css(PRICES)))  # as of another format of the product
-    ways = (_offers(card, main is not None), filter(None, [main]), elsewhere, _written(card, block))
-    return next((found for way in ways for found in way), None)
+    return next(chain(_offers(card, main is not None), filter(None, [main]), elsewhere, _written(card, block)), None)
 
 
 def _plain(nodes: Iterable[LexborNode]) -> list[LexborNode]:
@@ -90,13 +89,13 @@ def _is_struck(node: LexborNode) -> bool:
 
 
 def _is_for_unit(node: LexborNode) -> bool:
-    """Whether a price is one for a unit, which is named behind a slash."""
+    """Whether a price is for a unit, which follows it after a slash."""
     after = node.next
     return after is not None and after.tag == "-text" and (after.text_content or "").lstrip().startswith("/")
 
 
 def _offers(card: LexborNode, for_members: bool) -> Iterator[Price]:
-    """The prices of other offers; those of cards that have a price for members may stand in any line."""
+    """The prices of other offers; on a card with a price for members they may be in any line."""
     rows = card.css(OFFERS) or [row for link in card.css(OFFER_LINKS) if (row := within(link, ROW)) is not None]
     if for_members and not rows:
         rows = [row for row in card.css(SECONDARY_ROWS) if DELIVERY not in attribute(row, "class").split()]
@@ -104,7 +103,7 @@ def _offers(card: LexborNode, for_members: bool) -> Iterator[Price]:
 
 
 def _written(card: LexborNode, block: LexborNode) -> Iterator[Price]:
-    """What a link of the price block says in words: a price that is not marked up as one, or that it is free."""
+    """The price in the text of a link of the price block: one that is not marked up, or `free`."""
     if block.mem_id != card.mem_id:
         yield from _positive(map(visible_text, block.css("a")))
     texts = map(visible_text, block.css(TEXT_LINKS))

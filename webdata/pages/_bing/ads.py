@@ -12,7 +12,7 @@ from webdata.pages._text import clean, price
 from webdata.resources.bing_search import BingAd, BingShoppingAd
 
 UNITS = (".pa_item", ".adsMvC", ".slide, li")
-"""Boxes of one product each, the surest first."""
+"""Boxes of one product each, the surest selector first."""
 TITLE = ".pa_title, [class*=pa_title]"
 ELLIPSIS = ".b_ellipsis"
 PRICE = ".pa_price strong", ".pa_price", "[class*=price i]"
@@ -36,39 +36,39 @@ def text_ad(entry: Entry, position: int, rank: int, area: str) -> BingAd:
 
 
 def shopping_ads(root: LexborNode) -> list[BingShoppingAd]:
-    """The products that shops pay for, those off screen included, each once."""
+    """The products that shops advertise, those off screen included, each once."""
     if root.css_first('a[href*="/acl"] img, .pa_item') is None:
         return []
     for unit in UNITS:
-        found = {ad["targetUrl"]: ad for box in root.css(unit) if not _is_of_text(box) and (ad := _shopping_ad(box))}
+        found = {ad["targetUrl"]: ad for box in root.css(unit) if not _is_text_box(box) and (ad := _shopping_ad(box))}
         if found:
             return list(found.values())
     return []
 
 
-def _is_of_text(box: LexborNode) -> bool:
-    """Whether a box holds a text ad or a result, or is a part of one."""
+def _is_text_box(box: LexborNode) -> bool:
+    """Whether a box contains a text ad or a result, or is a part of one."""
     classes = (attribute(node, "class").split() for node in ancestry(box))
     return box.css_first("h2") is not None or any(AD in names or ORGANIC in names for names in classes)
 
 
 def _shopping_ad(box: LexborNode) -> BingShoppingAd | None:
     link = next((href for anchor in box.css("a[href]") if is_paid(href := attribute(anchor, "href"))), None)
-    title, shown_price = _title(box), _price(box)
-    if not link or not title or not shown_price:
+    title, current = _title(box), _price(box)
+    if not link or not title or not current:
         return None
     return {
         "title": title,
-        "price": shown_price,
+        "price": current,
         "originalPrice": visible_text(box.css_first(STRUCK)) or None,
         "advertiser": visible_text(box.css_first(SELLER)) or None,
         "targetUrl": absolute(link) or link,
-        "image": _image(box),
+        "image": next(filter(None, _images(box)), None),
     }
 
 
 def _title(box: LexborNode) -> str:
-    """The full title: the picture's text is it; the title's own has an ellipsis in it, which is never shown."""
+    """The full title: that of the picture, or the title without its ellipsis, which is not displayed."""
     alternative = clean(attribute(box.css_first(PICTURE), "alt"))
     node = box.css_first(TITLE)
     if node is None:
@@ -81,7 +81,7 @@ def _title(box: LexborNode) -> str:
 
 
 def _price(box: LexborNode) -> str | None:
-    """The current price as shown, without the one it replaces."""
+    """The current price as displayed, without the former one."""
     for selector in PRICE:
         text = visible_text(box.css_first(selector))
         struck = visible_text(box.css_first(STRUCK))
@@ -91,11 +91,7 @@ def _price(box: LexborNode) -> str | None:
     return found.text if found else None
 
 
-def _image(box: LexborNode) -> str | None:
-    return next(filter(None, _images(box)), None)
-
-
 def _images(box: LexborNode) -> Iterator[str]:
-    """The addresses of the picture: as it stands, then as a script would load it."""
+    """The addresses of the picture: its own, then those that a script loads later."""
     yield from (attribute(node, "src") for node in box.css(PICTURE))
     yield from (absolute(attribute(node, "data-src")) or "" for node in box.css(PICTURE_LATER))

@@ -1,7 +1,7 @@
 """The main column of a results page: its headings, and whether each is an ad's or an organic result's.
 
-A result is a heading with a link; that has held since 2018 on desktop and mobile. On desktop the link stands in the
-heading, on mobile the heading in the link. The class of the box around it tells results from answers.
+A result is a heading with a link, since 2018, on desktop and mobile. On desktop the link is in the heading, on mobile
+the heading is in the link. The class of the box around it separates results from answers.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ ORGANIC = "b_algo"
 AD = "sb_add"
 ADS = "b_ad"
 ELSEWHERE = frozenset({"b_ans", "b_pag", "b_msg", "b_no", "b_context", "b_rs"})
-"""Classes and ids of what stands between or beside the results and is none: answers, pages, notices."""
+"""Classes and ids of parts between or beside the results that are no results: answers, page links, notices."""
 SHOPPING = frozenset({"pa_item", "pa_ml", "pa_mlo", "b_adPATitle", "b_adPATitleBlock", "pa_hover"})
 BOTTOM = "b_adBottom"
 
@@ -32,11 +32,11 @@ class Entry:
 
     title: str
     link: str
-    """An ad's leads over its tracker."""
+    """That of an ad is the address of its tracker."""
     box: LexborNode
     is_ad: bool
     at_bottom: bool
-    """Whether its box says that it stands below the results."""
+    """Whether the class of its box places it below the results."""
 
 
 def entries(root: LexborNode) -> list[Entry]:
@@ -51,7 +51,7 @@ def entries(root: LexborNode) -> list[Entry]:
 
 
 def _entry(heading: LexborNode, known: bool) -> Entry | None:
-    """What a heading heads; `known` tells that the page marks its organic results."""
+    """The entry of a heading; `known` is whether the page has the class of organic results."""
     around = _around(heading)
     classes = frozenset[str]().union(*(names for _, names in around))
     anchors = [*heading.css("a[href]"), *(node for node, _ in around if node.tag == "a")]
@@ -67,12 +67,12 @@ def _entry(heading: LexborNode, known: bool) -> Entry | None:
 
 
 def _ad_box(heading: LexborNode, around: Around, classes: frozenset[str]) -> LexborNode | None:
-    """The box of a text ad; products have none, and an h3 heads the links below an ad."""
+    """The box of a text ad; None for products and for an h3, the heading of the links below an ad."""
     return None if classes & SHOPPING or heading.tag == "h3" else _nearest(around, AD) or _item(around)
 
 
 def _box(heading: LexborNode, around: Around, classes: frozenset[str], known: bool, link: str) -> LexborNode | None:
-    """The box of an organic result; None where the heading is something else's."""
+    """The box of an organic result; None for any other heading."""
     if classes & ELSEWHERE or not (known or leads_away(link)):
         return None
     box = _nearest(around, ORGANIC) if known else _item(around)
@@ -95,5 +95,5 @@ def _nearest(around: Around, name: str) -> LexborNode | None:
 
 
 def _item(around: Around) -> LexborNode | None:
-    """The item of the list, where no class tells."""
+    """The item of the list, where the box has no known class."""
     return next((node for node, _ in around if node.tag == "li"), None)

@@ -1,7 +1,7 @@
-"""Links on Bing's pages: where they lead, with Bing's own redirects undone.
+"""The targets of links on Bing's pages, with Bing's own redirects resolved.
 
-`/ck/a?…&u=a1<base64url without padding>` has been Bing's redirect since about 2022; older ones name the target
-plainly. Ads lead over `/aclk` or `/aclick`, which is left as it is.
+`/ck/a?…&u=a1<base64url without padding>` has been Bing's redirect since about 2022; older ones have the target
+unencoded. Ads link to `/aclk` or `/aclick`, which is not resolved.
 """
 
 import re
@@ -17,14 +17,14 @@ TRACKERS = ("/aclk", "/aclick")
 REDIRECTS = ("/ck/a", "/rebates/welcome", "/alink/link", "/news/apiclick.aspx", "/link")
 TARGETS = ("u", "url", "r")
 ENCODED = re.compile(r"a\d([\w-]+)={0,2}", re.ASCII)
-"""A digit that tells the kind of target, then the target in base64url."""
+"""A digit for the kind of target, then the target in base64url."""
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 ELSEWHERE = re.compile(r"https?://(?![^/?#]*bing\.com|[^/?#]*[\[\]\\])[^/?#\s]")
 WEB = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 
 
 def target(href: str | None) -> str | None:
-    """Where a link leads, as an absolute address; None for what leads nowhere."""
+    """The absolute address that a link leads to; None for a link without an address."""
     address = absolute(href)
     if ELSEWHERE.match(address or ""):
         return address
@@ -37,7 +37,7 @@ def target(href: str | None) -> str | None:
 
 
 def absolute(href: str | None) -> str | None:
-    """The address as the page means it; None for what is no address of the web."""
+    """The absolute address; None for one that is not of the web."""
     text = (href or "").strip()
     if ELSEWHERE.match(text):
         return text
@@ -51,7 +51,7 @@ def absolute(href: str | None) -> str | None:
 
 
 def is_paid(href: str | None) -> bool:
-    """Whether a link leads over the tracker of an ad."""
+    """Whether a link is that of an ad's tracker."""
     parts = split(absolute(href) or "") if href and "/acl" in href else None
     return parts is not None and is_own(parts) and parts.path.startswith(TRACKERS)
 
@@ -67,7 +67,7 @@ def is_own(parts: SplitResult) -> bool:
 
 
 def _decoded(value: str) -> str | None:
-    """The target that a redirect names, in base64 or plainly."""
+    """The target of a redirect, from base64 or unencoded."""
     encoded = ENCODED.fullmatch(value)
     if not encoded:
         return value if WEB.match(value) else None

@@ -1,4 +1,4 @@
-"""What stands below the title of a result or ad: the text, its date, the address as shown."""
+"""The parts below the title of a result or ad: the text, its date, the displayed address."""
 
 from typing import NamedTuple
 
@@ -14,15 +14,15 @@ TEXTS = (
     "p",
     ".b_caption .b_snippet, .b_caption",
 )
-"""Where the text may stand, the surest place first."""
+"""Selectors of the text, the surest first."""
 LABELS = ".algoSlug_icon, .b_adSlug, .news_dt, a[href*=translator]"
-"""What may stand before the text: icons' names, "Ad", the date, a link to a translation."""
+"""Labels before the text: icons' names, "Ad", the date, a link to a translation."""
 DATE = ".news_dt"
 BETWEEN = " ·—–-\u00a0"
 
 
 class Snippet(NamedTuple):
-    """The text of a result, and the date shown before it."""
+    """The text of a result, and the date before it."""
 
     text: str
     date: str | None
@@ -39,12 +39,12 @@ def snippet(box: LexborNode) -> Snippet:
 
 
 def address(box: LexborNode) -> str:
-    """The address as shown, "" where there is none."""
+    """The displayed address; "" where there is none."""
     return next(filter(None, (visible_text(box.css_first(selector)) for selector in ADDRESS)), "")
 
 
 def _unlabelled(node: LexborNode, site: str) -> str:
-    """The text of an element without the labels and the address that stand before it."""
+    """The text of an element without the labels and the address before it."""
     text = visible_text(node)
     for label in (site, *map(visible_text, node.css(LABELS))):
         if label and text.startswith(label):

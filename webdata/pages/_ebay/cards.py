@@ -1,6 +1,6 @@
-"""The cards of the list of results: where they are, and which of them match the terms.
+"""The cards of the list of results, and which of them match the terms.
 
-eBay shows one of three layouts: `s-card` (since 2025), `s-item` (until then), `search-evo` (now and then since 2026).
+eBay has three layouts: `s-card` (since 2025), `s-item` (until then), `search-evo` (now and then since 2026).
 """
 
 import re
@@ -15,16 +15,16 @@ from webdata.pages._elements import ancestry, attribute
 
 @dataclass(frozen=True)
 class Layout:
-    """Where a layout's cards hold what: selectors within a card; of several, the first that is there counts."""
+    """The selectors of a layout's cards; of several, the first that matches counts."""
 
     titles: tuple[str, ...]
     prices: str
     subtitles: tuple[str, ...]
-    """The lines between title and price, of which the last tells the condition."""
+    """The lines between title and price; the last is the condition."""
     captions: str
-    """What stands above the title: a date of sale, `NEW LOW PRICE`."""
+    """The lines above the title: a date of sale, `NEW LOW PRICE`."""
     rows: str
-    """The lines below: price, ways to buy, delivery, location, seller."""
+    """The lines below: price, buying options, delivery, location, seller."""
 
 
 LAYOUTS = {
@@ -74,12 +74,12 @@ NOTHING_FOUND = re.compile(
     r"|nessun(?:a corrispondenza| risultato| oggetto)|geen exacte|完全に一致する.*(?:ません|なし)|の結果 ?0 ?件",
     re.IGNORECASE,
 )
-"""What a heading says when nothing matches all terms."""
+"""The heading when nothing matches all terms."""
 
 
 @dataclass(frozen=True)
 class Card:
-    """An element that shows a listing, and how."""
+    """The element of a listing, and its layout."""
 
     node: LexborNode
     layout: Layout
@@ -96,31 +96,30 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Sections:
     """The cards of a page: those that match the terms, and those that match only some of them."""
 
     matching: list[Card]
     loose: list[Card]
-    says_nothing: bool
-    """Whether the page itself says that nothing matches all of the terms."""
+    has_no_match_message: bool
+    """Whether the page has the message that nothing matches all of the terms."""
 
 
-def shelf(root: LexborNode, terms: str) -> Shelf:
+def sections(root: LexborNode, terms: str) -> Sections:
     """The cards of a page.
 
-    Those that match only some of the terms follow a heading within the list. Above the list the same kind of heading
-    tells of many things, and means this only where the page says that nothing matches.
+    Those that match only some of the terms follow a heading within the list. The same kind of heading above the list
+    has other meanings, unless the page has the message that nothing matches.
     """
-    shown = _shown(root)
-    says_nothing = _says_nothing(root, terms)
-    start = shown.index(None) if None in shown else len(shown)
-    start = 0 if says_nothing else start
-    matching, loose = ([card for card in part if card] for part in (shown[:start], shown[start:]))
-    return Shelf(matching, loose, says_nothing)
+    listed = _listed(root)
+    nothing = _has_no_match_message(root, terms)
+    start = 0 if nothing else listed.index(None) if None in listed else len(listed)
+    matching, loose = ([card for card in part if card] for part in (listed[:start], listed[start:]))
+    return Sections(matching, loose, nothing)
 
 
-def _shown(root: LexborNode) -> list[Card | None]:
-    """The cards of the list in order, None where those begin that match only some of the terms."""
+def _listed(root: LexborNode) -> list[Card | None]:
+    """The cards of the list in order, with None before those that match only some of the terms."""
     area = next((found for found in root.css(LISTS) if found.css_first(CARDS) is not None), root)
     apart: dict[int, bool] = {}
     return [_card(node) for node in area.css(CARDS) if _is_listed(node, apart)]
@@ -132,9 +131,9 @@ def _card(node: LexborNode) -> Card | None:
 
 
 def _is_listed(node: LexborNode, apart: dict[int, bool]) -> bool:
-    """Whether an element belongs to the list: placeholders are hidden, carousels have cards of their own.
+    """Whether an element is a card of the list, not a hidden placeholder or a card of a carousel.
 
-    `apart` remembers it of what is around the cards.
+    `apart` caches, by `mem_id`, whether an element around cards is hidden or a carousel.
     """
     if FEWER_WORDS in attribute(node, "class").split():
         return node.tag == "li"
@@ -151,8 +150,8 @@ def _is_apart(node: LexborNode) -> bool:
     return is_unseen(node) or INSERTED in classes or attribute(node, "aria-hidden") == "true"
 
 
-def _says_nothing(root: LexborNode, terms: str) -> bool:
-    """Whether the page itself says that nothing matches all of the terms."""
+def _has_no_match_message(root: LexborNode, terms: str) -> bool:
+    """Whether the page has the message that nothing matches all of the terms."""
     if root.css_first(NULL_SEARCH) is not None:
         return True
     counts = [_count(heading, terms) for heading in root.css(COUNT)[:1]]
@@ -163,7 +162,7 @@ def _says_nothing(root: LexborNode, terms: str) -> bool:
 
 
 def _count(heading: LexborNode, terms: str) -> str:
-    """The number that a heading shows, beside which it repeats the terms: before them, or behind (`…の結果55件`)."""
+    """The number in a heading that also repeats the terms, before or after it (`…の結果55件`)."""
     parts = [line(part) for part in heading.css(COUNT_PARTS)] or line(heading, glue="").split()[:1]
     if len(parts) > 1 and terms in parts:
         parts.remove(terms)

@@ -1,4 +1,4 @@
-"""What a card tells of its listing: number, price, condition, seller, and the rest."""
+"""The fields of a card's listing: number, price, condition, seller and others."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,17 +14,17 @@ from webdata.pages._text import price as price_in
 
 ITEM_PATH = re.compile(r"/itm/(?:[^/?#]+/)?([0-9]+)")
 ITEM_ID = re.compile(r"[0-9]{9,15}")
-"""Ids have had nine to twelve digits; the placeholders "Shop on eBay" have six in their links, sixteen beside."""
+"""Ids have nine to twelve digits; the placeholders "Shop on eBay" have six in their links, sixteen elsewhere."""
 
-PLACES_OF_IMAGES = ("data-defer-load", "src", "data-src")
-"""Where the address of a picture stands; the first is that of the whole picture, where both are there."""
+IMAGE_ATTRIBUTES = ("data-defer-load", "src", "data-src")
+"""Attributes with the address of a picture; the first has that of the whole picture, where both exist."""
 STATIC = "ebaystatic.com/"
-"""Where the grey squares come from that stand in for pictures."""
+"""The host of the grey placeholders of pictures."""
 
 STRUCK = ".strikethrough, .STRIKETHROUGH"
 SEPARATOR = re.compile(r"\s*[·•|]")
 ELSEWHERE = 'a[href*="/sch/"], a[href*="/sl/"]'
-"""Links to similar listings and to sell one's own."""
+"""Links to similar listings and to the form for sellers."""
 LEFT_OUT = f"{STRUCK}, {ELSEWHERE}"
 
 COUNT = r"\([\d.,'\u2019\s]+[^\W\d]{0,4}\.?\)"
@@ -33,7 +33,7 @@ SELLERS = (
     re.compile(rf"(?P<name>\S+(?: \S+){{0,4}}?) (?P<feedback>{PERCENT} \D*{COUNT})"),
     re.compile(rf"(?P<name>\S+) (?P<feedback>{COUNT}(?: {PERCENT})?)"),
 )
-"""`jlabllc 99.1% positive (5.1K)`, and in older pages `jlabllc (132,409) 98.7%`; a shop's name may be some words."""
+"""`jlabllc 99.1% positive (5.1K)`, and in older pages `jlabllc (132,409) 98.7%`; some names have several words."""
 
 BIDS = re.compile(
     r"(\d[\d.,]*) ?(?:bids?\b|gebote?\b|ofertas? de subasta|pujas?\b|enchères?\b|offert[ae]\b|件の入札|bod(?:en)?\b"
@@ -56,28 +56,28 @@ def item_id(card: Card) -> str | None:
 
 
 def link(card: Card, number: str, host: str) -> str:
-    """The listing's page without tracking; `host` is where it is when the card has no link of its own."""
+    """The address of the listing's page without tracking, on `host` where the card names no host."""
     address = next((address for address in card.links if number in address), f"/itm/{number}")
     bare = address.partition("?")[0].partition("#")[0]
-    rest = re.sub(r"^(?:https?:)?//", "", bare)
-    return f"https://{rest}" if rest != bare else f"https://{host}/{bare.lstrip('/')}"
+    without_scheme = re.sub(r"^(?:https?:)?//", "", bare)
+    return f"https://{without_scheme}" if without_scheme != bare else f"https://{host}/{bare.lstrip('/')}"
 
 
 def title(card: Card) -> str:
-    """The title without its label; where there is none, what the picture is called."""
-    shown = (line(node, glue="") for node in _first(card, card.layout.titles))
-    return next(filter(None, shown), "") or picture_name(card)
+    """The title without its label; where there is none, the name of the picture."""
+    titles = (line(node, glue="") for node in _first(card, card.layout.titles))
+    return next(filter(None, titles), "") or picture_name(card)
 
 
 def picture_name(card: Card) -> str:
-    """What the card's picture is called."""
+    """The alternative text of the card's picture."""
     return next((name for node in card.node.css("img[alt]") if (name := clean(attribute(node, "alt")))), "")
 
 
 def image(card: Card) -> str | None:
     """The address of the card's picture."""
     for node in card.node.css("img"):
-        for name in PLACES_OF_IMAGES:
+        for name in IMAGE_ATTRIBUTES:
             address = attribute(node, name).strip()
             if address.startswith(("https://", "http://")) and STATIC not in address:
                 return address
@@ -85,9 +85,9 @@ def image(card: Card) -> str | None:
 
 
 def price(card: Card) -> str | None:
-    """The price as shown: of an auction the bid, of a range both ends with the word between.
+    """The price as displayed: the bid of an auction, both ends of a range with the word between them.
 
-    A price of its own may be struck through, where a lower offer was accepted.
+    The price itself is struck through where a lower offer was accepted.
     """
     together = [node for node in card.prices if _same(node.parent, card.prices[0].parent)]
     texts = [text for node in together if (text := _unstruck(node))]
@@ -105,16 +105,16 @@ def _same(one: LexborNode | None, other: LexborNode | None) -> bool:
 
 
 def was_price(card: Card, now: str | None) -> str | None:
-    """The price that is struck through beside the one that counts."""
+    """The former price, struck through beside the current one."""
     prices = {node.mem_id for node in card.prices}
     texts = (line(node) for node in card.node.css(STRUCK) if node.mem_id not in prices)
     return next((text for text in texts if DIGIT.search(text) and text != now), None)
 
 
 def condition(card: Card) -> str | None:
-    """The condition: the last line below the title up to its first mark, for a line of the seller's may precede it.
+    """The condition: the last line below the title, up to its first separator.
 
-    A price by weight or piece may follow it.
+    The seller's own line may precede it, a price by weight or piece may follow it.
     """
     lines = [SEPARATOR.split(line(node))[0].strip() for node in _first(card, card.layout.subtitles)]
     return next((text for text in reversed(lines) if text and price_in(text) is None), None)
@@ -125,16 +125,15 @@ def _first(card: Card, selectors: Sequence[str]) -> list[LexborNode]:
 
 
 def rows(card: Card) -> list[str]:
-    """The lines below the title that tell neither the price nor lead elsewhere; an auction may have a second price."""
+    """The lines below the title but the price and links to other pages; an auction may have a second price."""
     elsewhere = (*card.prices[:1], *card.node.css(LEFT_OUT))
-    left_out = {around.mem_id for node in elsewhere for around in _up_to(card.node, node)}
-    told = (line(node) for node in card.node.css(card.layout.rows) if node.mem_id not in left_out)
-    return list(dict.fromkeys(filter(None, told)))
-
-
-def _up_to(top: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
-    """An element and those around it, below another."""
-    return takewhile(lambda around: around.mem_id != top.mem_id, ancestry(node))
+    left_out = {
+        around.mem_id
+        for node in elsewhere
+        for around in takewhile(lambda around: around.mem_id != card.node.mem_id, ancestry(node))
+    }
+    lines = (line(node) for node in card.node.css(card.layout.rows) if node.mem_id not in left_out)
+    return list(dict.fromkeys(filter(None, lines)))
 
 
 def captions(card: Card) -> list[str]:
@@ -143,7 +142,7 @@ def captions(card: Card) -> list[str]:
 
 
 def seller(lines: Sequence[str]) -> tuple[str, str] | None:
-    """Name and feedback of the seller, from the one line of a card that has both."""
+    """Name and feedback of the seller, from the line of a card that has both."""
     found = next(_matches(lines, SELLERS), None)
     return (found["name"], found["feedback"]) if found else None
 
@@ -153,12 +152,12 @@ def _matches(lines: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> Itera
 
 
 def bids(lines: Sequence[str]) -> int | None:
-    """How many bids an auction has."""
+    """The number of an auction's bids."""
     found = next((found for text in lines if (found := BIDS.match(text))), None)
     return int(re.sub(r"\D", "", found.group(1))) if found else None
 
 
 def sold_date(lines: Sequence[str]) -> str | None:
-    """The day of the sale as shown, from the lines above the title."""
+    """The day of the sale as displayed, from the lines above the title."""
     found = next(_matches(lines, (SOLD,)), None)
     return found["date"] if found else None

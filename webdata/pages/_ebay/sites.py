@@ -6,7 +6,7 @@ from webdata.domain.query import Region
 
 
 class Site(NamedTuple):
-    """A site, and the language that it speaks."""
+    """The host of a site, and its language."""
 
     host: str
     language: str
@@ -24,7 +24,7 @@ SITES = {
     Region.DE: Site("www.ebay.de", "de"),
     Region.AU: Site("www.ebay.com.au", "en"),
 }
-"""The regions that have a site of their own; the others shop on the American one."""
+"""The regions with a site of their own; the others use the American one."""
 
 
 def site(region: Region | None) -> Site:

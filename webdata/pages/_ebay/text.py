@@ -1,4 +1,4 @@
-"""What a reader sees of a part of a card."""
+"""The visible text of a part of a card."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from webdata.pages._elements import UNSEEN
 from webdata.pages._text import clean
 
 DEPTH = 40
-"""Deeper than any card; a torn page may nest without end."""
+"""Levels, more than any card has; a damaged page may nest deeper."""
 UNSEEN_CLASSES = frozenset(
     {
         "clipped",
@@ -21,14 +21,11 @@ UNSEEN_CLASSES = frozenset(
         "LIGHT_HIGHLIGHT",
     }
 )
-"""Words for screen readers, what opens on a click, the label of an ad (hidden in decoys), the label "New listing"."""
+"""Text for screen readers, tooltips, the label of an ad (hidden in decoys), the label "New listing"."""
 
 
 def line(node: LexborNode | None, *, glue: str = " ", without: Collection[int] = ()) -> str:
-    """The text of an element as a reader sees it, its pieces joined by `glue`.
-
-    Left out are what is hidden and the elements whose `mem_id` is in `without`.
-    """
+    """The visible text of an element, its pieces joined by `glue`, without elements whose `mem_id` is in `without`."""
     pieces: list[str] = []
     if node is not None:
         _collect(node, pieces, without, DEPTH)
@@ -36,7 +33,7 @@ def line(node: LexborNode | None, *, glue: str = " ", without: Collection[int] =
 
 
 def is_unseen(node: LexborNode) -> bool:
-    """Whether an element itself is not for readers."""
+    """Whether an element itself is not displayed."""
     if node.tag in UNSEEN:
         return True
     attributes = node.attributes

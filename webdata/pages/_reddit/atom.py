@@ -1,4 +1,4 @@
-"""Reddit's Atom feeds in the shape of its JSON; what a feed does not tell is left out (observed 2026).
+"""Reddit's Atom feeds in the shape of its JSON, without the fields that a feed does not have (observed 2026).
 
 A feed has posts (`t3_…`) and comments (`t1_…`) as flat entries: no scores, no counts, no tree. An entry's content is
 HTML: a post's text in `div.md` between two comments, and links called `[link]` and `[comments]`.
@@ -23,21 +23,24 @@ NAME = re.compile(r"(t[13])_([0-9a-z]{1,13})")
 INSTANT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|([+-])(\d\d):(\d\d))")
 TEXT = re.compile(r"<!-- SC_OFF -->\s*(.*?)\s*<!-- SC_ON -->", re.DOTALL)
 CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-"""What XML may not hold, and a post sometimes does."""
+"""Characters that XML forbids, and posts sometimes have."""
 BLOCKS = "p, pre, h1, h2, h3, h4, h5, h6, td, th, li:not(:has(p)):not(:has(li))"
-"""What stands on lines of its own in a text, none within another."""
+"""The elements of a text that are separate paragraphs, none within another."""
 USUAL = 25
-"""Entries of a feed whose `limit` was not heeded."""
+"""Entries of a feed whose `limit` was ignored."""
 BEGINNINGS = (b"<?xml", b"<feed")
 
 
 def is_feed(body: bytes) -> bool:
-    """Whether a body is meant to be a feed."""
+    """Whether a body begins like a feed."""
     return body[:64].lstrip(b"\xef\xbb\xbf \r\n\t").startswith(BEGINNINGS)
 
 
 def document(body: bytes, query: Query) -> Any:
-    """What a feed tells, as Reddit's JSON would say it; raises UpstreamError for a broken feed, LayoutError."""
+    """The content of a feed in the shape of Reddit's JSON.
+
+    Raises UpstreamError for a broken feed, LayoutError for one without the expected parts.
+    """
     feed = _feed(body)
     if isinstance(query, ForumAboutQuery):
         return {"kind": "t5", "data": about(feed)}
@@ -53,7 +56,7 @@ def listing(things: list[Thing], after: str | None = None) -> Thing:
 
 
 def about(feed: ET.Element) -> dict[str, Any]:
-    """What a feed of a subforum says of the subforum itself; raises LayoutError where it does not name it."""
+    """The data of a subforum in its feed; raises LayoutError for a feed without its name."""
     category = feed.find(f"{ATOM}category")
     name = category.get("term") if category is not None else None
     if category is None or not name:
@@ -82,19 +85,19 @@ def seconds(instant: str | None) -> float | None:
 
 
 def _feed(body: bytes) -> ET.Element:
-    """The root of a feed that is whole; what is no XML is given a second chance as UTF-8 with faults in it."""
+    """The root of a complete feed; a body that is no XML is parsed again as UTF-8 with faults."""
     if b"<!DOCTYPE" in body[:1024]:
         raise LayoutError("a feed without a document type")
     try:
         root = ET.fromstring(CONTROLS.sub(b"", body))  # noqa: S314  # no document type, so no entities
     except (ET.ParseError, ValueError, LookupError):
-        root = _mended(body)
+        root = _decoded_leniently(body)
     if root.tag != f"{ATOM}feed":
         raise LayoutError("a feed")
     return root
 
 
-def _mended(body: bytes) -> ET.Element:
+def _decoded_leniently(body: bytes) -> ET.Element:
     text = CONTROLS.sub(b"", body).decode("utf-8", "replace")
     try:
         return ET.fromstring(re.sub(r"^\s*<\?xml[^>]*\?>", "", text))  # noqa: S314  # as above
@@ -103,7 +106,7 @@ def _mended(body: bytes) -> ET.Element:
 
 
 def _thread(things: list[Thing]) -> list[Thing]:
-    """The listings of a post and of its comments, which stand in a row."""
+    """The listings of a post and of its comments, which are one list in a feed."""
     if not things or things[0]["kind"] != "t3":
         raise LayoutError("a post at the head of a thread")
     post, link = things[0], {"link_id": things[0]["data"]["name"]}
@@ -153,7 +156,7 @@ def _comment(entry: ET.Element, content: str) -> dict[str, Any]:
 
 
 def _after(things: list[Thing], limit: int) -> str | None:
-    """The name after which a full feed goes on."""
+    """The name after which the next page of a full feed begins."""
     return things[-1]["data"]["name"] if things and len(things) >= min(limit, USUAL) else None
 
 
@@ -163,7 +166,7 @@ def _html(content: str) -> str:
 
 
 def _plain(html: str) -> str:
-    """The text of HTML, a blank line between its paragraphs; the Markdown that was written is not in a feed."""
+    """The text of HTML, with a blank line between paragraphs; a feed does not have the Markdown of a post."""
     body = LexborHTMLParser(html).body if html else None
     texts = [block.text().strip() for block in body.css(BLOCKS)] if body else []
     return "\n\n".join(filter(None, texts))

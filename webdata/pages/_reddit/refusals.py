@@ -1,6 +1,6 @@
-"""What Reddit says instead of what was asked for: JSON with an `error` and often a `reason`, a status, an address.
+"""Reddit's errors: JSON with an `error` and often a `reason`, a status, a redirect.
 
-A `reason` is an answer about the thing itself, not a block (observed 2020 to 2026; redlib and yt-dlp read it so).
+A `reason` is a fact about the post, user or subforum, not a block (observed 2020 to 2026).
 """
 
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from webdata.domain.errors import BlockedError, FetchError, NotFoundError, Upstr
 LONGEST = 20_000
 """Bytes; no refusal in JSON is longer."""
 SEARCH = "/subreddits/search"
-"""Where those are sent who ask for a subforum that does not exist."""
+"""The path to which requests for a missing subforum are redirected."""
 LOGIN = "/login"
 OVER18 = "/over18"
 SHELL = b"blocked by network security"
-"""The words of a denial of 190 KB, whatever its status."""
+"""The phrase of a denial of 190 KB, with any status."""
 
 REASONS = {
     "private": "This subforum is private: only its members can read it.",
@@ -28,45 +28,45 @@ REASONS = {
     "suspended": "This user is suspended.",
     "forbidden": "The forum does not show this to the public: it may be private, or its author suspended.",
 }
-"""Why something cannot be read by anybody who asks like us, by the upstream's own word; `forbidden` without one."""
+"""Messages for callers by the upstream's `reason`; `forbidden` is the one without a reason."""
 
 
 def refusal(status: int, url: str, location: str, body: bytes) -> FetchError | None:
-    """The error that a response is; None for one to be read, and for what any site may answer.
+    """The error that a response is; None for one to be parsed, and for errors that every site has.
 
-    A saved page may have lost its status: then the body tells it.
+    A saved page may lack the status: then the body's `error` is used.
     """
-    said = _said(body)
-    told = status if status >= 400 else said.get("error", 0)
-    reason = str(said.get("reason") or said.get("message") or "").lower()
-    if told in (403, 404) and reason in REASONS:
+    error = _error_object(body)
+    code = status if status >= 400 else error.get("error", 0)
+    reason = str(error.get("reason") or error.get("message") or "").lower()
+    if code in (403, 404) and reason in REASONS:
         return unreadable(reason)
     if SHELL in body and body.lstrip().startswith(b"<"):
         return BlockedError("the words of a denial and no posts", "denied")
-    return _led_astray(url, location) or _by_status(status, told)
+    return _redirect_error(url, location) or _status_error(status, code)
 
 
 def unreadable(reason: str) -> NotFoundError:
-    """That there is nothing to read for anybody who asks like us: a key of REASONS says why."""
+    """The error of something that is not public; `reason` is a key of REASONS."""
     return NotFoundError(f"the upstream says: {reason}", reason, REASONS[reason])
 
 
-def _by_status(status: int, told: int) -> FetchError | None:
-    """What a status means, or the one that a body tells without it; statuses that mean the same anywhere are left."""
-    if told in (404, 410):
-        return NotFoundError(f"the upstream answered {told}")
-    if told == 401:
+def _status_error(status: int, code: int) -> FetchError | None:
+    """The error of a status, or of the code in a body; None for 403 and 429, which are checked for every site."""
+    if code in (404, 410):
+        return NotFoundError(f"the upstream answered {code}")
+    if code == 401:
         return BlockedError("the upstream wants to know who asks", "login")
-    if told in (403, 429) and told != status:
-        return BlockedError(f"the upstream says {told}", "denied")
-    ended = status if 300 <= status < 400 else told
-    if ended in (0, 403, 429):
+    if code in (403, 429) and code != status:
+        return BlockedError(f"the upstream says {code}", "denied")
+    final = status if 300 <= status < 400 else code
+    if final in (0, 403, 429):
         return None
-    return UpstreamError(f"the upstream answered {ended}", f"http_{ended}")
+    return UpstreamError(f"the upstream answered {final}", f"http_{final}")
 
 
-def _led_astray(url: str, location: str) -> FetchError | None:
-    """What it means to be led to another page than the one asked for."""
+def _redirect_error(url: str, location: str) -> FetchError | None:
+    """The error of an address or a redirect other than the requested one."""
     for path in (_path(url), _path(location)):
         if path.startswith(SEARCH):
             return NotFoundError("a search for subforums instead of the one asked for")
@@ -84,12 +84,12 @@ def _path(address: str) -> str:
         return ""
 
 
-def _said(body: bytes) -> Mapping[str, Any]:
+def _error_object(body: bytes) -> Mapping[str, Any]:
     """The object of an error, whose `error` is a status; an empty one for any other body."""
     if len(body) > LONGEST or not body.lstrip().startswith(b"{"):
         return {}
     try:
-        said = orjson.loads(body)
+        found = orjson.loads(body)
     except orjson.JSONDecodeError:
         return {}
-    return said if type(said.get("error")) is int else {}
+    return found if type(found.get("error")) is int else {}

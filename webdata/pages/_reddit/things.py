@@ -1,7 +1,7 @@
 """Reddit's JSON: things of a kind with their data, and listings of things.
 
 https://github.com/reddit-archive/reddit/wiki/JSON, and observed 2020 to 2026: `replies` is `""` where there are none,
-an author who is gone is `[deleted]`, `edited` is false or a time, kind `more` stands for comments that were left out.
+a deleted author is `[deleted]`, `edited` is false or a time, kind `more` is a placeholder of omitted comments.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ DOCUMENTED: Mapping[str, Mapping[str, Any]] = {
     "t3": dict.fromkeys(Post.__annotations__),
     "t5": dict.fromkeys(About.__annotations__),
 }
-"""What the data of a kind always has, and what it has where the upstream does not tell."""
+"""The documented fields of each kind, and their values where the upstream has none."""
 THEIRS, OURS = "subreddit", "subforum"
 DEEPEST = 200
 """Levels; the deepest threads have 60."""
@@ -28,7 +28,7 @@ MARK = b"\xef\xbb\xbf"
 
 
 def document(body: bytes) -> Any:
-    """The JSON that a body is; raises UpstreamError for one that is broken."""
+    """The JSON of a body; raises UpstreamError for a body that is not JSON."""
     try:
         return orjson.loads(body.removeprefix(MARK))
     except orjson.JSONDecodeError:
@@ -45,7 +45,7 @@ def is_thing(value: Any, *kinds: str) -> bool:
 
 
 def children(listing: Any) -> list[Thing]:
-    """The posts, comments and places of left out comments in a listing; raises LayoutError for anything else."""
+    """The posts, comments and placeholders of omitted comments in a listing; raises LayoutError for any other value."""
     if not is_thing(listing, "Listing"):
         raise LayoutError("a listing")
     found = listing["data"].get("children")
@@ -68,7 +68,7 @@ def _check(child: Any) -> None:
 
 
 def completed(found: Any) -> Any:
-    """The same JSON, changed in its place: everything that is documented, and our names beside the upstream's.
+    """The same JSON, changed in place: with all documented fields, and our names beside the upstream's.
 
     Raises LayoutError for JSON that is deeper than any thread.
     """
@@ -90,17 +90,12 @@ def _complete(kind: str, data: Thing) -> None:
 
 
 def _objects(found: Any) -> Iterator[Thing]:
-    """All objects of a JSON, those outside first: what is in them may still be changed."""
+    """All objects in a JSON value, outer ones first, so that the caller may change what they contain."""
     level, depth = [found], 0
     while level:
         depth += 1
         if depth > DEEPEST:
             raise LayoutError("a thread that ends")
         yield from (value for value in level if isinstance(value, dict))
-        level = [inner for value in level for inner in _inside(value)]
-
-
-def _inside(value: Any) -> list[Any]:
-    """The objects and arrays in an object or an array."""
-    within = value.values() if isinstance(value, dict) else value
-    return [inner for inner in within if isinstance(inner, CONTAINERS)]
+        values = (inner for value in level for inner in (value.values() if isinstance(value, dict) else value))
+        level = [value for value in values if isinstance(value, CONTAINERS)]

@@ -1,1 +1,1 @@
-"""What the pages of scholarly works have in common."""
+"""Shared parts of the page modules of scholarly works."""

@@ -1,4 +1,4 @@
-"""Texts about a work: its byline and its formatted reference."""
+"""The byline and the formatted reference of a work."""
 
 import re
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ TAG = re.compile(
     r"|list-item|inline-formula|a)(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))*\s*/?>",
     re.IGNORECASE,
 )
-"""Markup in titles and abstracts; `a < b and c > d` is none."""
+"""Markup in titles and abstracts, but not `a < b and c > d`."""
 DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|doi:)?\s*(10\.\d{3,9}/.+)", re.IGNORECASE)
 DOI_SITE = "https://doi.org/"
-LEFT_IN_DOIS = "/:;()._-+,@!$&'*=~"
+UNQUOTED = "/:;()._-+,@!$&'*=~"
 ADDRESS = re.compile(r"https?://[^\s]+")
 NAMED = 6
-"""Authors that a reference names; of more it names the first and says so."""
+"""Authors that a reference names; with more, `et al.` follows the first of them."""
 
 
 class Printed(NamedTuple):
-    """Where in its venue a work stands; None for what is not known."""
+    """The place of a work in its venue; None for unknown parts."""
 
     volume: str | None = None
     issue: str | None = None
@@ -37,22 +37,22 @@ def text(markup: str | None) -> str | None:
 
 
 def address(value: str | None) -> str | None:
-    """The value, if it is an address."""
+    """The value if it is an address of the web, else None."""
     value = value.strip() if value else None
     return value if value and ADDRESS.fullmatch(value) else None
 
 
 def doi_address(value: str | None) -> str | None:
-    """The address of a DOI: `10.1234/a<1>` gives `https://doi.org/10.1234/a%3C1%3E`; None for what is none."""
+    """The address of a DOI: `https://doi.org/10.1234/a%3C1%3E` for `10.1234/a<1>`; None for any other value."""
     found = DOI.fullmatch(value.strip()) if value else None
     if not found:
         return None
     escaped = "%" if "://" in found[0] else ""  # an address may be escaped already
-    return DOI_SITE + quote(found[1], safe=LEFT_IN_DOIS + escaped)
+    return DOI_SITE + quote(found[1], safe=UNQUOTED + escaped)
 
 
 def byline(names: Sequence[str], venue: str | None, year: int | None) -> str:
-    """`A, B, C - Venue, Year` of what there is of it."""
+    """`A, B, C - Venue, Year`, without missing parts."""
     where = ", ".join(filter(None, (venue, str(year) if year is not None else None)))
     return " - ".join(filter(None, (", ".join(names), where)))
 
@@ -60,9 +60,9 @@ def byline(names: Sequence[str], venue: str | None, year: int | None) -> str:
 def reference(
     names: Sequence[str], year: int | None, title: str | None, venue: str | None, printed: Printed, link: str | None
 ) -> str:
-    """`A, B, & C (2022). Title. Venue, 8(3), 1. https://doi.org/…` of what there is of it."""
-    who = _enumerated(names)
-    head = f"{who} ({year if year is not None else 'n.d.'})" if who else f"({year})" if year is not None else ""
+    """`A, B, & C (2022). Title. Venue, 8(3), 1. https://doi.org/…`, without missing parts."""
+    authors = _enumerated(names)
+    head = f"{authors} ({year if year is not None else 'n.d.'})" if authors else f"({year})" if year is not None else ""
     where = ", ".join(filter(None, (venue, _volume(printed), _pages(printed))))
     sentences = [part if part.endswith((".", "?", "!")) else f"{part}." for part in (head, title, where) if part]
     return " ".join(filter(None, (*sentences, link)))

@@ -1,4 +1,4 @@
-"""What the indexes of scholarly works say instead of works: JSON with an `error`, a line of text, a short page.
+"""Errors of the indexes of scholarly works: JSON with an `error`, a line of text, a short page.
 
 OpenAlex: `{"error", "message"}`, a 404 in HTML. Crossref: `{"status": "failed", "message": […]}`, a 404 in a line of
 text, a 429 in HTML (observed 2025 to 2026).
@@ -15,30 +15,30 @@ LONGEST = 20_000
 """Bytes; no refusal is longer."""
 TITLE = re.compile(rb"<(?:title|h1)>\s*([45]\d\d)\b", re.IGNORECASE)
 LINE = b"resource not found."
-WORDS = (
+MESSAGES = (
     (re.compile(r"api[ _]key|unauthorized", re.IGNORECASE), 401),
     (re.compile(r"budget|rate limit|paused|too many requests", re.IGNORECASE), 429),
     (re.compile(r"not found", re.IGNORECASE), 404),
     (re.compile(r"query_timeout|timed out", re.IGNORECASE), 504),
 )
-"""What the words of an error mean, as a status."""
+"""The status that the message of an error means."""
 
 
 def refusal(status: int, body: bytes) -> FetchError | None:
-    """The error that a response is, by its words as by its status; None for one that should hold works.
+    """The error that a response is, by its message or its status; None for one that should have works.
 
-    A saved page may have lost its status: then the body's words alone tell.
+    A saved page may lack the status: then the body alone decides.
     """
-    words = _words(body)
-    told = _told(body, words)
-    if told == 429 and words:
+    message = _message(body)
+    meant = _meant_status(body, message)
+    if meant == 429 and message:
         return BlockedError("the index takes no more searches of ours for now", "budget")
-    effective = status if status >= 400 else told
+    effective = status if status >= 400 else meant
     return _error(effective) if effective else None
 
 
-def seconds_told(body: bytes) -> float:
-    """The seconds after which a refusal invites another try; 0 where it does not say."""
+def retry_seconds(body: bytes) -> float:
+    """The seconds after which a refusal allows another attempt; 0 where it names none."""
     try:
         return float(max(of(int, orjson.loads(body), "retryAfter") or 0, 0)) if len(body) < LONGEST else 0
     except orjson.JSONDecodeError:
@@ -57,26 +57,26 @@ def _error(status: int) -> FetchError:
     return UpstreamError(f"the upstream answered {status}", f"http_{status}")
 
 
-def _told(body: bytes, words: str) -> int | None:
-    """The status that the body tells, if it is a refusal."""
+def _meant_status(body: bytes, message: str) -> int | None:
+    """The status that the body of a refusal means; None for any other body."""
     if len(body) >= LONGEST:
         return None
-    if words:
-        return next((status for pattern, status in WORDS if pattern.search(words)), 400)
+    if message:
+        return next((status for pattern, status in MESSAGES if pattern.search(message)), 400)
     if body.strip().lower() == LINE:
         return 404
     title = TITLE.search(body) if body.lstrip().startswith(b"<") else None
     return int(title[1]) if title else None
 
 
-def _words(body: bytes) -> str:
-    """What an error in JSON says; "" for what is none."""
+def _message(body: bytes) -> str:
+    """The message of an error in JSON; "" for any other body."""
     if len(body) >= LONGEST or not body.lstrip().startswith(b"{"):
         return ""
     try:
-        said = orjson.loads(body)
+        found = orjson.loads(body)
     except orjson.JSONDecodeError:
         return ""
-    if said.get("error"):
-        return " ".join(str(said.get(key) or "") for key in ("error", "message", "reason"))
-    return "failed" if said.get("status") == "failed" else ""
+    if found.get("error"):
+        return " ".join(str(found.get(key) or "") for key in ("error", "message", "reason"))
+    return "failed" if found.get("status") == "failed" else ""

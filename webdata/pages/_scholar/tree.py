@@ -1,4 +1,4 @@
-"""Steps into JSON in which anything may be null, missing or of another kind."""
+"""Access to JSON in which any value may be null, missing or of another type."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -13,42 +13,42 @@ MARK = b"\xef\xbb\xbf"
 
 
 def document(body: bytes) -> dict[str, Any]:
-    """The object that a body is; raises UpstreamError for a broken body, LayoutError for anything else."""
+    """The object of a body; raises UpstreamError for a body that is not JSON, LayoutError for any other value."""
     try:
         value = orjson.loads(body.removeprefix(MARK))
     except orjson.JSONDecodeError:
-        value = _mended(body)
+        value = _decoded_leniently(body)
     if not isinstance(value, dict):
         raise LayoutError("an object of works")
     return value
 
 
-def _mended(body: bytes) -> Any:
-    """JSON some of whose bytes are not UTF-8."""
+def _decoded_leniently(body: bytes) -> Any:
+    """The value of JSON in which some bytes are not UTF-8."""
     try:
         return orjson.loads(body.removeprefix(MARK).decode("utf-8", "replace"))
     except orjson.JSONDecodeError:
         raise UpstreamError("the body is no JSON, or was cut off", "broken_body") from None
 
 
-def told(works: list[Any], articles: Iterable[Article | None], total: int | None, skipped: int) -> ScholarPage:
-    """A page's works, of so many in all, behind so many that were skipped.
+def works_page(works: list[Any], articles: Iterable[Article | None], total: int | None, skipped: int) -> ScholarPage:
+    """The record of a page of works: `total` is the number of all works, `skipped` that of those on earlier pages.
 
-    Works without any address are left out. Raises LayoutError where not one can be read, or where a page without works
-    does not tell how many there are; UpstreamError where it says that there are some.
+    Works without any address are left out. Raises LayoutError where no work can be read, or where a page without works
+    has no total; UpstreamError where the total says that works are missing.
     """
-    read = [article for article in articles if article]
-    if works and not read:
+    found = [article for article in articles if article]
+    if works and not found:
         raise LayoutError("a work with an address")
     if not works and total is None:
         raise LayoutError("how many works there are")
     if not works and total is not None and total > skipped:
         raise UpstreamError(f"no works, where there are {total}", "false_empty")
-    return {"articles": read, "total": total}
+    return {"articles": found, "total": total}
 
 
 def at(value: Any, *path: str | int) -> Any:
-    """What stands under the keys and indexes, or None."""
+    """The value under the keys and indexes, or None."""
     for step in path:
         if isinstance(step, int):
             value = value[step] if isinstance(value, list) and step < len(value) else None
@@ -58,17 +58,17 @@ def at(value: Any, *path: str | int) -> Any:
 
 
 def of(kind: type[T], value: Any, *path: str | int) -> T | None:
-    """What stands there, if it is of this kind; a bool is no int."""
+    """The value under a path if it is of this type, else None; a bool is no int."""
     found = at(value, *path)
     return found if isinstance(found, kind) and not (kind is int and isinstance(found, bool)) else None
 
 
 def count(value: Any, *path: str | int) -> int | None:
-    """The number of things that stands there."""
+    """The number under a path, if it is a whole number from 0, else None."""
     found = of(int, value, *path)
     return found if found is not None and found >= 0 else None
 
 
 def objects(value: Any, *path: str | int) -> list[dict[str, Any]]:
-    """The objects of the list that stands there."""
+    """The objects of the list under a path."""
     return [one for one in of(list, value, *path) or [] if isinstance(one, dict)]

@@ -1,4 +1,4 @@
-"""Lists, tables and code of a part of a page, made regular for Markdown."""
+"""Lists, tables and listings of a part of a page, normalised for Markdown."""
 
 import re
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ LAYOUT = frozenset([
     "article", "center", "div", "dl", "form", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "main", "ol", "p",
     "pre", "section", "table", "ul",
 ])  # fmt: skip
-"""What stands in the cells of a table that lays out a page; one short paragraph or list does not make it one."""
+"""Elements in the cells of a layout table; a data table may have a short paragraph or list in a cell."""
 LONGEST = 600
-"""Characters of the longest cell of a table of data, unless it has headings."""
+"""Characters of the longest cell of a data table without headings."""
 
 
-def regular(root: HtmlElement) -> None:
-    """Make the lists, tables and listings of a part of a page regular."""
+def normalise(root: HtmlElement) -> None:
+    """Normalise, in place, the lists, tables and listings of a part of a page."""
     for pre in [*root.iter("pre")]:
         _listing(pre)
     for table in [*root.iter("table")]:
@@ -58,7 +58,7 @@ def _listing(pre: HtmlElement) -> None:
 
 
 def _language(pre: HtmlElement) -> str:
-    """The language that a listing, its code or what frames it names."""
+    """The language of a listing, from its own attributes, those of its code or of the elements around it."""
     for element in _framing(pre):
         named = element.get("data-lang") or element.get("data-language") or element.get("language")
         found = LANGUAGE.search(element.get("class", ""))
@@ -79,7 +79,7 @@ def _framing(pre: HtmlElement) -> Iterator[HtmlElement]:
 
 
 def is_layout(table: HtmlElement) -> bool:
-    """Whether a table only arranges what it holds, and its rows and columns tell nothing."""
+    """Whether a table only arranges its content, so that its rows and columns have no meaning."""
     rows = _rows(table)
     if table.get("role") in ("presentation", "none") or max((len(row) for row in rows), default=0) < 2:
         return True
@@ -103,7 +103,7 @@ def _unfold(table: HtmlElement) -> None:
 
 
 def _flatten(tables: list[HtmlElement]) -> None:
-    """Make tables within the cells of another lines of text, for Markdown has no such tables."""
+    """Replace tables in the cells of another by lines of text: Markdown has no nested tables."""
     texts = [
         "; ".join(" ".join(" ".join(cell.text_content().split()) for cell in row) for row in _rows(table))
         for table in tables
@@ -114,12 +114,12 @@ def _flatten(tables: list[HtmlElement]) -> None:
 
 
 def _rows(table: HtmlElement) -> list[HtmlElement]:
-    """The rows of a table itself, not of those within."""
+    """The rows of a table itself, not of tables in it."""
     return [row for part in table for row in ([part] if part.tag == "tr" else part.iterchildren("tr"))]
 
 
 def _items(outer: HtmlElement) -> None:
-    """Move lists that stand between the items of another into the item before them."""
+    """Move lists between the items of another list into the item before them."""
     last = None
     for child in [*outer]:
         if child.tag == "li":
@@ -129,24 +129,24 @@ def _items(outer: HtmlElement) -> None:
 
 
 def _numbers(outer: HtmlElement) -> None:
-    """Begin another list where the numbers of one do not go on."""
+    """Start a new list where the numbers of a list are not consecutive."""
     items = [*outer.iterchildren("li")]
     step = -1 if outer.get("reversed") is not None else 1
     number = _number(outer.get("start"), 1 if step > 0 else len(items))
     if step < 0:
         outer.set("start", str(number))
-    due, here = number, outer
+    expected, here = number, outer
     for item in items:
         number = _number(item.get("value"), number)
-        if number != due:
+        if number != expected:
             following = outer.makeelement("ol", {"start": str(number)})
             following.tail, here.tail = here.tail, None
             here.addnext(following)
             here = following
         if here is not outer:
             here.append(item)
-        due, number = number + 1, number + step
+        expected, number = number + 1, number + step
 
 
-def _number(text: str | None, otherwise: int) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+def _number(text: str | None, default: int) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else default

@@ -1,7 +1,7 @@
-"""What a page holds beside its content: navigation, banners, forms, comments, what scripts need; it is taken out.
+"""Removal of chrome, the parts of a page beside its content: navigation, banners, forms, comments, scripts.
 
-The rules look at tags, ARIA roles and the words of class names and ids that the web has used for decades, never at
-one site. A part that holds much of a page's prose is its content, whatever its name says.
+The rules are about tags, ARIA roles and class names and ids that the web has used for decades, never about one site. A
+part with much of a page's prose is content, whatever its name.
 """
 
 import re
@@ -22,7 +22,7 @@ UNSEEN = frozenset([
     "noscript", "object", "optgroup", "option", "param", "script", "select", "style", "svg", "template",
     "textarea", "video",
 ])  # fmt: skip
-"""Elements that show no text of the page, or only what a form offers."""
+"""Elements without text of the page, or with nothing but the options of a form."""
 
 CHROME = frozenset(["aside", "button", "dialog", "footer", "menu", "nav", "search"])
 CHROME_ROLES = frozenset([
@@ -53,21 +53,21 @@ COMMENTS = re.compile(
     r"(?<![a-z])(?:comments?(?!-(?:open|closed|status))|comment-?list|disqus\w*|reply|replies|kommentare?|commentaires?"
     r"|comentarios?)(?![a-z])"
 )
-"""Names of what readers say of a page, of which there may be more than of the page."""
+"""Names of comments, which may be longer than the page itself."""
 QUESTIONS = re.compile(
     r"(?<![a-z])(?:question|answers?)(?![a-z])|schema\.org/(?:qapage|question|discussionforumposting)"
 )
-"""Names and types on pages where what readers say is what the page is about."""
+"""Names and types on pages of which comments are the content."""
 ARTICLE = 600
-"""Characters of prose that a page must hold beside its comments for these to go."""
+"""Characters of prose that a page must have beside its comments for these to be removed."""
 PARTS = frozenset(["caption", "dd", "dt", "figcaption", "li", "summary", "tbody", "td", "tfoot", "th", "thead", "tr"])
-"""Elements that are no list of links by themselves: without one the rest would read wrongly."""
+"""Elements that are no list of links by themselves: without one of them the others would be wrong."""
 WHOLES = frozenset(["details", "dl", "figure"])
-"""Elements of which no part is chrome by its name or links, like tables of data."""
+"""Elements of which no part is chrome by its name or links, like data tables."""
 NOTES = frozenset(["alert", "complementary", "note", "status"])
-"""Roles of what is a remark where it stands in an article and has no links."""
+"""Roles of remarks, if they are in an article and have no links."""
 INLINE_NAMES = re.compile(r"editsection|sr-only|screen-reader|visually-?hidden|no-?print|skip-?link")
-"""The same for parts of a sentence: most names of such parts tell how they look."""
+"""Names of chrome within a sentence, where most names are about the style."""
 LABELS = re.compile(
     r"[\W_]*(?:"
     r"(?:anzeige|werbung|advertisement|advertising|sponsored|publicidad|publicité|pubblicità|reklama|広告|реклама)[\W_]*"
@@ -78,8 +78,8 @@ LABELS = re.compile(
     r")",
     re.IGNORECASE,
 )
-"""What a small block says that belongs to the site and not to its page."""
-ELSEWHERE = re.compile(
+"""Texts of small blocks that belong to the site, not to the page."""
+LINK_HEADINGS = re.compile(
     r"[\W_]*(?:"
     r"(?:related|similar|recent|latest|popular|trending|most|recommended|sponsored|you (?:may|might)|what to|top)\b.*"
     r"|(?:more|read)(?: (?:stories|news|articles|posts|from|in|on|like|next|also|more)\b.*)?"
@@ -90,28 +90,28 @@ ELSEWHERE = re.compile(
     r")[\W_]*",
     re.IGNORECASE,
 )
-"""What the headings of lists of other pages say."""
+"""Headings of lists of links to other pages."""
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 LABEL = 120
-"""Characters of the longest such block."""
+"""Characters of the longest such heading or block."""
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 NAMED = 1000
-"""Characters of class names that are looked at; of 280 pages none has more than 700."""
+"""Characters of class names that are searched; none of 280 real pages has more than 700."""
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 MUCH = 0.3
-"""The share of a page's prose that a part may hold and still be chrome by its name or links."""
+"""The share of a page's prose below which a part is chrome by its name or links."""
 MOST = 0.6
-"""The share that it may hold and still be chrome by its tag or role, or as comments by its name."""
+"""The share below which it is chrome by its tag or role, or comments by its name."""
 
 
-def cleaned(root: HtmlElement, described: Container[HtmlElement] = ()) -> None:
-    """Take out of a page, in place, what is not its content; elements that are described are, by any name."""
-    seen(root)
+def remove_chrome(root: HtmlElement, described: Container[HtmlElement] = ()) -> None:
+    """Remove from a page, in place, what is not its content; elements in `described` are content by any name."""
+    remove_invisible(root)
     weights = Weights(root)
     _drop(root, [e for e in weights.elements if (_hidden(e) or _is_chrome(e, weights)) and weights.share(e) < MOST])
     weights = Weights(root)
-    _drop(root, [e for e in _comments(weights) if e not in described])
+    _drop(root, [e for e in _removable_comments(weights) if e not in described])
     weights = Weights(root)
     data = {table for table in root.iter("table") if not is_layout(table)}
     chrome = [e for e in weights.elements if weights.share(e) < _bound(e, weights) and e not in described]
@@ -120,21 +120,21 @@ def cleaned(root: HtmlElement, described: Container[HtmlElement] = ()) -> None:
     _drop(root, [e for e in root.iter(*BLOCKS) if _is_label(e)])
 
 
-def discussed(root: HtmlElement) -> set[HtmlElement]:
-    """What is around all questions and answers of a page: nothing where it has none."""
+def around_questions(root: HtmlElement) -> set[HtmlElement]:
+    """The common ancestors of all questions and answers of a page; empty where it has none."""
     body = next(root.iterchildren("body"), root)
-    told = [
+    posts = [
         element for element in body.iterdescendants("*") if _is_question(element) or COMMENTS.search(_names(element))
     ]
-    if not any(_is_question(element) for element in told):
+    if not any(_is_question(element) for element in posts):
         return set()
-    return reduce(and_, ({*element.iterancestors()} for element in told))
+    return reduce(and_, ({*element.iterancestors()} for element in posts))
 
 
-def seen(root: HtmlElement) -> None:
-    """Take out of a page, in place, the elements that show no text of it."""
+def remove_invisible(root: HtmlElement) -> None:
+    """Remove from a page, in place, the elements without text of it."""
     for void in root.iter("source", "track"):
-        void.tag = "span"  # for libxml2 they hold what stands behind them
+        void.tag = "span"  # libxml2 puts the elements after them into them
     _drop(root, [*root.iter(*UNSEEN)])
 
 
@@ -156,7 +156,7 @@ def _is_chrome(element: HtmlElement, weights: Weights) -> bool:
 
 
 def _is_remark(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element says something of the text that it stands in: a warning, an aside, who is quoted."""
+    """Whether an element is a remark within the text: a warning, an aside, the author of a quotation."""
     if element.tag == "footer":
         return any(around.tag in ("blockquote", "figure") for around in element.iterancestors())
     if element.tag != "aside" and element.get("role") not in NOTES:
@@ -178,16 +178,15 @@ def _in_article(element: HtmlElement) -> bool:
     )
 
 
-def _comments(weights: Weights) -> list[HtmlElement]:
-    """What readers say of a page, where enough is left without it and it is not what the page is about."""
+def _removable_comments(weights: Weights) -> list[HtmlElement]:
+    """The comments on a page, if enough prose remains without them and they are not its content."""
     found: dict[HtmlElement, None] = {}
     for element in weights.elements:
         if _is_question(element):
             return []
-        if weights.share(element) < MOST and _speaks(element) and COMMENTS.search(_names(element)):
+        if weights.share(element) < MOST and _is_named_by_role(element) and COMMENTS.search(_names(element)):
             found[element] = None
-    ordered = [element for element in weights.elements if element in found]
-    outer = [element for element in ordered if not any(around in found for around in element.iterancestors())]
+    outer = [element for element in found if not any(around in found for around in element.iterancestors())]
     left = weights.total - sum(weights.prose[element] for element in outer)
     return outer if left >= ARTICLE else []
 
@@ -197,9 +196,9 @@ def _is_question(element: HtmlElement) -> bool:
 
 
 def _bound(element: HtmlElement, weights: Weights) -> float:
-    """The share of prose below which an element is chrome for its names or links; 0 for one that is none."""
+    """The share of prose below which an element is chrome by its names or links; 0 for content."""
     names = _names(element)
-    if names != " " and _speaks(element):
+    if names != " " and _is_named_by_role(element):
         if element.tag == "span":
             return MUCH if INLINE_NAMES.search(names) else 0
         if CHROME_NAMES.search(names):
@@ -208,38 +207,38 @@ def _bound(element: HtmlElement, weights: Weights) -> float:
 
 
 def _is_titled(element: HtmlElement) -> bool:
-    """Whether a list has a heading of its own, one that does not say that the list leads elsewhere."""
+    """Whether a list has a heading of its own that is not one of LINK_HEADINGS."""
     before = element.getprevious()
     if before is None or before.tag not in HEADINGS or element.tag not in ("ol", "ul"):
         return False
-    return not _says_elsewhere(before)
+    return not _is_heading_of_links(before)
 
 
-def _says_elsewhere(heading: HtmlElement) -> bool:
-    return ELSEWHERE.fullmatch(" ".join(heading.text_content().split())[:LABEL]) is not None
+def _is_heading_of_links(heading: HtmlElement) -> bool:
+    return LINK_HEADINGS.fullmatch(" ".join(heading.text_content().split())[:LABEL]) is not None
 
 
 def with_headings(elements: Iterable[HtmlElement]) -> list[HtmlElement]:
-    """Elements that are to go, and the headings that say what they are, or that nothing would follow then."""
-    going: dict[HtmlElement, None] = {}
-    behind: dict[HtmlElement | None, HtmlElement | None] = {}
+    """Elements to be removed, with their headings, and with headings that nothing would follow then."""
+    removed: dict[HtmlElement, None] = {}
+    following: dict[HtmlElement | None, HtmlElement | None] = {}
     for element in reversed([*elements]):
-        going[element] = None
+        removed[element] = None
         before, after = element.getprevious(), element.getnext()
-        after = behind[element] = behind.get(after, after)
+        after = following[element] = following.get(after, after)
         if before is None or before.tag not in HEADINGS - {"h1"}:
             continue
-        if after is None or after.tag in HEADINGS or _says_elsewhere(before):
-            going[before] = None
-    return [*reversed(going)]
+        if after is None or after.tag in HEADINGS or _is_heading_of_links(before):
+            removed[before] = None
+    return [*reversed(removed)]
 
 
 def _names(element: HtmlElement) -> str:
     return HUMP.sub("-", f"{element.get('class', '')[:NAMED]} {element.get('id', '')[:NAMED]}").lower()
 
 
-def _speaks(element: HtmlElement) -> bool:
-    """Whether an element's names tell what it is: those of headings and of parts of listings tell other things."""
+def _is_named_by_role(element: HtmlElement) -> bool:
+    """Whether an element's names are about its role; those of headings and of parts of listings are not."""
     if element.tag in CONTENT or element.find(".//h1") is not None:
         return False
     return not any(around.tag in ("pre", "code") for around in element.iterancestors())

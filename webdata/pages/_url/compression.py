@@ -1,4 +1,7 @@
-"""Bodies as they were sent, made plain: gzip, deflate of both kinds, Brotli and Zstandard, one upon another too."""
+"""Decompression of bodies: gzip, deflate of both kinds, Brotli and Zstandard, in several layers too.
+
+https://www.rfc-editor.org/rfc/rfc9110#name-content-codings
+"""
 
 import logging
 import sys
@@ -14,61 +17,57 @@ from webdata.domain.errors import UpstreamError
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
-    from backports import zstd  # as Scrapy does
+    from backports import zstd
 
 logger = logging.getLogger(__name__)
 
 DECOMPRESSED = "decompressed"
-"""The flag of a response whose body is plain already, whatever its headers say."""
+"""The flag of a response whose body is decompressed already, whatever its headers are."""
+LAYERS = 3
+"""Encodings that one body may have: each layer is decompressed up to the limit."""
 CHUNK = 64 * 1024
-"""Bytes that are made plain at a time."""
+"""Bytes that are decompressed at a time."""
 
 GZIP = b"\x1f\x8b"
 
 Chunks = Iterator[bytes]
 
 
-class Plain(NamedTuple):
-    """A plain body, and whether it is whole."""
+class Decompressed(NamedTuple):
+    """A decompressed body, and whether it is complete."""
 
     body: bytes
     whole: bool
 
 
-def decompressed(body: bytes, content_encoding: str, limit: int) -> bytes:
-    """The plain body; of one that was cut, what there is of it, which the log tells. Raises as `plain`."""
-    return plain(body, content_encoding, limit).body
+def decompressed(body: bytes, content_encoding: str, limit: int) -> Decompressed:
+    """The decompressed body; that of a truncated body is as much as could be read, which is logged.
 
-
-def plain(body: bytes, content_encoding: str, limit: int) -> Plain:
-    """The plain body; of one that was cut, what there is of it.
-
-    Raises UpstreamError for a body that is larger than `limit` bytes (kind `too_large`), before it is held whole, and
-    for one that is of none of the encodings that its header names (kind `content_encoding`), or cut off at once (kind
-    `truncated`).
+    Raises UpstreamError for a body of more than `limit` bytes (kind `too_large`), before all of it is in memory, for
+    one in another encoding than its header names or in more than LAYERS (kind `content_encoding`), and for one of
+    which nothing could be read (kind `truncated`).
     """
+    names = [part.strip().lower() for part in content_encoding.split(",")]
+    layers = [name for name in names if name not in ("", "identity", "none")]
+    if len(layers) > LAYERS:
+        raise UpstreamError(f"the page has {len(layers)} encodings: at most {LAYERS} are read", "content_encoding")
     whole = True
-    for name in reversed([part.strip().lower() for part in content_encoding.split(",")]):
-        if name not in ("", "identity", "none"):
-            body, unbroken = _plain(body, _reader(name), limit)
-            whole = whole and unbroken
-    return Plain(body, whole)
+    for name in reversed(layers):
+        if name not in READERS:
+            raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
+        body, complete = _layer(body, READERS[name], limit)
+        whole = whole and complete
+    return Decompressed(body, whole)
 
 
-def _reader(name: str) -> Callable[[bytes], Chunks]:
-    reader = READERS.get(name)
-    if reader is None:
-        raise UpstreamError("the page is sent in an encoding that is not known", "content_encoding")
-    return reader
-
-
-def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:
+def _layer(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Decompressed:
+    """The body without one of its encodings."""
     read, length = BytesIO(), 0
     try:
         for chunk in reader(body):
             length += read.write(chunk)
             if length > limit:
-                read.close()  # an error may be kept for long, and this frame with it
+                read.close()  # a stored error would hold this frame and its bytes
                 raise UpstreamError("the page is larger than what is read", "too_large")
     except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as error:
         if not length and body and isinstance(error, EOFError):
@@ -76,27 +75,26 @@ def _plain(body: bytes, reader: Callable[[bytes], Chunks], limit: int) -> Plain:
         if not length and body:
             raise UpstreamError("the page is not in the encoding that it names", "content_encoding") from error
         logger.info("a compressed body ends early: %d bytes of it are read", length)
-        return Plain(read.getvalue(), whole=False)
-    return Plain(read.getvalue(), whole=True)
+        return Decompressed(read.getvalue(), whole=False)
+    return Decompressed(read.getvalue(), whole=True)
 
 
 def _inflated(body: bytes, bits: int) -> Generator[bytes, None, bytes]:
-    """The chunks of one stream; gives back what stands behind it."""
+    """The chunks of one stream; returns the bytes after it."""
     reader = zlib.decompressobj(bits)
-    rest = body
-    while rest and not reader.eof:
-        yield reader.decompress(rest, CHUNK)
-        rest = reader.unconsumed_tail
-    while not reader.eof and (chunk := reader.decompress(rest, CHUNK)):
+    while body and not reader.eof:
+        yield reader.decompress(body, CHUNK)
+        body = reader.unconsumed_tail
+    while not reader.eof and (chunk := reader.decompress(body, CHUNK)):
         yield chunk
-        rest = reader.unconsumed_tail
+        body = reader.unconsumed_tail
     if not reader.eof:
         raise EOFError
     return reader.unused_data
 
 
 def _gzip(body: bytes) -> Chunks:
-    """Members stand one behind another; what follows the last is no part of the body."""
+    """The chunks of all members; bytes after the last member are ignored (RFC 1952)."""
     if not body.startswith(GZIP):
         raise zlib.error("no gzip")
     while body.startswith(GZIP):
@@ -104,7 +102,7 @@ def _gzip(body: bytes) -> Chunks:
 
 
 def _deflate(body: bytes) -> Chunks:
-    """Deflate with zlib's header as the standard says, or without it as some servers send it."""
+    """Deflate with zlib's header, as RFC 9110 requires, or without it, as some servers send it."""
     wrapped = len(body) > 1 and body[0] & 0x0F == 8 and int.from_bytes(body[:2], "big") % 31 == 0
     return _inflated(body, zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
 
@@ -120,7 +118,7 @@ def _brotli(body: bytes) -> Chunks:
 
 
 def _zstandard(body: bytes) -> Chunks:
-    """Frames stand one behind another."""
+    """The chunks of all frames (RFC 8878)."""
     while body:
         reader = zstd.ZstdDecompressor()
         yield reader.decompress(body, CHUNK)

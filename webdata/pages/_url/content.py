@@ -1,4 +1,4 @@
-"""Where the content of a page is."""
+"""The element of a page's content."""
 
 from collections.abc import Container, Iterator
 from itertools import islice
@@ -8,21 +8,21 @@ from lxml.html import HtmlElement
 from webdata.pages._url.weights import Weights
 
 NEARLY_ALL = 0.85
-"""The share of the prose around it that an element must hold to stand for all of it."""
+"""The share of its parent's prose that an element must have to be used instead of it."""
 ALL = 0.97
-"""The same within an article, whose opening often stands apart."""
+"""The same within an article, whose first paragraph is often in an element of its own."""
 MOST = 0.6
-"""The share of what is said around it outside links that it must hold: a page of short facts has little prose."""
+"""The share of its parent's text outside links that it must have: a page of short facts has little prose."""
 ENDS = frozenset(["blockquote", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
-"""Elements that are content themselves, not what holds it."""
+"""Elements that are content themselves, not its container."""
 DESCRIPTIONS = 5
-"""How often a page may describe itself."""
+"""Descriptions in the page's metadata that are used."""
 DESCRIPTION = 50
-"""Characters by which the words that a page describes itself with are told."""
+"""Characters of a description that are compared with the text."""
 
 
 def content(root: HtmlElement, described: Container[HtmlElement] = ()) -> HtmlElement:
-    """The smallest element that holds nearly all prose of a page, and what is described."""
+    """The smallest element with nearly all prose of a page, and with the elements in `described`."""
     body = root.find("body")
     here = root if body is None else body
     weights = Weights(here)
@@ -32,7 +32,7 @@ def content(root: HtmlElement, described: Container[HtmlElement] = ()) -> HtmlEl
 
 
 def described(root: HtmlElement) -> set[HtmlElement]:
-    """The block whose words the page describes itself with, and what is around it: none where it has no such words."""
+    """The block with the text of the page's description, and its ancestors; empty where there is none."""
     starts = tuple(islice(_descriptions(root), DESCRIPTIONS))
     for block in root.iter("p", "div") if starts else ():
         if " ".join((block.text or "").split()).startswith(starts):
@@ -58,5 +58,5 @@ def _inner(around: HtmlElement, weights: Weights) -> HtmlElement | None:
 
 
 def _free(element: HtmlElement, weights: Weights) -> float:
-    """How much an element says outside its links, prices and other short facts too."""
+    """The amount of an element's text outside links, with prices and other short facts."""
     return weights.text[element] - weights.linked[element]

@@ -1,4 +1,4 @@
-"""Parts taken out of a page, in time that grows with the page alone."""
+"""Removal of parts of a page in linear time."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,16 +6,16 @@ from lxml.html import Element, HtmlElement
 
 
 def drop(elements: Iterable[HtmlElement]) -> None:
-    """Take out elements, given in the order of the page, with all that they hold; the text behind them stays.
+    """Remove elements, given in the order of the page, with their content; the text after them stays.
 
-    They are moved into a tree of their own. Of what belongs to no tree lxml would walk through all, looking for
-    references, whenever one to a part of it is given up: of a list of 60,000 links, for more than a minute.
+    They are moved into a tree of their own. lxml searches elements without a tree for references whenever a reference
+    to one of them is dropped: for a list of 60,000 links that takes more than a minute.
     """
     outer = [*_outermost(elements)]
     if outer:
         aside = Element("template")  # the root of a new document, as that of `makeelement` would not be
-        for siblings in _runs(outer):
-            _move(siblings, aside)
+        for run in _runs(outer):
+            _move(run, aside)
 
 
 def _outermost(elements: Iterable[HtmlElement]) -> Iterator[HtmlElement]:
@@ -27,7 +27,7 @@ def _outermost(elements: Iterable[HtmlElement]) -> Iterator[HtmlElement]:
 
 
 def _runs(elements: list[HtmlElement]) -> Iterator[list[HtmlElement]]:
-    """Elements that stand side by side: the texts behind them are joined once, not one upon another."""
+    """Runs of neighbouring elements, so that the texts after them are joined once."""
     run: list[HtmlElement] = []
     for element in elements:
         if run and element.getprevious() is not run[-1]:
@@ -38,16 +38,16 @@ def _runs(elements: list[HtmlElement]) -> Iterator[list[HtmlElement]]:
         yield run
 
 
-def _move(siblings: list[HtmlElement], aside: HtmlElement) -> None:
-    around, before = siblings[0].getparent(), siblings[0].getprevious()
+def _move(run: list[HtmlElement], aside: HtmlElement) -> None:
+    around, before = run[0].getparent(), run[0].getprevious()
     assert around is not None  # or it would not be among the outermost
-    behind = "".join(element.tail or "" for element in siblings)
-    for element in siblings:
+    text = "".join(element.tail or "" for element in run)
+    for element in run:
         element.tail = None
         aside.append(element)
-    if not behind:
+    if not text:
         return
     if before is None:
-        around.text = (around.text or "") + behind
+        around.text = (around.text or "") + text
     else:
-        before.tail = (before.tail or "") + behind
+        before.tail = (before.tail or "") + text

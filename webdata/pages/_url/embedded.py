@@ -1,4 +1,4 @@
-"""Frames, films, sounds and documents that a page shows: a link to each stands in its place."""
+"""Frames, videos, audio and documents in a page, replaced by links to them."""
 
 import re
 
@@ -18,32 +18,28 @@ NAMES = {
     "object": "Document",
     "video": "Video",
 }
-"""What the link says where the page gives no title."""
+"""The text of the link where the page has no title for it."""
 PLAYERS = re.compile(r"//[\w.-]*(?:youtube|youtu\.be|vimeo|dailymotion|twitch|rutube|bilibili|wistia|brightcove)")
 MAPS = re.compile(r"//[\w.-]*(?:google\.[a-z.]+/maps|maps\.google|openstreetmap|bing\.com/maps)")
 SERVICES = re.compile(
     r"doubleclick|googlesyndication|googletagmanager|adservice|amazon-adsystem|taboola|outbrain|criteo|recaptcha"
     r"|facebook\.com/(?:plugins|tr|v\d)|platform\.twitter|accounts\.google|disqus|/ads?[/._-]|[./]ads?\.|//ads?\d*\.",
 )
-"""Addresses of what shows nothing of the page: advertisements, counters, buttons."""
+"""Addresses of frames without content of the page: advertisements, counters, buttons."""
 PICTURES = ("amp-anim", "amp-img")
 TINY = frozenset(["0", "1", "2", "0px", "1px"])
 YOUTUBE = "https://www.youtube.com/embed/"
 
 
-def shown(root: HtmlElement, base: str) -> None:
-    """Put links to what a page shows in the places of it, and make pictures of what AMP shows as such."""
+def link_embedded(root: HtmlElement, base: str) -> None:
+    """Replace, in place, embedded documents by links, and the picture elements of AMP by `img`."""
     for picture in root.iter(*PICTURES):
-        _picture(picture)
+        drop([*picture.iterchildren("noscript")])
+        picture.tag = "img"
     for element in [*root.iter("amp-youtube", *NAMES)]:
         source = address(_source(element), base)
-        if source and source.startswith(("http:", "https:")) and _is_seen(element) and not SERVICES.search(source):
+        if source and source.startswith(("http:", "https:")) and _is_visible(element) and not SERVICES.search(source):
             _link(element, source)
-
-
-def _picture(element: HtmlElement) -> None:
-    drop([*element.iterchildren("noscript")])
-    element.tag = "img"
 
 
 def _source(element: HtmlElement) -> str | None:
@@ -54,7 +50,7 @@ def _source(element: HtmlElement) -> str | None:
     return next(filter(None, named), None) or next((inner.get("src") for inner in element.iter("source")), None)
 
 
-def _is_seen(element: HtmlElement) -> bool:
+def _is_visible(element: HtmlElement) -> bool:
     if TINY & {element.get("width"), element.get("height")} or element.get("hidden") is not None:
         return False
     if element.get("aria-hidden") == "true" or "none" in (element.get("style") or ""):

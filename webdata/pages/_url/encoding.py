@@ -1,7 +1,7 @@
-"""The text of a page, whatever charset it is in and whatever it says that it is in.
+"""The text of a page in any charset, declared rightly, wrongly or not at all.
 
-The order is that of https://encoding.spec.whatwg.org and of browsers: byte-order mark, HTTP header, what the page
-declares, what its bytes look like. A declaration that the bytes refute does not count.
+The order is that of https://encoding.spec.whatwg.org and of browsers: byte-order mark, HTTP header, the page's own
+declaration, detection from the bytes. A declaration that the bytes contradict is ignored.
 """
 
 import codecs
@@ -13,16 +13,16 @@ from charset_normalizer import from_bytes
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, read_bom, resolve_encoding
 
 SNIFFED = 30_000
-"""Bytes that the detector sees."""
+"""Bytes of the detector's sample."""
 LINE = 1_000
-"""Bytes of a line before the first that is not ASCII which the detector sees."""
+"""Bytes of a line in the sample before its first byte that is not ASCII."""
 BEYOND = re.compile(b"[\x80-\xff]")
 PIECE = 256 * 1024
 """Bytes that are decoded at a time."""
 WIDEST = 4
 """Bytes of the widest character."""
 SAMPLE = 200_000
-"""Bytes that are looked at to tell a charset: the time for it grows with them."""
+"""Bytes that are searched for the signs of a charset."""
 CODECS = {
     "ascii": "cp1252", "big5": "big5hkscs", "euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030",
     "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874", "shift_jis": "cp932", "tis-620": "cp874",
@@ -43,24 +43,24 @@ ALPHABETS = (
 Catalan: text of one of these alone is no other charset's by chance."""
 TURKISH = "çğıöşüâîû\u0307"
 EUROPEAN = frozenset([None, "cp1250", "cp1252", "cp1254", "cp1257", "iso8859_2"])
-"""What the detector cannot tell apart."""
+"""Charsets that the detector confuses."""
 LIKELY = [
     "utf_8", "cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874", "koi8_r",
     "cp866", "cp932", "euc_jp", "iso2022_jp", "gb18030", "big5", "cp949", "iso8859_2", "iso8859_5", "iso8859_7",
     "mac_cyrillic",
 ]  # fmt: skip
-"""Charsets that pages are in."""
+"""Charsets of real pages."""
 DAMAGE = {"utf-8": 0.25}
 SLIGHT = 0.01
-"""The share of characters beyond ASCII that may be broken in text of the declared charset: pages are cut and patched.
-What is UTF-8 for the most part is no other charset by chance."""
+"""The share of characters beyond ASCII that may be invalid in text of the declared charset: real pages are truncated
+and patched. DAMAGE is the share for charsets that no other text resembles."""
 
 
 def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
-    """The text of a body, and the WHATWG's name of its charset. Broken sequences become U+FFFD."""
-    marked, mark = read_bom(body)
-    if marked is not None and mark is not None:
-        return _text(body[len(mark) :], _codec(marked) or "utf-8")
+    """The text of a body, and the WHATWG's name of its charset. Invalid sequences become U+FFFD."""
+    charset, mark = read_bom(body)
+    if charset is not None and mark is not None:
+        return _text(body[len(mark) :], _codec(charset) or "utf-8")
     if (wide := _wide(body[:1000])) is not None:
         return _text(body, wide)
     declared = _codec(http_content_type_encoding(content_type)) or _codec(html_body_declared_encoding(body[:4096]))
@@ -72,7 +72,7 @@ def decoded(body: bytes, content_type: str | None) -> tuple[str, str]:
 
 
 def _codec(name: str | None) -> str | None:
-    """The codec that reads a charset; None for a name that is none."""
+    """The codec of a charset; None for a name that is not known."""
     resolved = resolve_encoding(name) if name else None
     try:
         return CODECS.get(found := codecs.lookup(resolved).name, found) if resolved else None
@@ -88,7 +88,7 @@ def _text(body: bytes, codec: str) -> tuple[str, str]:
 
 
 def _holds(body: bytes, codec: str) -> bool:
-    """Whether a body is text of a charset: UTF-8 is also proof against every other one that is declared."""
+    """Whether a body is valid in a charset; valid UTF-8 counts as no other charset, whatever is declared."""
     if codec != "utf-8" and not codec.startswith("utf-16") and not body.isascii() and _valid(body, "utf-8"):
         return False
     if codec.startswith("utf-16") and b"\0" not in body[:SAMPLE]:
@@ -106,7 +106,7 @@ def _valid(body: bytes, codec: str) -> bool:
 
 
 def _pieces(body: bytes, codec: str, errors: str) -> Iterator[str]:
-    """The text of a body, a part at a time: decoding holds up all other threads."""
+    """The text of a body in pieces: decoding blocks all other threads."""
     decoder = codecs.getincrementaldecoder(codec)(errors)
     for start in range(0, len(body), PIECE):
         yield decoder.decode(body[start : start + PIECE])
@@ -114,7 +114,7 @@ def _pieces(body: bytes, codec: str, errors: str) -> Iterator[str]:
 
 
 def _damaged(body: bytes, declared: str | None) -> str | None:
-    """The declared charset, or UTF-8, of text that is broken in few places alone."""
+    """The declared charset, or UTF-8, if only few places of the text are invalid in it."""
     for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
         text = body[: SAMPLE * WIDEST].decode(codec, "replace")[:SAMPLE]
         beyond = sum(char > "\x7f" for char in text)
@@ -126,34 +126,34 @@ def _damaged(body: bytes, declared: str | None) -> str | None:
 def _sniffed(body: bytes) -> str:
     if body[:SAMPLE].isascii():
         return "utf-8"
-    telling = _telling(body)
-    best = from_bytes(telling, cp_isolation=LIKELY).best()
+    sample = _sample(body)
+    best = from_bytes(sample, cp_isolation=LIKELY).best()
     found = best.encoding if best else None
     if found in EUROPEAN:
-        letters = _letters(telling, LATIN)
+        letters = _letters(sample, LATIN)
         if any(letters <= frozenset(alphabet) for alphabet in ALPHABETS):
             return LATIN
-        if _letters(telling, "cp1254") <= frozenset(TURKISH):
+        if _letters(sample, "cp1254") <= frozenset(TURKISH):
             return "cp1254"
     return _codec(found) or LATIN
 
 
 def _letters(sample: bytes, codec: str) -> frozenset[str]:
-    """The letters beyond ASCII of a sample; signs that only text of another charset is full of count too."""
+    """The letters beyond ASCII of a sample, with signs that are frequent only in text of another charset."""
     text = sample.decode(codec, "replace").lower()
     return frozenset(char for char in text if char > "\x7f" and (char.isalpha() or char in "\ufffd³¹"))
 
 
 def _wide(sample: bytes) -> str | None:
-    """UTF-16 without a mark, told by where its zero bytes stand."""
+    """UTF-16 without a byte-order mark, recognised by the positions of its zero bytes; None for other text."""
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) <= len(sample) / 8 or min(even, odd) > max(even, odd) / 8:
         return None
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _telling(body: bytes) -> bytes:
-    """The lines that are not ASCII: only they tell a charset."""
+def _sample(body: bytes) -> bytes:
+    """Lines with bytes beyond ASCII: only they differ between charsets."""
     lines = BytesIO()
     place = 0
     while lines.tell() < SNIFFED and (found := BEYOND.search(body, place)):

@@ -1,4 +1,4 @@
-"""What a body is: markup, JSON, XML, plain text, or bytes that are no text at all."""
+"""The kind of a body: markup, JSON, XML, plain text, or binary data."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from w3lib.encoding import read_bom
 
 
 class Kind(StrEnum):
-    """How a body is given as Markdown."""
+    """The kinds of bodies, each of which is converted to Markdown differently."""
 
     HTML = "html"
     JSON = "json"
@@ -44,12 +44,12 @@ SIGNATURES = {
 """The first bytes of common binary formats: https://mimesniff.spec.whatwg.org and the formats' own definitions."""
 TYPES = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/octet-stream")
 CONTROLS = bytes({*range(9), 11, *range(14, 27), *range(28, 32)})
-"""Bytes that no text holds, after https://mimesniff.spec.whatwg.org/#binary-data-byte."""
+"""Bytes that no text contains: https://mimesniff.spec.whatwg.org/#binary-data-byte"""
 FEW = 0.01
 
 
 def kind(body: bytes, content_type: str) -> tuple[Kind, str]:
-    """What a body is, and its media type: what its bytes say goes before what its header says."""
+    """The kind of a body and its media type, by its first bytes, else by its header."""
     media = content_type.partition(";")[0].strip().lower()
     if sniffed := _signature(body):
         return Kind.BINARY, sniffed

@@ -1,4 +1,4 @@
-"""Links, pictures and footnotes of a part of a page, made ready for Markdown."""
+"""Links, pictures and footnotes of a part of a page, prepared for Markdown."""
 
 import re
 from urllib.parse import urljoin
@@ -9,32 +9,32 @@ from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import several
 
 LAZY = ("data-src", "data-original", "data-lazy-src", "data-srcset", "srcset")
-"""Where pages keep a picture's address until it scrolls into view."""
+"""Attributes with the address of a picture that is loaded when it scrolls into view."""
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
 PERMANENT = re.compile(r"[\s#¶§🔗⚓]*")
 """The text of a heading's link to itself."""
 BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
-"""The text of a footnote's way back."""
+"""The text of a footnote's link to its reference."""
 MARK = re.compile(r"\s*\[?\s*(\w{1,8})\s*\]?\s*")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 TINY = frozenset(["0", "1", "2"])
 
 
 def linked(root: HtmlElement, base: str) -> None:
-    """Make every link and picture absolute; take out those that lead nowhere."""
+    """Make the addresses of links and pictures absolute; remove those without a usable address."""
     for link in [*root.iter("a")]:
         href = address(link.get("href"), base)
         if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
-            _words_alone(link)
+            _unlink(link)
         else:
             link.attrib.clear()
             link.set("href", href)
     for picture in [*root.iter("img")]:
-        _shown(picture, base)
+        _prepare_picture(picture, base)
 
 
 def address(href: str | None, base: str) -> str | None:
-    """An address made absolute, safe inside `(…)`; None for one that leads nowhere."""
+    """An absolute address, escaped for `(…)`; None for an address that is empty or not of a document."""
     href = (href or "").strip()
     if href in ("", "#") or href.lower().startswith(NO_LINKS):
         return None
@@ -48,11 +48,11 @@ def address(href: str | None, base: str) -> str | None:
 ESCAPES = str.maketrans({char: f"%{ord(char):02X}" for char in '() <>[]\\"`'} | dict.fromkeys("\r\n\t", ""))
 
 
-def _shown(picture: HtmlElement, base: str) -> None:
+def _prepare_picture(picture: HtmlElement, base: str) -> None:
     source = address(picture.get("src"), base)
     if source is None:
-        kept = next(filter(None, (picture.get(name, "").split(",")[0].split(" ")[0] for name in LAZY)), None)
-        source = address(kept, base)
+        lazy = (picture.get(name, "").split(",")[0].split(" ")[0] for name in LAZY)
+        source = address(next(filter(None, lazy), None), base)
     text = " ".join(picture.get("alt", "").split())
     tiny = picture.get("width") in TINY or picture.get("height") in TINY
     tail = picture.tail
@@ -66,7 +66,7 @@ def _shown(picture: HtmlElement, base: str) -> None:
 
 
 def footnotes(root: HtmlElement) -> None:
-    """Write references as `[^1]`, and what they lead to as `[^1]: …`."""
+    """Write references as `[^1]`, and the notes that they link to as `[^1]: …`."""
     targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
     notes: dict[HtmlElement, str] = {}
     backs = []
@@ -85,7 +85,7 @@ def footnotes(root: HtmlElement) -> None:
 
 
 def permanent(root: HtmlElement) -> None:
-    """Take out the links of headings to themselves, but not their words."""
+    """Remove the links of headings to themselves, but not their text."""
     marks = []
     for link in root.xpath(".//*[self::h1 or self::h2 or self::h3 or self::h4 or self::h5 or self::h6]//a"):
         if not (link.get("href") or "").startswith("#"):
@@ -93,11 +93,11 @@ def permanent(root: HtmlElement) -> None:
         if PERMANENT.fullmatch(link.text_content()):
             marks.append(link)
         else:
-            _words_alone(link)
+            _unlink(link)
     drop(marks)
 
 
-def _words_alone(link: HtmlElement) -> None:
+def _unlink(link: HtmlElement) -> None:
     link.tag = "span"
     link.attrib.clear()
 
@@ -109,7 +109,7 @@ def _is_reference(link: HtmlElement) -> bool:
 
 
 def _note(target: HtmlElement) -> HtmlElement:
-    """The whole note: targets are often empty marks at its beginning."""
+    """The element of the whole note: the target is often an empty element at its beginning."""
     whole = target
     while whole.tag in ("a", "sup", "span", "b", "cite") and (around := whole.getparent()) is not None:
         whole = around

@@ -1,4 +1,4 @@
-"""Characters of a page's text that Markdown would read as markup, escaped; the converter sees to those of lines."""
+"""Escapes for characters of a page's text that are markup in Markdown; the converter escapes those at line starts."""
 
 import re
 
@@ -13,15 +13,15 @@ PAIRED = (
     re.compile("`"),
     re.compile("~(?=~)|(?<=~)~"),
 )
-"""Where characters may be markup if there are two of them: https://spec.commonmark.org/current/#delimiter-run"""
+"""Characters that are markup if there are two of them: https://spec.commonmark.org/current/#delimiter-run"""
 ALWAYS = re.compile(r"<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
-"""Text that looks like a tag or an entity."""
+"""Text like a tag or an entity."""
 LINK = re.compile(r"](?=\()")
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
 
 
 def escaped(part: HtmlElement) -> None:
-    """Escape, in place, what would be markup; not in listings, code and formulas."""
+    """Escape, in place, the text outside of listings, code and formulas."""
     code = {element for whole in part.iter(*CODE) for element in whole.iter("*")}
     linked = {element for link in part.iter("a") for element in link.iter("*")}
     for element in part.iter("*"):
@@ -33,7 +33,7 @@ def escaped(part: HtmlElement) -> None:
 
 
 def _escaped(text: str, linked: bool) -> str:
-    """Text with escapes; the converter sees to the brackets of links itself."""
+    """Text with escapes, but not for brackets in links, which the converter escapes."""
     patterns = [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
     for pattern in [*patterns, ALWAYS] if linked else [*patterns, ALWAYS, LINK]:
         text = pattern.sub(lambda found: "".join(BACKSLASH + char for char in found[0]), text)

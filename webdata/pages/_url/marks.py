@@ -1,4 +1,4 @@
-"""What Markdown has no signs for, in words: terms and what they mean, raised and lowered characters."""
+"""Markup that Markdown does not have, as text: terms with definitions, superscripts and subscripts."""
 
 from lxml.html import HtmlElement
 
@@ -7,13 +7,13 @@ from webdata.pages._url.weights import BLOCKS
 RAISED = str.maketrans("0123456789+-−=()in", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁱⁿ")
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 LONGEST = 12
-"""Characters of an index; what is longer is small print."""
+"""Characters of the longest index; a longer text is small print."""
 ORDINALS = frozenset(["st", "nd", "rd", "th", "e", "er", "re", "ème", "o", "a", "os", "as", "tm", "sm", "mo", "to"])
-"""What is raised for its looks alone."""
+"""Superscripts without a meaning."""
 
 
 def marked(part: HtmlElement) -> None:
-    """Write the terms and indices of a part of a page, in place."""
+    """Rewrite, in place, the terms and indices of a part of a page."""
     for term in [*part.iter("dt")]:
         _bold(term)
     for outer in part.iter("dl", "dd"):
@@ -36,7 +36,7 @@ def _bold(term: HtmlElement) -> None:
 
 
 def _index(text: str, tag: str) -> str:
-    """An index in the characters that Unicode has for it, else behind a sign as in TeX."""
+    """An index in Unicode's characters for indices, else after a sign as in TeX."""
     written = text.translate(RAISED if tag == "sup" else LOWERED)
     if not any(char.isascii() and char.isalnum() for char in written):
         return written

@@ -1,7 +1,7 @@
 """Formulas of a page as text: `$…$` in a line, `$$…$$` on lines of their own.
 
-The TeX that MathJax, KaTeX, MediaWiki and WordPress leave beside what they draw is taken as it is; MathML without it
-is written out in TeX's manner.
+The TeX that MathJax, KaTeX, MediaWiki and WordPress put beside their output is used unchanged; MathML without it is
+converted to TeX.
 """
 
 import re
@@ -12,7 +12,7 @@ from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import several
 
 DRAWN = re.compile(r"(?<![\w-])(?:katex|katex-display|MathJax\w*|mjx-\w+|mwe-math-element|math-container)(?![\w-])")
-"""Classes of what libraries draw around a formula."""
+"""Classes of the elements that libraries put around a formula."""
 PICTURES = re.compile(r"(?<![a-z])(?:latex|tex|math|mwe-math-[\w-]+)(?![a-z])")
 FORMS = {
     "mfrac": (r"\frac{{{}}}{{{}}}", 2),
@@ -24,17 +24,17 @@ FORMS = {
     "msubsup": ("{}_{{{}}}^{{{}}}", 3),
     "munderover": ("{}_{{{}}}^{{{}}}", 3),
 }
-"""Elements of MathML, TeX of the same meaning, and how many parts they have."""
+"""Elements of MathML: the TeX of the same meaning, and the number of their parts."""
 AROUND = {"msqrt": r"\sqrt{{{}}}", "mtable": r"\begin{{matrix}} {} \end{{matrix}}"}
 JOINTS = {"mtable": r" \\ ", "mtr": " & "}
 ACCENTS = {"˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat"}
 BACKSLASH = "\ue05c"
-"""Stands for a backslash of TeX until the page is converted, so that it is not escaped."""
+"""The placeholder of a backslash of TeX until the page is converted, so that it is not escaped."""
 SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 
 
 def written(root: HtmlElement) -> None:
-    """Put text in the place of every formula of a page."""
+    """Replace every formula of a page by text."""
     for math, drawn in [(math, _drawn(math)) for math in root.iter("math")]:
         if math.getparent() is not None:
             _replace(drawn, _tex(math), math.get("display") == "block" or _is_display(drawn))
@@ -50,7 +50,7 @@ def written(root: HtmlElement) -> None:
 
 
 def _drawn(math: HtmlElement) -> HtmlElement:
-    """The outermost element that a library drew around a formula."""
+    """The outermost element that a library put around a formula."""
     found = math
     for depth, around in enumerate(math.iterancestors()):
         if depth > 6 or several(around, "math"):
@@ -83,7 +83,7 @@ def _tex(math: HtmlElement) -> str:
 
 
 def _linear(element: HtmlElement) -> str:
-    """MathML in TeX's manner."""
+    """The TeX of an element of MathML."""
     tag = str(element.tag)
     parts = [_linear(child) for child in element if child.tag not in SILENT]
     if tag == "mover" and len(parts) == 2 and parts[1] in ACCENTS:

@@ -1,4 +1,4 @@
-"""How much text, how much of it in links, and how much prose each element of a page holds."""
+"""The amounts of text, of text in links and of prose in each element of a page."""
 
 from itertools import islice
 
@@ -14,11 +14,11 @@ PROSE = 60
 """Characters outside links from which a block counts as prose, not as a label; a wide character counts for more."""
 WIDE = 2.5
 MANY = 4
-"""Links from which a part that holds little beside them is a list of links."""
+"""Links from which a part with little other text is a list of links."""
 
 
 class Weights:
-    """The weights of the elements under `root`, taken once."""
+    """The weights of the elements under `root`, computed once."""
 
     def __init__(self, root: HtmlElement):
         self.elements = [*root.iter("*")]
@@ -52,21 +52,21 @@ class Weights:
         self.prose[parent] += self.prose[element]
 
     def share(self, element: HtmlElement) -> float:
-        """The share of the page's prose that an element holds."""
+        """The share of the page's prose in an element, from 0 to 1."""
         return self.prose[element] / self.total if self.total else 0.0
 
     def is_links(self, element: HtmlElement) -> bool:
-        """Whether an element is a list of links and nothing else."""
+        """Whether an element is a list of links with next to no other text."""
         text, linked = self.text[element], self.linked[element]
         return element.tag in BLOCKS and self.links[element] >= MANY and linked > 0.8 * text and text - linked < PROSE
 
 
 def several(around: HtmlElement, tag: str) -> bool:
-    """Whether there is more than one such element within another; the rest of many is not looked for."""
+    """Whether an element contains more than one element of a tag; the search ends at the second."""
     return len([*islice(around.iterdescendants(tag), 2)]) > 1
 
 
 def size(text: str | None) -> float:
-    """How much a piece of text tells: its characters, spaces at its ends aside, those of wide scripts for more."""
+    """The weight of a text: its characters without spaces at the ends, where one of a wide script counts for more."""
     stripped = text.strip() if text else ""
     return len(stripped) if stripped.isascii() else sum(WIDE if char > "\u2e80" else 1 for char in stripped)

@@ -4,15 +4,20 @@ A bomb repeats the compressed form of one block of zeros, so it is made in milli
 """
 
 import gzip
+import sys
 import zlib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 
 import brotli
-import zstandard
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
 from webdata.sandbox.sites._web_pages import Trial, article_markup
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 BOMB_BYTES = 1 << 30
 BLOCK = 1 << 20
@@ -35,7 +40,7 @@ def raw_deflated(data: bytes) -> bytes:
 
 def zstandard_streamed(data: bytes) -> bytes:
     """A Zstandard frame (RFC 8878) without its content size."""
-    packer = zstandard.ZstdCompressor().compressobj()
+    packer = zstd.ZstdCompressor()
     return packer.compress(data) + packer.flush()
 
 

@@ -1,4 +1,4 @@
-"""Ways through a card: up to a row, down to the lines of text that a reader sees."""
+"""The text of a card: the row around an element, and the lines of text in it."""
 
 from collections.abc import Collection
 
@@ -8,7 +8,7 @@ from webdata.pages._elements import BLOCKS, DEPTH, UNSEEN, ancestry, attribute
 from webdata.pages._text import clean
 
 EDGE = "\0"
-"""Where a line ends; no parsed page has it in a text."""
+"""The end of a line; no parsed page has it in a text."""
 
 
 def within(node: LexborNode, name: str) -> LexborNode | None:
@@ -17,9 +17,9 @@ def within(node: LexborNode, name: str) -> LexborNode | None:
 
 
 def lines(node: LexborNode, without: Collection[int]) -> list[str]:
-    """The text of an element, a line for each block, without some of the elements in it (by `mem_id`).
+    """The text of an element, a line for each block, without the elements whose `mem_id` is in `without`.
 
-    What stands in elements of its own is apart, with or without a space between.
+    The texts of two elements are separated by a space, whether the page has one or not.
     """
     pieces: list[str] = []
     _collect(node, pieces, without, DEPTH)
