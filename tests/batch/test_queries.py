@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.failures import Failure
 from webdata.domain.query import Device, Region
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 

@@ -92,6 +92,6 @@ async def test_the_feed_cannot_be_an_output(job):
 @ensureDeferred
 async def test_the_item_classes_of_an_output_still_apply(job):
     """An output that accepts other classes only has no records."""
-    feeds = {"out.jsonl": {"format": "jsonl", "item_classes": ["webdata.batch.failures.Failure"]}}
+    feeds = {"out.jsonl": {"format": "jsonl", "item_classes": ["webdata.domain.failures.Failure"]}}
     ended = await job("layout", "coffee", FEEDS=feeds)
     assert ended.records == []

@@ -6,7 +6,7 @@ from dataclasses import make_dataclass
 import pytest
 from pytest_twisted import ensureDeferred
 
-from webdata.batch.failures import Failure
+from webdata.domain.failures import Failure
 from webdata.extensions.log import named
 
 

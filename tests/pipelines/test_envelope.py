@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 import scrapy
 
-from webdata.batch.failures import Failure
+from webdata.domain.failures import Failure
 from webdata.pipelines.envelope import EnvelopePipeline, ParsedPage, envelope
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.web_search import WebQuery

@@ -6,8 +6,8 @@ import pytest
 import scrapy
 from scrapy.utils.test import get_crawler
 
-from webdata.batch.failures import Failure
 from webdata.domain.errors import RecordError
+from webdata.domain.failures import Failure
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import ValidatePipeline, validate
 from webdata.resources.web_search import WEB_SEARCH, WebQuery

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from webdata.batch import files
-from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.journal import Journal, Lines
 from webdata.domain.errors import ConfigError, QueryError
+from webdata.domain.failures import Failure
 from webdata.domain.items import as_record
 from webdata.domain.query import Query
 from webdata.resources import Resource

@@ -1,4 +1,4 @@
-"""The items of a batch: records of any type that itemadapter supports, and failures."""
+"""Records of any item type that itemadapter supports."""
 
 from typing import Any
 

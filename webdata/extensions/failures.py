@@ -11,9 +11,9 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure as Caught
 
-from webdata.batch.failures import FIELDS, Failure
 from webdata.batch.queries import Batch
 from webdata.domain.errors import ConfigError
+from webdata.domain.failures import FIELDS, Failure
 
 
 class RecordFilter(ItemFilter):

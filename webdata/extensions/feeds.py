@@ -13,9 +13,9 @@ from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.job import job_dir
 
-from webdata.batch.failures import Failure
 from webdata.batch.journal import Journal
 from webdata.batch.queries import Batch
+from webdata.domain.failures import Failure
 
 logger = logging.getLogger(__name__)
 

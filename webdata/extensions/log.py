@@ -8,7 +8,7 @@ from scrapy.http import Response
 from scrapy.logformatter import LogFormatter, LogFormatterResult
 from twisted.python.failure import Failure as Caught
 
-from webdata.batch.failures import Failure
+from webdata.domain.failures import Failure
 from webdata.pipelines.envelope import ParsedPage
 
 Source = Response | Caught | None

@@ -11,8 +11,8 @@ from referencing import Resource as SchemaResource
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from webdata.batch.failures import Failure
 from webdata.domain.errors import RecordError
+from webdata.domain.failures import Failure
 from webdata.domain.items import as_record
 from webdata.domain.records import Record
 from webdata.resources import Resource, schema

@@ -17,7 +17,6 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure as Caught
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding
 
-from webdata.batch.failures import Failure
 from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.domain.attempts import TRANSPORTS, Transport
@@ -34,6 +33,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
     WebdataError,
 )
+from webdata.domain.failures import Failure
 from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query

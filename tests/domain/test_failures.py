@@ -2,8 +2,8 @@
 
 import pytest
 
-from webdata.batch.failures import Failure
 from webdata.domain.errors import BlockedError, TargetError, UnsupportedContentError
+from webdata.domain.failures import Failure
 
 
 def test_a_fetch_error_has_its_own_outcome():
