@@ -1,34 +1,22 @@
 """As `service`, without keys, limits, cache and credits."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
-from typing import Any
-
 from benchmarks.service import main
-from webdata.api import admission
-from webdata.api.params import Header
-from webdata.crawling.warm_crawlers import Answer, Call
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Caller, Key
-
-NOW = datetime.now(UTC)
-ANYBODY = Caller(Key("key_open", "open", False, NOW, ""), Account(DEFAULT_ACCOUNT, "default", DEFAULT_PLAN, NOW), 0)
+from webdata.access import admission
+from webdata.access.admission import CallRequest, CallResult
+from webdata.crawling.warm_crawlers import Call
 
 
-class Open(admission.Admission):
+class OpenAdmission(admission.Admission):
     """Lets everybody in, for nothing."""
 
-    @asynccontextmanager
-    async def admitted(self, header: Header, standing: Any, endpoint: str | None = None) -> AsyncIterator[Caller]:
-        """Anybody."""
-        yield ANYBODY
-
-    async def answer(self, caller: Caller, call: Call, *_: Any) -> Answer:
-        """What the engine answers."""
-        return await self._calls.answer(call)
+    async def answer(self, request: CallRequest) -> CallResult:
+        """The engine's answer."""
+        query, ignored = request.read()
+        call = Call(request.resource, query, self._sandbox_always, self._deadline)
+        return CallResult(await self._crawlers.answer(call), None, ignored)
 
 
-admission.Admission = Open  # type: ignore[misc]  # before the service takes it
+admission.Admission = OpenAdmission  # type: ignore[misc]  # before the service takes it
 
 if __name__ == "__main__":
     main(["serve"])

@@ -13,7 +13,7 @@ from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 
 async def processed(run):
     request = Request("https://example.com", meta={FETCH: Fetch(run)})
-    await DeadlineMiddleware().process_request(request)
+    await DeadlineMiddleware(30).process_request(request)
     return request
 
 
@@ -33,9 +33,9 @@ async def test_a_later_fetch_has_what_is_left():
 
 
 @ensureDeferred
-async def test_a_request_of_no_query_has_scrapys_own_time():
-    """A request of `scrapy shell` has no deadline but that of Scrapy's settings."""
-    assert "download_timeout" not in (await processed(QueryRun())).meta
+async def test_a_request_of_no_query_has_the_deadline_of_the_settings():
+    """A request of `scrapy shell` ends, too."""
+    assert (await processed(QueryRun())).meta["download_timeout"] == pytest.approx(30, abs=0.1)
 
 
 @ensureDeferred

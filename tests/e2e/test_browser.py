@@ -135,13 +135,14 @@ async def crawler(site):
     await deferred_from_coro(opened.__aexit__(None, None, None))
 
 
-def fetched(crawler, url, transport="browser", **meta):
-    request = Request(url, meta={FETCH: Fetch(transport=transport), "cookiejar": transport, **meta}, dont_filter=True)
+def fetched(crawler, url, transport="browser", *, cookiejar=None, as_sent=False, **run):
+    fetch = Fetch(QueryRun(**run), as_sent=as_sent, transport=transport)
+    request = Request(url, meta={FETCH: fetch, "cookiejar": cookiejar or transport}, dont_filter=True)
     return crawler.engine.download_async(request)
 
 
 def browser_of(crawler):
-    return crawler.settings["WAYS"].browser
+    return crawler.fetch_resources.browser
 
 
 def open_pages(browser):
@@ -301,7 +302,7 @@ async def test_what_is_no_page_comes_as_it_is(crawler):
 async def test_a_challenge_that_does_not_pass_is_told_as_one(crawler):
     """Shortly before its time is over a request gets the challenge, to be judged as what it is."""
     begun = monotonic()
-    response = await fetched(crawler, "https://never.example/", started_at=begun, deadline=2.5)
+    response = await fetched(crawler, "https://never.example/", deadline=2.5)
     assert (response.status, b"Just a moment" in response.body) == (403, True)
     assert monotonic() - begun < 2.5
 
@@ -338,7 +339,7 @@ async def test_a_browser_that_hangs_costs_one_call(site, caplog):
         hung = browser._pid
         os.kill(hung, signal.SIGSTOP)
         begun = monotonic()
-        calls = [fetched(crawler, "https://data.example/", started_at=begun, deadline=1.0, cookiejar=n) for n in "abc"]
+        calls = [fetched(crawler, "https://data.example/", deadline=1.0, cookiejar=n) for n in "abc"]
         ended = await asyncio.gather(*calls, return_exceptions=True)
         assert {type(end) for end in ended} <= {DownloadTimeoutError, UpstreamError}
         assert monotonic() - begun < 3
@@ -357,7 +358,7 @@ async def test_a_page_that_breaks_off_is_told_at_once(crawler, host):
     """What ends before it is whole is an error of the kind `truncated`, long before the time is over."""
     begun = monotonic()
     with pytest.raises(ResponseDataLossError) as caught:
-        await fetched(crawler, f"https://{host}/", started_at=begun, deadline=20)
+        await fetched(crawler, f"https://{host}/", deadline=20)
     assert fetch_error(caught.value).kind == "truncated"
     assert monotonic() - begun < 3
     assert open_pages(browser_of(crawler)) == 0

@@ -73,11 +73,11 @@ def test_an_empty_answer_is_true(running):
     assert (status, headers["x-outcome"], record["results"]) == (200, "empty", [])
 
 
-def test_a_page_of_unknown_shape_is_kept(start, tmp_path):
-    """A page that no parser knows is in the folder of kept pages after the 502, as it came."""
-    with start(WEBDATA_KEPT_PAGES=str(tmp_path / "kept")) as one:
+def test_a_page_of_unknown_layout_is_stored(start, tmp_path):
+    """A page that no parser knows is in the folder of samples after the 502, as it was received."""
+    with start(WEBDATA_SAMPLES=str(tmp_path / "samples")) as one:
         assert one.get("/v1/search?q=sandbox:layout")[0] == 502
-    (page,) = (tmp_path / "kept").glob("google_web-*.html")
+    (page,) = (tmp_path / "samples").glob("google_web-*.html")
     assert b"sandbox:layout" in page.read_bytes()
 
 

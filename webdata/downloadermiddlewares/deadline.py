@@ -1,19 +1,33 @@
 """No fetch outlives the query it is for."""
 
 from math import inf
+from typing import Self
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError
 
 from webdata.fetching.fetch import Fetch
 
 
 class DeadlineMiddleware:
-    """Gives each download the seconds that its query has left (`meta["download_timeout"]`)."""
+    """Gives each download the seconds that its query has left (`meta["download_timeout"]`).
+
+    A request of no query has the seconds of the setting `DEADLINE`.
+    """
+
+    def __init__(self, deadline: float):
+        self.deadline = deadline
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler.settings.getfloat("DEADLINE"))
 
     async def process_request(self, request: Request) -> None:
-        left = Fetch.of(request).run.seconds_left
+        run = Fetch.of(request).run
+        if run.deadline == inf:
+            run.deadline = self.deadline
+        left = run.seconds_left
         if left <= 0:
             raise DownloadTimeoutError("no time is left for another fetch")
-        if left < inf:
-            request.meta["download_timeout"] = left
+        request.meta["download_timeout"] = left
