@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, insert, select, update
 
 from webdata.domain.errors import DatabaseAwayError
 from webdata.stores.database import open_database
-from webdata.stores.prepared import Prepared, among, cursor
+from webdata.stores.prepared import Prepared, among, cursor, each
 from webdata.stores.tables import KEYS, RESERVATIONS
 
 ROWS = [
@@ -31,9 +31,11 @@ def rows_with(database, ids):
 
 
 def add_rows(database):
-    add = Prepared(insert(RESERVATIONS), database.writes.dialect, *ROWS[0])
+    dialect = database.writes.dialect
+    columns = [RESERVATIONS.c[name] for name in ROWS[0]]
+    rows = insert(RESERVATIONS).from_select(columns, select(*each("rows", columns, dialect)))
     with database.writes.begin() as connection, cursor(connection) as on:
-        add.run_all(on, [list(row.values()) for row in ROWS])
+        Prepared(rows, dialect, "rows").run(on, [list(row.values()) for row in ROWS])
 
 
 def test_rows_are_read_as_they_were_added(database):

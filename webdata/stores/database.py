@@ -39,12 +39,14 @@ ANSWER_SECONDS = 5
 
 @dataclass(frozen=True)
 class Database:
-    """An engine for reads and one for writes, over one pool of connections."""
+    """Engines for reads and for writes, over one pool of connections."""
 
     reads: Engine
     """Each statement sees what is committed when it begins."""
     writes: Engine
     """Transactions; SQLite runs one at a time, over all processes."""
+    unsynced_writes: Engine
+    """Transactions that a crash of the machine, but not of the process, may undo: half the time of a durable one."""
 
     @property
     def embedded(self) -> bool:
@@ -176,7 +178,9 @@ def _database(url: str, synchronous: str) -> Database:
         return _sqlite(create_engine(address, connect_args={"timeout": LOCK_SECONDS}), synchronous)
     address = address.set(query={"connect_timeout": str(ANSWER_SECONDS), **address.query})
     engine = create_engine(address, pool_pre_ping=True, pool_timeout=ANSWER_SECONDS)
-    return Database(engine.execution_options(isolation_level="AUTOCOMMIT"), engine)
+    unsynced = engine.execution_options()
+    event.listen(unsynced, "begin", lambda connection: connection.exec_driver_sql("SET LOCAL synchronous_commit = off"))
+    return Database(engine.execution_options(isolation_level="AUTOCOMMIT"), engine, unsynced)
 
 
 def _sqlite(engine: Engine, synchronous: str) -> Database:
@@ -184,29 +188,27 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
     if not file or file == ":memory:":
         raise ConfigError(f"the database cannot be in memory, where threads do not share it: give {EXAMPLE_URL}")
     Path(file).parent.mkdir(parents=True, exist_ok=True)
-    event.listen(engine, "connect", _pragmas(synchronous))
-    writes = engine.execution_options()
-    event.listen(writes, "begin", _begin_immediate)
-    return Database(engine, writes)
+    event.listen(engine, "connect", _set_pragmas)
+    writes, unsynced = engine.execution_options(), engine.execution_options()
+    event.listen(writes, "begin", partial(_begin_immediate, synchronous))
+    event.listen(unsynced, "begin", partial(_begin_immediate, "NORMAL"))
+    return Database(engine, writes, unsynced)
 
 
-def _pragmas(synchronous: str) -> Callable[[SqliteConnection, Any], None]:
-    def set_pragmas(connection: SqliteConnection, _record: Any) -> None:
-        # WAL: readers do not wait for the writer. FULL: what is committed survives a crash of the machine.
-        _execute_alone(connection, "PRAGMA journal_mode=WAL")
-        connection.execute(f"PRAGMA synchronous={synchronous}")
-        connection.execute("PRAGMA foreign_keys=ON")
-
-    return set_pragmas
+def _set_pragmas(connection: SqliteConnection, _record: Any) -> None:
+    _execute_alone(connection, "PRAGMA journal_mode=WAL")  # readers do not wait for the writer
+    connection.execute("PRAGMA foreign_keys=ON")
 
 
-def _begin_immediate(connection: Connection) -> None:
+def _begin_immediate(synchronous: str, connection: Connection) -> None:
     """Begin a transaction with the write lock: one that reads first cannot write after another one has written.
 
+    With `synchronous` FULL it survives a crash of the machine (https://www.sqlite.org/pragma.html#pragma_synchronous).
     SQLite polls a lock at intervals that grow to 100 ms. With 1 ms, the slowest commits of two processes that write all
     the time took a third as long.
     """
     database = cast("SqliteConnection", connection.connection.dbapi_connection)
+    database.execute(f"PRAGMA synchronous={synchronous}")
     database.execute("PRAGMA busy_timeout=0")
     try:
         _execute_alone(database, "BEGIN IMMEDIATE")

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, insert, select, update
+from sqlalchemy import Table, delete, insert, select, update
 from sqlalchemy.engine import Dialect
+from sqlalchemy.sql.dml import UpdateBase
 
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.database import Database, errors_as_away
 from webdata.stores.ledger_state import Credit, End, Free, LedgerState, Movement, Operation, Reservation, Reserve
-from webdata.stores.prepared import Prepared, among, cursor
+from webdata.stores.prepared import Prepared, among, cursor, each
 from webdata.stores.tables import ACCOUNTS, MOVEMENTS, RESERVATIONS
 
 Results = Sequence[int | Exception]
@@ -17,22 +18,30 @@ Results = Sequence[int | Exception]
 
 
 class Statements:
-    """The statements of each transaction.
+    """The statements of each transaction: one for each table and kind of change, however many rows it changes.
 
+    A thread that executes a statement for each row competes with the event loop for the interpreter at each of them.
     Rows are locked in a fixed order, so that concurrent transactions cannot deadlock.
     """
 
     def __init__(self, dialect: Dialect) -> None:
         reserved = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
         balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance).where(among(ACCOUNTS.c.id, "ids", dialect))
-        end = delete(RESERVATIONS).where(RESERVATIONS.c.request_id == bindparam("ended"))
-        change = update(ACCOUNTS).where(ACCOUNTS.c.id == bindparam("account")).values(balance=bindparam("new_balance"))
+        end = delete(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
+        account, balance = each("rows", [ACCOUNTS.c.id, ACCOUNTS.c.balance], dialect)
         self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
         self.balances = Prepared(balances.order_by(ACCOUNTS.c.id).with_for_update(key_share=True), dialect, "ids")
-        self.add_movements = Prepared(insert(MOVEMENTS), dialect, *Movement._fields)
-        self.add_reservations = Prepared(insert(RESERVATIONS), dialect, *Reservation._fields)
-        self.end_reservations = Prepared(end, dialect, "ended")
-        self.set_balances = Prepared(change, dialect, "new_balance", "account")
+        self.add_movements = Prepared(_insert_rows(MOVEMENTS, Movement._fields, dialect), dialect, "rows")
+        self.add_reservations = Prepared(_insert_rows(RESERVATIONS, Reservation._fields, dialect), dialect, "rows")
+        self.end_reservations = Prepared(end, dialect, "ids")
+        self.set_balances = Prepared(
+            update(ACCOUNTS).where(ACCOUNTS.c.id == account).values(balance=balance), dialect, "rows"
+        )
+
+
+def _insert_rows(table: Table, names: Sequence[str], dialect: Dialect) -> UpdateBase:
+    columns = [table.c[name] for name in names]
+    return insert(table).from_select(columns, select(*each("rows", columns, dialect)))
 
 
 class LedgerWriter:
@@ -49,7 +58,10 @@ class LedgerWriter:
         self._integrity_error: type[Exception] = dialect.loaded_dbapi.IntegrityError
 
     def write(self, operations: Sequence[Operation]) -> Results:
-        """Write operations durably. After a DatabaseAwayError it is unknown whether they were written."""
+        """Write operations. After a DatabaseAwayError it is unknown whether they were written.
+
+        Commits and credits are durable. Without them, a crash of the machine may undo a group: it ends the calls, too.
+        """
         try:
             return self._transaction(operations)
         except self._integrity_error:  # one of them repeats a request; the others are written all the same
@@ -62,7 +74,9 @@ class LedgerWriter:
             return ValueError("the request was there before")
 
     def _transaction(self, operations: Sequence[Operation]) -> Results:
-        with errors_as_away(), self._database.writes.begin() as connection, cursor(connection) as on:
+        durable = any(isinstance(one, Credit) or (isinstance(one, End) and one.kind == "commit") for one in operations)
+        engine = self._database.writes if durable else self._database.unsynced_writes
+        with errors_as_away(), engine.begin() as connection, cursor(connection) as on:
             state = self._load(on, operations)
             before = LedgerState(dict(state.balances), dict(state.reservations))
             results: list[int | Exception] = []
@@ -90,8 +104,8 @@ class LedgerWriter:
 
     def _save(self, on: Any, before: LedgerState, after: LedgerState, movements: Sequence[Movement]) -> None:
         new = [one for request, one in after.reservations.items() if request not in before.reservations]
-        ended = [(request,) for request in before.reservations if request not in after.reservations]
-        changed = [(balance, one) for one, balance in after.balances.items() if balance != before.balances[one]]
+        ended = [request for request in before.reservations if request not in after.reservations]
+        changed = [(one, balance) for one, balance in after.balances.items() if balance != before.balances[one]]
         for statement, rows in (
             (self._statements.add_movements, movements),
             (self._statements.add_reservations, new),
@@ -99,7 +113,7 @@ class LedgerWriter:
             (self._statements.set_balances, changed),
         ):
             if rows:
-                statement.run_all(on, rows)
+                statement.run(on, rows)
 
 
 def _accounts(operations: Iterable[Operation]) -> Iterable[str]:

@@ -5,12 +5,26 @@ Measured in the service, with SQLite: the look-up of a key takes 10 us, by SQLAl
 """
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import orjson
-from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, bindparam, column, func, select
+from sqlalchemy import (
+    ARRAY,
+    JSON,
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    Text,
+    bindparam,
+    cast,
+    column,
+    func,
+    literal_column,
+    select,
+)
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.dml import Insert, UpdateBase
 from sqlalchemy.types import TypeDecorator
@@ -43,10 +57,6 @@ class Prepared:
     def run(self, on: Any, *values: Any) -> None:
         """Execute it on a cursor of the driver."""
         on.execute(self._text, self._parameters(values))
-
-    def run_all(self, on: Any, rows: Iterable[Sequence[Any]]) -> None:
-        """Execute it for each row of values."""
-        on.executemany(self._text, [self._parameters(values) for values in rows])
 
     def one(self, on: Any, *values: Any) -> Raw | None:
         """The first row as the driver returns it, or None."""
@@ -86,6 +96,39 @@ class Texts(TypeDecorator[Sequence[str]]):
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         return list(value) if dialect.name == "postgresql" else orjson.dumps(list(value)).decode()
+
+
+class Rows(TypeDecorator[Sequence[Sequence[Any]]]):
+    """Rows of values for the columns of a table, as JSON: one parameter for any number of rows."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> None:
+        super().__init__()
+        self.columns = tuple(columns)
+        self._processes = [_bind_processor(dialect, one.type) for one in columns]
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        rows = [
+            [process(item) if process else item for process, item in zip(self._processes, row, strict=True)]
+            for row in value
+        ]
+        return orjson.dumps(rows).decode()
+
+
+def each(name: str, columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> list[ColumnElement[Any]]:
+    """The values of these columns in each row of a parameter of type Rows, to select from."""
+    rows = bindparam(name, type_=Rows(columns, dialect))
+    if dialect.name == "postgresql":
+        row: ColumnElement[Any] = func.json_array_elements(cast(rows, JSON)).column_valued("row")
+        texts = [row.op("->>")(literal_column(str(index))) for index, _ in enumerate(columns)]
+        return [
+            text if isinstance(one.type, String) else cast(text, one.type)
+            for text, one in zip(texts, columns, strict=True)
+        ]
+    row = func.json_each(rows).table_valued("value").c.value
+    return [func.json_extract(row, literal_column(f"'$[{index}]'")) for index, _ in enumerate(columns)]
 
 
 def among(sought: ColumnElement[str], name: str, dialect: Dialect) -> ColumnElement[bool]:
