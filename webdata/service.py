@@ -4,7 +4,6 @@ It takes whatever reactor is installed when it is imported: install the asyncio 
 """
 
 import asyncio
-import gc
 import logging
 import signal
 import socket
@@ -28,6 +27,7 @@ from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
 from webdata.config.config import Config
+from webdata.crawling.garbage import collect_less
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
@@ -65,21 +65,11 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     """
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
-    _collect_less()
+    collect_less()
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure
-
-
-def _collect_less() -> None:
-    """Let the garbage collector look less often, and never at what was there from the start.
-
-    Nearly all of a call's objects die with their last reference, yet each page makes enough of them for the default
-    thresholds to search the whole heap: measured, a tenth of the throughput on a page of 670 KB.
-    """
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 class _Main:

@@ -96,6 +96,7 @@ LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
 # a site, 16 in all), not as many as there may be calls of the service (`webdata.crawling.warm_crawlers.own_settings`).
 # Nobody waits for a batch: a site that is in trouble gets longer pauses.
 BATCH_SETTINGS = {
+    "CONCURRENT_ITEMS": 1,  # 100: Scrapy starts so many tasks for each response, and each has one item
     "CONCURRENT_REQUESTS": 16,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
     "BACKOFF_MAX": _config.backoff * 50,

@@ -6,6 +6,7 @@ import asyncio
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
+from webdata.crawling.garbage import collect_less
 from webdata.domain.errors import ConfigError, QueryError
 
 
@@ -16,6 +17,7 @@ class Command(CrawlCommand):
         if len(args) != 1:
             raise UsageError("give one spider, such as: scrapy crawl google_web -a q=coffee -O out.jsonl")
         assert self.crawler_process
+        collect_less()
         crawl = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
         self.crawler_process.start()
         if self.crawler_process.bootstrap_failed:
