@@ -1,4 +1,4 @@
-"""The command line. With `webdata.service` the only module that knows all classes."""
+"""The command line."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class Commands(click.Group):
-    """Turns the errors that a user can mend into one line and exit status 2."""
+    """Reports errors in settings and arguments in one line, with exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -84,13 +84,13 @@ def serve(config: Config, host: str | None, port: int | None, workers: int | Non
 
 def _serve(config: Config, listening: Listening, worker: Worker | None = None) -> None:
     install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # it takes whatever reactor is there when it is imported
+    from webdata import service  # noqa: PLC0415  # it imports the installed reactor
 
     service.run(config, listening, worker=worker)
 
 
 def _serve_together(config: Config, listening: Listening) -> None:
-    """Several processes; what they all need is done and read once, before there are several."""
+    """Serve with several processes; the database is migrated and the spiders are imported before the fork."""
     log_to_standard_error()
     SqlStores(config.database).close()
     load_spiders()
