@@ -109,12 +109,12 @@ def _serve_together(config: Config, listening: Listening) -> None:
 @click.option(
     "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
 )
-@click.option("--url", help="The URL that the page came from.")
+@click.option("--url", help="The URL of the page.")
 @click.option(
-    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status it came with."
+    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
 )
 @click.option(
-    "--header", "headers", type=Pair(":"), multiple=True, help="A header it came with, such as 'Server: gws'."
+    "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
 )
 def parse(spider: str, files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs) -> None:
     """Read saved pages of an engine, without a network: one line of JSON a file."""

@@ -59,7 +59,7 @@ reactor: Any = installed_reactor  # its type is an interface, which mypy cannot 
 
 
 def run(config: Config, listening: Listening, worker: Worker | None = None) -> None:
-    """Serve until SIGINT or SIGTERM, a `worker` until its parent ends it or dies. Raises ConfigError if it cannot start."""
+    """Serve until SIGINT or SIGTERM, a `worker` until its parent ends it or dies; raises ConfigError at the start."""
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     _collect_less()
@@ -203,7 +203,7 @@ class Service:
             self._take(listening.redirect, redirect)
 
     def _take(self, listens: socket.socket, factory: Any) -> None:
-        """Have the factory serve connections to this socket, which are accepted here or by the parent of the workers."""
+        """Have the factory serve the connections to this socket, accepted here or by the parent of the workers."""
         port = self.line.listen(factory) if self.line else _adopted(listens, factory)
         self.ports.append(port)
 

@@ -1,4 +1,4 @@
-"""Scrapy's settings. Every deviation from a default says the default and the reason."""
+"""Scrapy's settings. Each deviation from a default has a comment with the default and the reason."""
 
 import os
 import sys
@@ -92,7 +92,7 @@ URLLENGTH_LIMIT = 0
 LOG_LEVEL = "INFO"
 # Scrapy's own writes whole records into the log when one is refused.
 LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
-# Ours: what is different in batches, unless -s says otherwise. A site gets 16 requests at once from a batch (Scrapy: 8
+# Ours: settings of batches, unless -s overrides them. A site gets 16 requests at once from a batch (Scrapy: 8
 # a site, 16 in all), not as many as there may be calls of the service (`webdata.crawling.warm_crawlers.own_settings`).
 # No caller waits for a batch: its pauses may be longer.
 BATCH_SETTINGS = {
