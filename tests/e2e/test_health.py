@@ -26,7 +26,7 @@ def request(one, path, method="GET"):
 
 
 def test_the_answer_is_real(start, is_part):
-    """After the call of the docs' example `/health/ready` answers as there; the browser is available, and not needed."""
+    """After the call of the docs' example `/health/ready` has its answer; the browser is available, and not needed."""
     with start(WEBDATA_TRANSPORTS="http,browser", WEBDATA_CHROMIUM=sys.executable) as one:
         assert one.get(ANSWER[1])[0] == 200
         status, body = request(one, "/health/ready")
@@ -71,7 +71,7 @@ def test_a_full_service_is_not_ready(start, limit):
 
 
 def test_a_stopping_service_is_503(start):
-    """A service that stops answers health and calls by 503, on old and new connections, until its calls are finished."""
+    """A stopping service answers health and calls by 503, on old and new connections, until its calls are finished."""
     with start() as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
         old = one.connection()
