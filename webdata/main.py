@@ -1,4 +1,4 @@
-"""The command line. With `webdata.service` the only module that knows all classes."""
+"""The command line."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class Commands(click.Group):
-    """Turns the errors that a user can mend into one line and exit status 2."""
+    """Reports errors in settings and arguments in one line, with exit status 2."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -84,13 +84,13 @@ def serve(config: Config, host: str | None, port: int | None, workers: int | Non
 
 def _serve(config: Config, listening: Listening, worker: Worker | None = None) -> None:
     install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # it takes whatever reactor is there when it is imported
+    from webdata import service  # noqa: PLC0415  # it imports the installed reactor
 
     service.run(config, listening, worker=worker)
 
 
 def _serve_together(config: Config, listening: Listening) -> None:
-    """Several processes; what they all need is done and read once, before there are several."""
+    """Serve with several processes; the database is migrated and the spiders are imported before the fork."""
     log_to_standard_error()
     SqlStores(config.database).close()
     load_spiders()
@@ -109,12 +109,12 @@ def _serve_together(config: Config, listening: Listening) -> None:
 @click.option(
     "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
 )
-@click.option("--url", help="The URL that the page came from.")
+@click.option("--url", help="The URL of the page.")
 @click.option(
-    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status it came with."
+    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
 )
 @click.option(
-    "--header", "headers", type=Pair(":"), multiple=True, help="A header it came with, such as 'Server: gws'."
+    "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
 )
 def parse(spider: str, files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs) -> None:
     """Read saved pages of an engine, without a network: one line of JSON a file."""

@@ -51,21 +51,18 @@ from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
-"""Longer than any call can take: what was set aside before is left from a process that died, wherever it ran."""
+"""Longer than any call can take: a credit that was reserved before is from a process that died."""
 SWITCH_SECONDS = 0.001
 """After which the event loop lets the thread that writes the ledger run; Python's own 5 ms would hold up each group."""
 SETTLED_EVERY = 60.0
-"""Seconds between two looks for such calls."""
+"""Seconds between two checks for such credits."""
 CALL_ENDS_WITHIN = 60.0
 """Seconds after its deadline in which a call has ended, however slow the database is."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
 def run(config: Config, listening: Listening, worker: Worker | None = None) -> None:
-    """Serve until SIGINT or SIGTERM; raises ConfigError when the service cannot start.
-
-    A `worker` serves until its parent says so, or dies.
-    """
+    """Serve until SIGINT or SIGTERM, a `worker` until its parent ends it or dies; raises ConfigError at the start."""
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
@@ -101,7 +98,7 @@ class _Main:
             self.stop()
 
     def stop(self) -> None:
-        """Stop gracefully; asked a second time, at once. A worker is ended at once by its parent."""
+        """Stop gracefully; the second time, at once. A worker is ended at once by its parent."""
         if not self.stopping:
             self.stopping = asyncio.ensure_future(self._stop())
         elif not self.service.line:
@@ -200,15 +197,12 @@ class Service:
             self._take(listening.redirect, redirect)
 
     def _take(self, listens: socket.socket, factory: Any) -> None:
-        """Connections to this socket are the factory's from now on: accepted here, or by the parent of the workers."""
+        """Have the factory serve the connections to this socket, accepted here or by the parent of the workers."""
         port = self.line.listen(factory) if self.line else _adopted(listens, factory)
         self.ports.append(port)
 
     async def stop(self) -> None:
-        """Take no new calls, let those in flight finish, close everything.
-
-        The port listens until they have finished: new requests get a 503 that says that the service stops.
-        """
+        """Refuse new calls by 503 while those in flight finish, then close everything."""
         if self.ports:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
@@ -232,7 +226,7 @@ def _adopted(listens: socket.socket, factory: Any) -> Any:
 
 
 async def _settle_at_first(ledger: Ledger) -> None:
-    """Give back what those who died on this machine had set aside; raises ConfigError."""
+    """Release the credits that dead processes of this machine had reserved; raises ConfigError."""
     try:
         await _settle(ledger, is_dead)
     except DatabaseAwayError as error:
@@ -240,19 +234,19 @@ async def _settle_at_first(ledger: Ledger) -> None:
 
 
 async def _settle_now_and_then(ledger: Ledger) -> None:
-    """Give back the credits of calls that are older than any can be: nobody may be left on their machine to do so."""
+    """Release the credits of calls that are older than LONGEST_CALL, whose machine may be gone."""
     while True:
         await asyncio.sleep(SETTLED_EVERY)
         try:
             await _settle(ledger, lambda _: False)
         except DatabaseAwayError as error:
             logger.warning("the database does not answer: %s", error)
-        except Exception:  # whatever it is, the next look may be better
+        except Exception:  # the next attempt may succeed
             logger.exception("credits of calls that were lost could not be given back yet")
 
 
 async def _settle(ledger: Ledger, dead: Callable[[str], bool]) -> None:
-    """Give back the credits of calls whose process has died."""
+    """Release the credits of calls whose process has died."""
     lost = await ledger.settle(dead, datetime.now(UTC) - LONGEST_CALL)
     if lost:
         logger.warning("credits of %d calls were given back: their process had died", lost)

@@ -1,4 +1,4 @@
-"""Scrapy's settings. Every deviation from a default says the default and the reason."""
+"""Scrapy's settings. Each deviation from a default has a comment with the default and the reason."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from webdata.domain.errors import ConfigError
 try:
     _config = Config.from_environ(os.environ)
 except ConfigError as error:
-    # Scrapy imports its settings before a command begins: it would tell a mistake as a traceback, with exit status 1.
+    # Scrapy imports its settings before a command begins, and would print a traceback, with exit status 1.
     sys.stderr.write(f"Error: {error}\n")
     sys.exit(2)
 
@@ -29,42 +29,42 @@ SAMPLES = _config.samples
 RESOLVED_LINKS = ("webdata.stores.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
 SANDBOX_RESOLVED_LINKS = ("webdata.stores.memory.MemoryLinks",)
-# Ours: the key for OpenAlex (None: without one), and a mail address for those who ask for one, as Crossref does.
+# Ours: the key for OpenAlex (None: without one), and a mail address for Crossref.
 OPENALEX_KEY = _config.openalex_key
 CONTACT = _config.contact
 # Ours: the application at Reddit, its id and its secret (None: without one), and that of the sandbox.
 REDDIT_CLIENT = (_config.reddit_client_id, _config.reddit_client_secret)
 SANDBOX_REDDIT_CLIENT = ("sandbox", "sandbox")
-# Ours: how pages may be fetched; a transport that needs what is not there is left out.
+# Ours: the transports; one that is not installed is left out.
 TRANSPORTS = _config.transports
 CHROMIUM = _config.chromium
 # Ours: a browser that runs elsewhere, and how many pages may be open in a browser at once.
 BROWSER_URL = _config.browser_url
 BROWSER_PAGES = _config.browser_pages
-# Ours: how many attempts one page is worth, and the seconds between repetitions: at random up to so many before the
-# first, twice as many before each further one, up to so many at most.
+# Ours: the most attempts for a page, and the pauses between them in seconds, at random: up to BACKOFF before the second
+# one, twice as much before each further one, up to BACKOFF_MAX.
 MAX_STEPS = _config.max_steps
 BACKOFF = _config.backoff
 BACKOFF_MAX = _config.backoff * 10
-# Ours: what answers captchas, an async function(response, error) -> Request | None.
+# Ours: answers captchas, an async function(response, error) -> Request | None.
 CAPTCHA_HOOK = _config.captcha_hook
-# Ours: whether all downloads of a crawler are held to the egress guard, whose rule the operator's settings tell.
+# Ours: whether the egress guard checks all downloads of a crawler, by the operator's rule.
 EGRESS_GUARD = False
 EGRESS_PORTS = _config.egress_ports
 EGRESS_ALLOW = _config.egress_allow
 # Ours: bytes of the longest page that a URL of a caller's may have, decompressed.
 URL_MAX_BYTES = _config.url_max_bytes
-# Ours: the proxies of each region, whether the sandbox is reached through them too (they are its own then), and what
-# becomes of queries for a region without any.
+# Ours: the proxies of each region, whether the sandbox is reached through them too (they are its own then), and whether
+# queries for a region without any are refused.
 PROXIES = _config.proxies
 SANDBOX_PROXIES = _config.sandbox == "always"
 REGION_MODE = _config.region_mode
-# latin-1: how a proxy's user and password are written; browsers and curl use UTF-8.
+# latin-1: the encoding of a proxy's user and password; browsers and curl use UTF-8.
 HTTPPROXY_AUTH_ENCODING = "utf-8"
-# Ours: where a batch tells of queries without a record; %(output)s is its first output file without the suffix.
+# Ours: the file of a batch's queries without a record; %(output)s is its first output file without the suffix.
 FAILURES_FEED = "%(output)s.failures.jsonl"
 
-# Scrapy's `crawl` tells a mistake in the arguments as a traceback, with exit status 1.
+# Scrapy's `crawl` reports wrong arguments by a traceback, with exit status 1.
 COMMANDS_MODULE = "webdata.commands"
 ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.crawling.own_resources.OwnFetchResources": 500}
 EXTENSIONS = {
@@ -74,7 +74,7 @@ EXTENSIONS = {
     "webdata.watch.samples.SampleUnknownLayouts": 500,
     "scrapy.extensions.logstats.LogStats": None,  # it knows pages, not queries
     "webdata.extensions.progress.Progress": 500,
-    "scrapy.extensions.spiderstate.SpiderState": None,  # the journal in JOBDIR is all that a job keeps
+    "scrapy.extensions.spiderstate.SpiderState": None,  # the journal in JOBDIR is the only state of a job
 }
 FEED_EXPORTERS = {
     "jsonl": "webdata.extensions.exporters.JsonLinesExporter",
@@ -82,19 +82,19 @@ FEED_EXPORTERS = {
     "jl": "webdata.extensions.exporters.JsonLinesExporter",
     "rows": "webdata.extensions.exporters.RowsExporter",
 }
-# Scrapy's own keeps requests in JOBDIR, where a kill loses some and a resumed batch would run others twice.
+# Scrapy's own stores requests in JOBDIR, where a kill loses some and a resumed batch would run others twice.
 SCHEDULER = "webdata.extensions.scheduler.MemoryScheduler"
-# RFPDupeFilter: a query that a file gives twice is run twice, and nothing is to be remembered in JOBDIR.
+# RFPDupeFilter: a query that is twice in a file is run twice, and nothing is to be stored in JOBDIR.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
-# 2083: a query of 2048 characters makes a longer URL when it is escaped, and would be dropped without a word.
+# 2083: a query of 2048 characters makes a longer URL when it is escaped, and would be dropped silently.
 URLLENGTH_LIMIT = 0
-# DEBUG, which prints every record: a batch's log is to be read.
+# DEBUG, which logs every record of a batch.
 LOG_LEVEL = "INFO"
 # Scrapy's own writes whole records into the log when one is refused.
 LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
-# Ours: what is different in batches, unless -s says otherwise. A site gets 16 requests at once from a batch (Scrapy: 8
+# Ours: settings of batches, unless -s overrides them. A site gets 16 requests at once from a batch (Scrapy: 8
 # a site, 16 in all), not as many as there may be calls of the service (`webdata.crawling.warm_crawlers.own_settings`).
-# Nobody waits for a batch: a site that is in trouble gets longer pauses.
+# No caller waits for a batch: its pauses may be longer.
 BATCH_SETTINGS = {
     "CONCURRENT_ITEMS": 1,  # 100: Scrapy starts so many tasks for each response, and each has one item
     "CONCURRENT_REQUESTS": 16,
@@ -104,8 +104,8 @@ BATCH_SETTINGS = {
 # Accept and Accept-Language: devices have all headers, in their order.
 DEFAULT_REQUEST_HEADERS: dict[str, str] = {}
 DOWNLOADER_MIDDLEWARES = {
-    "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it remembers requests as they were asked
-    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours repeats by outcome, not by status
+    "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it stores the original requests
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours retries by outcome, not by status
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,  # ours fetches no list of domains
     "webdata.downloadermiddlewares.cookies.ShippedSuffixesCookiesMiddleware": 700,
@@ -114,7 +114,7 @@ DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it
     "webdata.downloadermiddlewares.egress.EgressMiddleware": 850,  # nothing may change the URL after it
 }
-# Scrapy's own behind it; ours also goes through the egress guard, by a browser's TLS, or by a browser.
+# Ours wraps Scrapy's own, and adds the egress guard, a browser's TLS, and the browser.
 DOWNLOAD_HANDLERS = {
     "http": "webdata.transports.handler.TransportsHandler",
     "https": "webdata.transports.handler.TransportsHandler",
@@ -124,9 +124,9 @@ ITEM_PIPELINES = {
     "webdata.pipelines.validate.ValidatePipeline": 200,
 }
 
-# False: what goes out as a site's results must come from that site.
+# False: results of a site must be from that site.
 DOWNLOAD_VERIFY_CERTIFICATES = True
-# 1024 MB: no page that we read is near this; it bounds what a hostile one can cost.
+# 1024 MB: no page that we read is near this; it bounds the cost of a hostile one.
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 # True: result pages carry a refresh for browsers without scripts, which is not to be followed.
 METAREFRESH_ENABLED = False
@@ -134,7 +134,7 @@ METAREFRESH_ENABLED = False
 HTTPERROR_ALLOW_ALL = True
 # True: a console would be one more open port.
 TELNETCONSOLE_ENABLED = False
-# True: a port of every crawler that runs any Python it is sent, for whoever can read a file in the home folder.
+# True: a port of every crawler that runs any Python it is sent by a user who can read a file in the home folder.
 REMOTE_CONTROL_ENABLED = False
 # None, which escapes all but ASCII: a batch's line is the same JSON as the API's answer.
 FEED_EXPORT_ENCODING = "utf-8"

@@ -1,4 +1,4 @@
-"""The docs tell of everything that there is, and of nothing else."""
+"""The docs are complete, and their links work."""
 
 import re
 from pathlib import Path
@@ -10,31 +10,49 @@ from webdata.crawling.warm_crawlers import load_spiders
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)")
+LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def text_of(page):
+    return (ROOT / "docs" / page).read_text(encoding="utf-8")
 
 
 def test_every_setting_is_documented():
-    """docs/settings.md lists exactly the variables that the settings read; `<REGION>` stands for `{region}`."""
-    settings = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
-    documented = set(re.findall(r"^\| `(WEBDATA_[\w<>]+)`", settings, re.MULTILINE))
+    """docs/settings.md lists exactly the variables of the configuration; `<REGION>` stands for `{region}`."""
+    documented = set(re.findall(r"^\| `(WEBDATA_[\w<>]+)`", text_of("settings.md"), re.MULTILINE))
     config = (ROOT / "webdata/config/config.py").read_text(encoding="utf-8")
     read = re.findall(r'"(WEBDATA_[\w{}]*[^\W_]|WEBDATA_\w+\{\w+\})"', config)
     assert documented == {re.sub(r"\{(\w+)\}", lambda name: f"<{name[1].upper()}>", variable) for variable in read}
 
 
-KEPT = [(spider, resource) for spider in load_spiders() for resource in spider.resources]
+def test_every_folder_is_documented():
+    """docs/architecture.md has the content and the floor of every folder of the package."""
+    folders = {path.parent.name for path in (ROOT / "webdata").glob("*/__init__.py")}
+    contents, _, floors = text_of("architecture.md").partition("## Who may import whom")
+    assert folders <= set(re.findall(r"`(\w+)/`", contents))
+    assert folders <= set(re.findall(r"`(\w+)`", floors))
 
 
-@pytest.mark.parametrize(("spider", "resource"), KEPT, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("spider", "resource"),
+    [(spider, resource) for spider in load_spiders() for resource in spider.resources],
+    ids=lambda one: one.name,
+)
 def test_every_endpoint_is_in_the_readme(spider, resource):
     """The README's table has a row for each engine, and docs/api.md a chapter for its endpoint."""
     assert f"`{resource.method} {resource.route}`" in README
     assert f"`scrapy crawl {spider.name}`" in README
-    assert f"`{resource.path}`" in (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert f"`{resource.path}`" in text_of("api.md")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
-    """A link from one page of the docs to a file finds it."""
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        assert not target or (page.parent / target).exists(), target
+def test_links_lead_to_files_and_headings(page):
+    """The file of a link in the docs exists, and has the heading of the link's anchor."""
+    for file, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        target = page.parent / file if file else page
+        assert target.exists(), file
+        if anchor:
+            headings = HEADING.findall(target.read_text(encoding="utf-8"))
+            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            assert anchor in anchors, f"{file}#{anchor}"

@@ -1,4 +1,4 @@
-"""Health and metrics of a service that runs: what docs/operations.md shows of them is what happens."""
+"""Health and metrics of a running service, and their examples in docs/operations.md."""
 
 import re
 import sys
@@ -14,7 +14,7 @@ ANSWER = re.search(r"<!-- answer of /health/ready after (\S+), in part -->\n```j
 LINES = re.search(r"<!-- lines of /metrics after (.*?) -->\n```\n(.*?)```", OPERATIONS, re.DOTALL)
 
 
-def ask(one, path, method="GET"):
+def request(one, path, method="GET"):
     """The status and body of a request without a key."""
     connection = one.connection()
     try:
@@ -26,69 +26,69 @@ def ask(one, path, method="GET"):
 
 
 def test_the_answer_is_real(start, is_part):
-    """After the call that the docs name, the service is as ready as they show; its browser is there, and not needed."""
+    """After the call of the docs' example `/health/ready` has its answer; the browser is available, and not needed."""
     with start(WEBDATA_TRANSPORTS="http,browser", WEBDATA_CHROMIUM=sys.executable) as one:
         assert one.get(ANSWER[1])[0] == 200
-        status, body = ask(one, "/health/ready")
-        assert ask(one, "/health/live") == (200, b'{"status":"live"}')
-        assert ask(one, "/health/ready", "HEAD") == (200, b"")
+        status, body = request(one, "/health/ready")
+        assert request(one, "/health/live") == (200, b'{"status":"live"}')
+        assert request(one, "/health/ready", "HEAD") == (200, b"")
     assert status == 200
     assert is_part(orjson.loads(ANSWER[2]), orjson.loads(body))
 
 
 def test_the_lines_are_real(start):
-    """After the calls that the docs name, every line that they show is among the metrics."""
+    """After the calls of the docs' example every line of it is among the metrics."""
     with start() as one:
         for path in LINES[1].split():
             assert one.get(path)[0] == 200
-        status, body = ask(one, "/metrics")
+        status, body = request(one, "/metrics")
     lines = LINES[2].splitlines()
     assert status == 200
     assert len(lines) > 5
     assert [line for line in lines if line not in body.decode().splitlines()] == []
 
 
-def test_they_can_be_turned_off(start):
-    """With WEBDATA_METRICS=off there is no such page; health stays."""
+def test_metrics_can_be_disabled(start):
+    """With WEBDATA_METRICS=off there is no page of metrics; the health pages stay."""
     with start(WEBDATA_METRICS="off") as one:
-        assert ask(one, "/metrics")[0] == 404
-        assert ask(one, "/health/ready")[0] == 200
+        assert request(one, "/metrics")[0] == 404
+        assert request(one, "/health/ready")[0] == 200
 
 
 @pytest.mark.parametrize("limit", ["1", "2"])
 def test_a_full_service_is_not_ready(start, limit):
-    """While as many calls run as there is room for it is alive and not ready; with room for one more it is."""
+    """A service with the most calls in flight is alive and not ready; with one call fewer it is ready."""
     with start(WEBDATA_MAX_CALLS=limit) as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
         slow.start()
         time.sleep(0.7)
-        status, body = ask(one, "/health/ready")
-        assert ask(one, "/health/live")[0] == 200
+        status, body = request(one, "/health/ready")
+        assert request(one, "/health/live")[0] == 200
         slow.join()
         assert orjson.loads(body)["calls"] == {"in_flight": 1, "limit": int(limit)}
         assert status == (503 if limit == "1" else 200)
-        assert ask(one, "/health/ready")[0] == 200
+        assert request(one, "/health/ready")[0] == 200
 
 
-def test_a_service_that_stops_says_so(start):
-    """A service that stops is 503 until its calls are finished: on old connections and new ones, health and calls."""
+def test_a_stopping_service_is_503(start):
+    """A stopping service answers health and calls by 503, on old and new connections, until its calls are finished."""
     with start() as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
-        kept = one.connection()
-        kept.request("GET", "/health/ready")
-        assert orjson.loads(kept.getresponse().read())["status"] == "ready"
+        old = one.connection()
+        old.request("GET", "/health/ready")
+        assert orjson.loads(old.getresponse().read())["status"] == "ready"
         slow.start()
         time.sleep(0.7)
         one.process.terminate()
         time.sleep(0.3)
-        kept.request("GET", "/health/ready")
-        response = kept.getresponse()
-        told = orjson.loads(response.read())
-        kept.close()
-        status, body = ask(one, "/health/ready")
+        old.request("GET", "/health/ready")
+        response = old.getresponse()
+        health = orjson.loads(response.read())
+        old.close()
+        status, body = request(one, "/health/ready")
         refused, headers, _ = one.get("/v1/search?q=coffee")
         slow.join()
         assert one.process.wait(30) == 0
-    assert (response.status, told["status"], told["calls"]["in_flight"]) == (503, "stopping", 1)
+    assert (response.status, health["status"], health["calls"]["in_flight"]) == (503, "stopping", 1)
     assert (status, orjson.loads(body)["status"]) == (503, "stopping")
     assert (refused, headers["connection"]) == (503, "close")

@@ -1,4 +1,4 @@
-"""What the README shows is what happens."""
+"""The examples of the README are real."""
 
 import os
 import re
@@ -21,35 +21,35 @@ ALL = ",".join(TRANSPORTS)
 
 @pytest.fixture(scope="module")
 def environ():
-    """Every transport that the machine has: what the README shows is so on all machines."""
+    """Every transport of the machine: the README's examples are the same with all of them."""
     return {"WEBDATA_TRANSPORTS": ALL}
 
 
 @pytest.mark.parametrize(("path", "text"), ANSWER.findall(README), ids=lambda value: value[:30])
 def test_the_answers_are_real(running, is_part, path, text):
-    """Every answer that the README shows is, in part, what the service answers."""
-    shown = orjson.loads(text)
+    """Every answer in the README is a part of the service's own."""
+    example = orjson.loads(text)
     _, _, real = running.get(path)
-    assert is_part(shown, real)
-    assert shown
+    assert is_part(example, real)
+    assert example
 
 
 def test_there_are_answers():
-    """The README shows an answer and a failure."""
+    """The README has an answer and a failure."""
     assert len(ANSWER.findall(README)) >= 2
 
 
 def test_the_page_is_real(running):
-    """The page that the README shows as Markdown begins as it says."""
-    asked = re.search(r"-d '(\{.*\})'$", README, re.MULTILINE)[1]
-    shown = re.search(r"<!-- beginning of the page, as Markdown -->\n```markdown\n(.*?)```", README, re.DOTALL)[1]
-    status, _, body = running.post("/v1/request", orjson.loads(asked))
+    """The Markdown in the README is the beginning of the page."""
+    parameters = re.search(r"-d '(\{.*\})'$", README, re.MULTILINE)[1]
+    example = re.search(r"<!-- beginning of the page, as Markdown -->\n```markdown\n(.*?)```", README, re.DOTALL)[1]
+    status, _, body = running.post("/v1/request", orjson.loads(parameters))
     assert status == 200
-    assert body.decode().startswith(shown)
+    assert body.decode().startswith(example)
 
 
 def test_the_batch_is_real(tmp_path):
-    """The batch of the README ends as it says: in its last line of the log, its output and its failures."""
+    """The batch of the README has its last line of the log, its output and its failures."""
     (tmp_path / "queries.txt").write_text("coffee\ntea\nsandbox:denied\n", encoding="utf-8")
     command = [SCRAPY, "crawl", "google_web", "-a", "queries=queries.txt", "-a", "num=3", "-O", "out.jsonl"]
     environ = {
@@ -59,8 +59,7 @@ def test_the_batch_is_real(tmp_path):
         "SCRAPY_SETTINGS_MODULE": "webdata.settings",
     }
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
-    shown = re.search(r"^…\n(\[webdata\.extensions\.progress\].*)$", README, re.MULTILINE)[1]
-    assert shown in done.stderr
+    assert re.search(r"^…\n(\[webdata\.extensions\.progress\].*)$", README, re.MULTILINE)[1] in done.stderr
     lines = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sorted(line["query"] for line in lines) == ["coffee", "tea"]
     (failure,) = (tmp_path / "out.failures.jsonl").read_text(encoding="utf-8").splitlines()
@@ -68,11 +67,11 @@ def test_the_batch_is_real(tmp_path):
 
 
 def test_the_saved_pages_are_real():
-    """`webdata parse` prints the lines that the README shows for it, which may be cut."""
+    """`webdata parse` prints the README's lines, some of which are cut."""
     command = re.search(r"^\$ (\.venv/bin/webdata parse .*)$", README, re.MULTILINE)[1].replace(
         ".venv/bin/webdata", str(WEBDATA)
     )
     done = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    shown = re.findall(r'^(\{"file":.*)$', README, re.MULTILINE)
-    for line, real in zip(shown, done.stdout.splitlines(), strict=True):
+    examples = re.findall(r'^(\{"file":.*)$', README, re.MULTILINE)
+    for line, real in zip(examples, done.stdout.splitlines(), strict=True):
         assert real.startswith(line.removesuffix("…"))

@@ -1,4 +1,4 @@
-"""What is counted, and that docs and dashboard tell of it truly."""
+"""Metrics, and whether docs and dashboard describe them truly."""
 
 import re
 from functools import partial
@@ -260,15 +260,15 @@ def names_and_labels(metrics, crawlers):
     return {sample.name for sample in samples}, {label for sample in samples for label in sample.labels}
 
 
-def test_expressions_are_of_what_there_is(metrics, crawlers):
-    """The dashboard's panels and variables and the alerts of the docs ask for metrics and labels that exist."""
+def test_expressions_use_existing_metrics(metrics, crawlers):
+    """The metrics and labels in the dashboard's panels and variables and in the docs' alerts exist."""
     names, labels = names_and_labels(metrics, crawlers)
     variables = [one["definition"] for one in DASHBOARD["templating"]["list"] if one["type"] == "query"]
     for expression in [*EXPRESSIONS, *variables, *ALERTS]:
-        asked = {label.strip() for pair in LABEL.findall(expression) for label in ",".join(pair).split(",")} - {""}
+        used = {label.strip() for pair in LABEL.findall(expression) for label in ",".join(pair).split(",")} - {""}
         assert NAME.findall(expression), expression
         assert set(NAME.findall(expression)) <= names, expression
-        assert asked <= labels | {"instance"}, expression
+        assert used <= labels | {"instance"}, expression
 
 
 def test_the_docs_name_every_metric(metrics, crawlers):
@@ -295,5 +295,5 @@ def test_the_dashboard_can_be_imported():
 
 
 def test_there_are_alerts():
-    """The docs show three alerts."""
+    """The docs have three alerts."""
     assert len(ALERTS) == RULES.count("alert:") == 3

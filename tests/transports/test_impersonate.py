@@ -66,8 +66,9 @@ async def listening(answer=b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"):
         yield server.sockets[0].getsockname()[1], requests
 
 
-def request(url, **meta):
-    return Request(url, meta={FETCH: Fetch(transport="impersonate"), **meta}, dont_filter=True)
+def request(url, label=None, **meta):
+    fetch = Fetch(transport="impersonate", proxy=label)
+    return Request(url, meta={FETCH: fetch, **meta}, dont_filter=True)
 
 
 async def test_a_page_is_downloaded():
@@ -155,7 +156,7 @@ async def test_a_failing_proxy_is_a_tunnel_error(scheme, behaviour, message):
     proxy = RegionProxy(Sandbox(), "DE-1", behaviour)
     async with crawling() as crawler:
         handler = ImpersonateHandler(crawler, None)
-        sent = request(f"{scheme}://www.google.com/search?q=coffee", proxy=proxy.start(), proxy_label="DE-1")
+        sent = request(f"{scheme}://www.google.com/search?q=coffee", "DE-1", proxy=proxy.start())
         with pytest.raises(TunnelError, match=message) as error:
             await handler.download_request(sent)
     await proxy.stop()

@@ -33,27 +33,26 @@ TERM = "q"
 ABOUT = """\
 Public web data as clean JSON: search results, news, papers, jobs, products, places, forum threads, any URL.
 
-Every call needs an API key. A **test key** (`wd_test_…`) is answered by the built-in sandbox, which plays the sites; \
+Every call needs an API key. A **test key** (`wd_test_…`) is answered by the built-in sandbox with invented pages; \
 a **live key** (`wd_live_…`) goes out to the internet.
 
-An unknown parameter is ignored and named in `x-ignored-params`; a wrong value is an error that says what would be \
-right. `HEAD` works wherever `GET` does; any other method is a 405 with `Allow`. Errors have one body, as \
-`application/problem+json` where `Accept` asks for it. An empty answer is true: what was blocked or lost is an error.
+An unknown parameter is ignored and named in `x-ignored-params`; a wrong value is an error that names a right one. \
+`HEAD` works wherever `GET` does; any other method is a 405 with `Allow`. Errors have one body, as \
+`application/problem+json` by `Accept`. An empty answer is true: a blocked or failed fetch is an error.
 
 An answer costs one credit of a live key; errors, `degraded` answers and those of the cache cost none. \
-`Cache-Control: no-cache` on a request passes over the cache, `stale-if-error=SECONDS` takes an older answer rather \
-than an error. Requests are counted by key in a sliding window: beyond it they are a 429 with `Retry-After`.
+`Cache-Control: no-cache` on a request forces a fetch, `stale-if-error=SECONDS` accepts an expired answer instead of \
+an error. Requests are counted by key in a sliding window: beyond the limit they are a 429 with `Retry-After`.
 
-Everything is asked by HTTPS. A certificate that the service has made for itself is trusted by nobody yet: have its \
-file, `cert.pem`, from whoever runs the service, and for curl say `export CURL_CA_BUNDLE=cert.pem`, or `--cacert` in \
-each call.
+All requests use HTTPS. Clients have to trust a self-signed certificate: get its file, `cert.pem`, from the operator \
+of the service, and for curl use `export CURL_CA_BUNDLE=cert.pem`, or `--cacert` in each call.
 """
 PACKED = (
-    "The terms may stand in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "
+    "The terms may be in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "
     "the path changes nothing."
 )
 IN_SEGMENT = (
-    "The same as `{path}?q=…`: parameters stand in the path, joined by `&`, as in `{path}/q=coffee+shops{more}`, or "
+    "The same as `{path}?q=…`: parameters in the path, joined by `&`, as in `{path}/q=coffee+shops{more}`, or "
     "behind a `?`. `+` and `%20` are spaces, `%26` is an `&` inside a value."
 )
 TEXTUAL = "Some answers are text, not JSON: their `Content-Type` is `{text_type}`."

@@ -116,7 +116,7 @@ class Config:
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Config":
-        """Read `WEBDATA_…` variables; raises ConfigError that names the variable and what would be right."""
+        """Read `WEBDATA_…` variables; raises a ConfigError that names the variable and a right value."""
         _check_names(environ)
         default = cls()
         replay = environ.get("WEBDATA_SANDBOX_REPLAY")

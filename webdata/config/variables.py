@@ -1,4 +1,4 @@
-"""Parsers of environment variables. Each raises ConfigError that says what would be right."""
+"""Parsers of environment variables. Each raises a ConfigError that names a right value."""
 
 import ipaddress
 import re
