@@ -169,8 +169,8 @@ async def test_a_reset_of_the_target_is_not_a_failure_of_the_proxy():
     proxy_url = proxy.start()
     async with crawling(DOWNLOAD_VERIFY_CERTIFICATES=False) as crawler:
         handler = ImpersonateHandler(crawler, None)
-        for scheme, label in (("https", {"proxy_label": "DE-1"}), ("http", {})):
-            sent = request(f"{scheme}://www.google.com/search?q=coffee+sandbox:reset", proxy=proxy_url, **label)
+        for scheme, label in (("https", "DE-1"), ("http", None)):
+            sent = request(f"{scheme}://www.google.com/search?q=coffee+sandbox:reset", label, proxy=proxy_url)
             with pytest.raises(DownloadFailedError):
                 await handler.download_request(sent)
     await proxy.stop()

@@ -98,27 +98,23 @@ class Admission:
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or of a crawler where there is none."""
+        found: Answer | Hit | None
         try:
-            found = await self._fresh(call, payment, control)
+            async with self._cache.flight(call, control) as flight:
+                found = flight.hit
+                if found is None:
+                    async with payment:
+                        found = await self._crawlers.answer(flight.call)
+                        payment.settle(found.outcome)
+                    await flight.land(found)
         except STALE_FOR:
-            stale = await self._cache.stale(call, control)
-            if stale is None:
+            found = await self._cache.stale(call, control)
+            if found is None:
                 raise
-            found = stale
         if isinstance(found, Hit):
             payment.note_hit(found.entry.outcome)
         self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
         return found
-
-    async def _fresh(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
-        async with self._cache.flight(call, control) as flight:
-            if flight.hit:
-                return flight.hit
-            async with payment:
-                answer = await self._crawlers.answer(flight.call)
-                payment.settle(answer.outcome)
-            await flight.land(answer)
-            return answer
 
     async def close(self, seconds: float) -> None:
         """Let what is paid for end, for up to so many seconds, and store the last uses of keys."""

@@ -64,7 +64,7 @@ class Config:
     """The size of the cache in the memory of a process, without Redis."""
     cache_stale: int = 3600
     """Seconds that expired cache entries are stored, for requests with `stale-if-error`."""
-    deadline: float = 30.0
+    deadline: float = 25.0
     """Seconds until the response of a call, with or without a record."""
     max_calls: int = 1024
     """The most calls in flight; further ones get the status 503."""

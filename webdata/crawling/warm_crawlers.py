@@ -198,7 +198,14 @@ class WarmCrawlers:
                 f"{self._max_calls} calls are in flight, which is all there is room for", retry_after=1
             )
         began, budgets = monotonic(), list[EngineBudget]()
-        task = asyncio.create_task(self._run(call, began, budgets))
+        engines = first_answer(
+            self._engines[call.resource.name],
+            lambda spider: self._breakers[spider.name, call.sandbox],
+            partial(self._run_on, call, began, budgets),
+            call.deadline,
+            NEXT_ENGINE_AFTER,
+        )
+        task = asyncio.create_task(engines)
         self._running.add(task)
         task.add_done_callback(self._forget)
         done, _ = await asyncio.wait({task}, timeout=call.deadline)
@@ -228,15 +235,6 @@ class WarmCrawlers:
         self._running.discard(task)
         if not task.cancelled():
             task.exception()  # read, or asyncio complains about those whose caller is gone
-
-    async def _run(self, call: Call, began: float, budgets: list[EngineBudget]) -> Answer:
-        return await first_answer(
-            self._engines[call.resource.name],
-            lambda spider: self._breakers[spider.name, call.sandbox],
-            partial(self._run_on, call, began, budgets),
-            call.deadline,
-            NEXT_ENGINE_AFTER,
-        )
 
     async def _run_on(
         self, call: Call, began: float, budgets: list[EngineBudget], spider: type[EngineSpider], seconds: float
