@@ -1,4 +1,4 @@
-"""Requests look like the kind of device that the query asks for."""
+"""Sets the headers of the device that a query names."""
 
 from functools import cache
 
