@@ -13,8 +13,15 @@ import pytest
 from webdata.pipelines.validate import validate
 from webdata.resources.web_search import WEB_SEARCH
 
-ALONE = {"WEBDATA_TLS": "off"}
-"""Settings of a service without a second port and a certificate."""
+
+def failed_start(folder, port=0, **settings):
+    """The standard error of a service that exits with status 2 at its start."""
+    environ = {"WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3", "WEBDATA_TLS": "off", "PATH": "/usr/bin:/bin"}
+    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", str(port)]
+    done = subprocess.run(command, env=environ | settings, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
@@ -142,17 +149,7 @@ def test_a_live_key_may_be_answered_from_the_sandbox(start):
 )
 def test_an_invalid_setting_stops_the_start(tmp_path, name, value, message):
     """An invalid setting ends the start with status 2 and a line with the valid values."""
-    environ = {
-        "WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3",
-        "PATH": "/usr/bin:/bin",
-        **ALONE,
-        name: value,
-    }
-    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", "0"]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert message in failed_start(tmp_path, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -174,12 +171,7 @@ def test_the_banner_names_the_browser(start, environ, browser):
 
 def test_a_port_in_use_stops_the_start(running, tmp_path):
     """A service that cannot listen names its address, and exits with status 2."""
-    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin", **ALONE}
-    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", str(running.port)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert f"cannot listen on 127.0.0.1:{running.port}" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert f"cannot listen on 127.0.0.1:{running.port}" in failed_start(tmp_path, running.port)
 
 
 @pytest.mark.captures

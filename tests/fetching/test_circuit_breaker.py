@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.fetching.circuit_breaker import FIRST_SECONDS, LONGEST_SECONDS, PROBE_SECONDS, CircuitBreaker
-
-
-class Clock:
-    """A clock that tests advance."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture

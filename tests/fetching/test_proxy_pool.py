@@ -9,21 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from tests.fetching.clock import Clock
 from webdata.config.proxies import pools
 from webdata.domain.errors import QueryError
 from webdata.fetching.circuit_breaker import FIRST_SECONDS, JITTER, LONGEST_SECONDS, PROBE_SECONDS
 from webdata.fetching.proxy_pool import MOST_SESSIONS, ProxyPool, check_region, used_pools
 
 SECRET = "s3cret"
-
-
-class Clock:
-    """A clock that tests advance."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
 
 
 def proxies(count=2, region="DE", clock=None, seed=1):
@@ -87,7 +79,7 @@ def test_a_half_open_circuit_is_probed_by_one_call():
     clock = Clock()
     pool = proxies(clock=clock)
     lose(pool, "DE-1")
-    clock.now = 7
+    clock.now += 7
     assert chosen(pool, 500)["DE-1"] == 1
     pool.report("google_web", "DE-1", "won", 0.1)
     assert chosen(pool, 500)["DE-1"] > 20
@@ -98,7 +90,7 @@ def test_a_probe_without_a_result_times_out():
     clock = Clock()
     pool = proxies(clock=clock)
     lose(pool, "DE-1")
-    clock.now = 7
+    clock.now += 7
     assert chosen(pool, 500)["DE-1"] == 1
     clock.now += PROBE_SECONDS
     assert chosen(pool, 500)["DE-1"] == 1
@@ -111,7 +103,7 @@ def test_the_snapshot_has_the_circuit():
     states = [pool.snapshot()[0]["circuit"]]
     lose(pool, "DE-1")
     states.append(pool.snapshot()[0]["circuit"])
-    clock.now = 7
+    clock.now += 7
     states.append(pool.snapshot()[0]["circuit"])
     pool.choose("google_web", "DE")
     states.append(pool.snapshot()[0]["circuit"])
@@ -159,7 +151,7 @@ def test_with_all_circuits_open_the_first_to_end_is_chosen():
     clock = Clock()
     pool = proxies(2, clock=clock)
     lose(pool, "DE-1")
-    clock.now = 4
+    clock.now += 4
     lose(pool, "DE-2")
     assert pool.choose("google_web", "DE").label == "DE-1"
     assert pool.choose("google_web", "DE").label == "DE-2"

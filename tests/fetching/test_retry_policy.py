@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.config.proxies import pools
 from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError
@@ -25,16 +26,6 @@ KINDS = {
     "layout": [None],
 }
 LOSSES = st.sampled_from([(outcome, kind) for outcome, kinds in KINDS.items() for kind in kinds])
-
-
-class Clock:
-    """A clock that tests advance."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 def retries(transports=None, **options):

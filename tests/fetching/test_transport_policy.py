@@ -7,21 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.domain.attempts import TRANSPORTS
 from webdata.fetching.circuit_breaker import LONGEST_SECONDS, PROBE_SECONDS
 from webdata.fetching.transport_policy import MOST, PATIENCE, Scope, TransportPolicy
 
 HERE = Scope("google_web", "DE")
-
-
-class Clock:
-    """A clock that tests advance."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture
