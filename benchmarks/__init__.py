@@ -1,1 +1,1 @@
-"""What webdata costs, beside a peer and beside the floor, in one run: `make bench`."""
+"""Benchmarks of webdata, compared with a peer and with the floor: `make bench`."""

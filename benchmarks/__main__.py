@@ -1,6 +1,6 @@
-"""Measures everything, prints tables, writes `benchmarks/last.json`.
+"""Runs all benchmarks, prints tables, writes `benchmarks/last.json`.
 
-`python -m benchmarks [--quick] [parse|serve|pairs|batch]`; a quick run shows that everything runs, and writes nothing.
+`python -m benchmarks [--quick] [parse|serve|pairs|batch]`; a quick run only checks that all parts run.
 """
 
 import json
@@ -15,7 +15,7 @@ from benchmarks.serving import FULL, QUICK, Effort
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
 REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
-"""The real page of the loads: a desktop page of 2025, 671 KB."""
+"""The real page: a desktop result page of 2025, 671 KB."""
 PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 
 
@@ -94,7 +94,7 @@ PARTS = {"parse": _parse, "serve": _serve, "pairs": _pairs, "batch": _batch}
 
 
 def small_page() -> bytes:
-    """A page of results of 4 KB, in today's desktop layout, composed for this."""
+    """A composed result page of 4 KB in the current desktop layout."""
     result = (
         '<div class="MjjYud"><div class="tF2Cxc" data-snc="{n}"><div class="yuRUbf" data-snhf="0"><a href="'
         'https://shop{n}.example/coffee"><h3 class="LC20lb">Coffee shop number {n}</h3><cite>https://shop{n}.example'

@@ -1,4 +1,4 @@
-"""Queries a second of a batch, beside a plain Scrapy spider over the same page."""
+"""Queries a second of a batch, compared with a plain Scrapy spider over the same page."""
 
 import os
 import re
@@ -15,9 +15,9 @@ ELAPSED = re.compile(r"'elapsed_time_seconds': ([0-9.]+)")
 
 
 def beside_plain_scrapy(page: bytes, effort: Effort) -> Pair:
-    """`scrapy crawl google_web` over a page on loopback, and the peer, which takes as many requests with parsel.
+    """`scrapy crawl google_web` over a page on loopback, and the peer with as many requests.
 
-    Measured by Scrapy's own clock, from the opening of the spider to its end.
+    Measured by Scrapy's stats, from the opening of the spider to its end.
     """
     with upstream(page) as (url, folder):
         queries = folder / "queries.txt"
@@ -36,7 +36,7 @@ def beside_plain_scrapy(page: bytes, effort: Effort) -> Pair:
 
 
 def _rate(arguments: tuple[str, ...], project: Path, folder: Path, url: str, queries: int) -> float:
-    """Queries a second of one `scrapy crawl`; raises RuntimeError where it did not answer all of them."""
+    """Queries a second of one `scrapy crawl`; raises RuntimeError where queries have no record."""
     output = folder / f"{arguments[0]}.jsonl"
     output.unlink(missing_ok=True)
     at_once = ("-s", f"CONCURRENT_REQUESTS={CONCURRENCY}", "-s", f"CONCURRENT_REQUESTS_PER_DOMAIN={CONCURRENCY}")

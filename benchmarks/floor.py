@@ -1,6 +1,6 @@
-"""The floor: what a call costs without Scrapy and without our service: `floor UPSTREAM_URL`.
+"""The floor, a call without Scrapy and without the service: `floor UPSTREAM_URL`.
 
-A bare Twisted web server that fetches with a bare Twisted agent and reads the page with the same page module.
+A bare Twisted web server that fetches with a bare Twisted agent and parses the page with the same page module.
 """
 
 import sys
@@ -16,7 +16,7 @@ from webdata.resources.web_search import WebQuery
 
 install_reactor(TWISTED_REACTOR)
 
-from twisted.internet import reactor as installed_reactor  # noqa: E402  # ours had to be installed first
+from twisted.internet import reactor as installed_reactor  # noqa: E402  # after the reactor's installation
 from twisted.web.client import Agent, HTTPConnectionPool, readBody  # noqa: E402
 from twisted.web.resource import Resource  # noqa: E402
 from twisted.web.server import NOT_DONE_YET, Request, Site  # noqa: E402
@@ -25,7 +25,7 @@ reactor = cast(Any, installed_reactor)
 
 
 class Floor(Resource):
-    """One fetch and one page a request."""
+    """Fetches and parses one page a request."""
 
     isLeaf = True  # noqa: N815  # Twisted's name
 
@@ -37,12 +37,12 @@ class Floor(Resource):
         self.upstream = upstream
 
     def render_GET(self, request: Request) -> int:  # noqa: N802  # Twisted's name
-        """Answer later."""
+        """Answer asynchronously."""
         ensureDeferred(self.answer(request))
         return NOT_DONE_YET
 
     async def answer(self, request: Request) -> None:
-        """Fetch, parse, write."""
+        """Fetch and parse the page, and write its record."""
         response = await self.agent.request(b"GET", self.upstream)
         body = await cast("Deferred[bytes]", readBody(response))
         record = google_web.record(body, WebQuery(q="coffee"))

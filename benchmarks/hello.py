@@ -10,7 +10,7 @@ from webdata.server.listening import Listening
 
 install_reactor(TWISTED_REACTOR)
 
-from klein import Klein  # noqa: E402  # ours had to be installed first
+from klein import Klein  # noqa: E402  # after the reactor's installation
 from twisted.internet import reactor as installed_reactor  # noqa: E402
 from twisted.protocols.tls import TLSMemoryBIOFactory  # noqa: E402
 from twisted.web.server import Request, Site  # noqa: E402
@@ -23,7 +23,7 @@ app = Klein()
 
 @app.route("/")
 def hello(request: Request) -> bytes:
-    """Answer."""
+    """A constant response."""
     request.setHeader(b"content-type", b"text/plain")
     return b"hello"
 

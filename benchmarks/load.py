@@ -1,4 +1,4 @@
-"""A load of so many connections, each sending its next request when the last is answered."""
+"""A load over several connections, each of which sends its next request when the last one is answered."""
 
 import asyncio
 import ssl
@@ -10,7 +10,7 @@ from time import perf_counter
 
 @dataclass(frozen=True)
 class Load:
-    """What a load saw: requests a second, and milliseconds of the middle and the slowest twentieth."""
+    """The result of a load: requests a second, and the 50th and 95th percentile in milliseconds."""
 
     rps: float
     p50: float
@@ -19,33 +19,33 @@ class Load:
 
 @dataclass(frozen=True)
 class Target:
-    """What is asked for on loopback."""
+    """The request of a load, to a port on loopback."""
 
     port: int
     path: str
     key: str = ""
     tls: bool = False
     fresh: bool = True
-    """Whether the cache is passed over."""
+    """Whether the cache is bypassed."""
 
     def head(self) -> bytes:
-        """A request for it."""
+        """The bytes of the request."""
         lines = [f"GET {self.path} HTTP/1.1", "Host: 127.0.0.1", f"X-Api-Key: {self.key}"]
         return "\r\n".join([*lines, *(["Cache-Control: no-cache"] if self.fresh else []), "", ""]).encode()
 
 
 def run(target: Target, requests: int, connections: int) -> Load:
-    """Send so many requests for a target; raises RuntimeError for any answer but 200."""
+    """Send requests to a target; raises RuntimeError for any status but 200."""
     return asyncio.run(_run(target, requests, connections))
 
 
 async def _run(target: Target, requests: int, connections: int) -> Load:
     left = iter(range(requests))
-    lines = await asyncio.gather(*(_connected(target) for _ in range(connections)))
+    opened = await asyncio.gather(*(_connected(target) for _ in range(connections)))
     begun = perf_counter()
-    took = await asyncio.gather(*(_asked(target.head(), *line, left) for line in lines))
+    took = await asyncio.gather(*(_send_requests(target.head(), *streams, left) for streams in opened))
     seconds = perf_counter() - begun
-    for _, writer in lines:
+    for _, writer in opened:
         writer.transport.abort()
     times = sorted(time for one in took for time in one)
     cuts = quantiles(times, n=20)
@@ -53,18 +53,20 @@ async def _run(target: Target, requests: int, connections: int) -> Load:
 
 
 async def _connected(target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_connection("127.0.0.1", target.port, limit=2**24, ssl=_anyone() if target.tls else None)
+    return await asyncio.open_connection(
+        "127.0.0.1", target.port, limit=2**24, ssl=_unverified() if target.tls else None
+    )
 
 
-def _anyone() -> ssl.SSLContext:
-    """TLS with whoever answers, as the certificate of a benchmark is made for it."""
+def _unverified() -> ssl.SSLContext:
+    """TLS without verification, as the service of a benchmark has a self-signed certificate."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context
 
 
-async def _asked(
+async def _send_requests(
     head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: Iterator[int]
 ) -> list[float]:
     took = []

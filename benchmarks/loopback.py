@@ -1,4 +1,4 @@
-"""The engine that is measured, sent to an upstream on loopback instead of the internet."""
+"""The measured engine, with an upstream on loopback."""
 
 import os
 
@@ -9,9 +9,9 @@ from webdata.spiders.google_web import GoogleWebSpider
 
 
 class LoopbackSpider(GoogleWebSpider):
-    """`google_web`, whose requests go to BENCHMARK_UPSTREAM; all else is as it is."""
+    """`google_web` with the upstream BENCHMARK_UPSTREAM."""
 
     def request(self, query: WebQuery) -> Request:
-        """The engine's own request with another address."""
+        """The engine's request to the upstream on loopback."""
         request = super().request(query)
         return request.replace(url=request.url.replace("https://www.google.com", os.environ["BENCHMARK_UPSTREAM"]))

@@ -1,4 +1,4 @@
-"""As `service`, without keys, limits, cache and credits."""
+"""Like `service`, but without keys, limits, cache and credits."""
 
 from benchmarks.service import main
 from webdata.access import admission
@@ -7,7 +7,7 @@ from webdata.crawling.warm_crawlers import Call
 
 
 class OpenAdmission(admission.Admission):
-    """Lets everybody in, for nothing."""
+    """Accepts every call, free of charge."""
 
     async def answer(self, request: CallRequest) -> CallResult:
         """The engine's answer."""
@@ -16,7 +16,7 @@ class OpenAdmission(admission.Admission):
         return CallResult(await self._crawlers.answer(call), None, ignored)
 
 
-admission.Admission = OpenAdmission  # type: ignore[misc]  # before the service takes it
+admission.Admission = OpenAdmission  # type: ignore[misc]  # before the service is built
 
 if __name__ == "__main__":
     main(["serve"])

@@ -1,4 +1,4 @@
-"""What keys, credits, cache and processes cost or gain: ratios of requests a second, measured side by side."""
+"""The cost of access and the gain of cache and processes: ratios of requests a second, measured alternately."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ Pair = tuple[str, float, float, float]
 
 
 def of_a_small_page(small: bytes, effort: Effort) -> Iterator[Pair]:
-    """What a hit costs beside a bare route, and what access costs where a call is cheap."""
+    """A cache hit compared with a bare route, and the cost of access for a cheap call."""
     with upstream(small) as (url, folder):
         with service(url, folder, tls=True) as one, service(url, folder, module="hello", tls=True) as hello:
             cached = replace(one, target=replace(one.target, fresh=False))
@@ -26,7 +26,7 @@ def of_a_small_page(small: bytes, effort: Effort) -> Iterator[Pair]:
 
 
 def of_a_real_page(real: bytes, effort: Effort) -> Iterator[Pair]:
-    """What access costs a call, and what a second process gains."""
+    """The cost of access for a call, and the gain of a second process."""
     with upstream(real) as (url, folder):
         with service(url, folder) as one, service(url, folder, module="open_service") as opened:
             yield "serve.access.vs_open", *_compared(one, opened, effort)
@@ -35,7 +35,7 @@ def of_a_real_page(real: bytes, effort: Effort) -> Iterator[Pair]:
 
 
 def _compared(first: Server, second: Server, effort: Effort) -> tuple[float, float, float]:
-    """The ratio, and both in requests a second, loaded in turn."""
+    """The ratio, and both rates in requests a second, measured alternately."""
     pair = (first, second)
     counts = [effort.requests(server.load(CONNECTIONS, 3 * effort.warm_up)) for server in pair]
     rounds = [

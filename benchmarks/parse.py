@@ -1,4 +1,4 @@
-"""Milliseconds a megabyte of each page module, on real captures where there are any."""
+"""Milliseconds a megabyte of each page module, on captures where there are any, else on fixtures."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def measure(captures: Path, runs: int) -> Iterator[tuple[str, float, float, int]]:
-    """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and how many pages."""
+    """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and its number of pages."""
     for spider in load_spiders():
         pages = pages_of(spider, captures)
         if pages:
@@ -27,7 +27,7 @@ def measure(captures: Path, runs: int) -> Iterator[tuple[str, float, float, int]
 
 
 def pages_of(spider: type[EngineSpider], captures: Path) -> list[Path]:
-    """The result pages of an engine: real ones from the folder of its name or a word of it, else composed ones."""
+    """The result pages of an engine: captures from the folder of its name or a part of it, else fixtures."""
     names = [spider.name.replace("_", "-"), *spider.name.split("_")]
     folder = next((captures / name for name in names if (captures / name).is_dir()), None)
     if folder is None:
@@ -37,14 +37,14 @@ def pages_of(spider: type[EngineSpider], captures: Path) -> list[Path]:
 
 
 def _time(spider: EngineSpider, path: Path, runs: int) -> float:
-    """The median of so many runs over one page, in milliseconds."""
+    """The median of `runs` over one page, in milliseconds."""
     page = import_module(f"webdata.pages.{spider.name}")
     body = path.read_bytes()
     _, query = query_of(spider, body, {})
     times = []
     for _ in range(runs):
         begun = perf_counter()
-        with suppress(FetchError):  # a page may say that a thing does not exist: it was read all the same
+        with suppress(FetchError):  # a NotFoundError is a parsed page too
             page.record(body, query)
         times.append((perf_counter() - begun) * 1000)
     return median(times)

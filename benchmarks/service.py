@@ -1,4 +1,4 @@
-"""`webdata serve` with the loopback engine, whose upstream is at BENCHMARK_UPSTREAM; its settings are WEBDATA_'s."""
+"""`webdata serve` with the loopback engine, whose upstream is BENCHMARK_UPSTREAM."""
 
 from webdata import settings
 from webdata.main import main

@@ -1,4 +1,4 @@
-"""Requests a second of uncached calls: the service, ScrapyRT and the floor, side by side on one page."""
+"""Requests a second of uncached calls: the service, ScrapyRT and the floor, alternately, on one page."""
 
 import asyncio
 import os
@@ -24,50 +24,50 @@ PLENTY = 1_000_000_000
 
 @dataclass(frozen=True)
 class Effort:
-    """How long is measured."""
+    """The extent of a measurement."""
 
     rounds: int
-    """Of loads, of which the median counts."""
+    """Number of loads, whose median is reported."""
     seconds: float
-    """How long one load lasts, about: the number of its requests is chosen by a first short one."""
+    """Approximate duration of a load; the rate of a first short load determines its number of requests."""
     warm_up: int
-    """Requests of that first load."""
+    """Requests of the first load."""
     calls: int
-    """Calls after which the memory is looked at."""
+    """Calls before the memory is measured."""
     queries: int
-    """Of a batch."""
+    """Queries of a batch."""
     runs: int
-    """Of a page module over each page."""
+    """Runs of a page module over each page."""
 
     def requests(self, load: Load) -> int:
-        """How many requests a load of this rate is to send."""
+        """The number of requests for a load of this rate."""
         return max(self.warm_up, int(self.seconds * load.rps))
 
 
 FULL = Effort(rounds=3, seconds=4.0, warm_up=60, calls=2000, queries=600, runs=7)
 QUICK = Effort(rounds=1, seconds=0.0, warm_up=16, calls=16, queries=16, runs=1)
-"""Shows that everything runs; its figures mean nothing."""
+"""A check that all parts run, without meaningful figures."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """Something that answers calls, and its process."""
+    """A server that answers calls, and its process."""
 
     target: Target
     process: "subprocess.Popen[str]"
 
     def load(self, connections: int, requests: int) -> Load:
-        """Load it."""
+        """Send requests over several connections."""
         return run(self.target, requests, connections)
 
     def rss_mb(self) -> float:
-        """Resident memory of its process."""
+        """Resident memory of its process, in MB."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 def measure(page: bytes, effort: Effort) -> tuple[dict[str, dict[int, Load]], float]:
-    """Load the service, the peer and the floor in turn, at 1 and at 16 connections.
+    """Load the service, the peer and the floor alternately, over 1 and over 16 connections.
 
     Returns the median of the rounds by name and number of connections, and the service's resident memory in MB at
     the end.
@@ -92,7 +92,7 @@ def _median(loads: list[Load]) -> Load:
 
 @contextmanager
 def servers(page: bytes) -> Iterator[dict[str, Server]]:
-    """An upstream with this page, and the three that fetch it, by plain HTTP."""
+    """An upstream with this page, and the three servers that fetch it, over plain HTTP."""
     with upstream(page) as (url, folder), ExitStack() as stack:
         yield {
             "webdata": stack.enter_context(service(url, folder)),
@@ -103,7 +103,7 @@ def servers(page: bytes) -> Iterator[dict[str, Server]]:
 
 @contextmanager
 def upstream(page: bytes) -> Iterator[tuple[str, Path]]:
-    """The URL of an upstream with this page, and a folder for those who fetch it."""
+    """The URL of an upstream with this page, and a folder for the servers that fetch it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "page.html").write_bytes(page)
@@ -115,7 +115,7 @@ def upstream(page: bytes) -> Iterator[tuple[str, Path]]:
 def service(
     url: str, folder: Path, *, module: str = "service", tls: bool = False, workers: int = 1
 ) -> Iterator[Server]:
-    """The service, or another module that is started like it, over an upstream."""
+    """The service, or another module with the same settings, over an upstream."""
     database = f"sqlite:///{folder}/{module}{workers}.sqlite3"
     with SqlStores(database) as stores:
         secret = asyncio.run(_rich_key(stores))
@@ -135,7 +135,7 @@ def service(
 
 
 async def _rich_key(stores: SqlStores) -> str:
-    """A live key that pays for each call, and whose limits and credits no load comes to the end of."""
+    """A live key that pays for each call, with limits and credits that no load exhausts."""
     key, secret = new_key("benchmark", test=False)
     await stores.keys.add(key)
     await stores.accounts.put_plan(replace(DEFAULT_PLAN, requests=PLENTY, in_flight=PLENTY))
@@ -160,7 +160,7 @@ def _scrapyrt(upstream: str) -> Iterator[Server]:
 
 @contextmanager
 def _program(module: str, *arguments: str) -> Iterator["tuple[int, subprocess.Popen[str]]"]:
-    """A module that prints its port first."""
+    """Run a module that prints its port first."""
     with _process([sys.executable, "-m", module, *arguments], {}) as process:
         assert process.stdout
         yield int(process.stdout.readline()), process
@@ -198,7 +198,7 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int) -> None:
-    """Return when something answers there; raises TimeoutError after half a minute."""
+    """Return when a server listens on the port; raises TimeoutError after 30 seconds."""
     until = monotonic() + 30
     while monotonic() < until:
         try:

@@ -1,4 +1,4 @@
-"""An upstream on loopback that gives one page to every request, over kept-alive connections: `upstream FILE`."""
+"""An upstream on loopback that answers every request with one page, over persistent connections: `upstream FILE`."""
 
 import asyncio
 import sys
@@ -13,12 +13,12 @@ class Page(asyncio.Protocol):
         self.received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
+        """Store the transport."""
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer as many requests as are whole."""
+        """Answer all complete requests."""
         *heads, self.received = (self.received + data).split(b"\r\n\r\n")
         for _ in heads:
             self.transport.write(self.response)

@@ -1,4 +1,4 @@
-"""What tests of several parts share."""
+"""Fixtures of several packages: servers, and real saved pages."""
 
 import inspect
 import os
@@ -23,7 +23,7 @@ CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 
 def pytest_configure() -> None:
-    """Tests leave no pages behind, don't pause, and use no other transport than plain HTTP; those that do say so."""
+    """By default tests store no samples, do not pause, and use no transport but plain HTTP."""
     os.environ["WEBDATA_SAMPLES"] = ""
     os.environ["WEBDATA_BACKOFF"] = "0"
     os.environ["WEBDATA_TRANSPORTS"] = "http"
@@ -31,7 +31,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items) -> None:
-    """Tests marked `task` run as asyncio tasks, in which asyncio's own things can be awaited."""
+    """Tests marked `task` run as asyncio tasks, in which asyncio's awaitables can be awaited."""
     for item in items:
         if item.get_closest_marker("task") and inspect.iscoroutinefunction(item.obj):
             item.obj = as_task(item.obj)
@@ -54,7 +54,7 @@ def captures():
 
 
 class RedisProcess:
-    """Debian's Redis on a port and in a folder of its own; it can be killed and started again, and forgets then."""
+    """Debian's Redis on its own port and in its own folder; it can be killed and started again, without its data."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -63,8 +63,8 @@ class RedisProcess:
 
     def start(self) -> None:
         options = {"port": self.port, "bind": "127.0.0.1", "dir": self.folder, "save": "", "logfile": "redis.log"}
-        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        self.process = subprocess.Popen(["redis-server", *words])
+        arguments = [argument for name, value in options.items() for argument in (f"--{name}", str(value))]
+        self.process = subprocess.Popen(["redis-server", *arguments])
         wait_for(self.port)
 
     def kill(self) -> None:
@@ -89,7 +89,7 @@ def redis_process(tmp_path_factory):
 
 @pytest.fixture
 def shared_redis(redis_process, monkeypatch):
-    """A clean Redis for tests that don't harm it; on a machine that is busy with others it is not given up at once."""
+    """A clean Redis for tests that do not stop it, with a longer time-out for busy machines."""
     monkeypatch.setattr("webdata.stores.redis_server.ANSWER_SECONDS", 5)
     with Redis.from_url(redis_process.url) as client:
         client.flushall()
@@ -106,14 +106,14 @@ def own_redis(tmp_path):
 
 @pytest.fixture(scope="module")
 def module_redis(tmp_path_factory):
-    """A Redis for the tests of one module, which may harm it and leave it well."""
+    """A Redis for the tests of one module, which may stop it and start it again."""
     server = started_redis(tmp_path_factory.mktemp("redis"))
     yield server
     server.kill()
 
 
 class PostgresqlProcess:
-    """PostgreSQL on a port, with its data in a folder of its own; it can be stopped, frozen and started again."""
+    """PostgreSQL on its own port, with its data in its own folder; it can be stopped, frozen and started again."""
 
     def __init__(self, folder: Path, owner: str | None) -> None:
         self.port = free_port()
@@ -130,7 +130,7 @@ class PostgresqlProcess:
         wait_for(self.port)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """SIGINT ends all connections, SIGQUIT is as good as a crash."""
+        """Stop the server: SIGINT closes all connections, SIGQUIT is like a crash."""
         self.process.send_signal(how)
         self.process.wait(30)
 
@@ -154,14 +154,14 @@ def started_postgresql():
 
 @pytest.fixture(scope="session")
 def postgresql_server():
-    """The URL of a PostgreSQL server of our own, without the name of a database."""
+    """The URL of a PostgreSQL server, without the name of a database."""
     with started_postgresql() as server:
         yield server.url
 
 
 @pytest.fixture(scope="module")
 def module_postgresql():
-    """A PostgreSQL server for the tests of one module, which may harm it and leave it well."""
+    """A PostgreSQL server for the tests of one module, which may stop it and start it again."""
     with started_postgresql() as server:
         yield server
 
@@ -173,7 +173,7 @@ def postgresql_admin(postgresql_server):
     from webdata.stores.database import open_database
 
     def run(statement):
-        for _ in range(50):  # the port listens a moment before the server takes connections
+        for _ in range(50):  # the port listens before the server accepts connections
             with suppress(psycopg.OperationalError), psycopg.connect(f"{postgresql_server}postgres") as connection:
                 connection.autocommit = True
                 return connection.execute(statement)
@@ -190,7 +190,7 @@ NUMBERS = count(1)
 
 @pytest.fixture
 def postgresql(postgresql_server, postgresql_admin):
-    """The URL of a PostgreSQL database of the shape of today."""
+    """The URL of a PostgreSQL database with the current schema."""
     name = f"test{next(NUMBERS)}"
     postgresql_admin(f"CREATE DATABASE {name} TEMPLATE migrated")
     yield f"{postgresql_server}{name}"
@@ -199,7 +199,7 @@ def postgresql(postgresql_server, postgresql_admin):
 
 @contextmanager
 def server_folder():
-    """A folder for a server's data, and who it belongs to: servers do not run as root."""
+    """A folder for a server's data, and the user that owns it: servers do not run as root."""
     folder = Path(tempfile.mkdtemp(prefix="webdata-server-"))
     owner = "nobody" if os.getuid() == 0 else None
     if owner:
@@ -225,7 +225,7 @@ def free_port():
 
 
 def wait_for(port):
-    """Wait until something listens on a port of this machine."""
+    """Wait until a server listens on a local port."""
     end = monotonic() + 20
     while monotonic() < end:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):

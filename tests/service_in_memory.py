@@ -1,6 +1,6 @@
-"""The service in memory: real routes, real parsing of HTTP, and calls that are answered without a crawl.
+"""Fixtures of the service in memory: real routes, real parsing of HTTP, and calls that are answered without a crawl.
 
-Agents are imported late: they take whatever reactor is there, and this file is read before one is.
+Agents are imported late, since they use the installed reactor, and this file is imported before one is.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ PROBLEM = Draft202012Validator(
 
 
 class ScriptedCalls:
-    """Answers every call with `end`, or raises it; waits for `gate` before, if there is one."""
+    """Answers every call with `end`, or raises it, after waiting for `gate`, if there is one."""
 
     def __init__(self) -> None:
         self.end: Answer | Exception = ANSWER
@@ -110,8 +110,8 @@ class ScriptedCalls:
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What a caller heard. Header names are in lower case."""
+class HttpResponse:
+    """A response as a caller receives it. Header names are in lower case."""
 
     status: int
     phrase: str
@@ -125,7 +125,7 @@ class Heard:
 
     @property
     def problem(self) -> Any:
-        """The error body, after a look at its shape."""
+        """The error body, after its validation."""
         PROBLEM.validate(self.json)
         assert self.json["error"]["request_id"] == self.headers["x-request-id"] == self.json["instance"]
         assert self.json["status"] == self.status
@@ -140,7 +140,7 @@ def calls() -> ScriptedCalls:
 
 @pytest.fixture
 def database() -> MemoryDatabase:
-    """With a plan that no test comes to the end of."""
+    """A database with a plan whose limits no test reaches."""
     return MemoryDatabase(plans={DEFAULT_PLAN.name: replace(DEFAULT_PLAN, requests=1_000_000, in_flight=10_000)})
 
 
@@ -170,13 +170,12 @@ async def live_secret(keys) -> str:
 
 @pytest.fixture
 def cache_bytes() -> int:
-    """No room, so that each call is seen."""
+    """No room in the cache, so that each call is run."""
     return 0
 
 
 @pytest.fixture
 def admission(calls, keys, ledger, cache_bytes) -> Admission:
-    """As the service has it."""
     from webdata.access.admission import Admission
 
     cache = Cache(MemoryCache(cache_bytes), 3600)
@@ -199,41 +198,43 @@ def api(make_api) -> Api:
 
 
 @pytest.fixture
-def make_ask(test_secret) -> Callable[[Api], Callable[..., Deferred[Heard]]]:
-    """Makes a function that asks an API in memory, with a target that reaches it exactly as it is given."""
+def make_send(test_secret) -> Callable[[Api], Callable[..., Deferred[HttpResponse]]]:
+    """Makes a function that sends requests to an API in memory, with their targets unchanged."""
     from treq.testing import RequestTraversalAgent
 
-    def make(api: Api) -> Callable[..., Deferred[Heard]]:
+    def make(api: Api) -> Callable[..., Deferred[HttpResponse]]:
         agent = RequestTraversalAgent(api.resource())
 
-        def ask(
+        def send(
             target: str, method: str = "GET", headers: dict[str, str] | None = None, body: bytes | None = None
-        ) -> Deferred[Heard]:
+        ) -> Deferred[HttpResponse]:
             sent = {"X-Api-Key": test_secret} if headers is None else headers
             lines = Headers({name: [sent[name]] for name in sent})
-            return deferred_from_coro(_ask(agent, method, target, lines, body))
+            return deferred_from_coro(_exchange(agent, method, target, lines, body))
 
-        return ask
+        return send
 
     return make
 
 
 @pytest.fixture
-def ask(make_ask, api) -> Callable[..., Deferred[Heard]]:
-    return make_ask(api)
+def send(make_send, api) -> Callable[..., Deferred[HttpResponse]]:
+    return make_send(api)
 
 
-async def _ask(agent: RequestTraversalAgent, method: str, target: str, headers: Headers, body: bytes | None) -> Heard:
+async def _exchange(
+    agent: RequestTraversalAgent, method: str, target: str, headers: Headers, body: bytes | None
+) -> HttpResponse:
     import treq
     from twisted.web.client import FileBodyProducer
 
-    # StubTreq would normalise the URL, so this is what it is made of.
+    # StubTreq would normalise the URL, so its parts are used instead.
     producer = None if body is None else FileBodyProducer(BytesIO(body))
     pending = agent.request(method.encode(), b"http://service.test" + target.encode(), headers, producer)
     response = await _flushed(agent, pending)
     body = await _flushed(agent, treq.content(response))
     seen = {name.decode().lower(): b", ".join(values).decode() for name, values in response.headers.getAllRawHeaders()}
-    return Heard(response.code, response.phrase.decode(), seen, response.length, body)
+    return HttpResponse(response.code, response.phrase.decode(), seen, response.length, body)
 
 
 async def _flushed(agent: RequestTraversalAgent, pending: Deferred[Any]) -> Any:
@@ -247,9 +248,9 @@ async def _flushed(agent: RequestTraversalAgent, pending: Deferred[Any]) -> Any:
 
 @pytest.fixture
 def raw(api) -> Callable[[bytes], Awaitable[bytes]]:
-    """Sends bytes to the site as one connection would, and gives what it wrote back."""
+    """Sends bytes to the site over one connection, and returns the bytes that it sends."""
 
-    async def talk(data: bytes) -> bytes:
+    async def exchange(data: bytes) -> bytes:
         channel, transport = api.site().buildProtocol(None), StringTransport()
         channel.makeConnection(transport)
         channel.dataReceived(data)
@@ -259,4 +260,4 @@ def raw(api) -> Callable[[bytes], Awaitable[bytes]]:
         channel.connectionLost()
         return transport.value()
 
-    return talk
+    return exchange

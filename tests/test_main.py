@@ -1,4 +1,4 @@
-"""The command line, as a user types it."""
+"""The command line."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ from webdata.main import main
 def run(tmp_path):
     def run_in(*arguments):
         environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3"}
-        with ThreadPoolExecutor() as thread:  # which has no event loop running, as on the command line
+        with ThreadPoolExecutor() as thread:  # without a running event loop, as on the command line
             return thread.submit(CliRunner().invoke, main, arguments, env=environ).result()
 
     return run_in
@@ -27,8 +27,8 @@ def page(tmp_path):
     return str(path)
 
 
-def test_parse_prints_one_line_of_json_a_file(run, page):
-    """Every file gives one line with its name, outcome, kind, reason and record."""
+def test_parse_prints_a_line_of_json_for_each_file(run, page):
+    """The output has one line a file with its name, outcome, kind, reason and record."""
     result = run("parse", "google_web", page, page)
     lines = [json.loads(line) for line in result.output.splitlines()]
     assert result.exit_code == 0
@@ -50,21 +50,21 @@ def test_parse_prints_one_line_of_json_a_file(run, page):
         (["search"], "No such command 'search'"),
     ],
 )
-def test_bad_usage_is_status_2_and_says_what_would_be_right(run, page, arguments, message):
-    """A user's mistake ends with status 2 and a message, never with a traceback."""
+def test_bad_usage_is_status_2_with_the_valid_usage(run, page, arguments, message):
+    """A user's mistake is status 2 and a message, without a traceback."""
     result = run(*(argument.format(page=page) for argument in arguments))
     assert result.exit_code == 2
     assert message in result.output
     assert "Traceback" not in result.output
 
 
-def test_the_help_tells_where_the_service_listens(run):
-    """The port that `serve --help` names is the one of HTTPS, which is taken without a setting."""
+def test_the_help_has_the_default_port(run):
+    """`serve --help` names the default port of HTTPS."""
     assert f"WEBDATA_PORT or {Config().port}" in " ".join(run("serve", "--help").output.split())
 
 
 def test_a_wrong_setting_is_bad_usage(run):
-    """A variable that cannot be used is named before anything starts."""
+    """An invalid variable is named before the command runs."""
     result = CliRunner().invoke(main, ["keys", "list"], env={"WEBDATA_PORT": "http"})
     assert result.exit_code == 2
     assert "WEBDATA_PORT cannot be 'http'" in result.output

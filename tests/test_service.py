@@ -1,4 +1,4 @@
-"""What the service does by itself while it runs."""
+"""The service's periodic tasks, and its start."""
 
 import asyncio
 from datetime import timedelta
@@ -18,34 +18,34 @@ def stores(tmp_path):
 
 @pytest.mark.task
 @pytest.mark.parametrize("trouble", [DatabaseAwayError("it is away"), RuntimeError("the disk image is malformed")])
-async def test_what_was_left_is_given_back_without_a_start(stores, monkeypatch, trouble):
-    """Credits of calls older than any can be are given back while the service runs, whatever hindered it before."""
+async def test_abandoned_credits_are_released_periodically(stores, monkeypatch, trouble):
+    """Credits of calls beyond any deadline are released while the service runs, also after errors."""
     from webdata import service
 
     monkeypatch.setattr(service, "SETTLED_EVERY", 0.01)
     monkeypatch.setattr(service, "LONGEST_CALL", timedelta(0))
-    settle, asked, given_back = stores.ledger.settle, 0, asyncio.Event()
+    settle, attempts, released = stores.ledger.settle, 0, asyncio.Event()
 
     async def sometimes_away(dead, before):
-        nonlocal asked
-        asked += 1
-        if asked == 1:
+        nonlocal attempts
+        attempts += 1
+        if attempts == 1:
             raise trouble
         if await settle(dead, before):
-            given_back.set()
+            released.set()
         return 0
 
     monkeypatch.setattr(stores.ledger, "settle", sometimes_away)
     await stores.ledger.reserve(DEFAULT_ACCOUNT, "req_1", "web_search", "key_1")
     settling = asyncio.ensure_future(service._settle_now_and_then(stores.ledger))
     async with asyncio.timeout(10):
-        await given_back.wait()
+        await released.wait()
     settling.cancel()
     assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
 
 
-async def test_a_database_that_does_not_answer_at_the_start(stores, monkeypatch):
-    """The start tells it in words, as all that keeps a service from starting."""
+async def test_a_start_without_the_database_fails(stores, monkeypatch):
+    """A database that does not answer is a ConfigError at the start."""
     from webdata import service
 
     async def away(*_):

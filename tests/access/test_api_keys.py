@@ -1,4 +1,4 @@
-"""Keys, and who may call."""
+"""API keys and their authentication."""
 
 import asyncio
 import re
@@ -50,22 +50,22 @@ async def refusal(access, headers, endpoint=None) -> str:
 
 
 @pytest.mark.parametrize(("test", "prefix"), [(True, "wd_test_"), (False, "wd_live_")])
-def test_new_secret(test, prefix):
-    """A secret says its kind, is 49 base62 digits long, and no two are alike."""
+def test_a_secret_has_a_kind_and_is_unique(test, prefix):
+    """A secret has the prefix of its kind and 49 base62 digits, and no two are the same."""
     secrets = {new_secret(test=test) for _ in range(50)}
 
     assert len(secrets) == 50
     assert all(re.fullmatch(prefix + "[0-9A-Za-z]{49}", secret) for secret in secrets)
 
 
-def test_padding(monkeypatch):
-    """A small number is padded, so that every secret has the same length."""
+def test_a_small_number_is_padded(monkeypatch):
+    """A small number is padded to the length of all others."""
     monkeypatch.setattr("secrets.token_bytes", lambda count: b"\0" * (count - 1) + b"\x3e")
 
     assert new_secret(test=True).startswith("wd_test_" + "0" * 41 + "10")
 
 
-def test_largest_number(monkeypatch):
+def test_the_largest_number_fits_into_43_digits(monkeypatch):
     """The largest 32 bytes fit into 43 digits."""
     monkeypatch.setattr("secrets.token_bytes", lambda count: b"\xff" * count)
     secret = new_secret(test=False)
@@ -74,13 +74,13 @@ def test_largest_number(monkeypatch):
     assert len(secret) == 57
 
 
-def test_known_checksum():
-    """The checksum is the CRC-32 of what stands before it, so keys stay valid from release to release."""
+def test_the_checksum_does_not_change_between_releases():
+    """The checksum is the CRC-32 of the text before it, so that keys stay valid from release to release."""
     check_shape("wd_test_" + "0" * 43 + "06Dbrk")
 
 
-def test_new_key():
-    """A new key knows its kind and the digest of its secret, but not the secret."""
+def test_a_new_key_does_not_hold_its_secret():
+    """A new key has its kind and the digest of its secret, but not the secret."""
     key, secret = new_key("for tests", test=True)
 
     assert (key.name, key.test, key.digest) == ("for tests", True, digest(secret))
@@ -91,7 +91,7 @@ def test_new_key():
 
 
 @task
-async def test_first_keys():
+async def test_a_store_without_keys_gets_two():
     """A store without keys gets a test key and a live key; one that has keys gets none."""
     database = MemoryDatabase()
     keys, ledger = MemoryKeys(database), MemoryLedger(database, "tests")
@@ -104,8 +104,8 @@ async def test_first_keys():
 
 @task
 @pytest.mark.parametrize("test", [True, False])
-async def test_authenticate(access, keys, test):
-    """A secret opens as the key that it was made with, for its account."""
+async def test_a_secret_authenticates_its_caller(access, keys, test):
+    """A secret authenticates as its key, with its account."""
     key, secret = new_key("mine", test=test)
     await keys.add(key)
     caller = await access.authenticate({"X-Api-Key": secret}.get, "web_search")
@@ -113,7 +113,7 @@ async def test_authenticate(access, keys, test):
 
 
 @task
-async def test_first_header_wins(access, keys):
+async def test_the_first_of_several_key_headers_counts(access, keys):
     """Of several headers the first in the order X-Api-Key, api-key, x-apikey, apikey decides, right or wrong."""
     names = ["X-Api-Key", "api-key", "x-apikey", "apikey"]
     made = [new_key(name, test=True) for name in names]
@@ -127,8 +127,8 @@ async def test_first_header_wins(access, keys):
 
 
 @task
-async def test_missing(access, keys):
-    """Without a key the message says where one goes and where one comes from."""
+async def test_a_missing_key_is_refused(access, keys):
+    """Without a key the message names the header and the command that creates a key."""
     assert await refusal(access, {}) == (
         "The API key is missing. Send a key in the X-Api-Key header; "
         "whoever runs this service makes one with `webdata keys create`."
@@ -141,15 +141,15 @@ async def test_missing(access, keys):
     "secret",
     ["", " ", "wd_live_", "wd_prod_" + "0" * 49, "wd_test_" + "0" * 48, "wd_test_" + "0" * 50, "ключ", "\ud800"],
 )
-async def test_malformed(access, keys, secret):
-    """What cannot be a key is told from an unknown one without a look-up."""
+async def test_a_malformed_key_is_refused(access, keys, secret):
+    """A malformed key is refused without a look-up."""
     assert (await refusal(access, {"X-Api-Key": secret})).startswith("The API key is malformed")
     assert keys.finds == 0
 
 
 @task
-async def test_mistyped(access, keys):
-    """One wrong character anywhere, or two that changed places, are told without a look-up and not repeated."""
+async def test_a_mistyped_key_is_refused(access, keys):
+    """One wrong character, or two swapped ones, are detected without a look-up; the key is not repeated."""
     key, secret = new_key("mine", test=True)
     await keys.add(key)
     places = range(len("wd_test_"), len(secret))
@@ -164,8 +164,8 @@ async def test_mistyped(access, keys):
 
 
 @task
-async def test_unknown(access):
-    """A well-formed key that nobody keeps does not open, and is not repeated."""
+async def test_an_unknown_key_is_refused(access):
+    """A well-formed key that is not stored is refused, and is not repeated."""
     secret = new_secret(test=True)
     message = await refusal(access, {"X-Api-Key": secret})
 
@@ -174,8 +174,8 @@ async def test_unknown(access):
 
 
 @task
-async def test_revoked(access, keys):
-    """A revoked key does not open from the next call on, and the message says since when."""
+async def test_a_revoked_key_is_refused(access, keys):
+    """A revoked key is refused from the next call on, with the time of its revocation."""
     key, secret = new_key("mine", test=True)
     await keys.add(key)
     await access.authenticate({"apikey": secret}.get)
@@ -187,8 +187,8 @@ async def test_revoked(access, keys):
 
 
 @task
-async def test_expired(keys):
-    """A key opens until it expires, and not from that moment on."""
+async def test_an_expired_key_is_refused(keys):
+    """A key is valid until it expires, and refused from that moment on."""
     key, secret = new_key("mine", test=True, expires=NOON)
     await keys.add(key)
     early = ApiKeys(keys, lambda: NOON - timedelta(microseconds=1))
@@ -199,8 +199,8 @@ async def test_expired(keys):
 
 
 @task
-async def test_rotated(keys):
-    """After a rotation both keys open until the overlap ends; then the old one says that another one is there."""
+async def test_a_rotated_key_is_valid_until_the_overlap_ends(keys):
+    """After a rotation both keys are valid until the overlap ends; then the old one's message names its replacement."""
     old, old_secret = new_key("mine", test=False, scopes=["web_search"])
     new, new_secret = successor(old)
     await keys.add(old)
@@ -216,8 +216,8 @@ async def test_rotated(keys):
 
 
 @task
-async def test_scopes(access, keys):
-    """A key with scopes opens its endpoints alone; what belongs to no endpoint it opens as well."""
+async def test_a_key_with_scopes_is_valid_for_its_endpoints_only(access, keys):
+    """A key with scopes is valid for its endpoints, and for paths of no endpoint, only."""
     key, secret = new_key("mine", test=True, scopes=["web_search", "news_search"])
     await keys.add(key)
     headers = {"apikey": secret}
@@ -230,8 +230,8 @@ async def test_scopes(access, keys):
 
 
 @task
-async def test_last_use(keys, monkeypatch):
-    """Uses are told to the store a moment later, all of them at once, and the last ones at the end."""
+async def test_last_uses_are_stored_together(keys, monkeypatch):
+    """Uses are stored a moment later, all of them at once, and the last ones at the end."""
     monkeypatch.setattr("webdata.access.api_keys.USES_STORED_EVERY", 0.02)
     moments = [NOON, NOON + timedelta(seconds=1), NOON + timedelta(seconds=2)]
     access = ApiKeys(keys, iter(moments).__next__)
@@ -248,8 +248,8 @@ async def test_last_use(keys, monkeypatch):
 
 
 @task
-async def test_refused_keys_are_not_used(access, keys):
-    """A key that did not open was not used."""
+async def test_the_use_of_a_refused_key_is_not_stored(access, keys):
+    """The last use of a refused key is not stored."""
     key, secret = new_key("mine", test=True, expires=NOON)
     await keys.add(replace(key, expires=datetime(2020, 1, 1, tzinfo=UTC)))
     await refusal(access, {"apikey": secret})
@@ -258,8 +258,8 @@ async def test_refused_keys_are_not_used(access, keys):
 
 
 @task
-async def test_a_store_that_fails_costs_no_call(keys, caplog, monkeypatch):
-    """That a use could not be kept stands in the log, and nobody else notices."""
+async def test_a_store_that_fails_refuses_no_call(keys, caplog, monkeypatch):
+    """A use that could not be stored is logged, and the call succeeds."""
 
     async def broken(used):
         raise OSError("the disk is full")
@@ -274,8 +274,8 @@ async def test_a_store_that_fails_costs_no_call(keys, caplog, monkeypatch):
     assert secret not in caplog.text
 
 
-def test_a_successor_may_do_the_same():
-    """The key that follows has the same name, account, kind and scopes, and lives as long as the first one did."""
+def test_a_successor_has_the_same_permissions():
+    """A successor has the same name, account, kind, scopes and lifetime."""
     key, _ = new_key("mine", test=False, account_id="acc_1", scopes=["web_search"])
     key = replace(key, created=NOON, expires=NOON + timedelta(days=30))
     new, secret = successor(key)
@@ -286,8 +286,8 @@ def test_a_successor_may_do_the_same():
 
 
 @pytest.mark.parametrize("name", ["", "crawler", "Ünïted coffee 東京 ☕", "x" * 200])
-def test_names(name):
-    """A name is anything that can be read, and has no blanks around it."""
+def test_a_printable_name_is_accepted(name):
+    """A name is any printable text, without blanks around it."""
     assert check_name(f" {name}  ") == name
 
 
@@ -300,7 +300,7 @@ def test_names(name):
         ("x" * 201, "at most 200"),
     ],
 )
-def test_bad_names(name, reason):
-    """A name that would do something to a terminal, or is too long, is refused with what would be right."""
+def test_a_name_with_control_characters_is_refused(name, reason):
+    """A name with control characters, or one that is too long, is refused with the rule that it breaks."""
     with pytest.raises(ValueError, match=reason):
         check_name(name)

@@ -1,4 +1,4 @@
-"""Cached answers, and one fetch for all who request the same at once."""
+"""Cached answers, and one fetch for identical calls at the same time."""
 
 import asyncio
 import math
@@ -33,7 +33,7 @@ def call(q="coffee", resource=WEB_SEARCH, sandbox=True, **fields):
 
 
 class Upstream:
-    """Answers after a moment, each time with another record, and counts its calls."""
+    """Answers after some time, each time with another record, and counts its calls."""
 
     def __init__(self, outcome=Outcome.OK, error=None, seconds=0.02):
         self.calls, self.outcome, self.error, self.seconds, self.called = [], outcome, error, seconds, asyncio.Event()
@@ -77,7 +77,7 @@ async def cache(request, clock):
 
 
 async def answered(cache, call, fetch, control):
-    """An answer, as `Admission` gets it, but without a payment."""
+    """An answer by the steps of `Admission`, but without a payment."""
     try:
         async with cache.flight(call, control) as flight:
             if flight.hit:
@@ -93,7 +93,7 @@ async def answered(cache, call, fetch, control):
 
 
 def states(answers):
-    """The state of each answer, and the number of the fetch it came from."""
+    """The state of each answer, and the number of its fetch."""
     return [
         (answer.state, orjson.loads(answer.entry.body)["results"][0])
         if isinstance(answer, Hit)
@@ -103,8 +103,8 @@ def states(answers):
 
 
 @pytest.mark.task
-async def test_the_second_is_a_hit(cache, clock):
-    """An identical call is answered with what was fetched for the first, and with everything there is to tell of it."""
+async def test_the_second_identical_call_is_a_hit(cache, clock):
+    """An identical call is answered with the record of the first one, and with its metadata."""
     upstream = Upstream()
     first = await answered(cache, call(), upstream, PLAIN)
     clock.now += 12.5
@@ -119,7 +119,7 @@ async def test_the_second_is_a_hit(cache, clock):
 
 @pytest.mark.task
 async def test_a_hit_ends_with_its_lifetime(cache, clock):
-    """An answer is a hit for the lifetime of its resource, and not a moment longer."""
+    """An answer is a hit for exactly the lifetime of its resource."""
     upstream = Upstream()
     await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH - 0.01
@@ -130,8 +130,8 @@ async def test_a_hit_ends_with_its_lifetime(cache, clock):
 
 @pytest.mark.task
 @pytest.mark.parametrize(("outcome", "fetches"), [(Outcome.EMPTY, 1), (Outcome.DEGRADED, 2)])
-async def test_only_good_answers_are_kept(cache, outcome, fetches):
-    """That nothing was found is kept; results that do not answer the query are not."""
+async def test_degraded_answers_are_not_cached(cache, outcome, fetches):
+    """Empty answers are cached; degraded ones are not."""
     upstream = Upstream(outcome)
     for _ in range(2):
         await answered(cache, call(), upstream, PLAIN)
@@ -139,8 +139,8 @@ async def test_only_good_answers_are_kept(cache, outcome, fetches):
 
 
 @pytest.mark.task
-async def test_no_cache(cache):
-    """With no-cache the answer is fetched, alone, although one is kept; and then it is the one that is kept."""
+async def test_no_cache_fetches_and_replaces_the_entry(cache):
+    """With no-cache each call fetches, although an answer is cached; the new answer replaces it."""
     upstream = Upstream()
     await answered(cache, call(), upstream, PLAIN)
     both = await asyncio.gather(*(answered(cache, call(), upstream, NO_CACHE) for _ in range(2)))
@@ -149,8 +149,8 @@ async def test_no_cache(cache):
 
 
 @pytest.mark.task
-async def test_a_hundred_at_once(cache):
-    """A hundred identical calls at once are one fetch: the others are hits. Another call has its own."""
+async def test_identical_calls_at_once_are_one_fetch(cache):
+    """A hundred identical calls at once are one fetch and hits. A different call has its own fetch."""
     upstream, other = Upstream(), Upstream()
     calls = [answered(cache, call(), upstream, PLAIN) for _ in range(100)]
     answers = await asyncio.gather(*calls, answered(cache, call("tea"), other, PLAIN))
@@ -159,8 +159,8 @@ async def test_a_hundred_at_once(cache):
 
 
 @pytest.mark.task
-async def test_a_failure_is_shared(cache):
-    """When the one fetch fails all who wait fail alike, at once, and the next call fetches anew."""
+async def test_a_failure_is_raised_in_all_calls_that_wait(cache):
+    """When the fetch fails all calls that wait fail at once, and the next call fetches anew."""
     upstream = Upstream(error=BlockedError("captcha page", "captcha"))
     failures = await asyncio.gather(
         *(answered(cache, call(), upstream, PLAIN) for _ in range(100)), return_exceptions=True
@@ -172,8 +172,8 @@ async def test_a_failure_is_shared(cache):
 
 
 @pytest.mark.task
-async def test_who_cannot_pay_fails_alone(cache):
-    """When the one that was to fetch has no credit the next of those who wait fetches, for all that are left."""
+async def test_a_leader_without_credit_fails_alone(cache):
+    """When the leader has no credit, the next call that waits fetches for all others."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left")), Upstream()
     first = asyncio.create_task(answered(cache, call(), poor, PLAIN))
     await poor.called.wait()
@@ -185,8 +185,8 @@ async def test_who_cannot_pay_fails_alone(cache):
 
 
 @pytest.mark.task
-async def test_a_leader_that_is_cancelled(cache):
-    """When the call that fetches is cancelled, as at the end of the service, the next of those who wait fetches."""
+async def test_a_cancelled_leader_is_replaced(cache):
+    """When the leader is cancelled, as at the end of the service, the next call that waits fetches."""
     upstream = Upstream()
     first = asyncio.create_task(answered(cache, call(), upstream, PLAIN))
     await upstream.called.wait()
@@ -199,8 +199,8 @@ async def test_a_leader_that_is_cancelled(cache):
 
 
 @pytest.mark.task
-async def test_all_callers_are_gone(cache):
-    """A fetch that fails when nobody waits for it any more disturbs nobody."""
+async def test_a_failure_without_callers_has_no_effect(cache):
+    """A fetch that fails when no call waits for it any more has no effect on later calls."""
     upstream = Upstream(error=BlockedError("captcha page", "captcha"))
     only = asyncio.create_task(answered(cache, call(), upstream, PLAIN))
     await upstream.called.wait()
@@ -214,8 +214,8 @@ async def test_all_callers_are_gone(cache):
 @pytest.mark.parametrize(
     "error", [BlockedError("captcha page"), UpstreamTimeoutError("no answer"), OverloadedError("no room", 1)]
 )
-async def test_stale_if_error(cache, clock, error):
-    """An answer that is over stands in for one that cannot be won, where the caller allows it, and only there."""
+async def test_a_stale_answer_replaces_an_error(cache, clock, error):
+    """A stale answer replaces an error only where the caller allows it."""
     upstream = Upstream()
     await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH + 100
@@ -234,8 +234,8 @@ async def test_stale_if_error(cache, clock, error):
 
 @pytest.mark.task
 @pytest.mark.parametrize("error", [NotFoundError("404"), OutOfCreditsError("no credits left"), ZeroDivisionError()])
-async def test_what_is_never_stale(cache, clock, error):
-    """That a thing is gone, that nothing is left to pay with, and a fault of ours are told as they are."""
+async def test_some_errors_are_never_replaced_by_a_stale_answer(cache, clock, error):
+    """A missing thing, missing credits and internal errors are raised despite a stale answer."""
     upstream = Upstream()
     await answered(cache, call(), upstream, PLAIN)
     clock.now += FRESH
@@ -245,15 +245,15 @@ async def test_what_is_never_stale(cache, clock, error):
 
 
 @pytest.mark.task
-async def test_nothing_to_stand_in(cache):
-    """Where nothing was kept a caller who would take something stale is told the error."""
+async def test_without_a_stale_answer_the_error_is_raised(cache):
+    """Where no answer is cached, a caller that allows a stale one gets the error."""
     upstream = Upstream(error=BlockedError("captcha page"))
     with pytest.raises(BlockedError):
         await answered(cache, call(), upstream, STALE)
 
 
 @pytest.mark.task
-async def test_a_clock_that_went_back(cache, clock):
+async def test_an_age_is_never_negative(cache, clock):
     """An answer from a machine whose clock is ahead has no negative age."""
     await answered(cache, call(), Upstream(), PLAIN)
     clock.now -= 100
@@ -262,7 +262,7 @@ async def test_a_clock_that_went_back(cache, clock):
 
 @pytest_twisted.async_yield_fixture
 async def two(shared_redis):
-    """The caches of two processes that share a Redis."""
+    """Two caches that share a Redis, as those of two processes."""
     servers = [RedisServer(shared_redis.url) for _ in range(2)]
     yield [Cache(RedisCache(server), 3600) for server in servers]
     for server in servers:
@@ -270,14 +270,14 @@ async def two(shared_redis):
 
 
 def callers(caches, upstream, times=1, one=None):
-    """So many callers in each process, at once."""
+    """Tasks of `times` callers in each process."""
     return [
         asyncio.create_task(answered(cache, one or call(), upstream, PLAIN)) for cache in caches for _ in range(times)
     ]
 
 
 @pytest.mark.task
-async def test_two_processes_at_once(two):
+async def test_two_processes_share_one_fetch(two):
     """Identical calls at once in processes that share a store are one fetch, however long it takes."""
     upstream = Upstream(seconds=0.3)
     answers = await asyncio.gather(*callers(two, upstream, 25))
@@ -287,8 +287,8 @@ async def test_two_processes_at_once(two):
 
 @pytest.mark.task
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.DEGRADED])
-async def test_a_failure_is_another_processes_turn(two, outcome):
-    """When one process's fetch fails those who wait for it there fail, and those in the other fetch, once."""
+async def test_after_a_failure_another_process_fetches(two, outcome):
+    """When one process's fetch fails its calls that wait fail, and the other process fetches, once."""
     lost, won = Upstream(error=BlockedError("captcha page"), seconds=0.1), Upstream(outcome)
     first = callers(two[:1], lost, 3)
     await lost.called.wait()
@@ -300,16 +300,16 @@ async def test_a_failure_is_another_processes_turn(two, outcome):
 
 
 @pytest.mark.task
-async def test_what_is_not_kept_is_fetched_by_each(two):
-    """An answer that is not kept answers those who wait in its process; the other one fetches its own after it."""
+async def test_each_process_fetches_a_degraded_answer(two):
+    """A degraded answer serves the calls that wait in its process; the other process then fetches its own."""
     upstream = Upstream(Outcome.DEGRADED, seconds=0.1)
     answers = await asyncio.gather(*callers(two, upstream, 2))
     assert sorted(states(answers)) == [("HIT", 1), ("HIT", 2), ("MISS", 1), ("MISS", 2)]
 
 
 @pytest.mark.task
-async def test_another_process_without_credit(two):
-    """A caller without credits in one process leaves the fetch to one in the other."""
+async def test_another_process_fetches_for_a_leader_without_credit(two):
+    """When the leader in one process has no credit, a call in the other process fetches."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left"), seconds=0.1), Upstream()
     first = callers(two[:1], poor)
     await poor.called.wait()
@@ -319,8 +319,8 @@ async def test_another_process_without_credit(two):
 
 
 @pytest.mark.task
-async def test_a_fetch_that_takes_longer_than_its_lease(two, monkeypatch):
-    """A process that fetches for long says that it lives, so that no other one fetches beside it."""
+async def test_a_long_fetch_renews_its_lease(two, monkeypatch):
+    """A process renews its lease while it fetches, so that no other process does."""
     monkeypatch.setattr("webdata.access.cache.LEASE_SECONDS", 0.2)
     monkeypatch.setattr("webdata.access.cache.RENEWAL_SECONDS", 0.05)
     upstream = Upstream(seconds=0.6)
@@ -328,8 +328,8 @@ async def test_a_fetch_that_takes_longer_than_its_lease(two, monkeypatch):
 
 
 @pytest.mark.task
-async def test_a_process_that_died(two, shared_redis):
-    """What a dead process was to fetch is fetched by another one once its lease is over, in the time that is left."""
+async def test_the_fetch_of_a_dead_process_is_taken_over(two, shared_redis):
+    """Once the lease of a dead process ends another one fetches, in the time that is left."""
     with Redis.from_url(shared_redis.url) as client:
         client.set(owned(cache_key(call())), "dead", px=200)
     upstream = Upstream()
@@ -338,8 +338,8 @@ async def test_a_process_that_died(two, shared_redis):
 
 
 @pytest.mark.task
-async def test_no_longer_than_the_deadline(two, shared_redis):
-    """Who has waited for another process until the deadline of its call is told so then, and fetches no more."""
+async def test_waiting_for_another_process_ends_at_the_deadline(two, shared_redis):
+    """A call that has waited for another process until its deadline fails then, and does not fetch."""
     with Redis.from_url(shared_redis.url) as client:
         client.set(owned(cache_key(call())), "slow", px=60_000)
     upstream, begun = Upstream(), monotonic()
@@ -351,8 +351,8 @@ async def test_no_longer_than_the_deadline(two, shared_redis):
 
 
 @pytest.mark.task
-async def test_no_cache_waits_for_nobody(two):
-    """With no-cache a call is fetched although another process fetches the same, and keeps nobody else from it."""
+async def test_no_cache_does_not_wait_for_another_process(two):
+    """With no-cache a call fetches although another process fetches the same, and its answer is cached for others."""
     slow, quick = Upstream(seconds=0.3), Upstream()
     first = callers(two[:1], slow)
     await slow.called.wait()
@@ -363,8 +363,8 @@ async def test_no_cache_waits_for_nobody(two):
 
 
 @pytest.mark.task
-async def test_a_store_that_is_lost_while_others_wait(own_redis):
-    """When Redis is lost while one process waits for another's fetch it fetches for itself, at once."""
+async def test_processes_fetch_by_themselves_when_the_store_is_lost(own_redis):
+    """When Redis is lost, a process that waits for another's fetch fetches by itself, at once."""
     servers = [RedisServer(own_redis.url) for _ in range(2)]
     caches = [Cache(RedisCache(server), 3600) for server in servers]
     slow, own = Upstream(seconds=2), Upstream()
@@ -383,8 +383,8 @@ async def test_a_store_that_is_lost_while_others_wait(own_redis):
 
 
 @pytest.mark.task
-async def test_a_store_that_fails_in_the_middle(own_redis):
-    """Without its Redis every call is fetched, those at once still together; none fails."""
+async def test_no_call_fails_without_a_store(own_redis):
+    """Without its Redis every call is fetched, identical ones at once still together; none fails."""
     server = RedisServer(own_redis.url)
     cache, upstream = Cache(RedisCache(server), 3600), Upstream()
     await answered(cache, call(), upstream, PLAIN)
@@ -395,8 +395,8 @@ async def test_a_store_that_fails_in_the_middle(own_redis):
     await server.close()
 
 
-def test_a_record_that_tells_of_the_cache():
-    """A record that tells whether it was cached tells no when it was fetched and yes when it was kept."""
+def test_the_key_cached_of_a_record_is_set():
+    """A record's key `cached` is false when it was fetched and true when it is a hit."""
     answer = Answer({"cached": False, "data": []}, Outcome.OK, "http", {})
     assert orjson.loads(CacheEntry.of(answer, 0).body) == {"cached": True, "data": []}
     assert answer.record["cached"] is False
@@ -415,13 +415,13 @@ def test_a_record_that_tells_of_the_cache():
     ],
     ids=["query", "case", "field", "region", "device", "sandbox", "endpoint"],
 )
-def test_what_calls_are_told_apart_by(other):
-    """Endpoint, query, region, device and the sandbox each make another key."""
+def test_different_calls_have_different_keys(other):
+    """Calls that differ in endpoint, query, region, device or sandbox have different keys."""
     assert cache_key(other) != cache_key(call())
 
 
-def test_what_calls_have_in_common():
-    """How a query was written, and the session it is made in, make no other key; the key does not tell the query."""
+def test_equal_calls_have_the_same_key():
+    """The spelling of a query and its session have no effect on the key, which does not reveal the query."""
     assert cache_key(call(region="de", hl="lang_de")) == cache_key(call(region="DE", hl="de"))
     assert cache_key(call(session="paging-1")) == cache_key(call())
     assert "coffee" not in cache_key(call())
@@ -445,8 +445,8 @@ def test_what_calls_have_in_common():
         ("x=no-cache", PLAIN),
     ],
 )
-def test_cache_control(header, expected):
-    """The directives that mean something here are read as HTTP writes them; others mean nothing."""
+def test_cache_directives_are_parsed(header, expected):
+    """The directives `no-cache` and `stale-if-error` are read; others are ignored."""
     assert CacheControl.read(header) == expected
 
 
@@ -454,7 +454,7 @@ def test_cache_control(header, expected):
     st.text()
     | st.lists(st.sampled_from(["no-cache", "stale-if-error", "=", '"', ",", " ", "9" * 40, "-1"])).map("".join)
 )
-def test_any_cache_control(header):
+def test_any_cache_control_header_is_accepted(header):
     """No header is an error, and none makes seconds negative."""
     assert CacheControl.read(header).stale_seconds >= 0
 
@@ -465,7 +465,7 @@ def test_any_cache_control(header):
     st.none() | st.text(),
     st.floats(0, 1e10),
 )
-def test_packed_and_unpacked(record, outcome, mode, at):
-    """What is kept comes out of a store as it went in."""
-    kept = CacheEntry.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
-    assert CacheEntry.unpack(kept.pack()) == kept
+def test_an_entry_is_packed_and_unpacked(record, outcome, mode, at):
+    """An unpacked entry is equal to the packed one."""
+    entry = CacheEntry.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
+    assert CacheEntry.unpack(entry.pack()) == entry

@@ -1,4 +1,4 @@
-"""What becomes of a credit when the ledger or the fetch fails."""
+"""Credits when the ledger or the fetch fails."""
 
 import asyncio
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.task
 
 
 class FailingLedger:
-    """Another ledger, whose methods fail as often as they are told to; what they do is done before, or is not."""
+    """Wraps a ledger, whose methods fail as often as `failures` has it, after their work or (not `done`) without it."""
 
     error = DatabaseAwayError("gone")
 
@@ -46,7 +46,7 @@ async def lost():
 
 
 async def paid(ledger, keys, fetch):
-    """One payment, and how it ended, after all refunds."""
+    """One payment, and its answer or error, after all refunds."""
     key, _ = new_key("for tests", test=False)
     await keys.add(key)
     credits = Credits(ledger)
@@ -70,8 +70,8 @@ def no_pause(monkeypatch):
 
 
 @pytest.mark.parametrize("done", [True, False])
-async def test_a_reserve_that_is_not_known(ledger, keys, database, done):
-    """A credit that may be set aside or not is given back as soon as the database answers; the call is refused."""
+async def test_a_reserve_without_a_result_is_refunded(ledger, keys, database, done):
+    """After a failed reserve the call is refused, and a credit that was reserved is released as soon as possible."""
     failing = FailingLedger(ledger, reserve=1, release=2)
     failing.done = done
     failing.failures["release"] = 0 if done else 2
@@ -81,8 +81,8 @@ async def test_a_reserve_that_is_not_known(ledger, keys, database, done):
     assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
-async def test_a_commit_that_was_not_done(ledger, keys, database):
-    """An answer whose credit cannot be spent is not given, and the credit is back afterwards."""
+async def test_a_failed_commit_is_refunded(ledger, keys, database):
+    """An answer whose credit cannot be committed is not returned, and the credit is released."""
     failing = FailingLedger(ledger, commit=1)
     failing.done = False
     payment, end = await paid(failing, keys, answer)
@@ -91,8 +91,8 @@ async def test_a_commit_that_was_not_done(ledger, keys, database):
     assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})
 
 
-async def test_a_release_that_was_not_done(ledger, keys, database):
-    """Why a page was lost is told though its credit cannot be given back yet; it is, later."""
+async def test_a_failed_release_is_repeated(ledger, keys, database):
+    """A fetch's error is raised although its credit cannot be released yet; it is released later."""
     failing = FailingLedger(ledger, release=3)
     failing.done = False
     _, end = await paid(failing, keys, lost)
@@ -102,8 +102,8 @@ async def test_a_release_that_was_not_done(ledger, keys, database):
 
 
 @pytest.mark.parametrize("failures", [{"reserve": 1}, {"commit": 1}, {"commit": 1, "release": 1}])
-async def test_a_ledger_that_breaks(ledger, keys, database, failures):
-    """However the ledger fails, nothing stays set aside."""
+async def test_no_credit_stays_reserved_when_the_ledger_fails(ledger, keys, database, failures):
+    """However the ledger fails, no credit stays reserved."""
     failing = FailingLedger(ledger, **failures)
     failing.done, failing.error = "reserve" in failures, RuntimeError("the disk image is malformed")
     _, end = await paid(failing, keys, answer)
@@ -113,8 +113,8 @@ async def test_a_ledger_that_breaks(ledger, keys, database, failures):
 
 
 @pytest.mark.parametrize("fetch", [answer, lost])
-async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch):
-    """A call whose credit was given back before it ended costs nothing, and ends as it would have."""
+async def test_a_call_is_free_if_its_credit_was_released_meanwhile(ledger, keys, database, fetch):
+    """A call whose credit was released before its end is free, and has its usual result."""
 
     async def settled_meanwhile():
         await ledger.release("req_1", "lost")
@@ -126,8 +126,8 @@ async def test_a_credit_that_was_settled_meanwhile(ledger, keys, database, fetch
     assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 1000
 
 
-async def test_the_end_waits_for_open_payments(ledger, keys, database):
-    """At the end of the service a call that is paid for may still end, and is committed."""
+async def test_closing_waits_for_open_payments(ledger, keys, database):
+    """At the end of the service a call with a reserved credit may still end, and is committed."""
     gate, begun = asyncio.Event(), asyncio.Event()
 
     async def slow():
@@ -155,8 +155,8 @@ async def test_the_end_waits_for_open_payments(ledger, keys, database):
     assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (999, {})
 
 
-async def test_refunds_are_left_at_the_end(ledger):
-    """The end does not wait for a database that is away."""
+async def test_closing_does_not_wait_for_refunds(ledger):
+    """Refunds that are due while the database is away are left to the next start."""
     credits = Credits(FailingLedger(ledger, release=1_000_000_000))
     credits.schedule_refund("req_1", "lost")
     await asyncio.sleep(0.01)

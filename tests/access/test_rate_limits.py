@@ -1,4 +1,4 @@
-"""How fast a key may call."""
+"""Rate limits of keys."""
 
 import asyncio
 
@@ -16,12 +16,12 @@ PLAN = Plan("trial", requests=3, seconds=60, in_flight=1)
 
 @pytest.mark.task
 async def test_a_call_is_in_flight_until_its_block_ends():
-    """A call is in flight for as long as its block, however that ends."""
+    """A call is in flight until its block ends, also with an error."""
     limits = RateLimits(MemoryLimits())
     async with limits.counted("key", PLAN) as first:
         assert (first.refused, first.remaining) == (None, 2)
         assert (await one(limits, PLAN)).refused == "in_flight"
-        assert (await one(limits, PLAN)).refused == "in_flight"  # one that was refused has ended nothing
+        assert (await one(limits, PLAN)).refused == "in_flight"  # a refused call ends no other
     with pytest.raises(ZeroDivisionError):
         async with limits.counted("key", PLAN):
             raise ZeroDivisionError
@@ -31,7 +31,7 @@ async def test_a_call_is_in_flight_until_its_block_ends():
 
 @pytest.mark.task
 async def test_memory_counts_while_redis_is_away(own_redis):
-    """A Redis that is killed in the middle of calls is stood in for by memory, at once, and counts again when back."""
+    """When Redis is killed during calls memory counts instead, at once, until Redis is back."""
     plan = Plan("trial", requests=3, seconds=60, in_flight=5)
     server = RedisServer(own_redis.url)
     limits = RateLimits(MemoryLimits(), RedisLimits(server, 60))
@@ -44,7 +44,7 @@ async def test_memory_counts_while_redis_is_away(own_redis):
 
     own_redis.start()
     async with asyncio.timeout(5):
-        while server.warnings():  # noqa: ASYNC110  # it tells nobody when it is back
+        while server.warnings():  # noqa: ASYNC110  # it signals nothing
             await asyncio.sleep(0.05)
     assert (await one(limits, plan)).remaining == 2
     await server.close()
@@ -55,8 +55,8 @@ async def one(limits, plan):
         return limit
 
 
-def test_headers():
-    """The headers tell the plan and how the key stands with it; seconds are rounded up."""
+def test_the_headers_have_the_plan_and_the_requests_left():
+    """The headers have the plan, and the requests and seconds that are left; seconds are rounded up."""
     assert limit_headers(Limit(PLAN, remaining=2, reset=41.2)) == {
         "x-ratelimit-requests-limit": "3",
         "x-ratelimit-requests-remaining": "2",
@@ -66,8 +66,8 @@ def test_headers():
     }
 
 
-def test_a_refusal_says_when_to_come_back():
-    """A call that was refused is told what its plan allows and after how many whole seconds it is worth another try."""
+def test_a_refusal_has_the_seconds_to_wait():
+    """The message of a refused call has the plan's limit, and the whole seconds to wait."""
     check_limit(Limit(PLAN, 2, 60))
     with pytest.raises(RateLimitedError, match=r"3 requests in 60 seconds .* come back in 12 seconds") as caught:
         check_limit(Limit(PLAN, 0, 11.01, "requests", 11.01))

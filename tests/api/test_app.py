@@ -1,4 +1,4 @@
-"""The whole service in memory."""
+"""The API in memory."""
 
 import asyncio
 import dataclasses
@@ -30,19 +30,19 @@ from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 
 class TermQuery(Query):
-    """Search terms and nothing else."""
+    """A query of search terms only."""
 
     q: Annotated[str, Field(description="the search terms", examples=["coffee shops"])]
 
 
 class BoxQuery(Query):
-    """A box."""
+    """A query of one path segment."""
 
     box: Annotated[str, Field(description="which box", examples=["7"])]
 
 
 class ShelfQuery(BoxQuery):
-    """A shelf of a box."""
+    """A query of two path segments."""
 
     shelf: Annotated[int, Field(description="which shelf", examples=[9])]
 
@@ -65,11 +65,11 @@ IMAGES = dataclasses.replace(WEB_SEARCH, name="images", path="/v1/image", query=
     ],
 )
 @ensureDeferred
-async def test_forms(ask, calls, target):
-    """Every form of a packed call is the same call."""
-    heard = await ask(target)
+async def test_all_forms_of_a_packed_call_are_equal(send, calls, target):
+    """All forms of a packed call are the same call."""
+    response = await send(target)
 
-    assert heard.status == 200
+    assert response.status == 200
     assert WebQuery(q="coffee shops", num=5) == calls.calls[0].query
     assert WEB_SEARCH is calls.calls[0].resource
 
@@ -94,32 +94,32 @@ async def test_forms(ask, calls, target):
     ],
 )
 @ensureDeferred
-async def test_what_survives(ask, calls, segment, q):
-    """A term arrives as it was meant, whatever characters it is made of."""
-    heard = await ask(f"/v1/search/{segment}")
+async def test_a_term_may_have_any_characters(send, calls, segment, q):
+    """A search term may have any characters."""
+    response = await send(f"/v1/search/{segment}")
 
-    assert heard.status == 200
+    assert response.status == 200
     assert q == calls.calls[0].query.q
 
 
 @ensureDeferred
-async def test_answer(ask):
-    """An answer is the record, with the headers that say how it was won."""
-    heard = await ask("/v1/search/q=coffee")
+async def test_a_response_is_the_record_with_headers(send):
+    """The response to a call is its record, with headers about its fetch."""
+    response = await send("/v1/search/q=coffee")
 
-    assert heard.json == {"results": [{"title": "Café – 東京"}], "query": "coffee"}
-    assert heard.headers["content-type"] == "application/json"
-    assert heard.headers["x-outcome"] == "ok"
-    assert heard.headers["x-transport"] == "http"
-    assert heard.headers["server-timing"] == "queue;dur=0.5, fetch;dur=250.0, parse;dur=1.2, validate;dur=0.1"
-    assert heard.headers["server"] == "webdata"
-    assert heard.length == len(heard.body)
-    assert "x-ignored-params" not in heard.headers
+    assert response.json == {"results": [{"title": "Café – 東京"}], "query": "coffee"}
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-outcome"] == "ok"
+    assert response.headers["x-transport"] == "http"
+    assert response.headers["server-timing"] == "queue;dur=0.5, fetch;dur=250.0, parse;dur=1.2, validate;dur=0.1"
+    assert response.headers["server"] == "webdata"
+    assert response.length == len(response.body)
+    assert "x-ignored-params" not in response.headers
 
 
 @ensureDeferred
-async def test_with_a_client(api, calls, test_secret):
-    """An ordinary client with ordinary parameters is understood; timings that nobody took are not told."""
+async def test_an_ordinary_client_is_answered(api, calls, test_secret):
+    """An ordinary client's parameters are decoded; without timings there is no header for them."""
     calls.end = dataclasses.replace(calls.end, timings={})
     client = StubTreq(api.resource())
     url = "http://service.test/v1/search/"
@@ -135,10 +135,10 @@ async def test_with_a_client(api, calls, test_secret):
 
 
 @ensureDeferred
-async def test_request_ids(ask):
-    """Every response has a request id of its own."""
+async def test_every_response_has_its_own_request_id(send):
+    """Every response has its own request id."""
     targets = ["/v1/search/q=a", "/v1/search/q=a", "/v1/search", "/nothing", "/"]
-    ids = {(await ask(target)).headers["x-request-id"] for target in targets}
+    ids = {(await send(target)).headers["x-request-id"] for target in targets}
 
     assert len(ids) == 5
     assert all(name.startswith("req_") and len(name) == 30 for name in ids)
@@ -146,41 +146,41 @@ async def test_request_ids(ask):
 
 @pytest.mark.parametrize("outcome", [Outcome.EMPTY, Outcome.DEGRADED])
 @ensureDeferred
-async def test_other_good_ends(ask, calls, outcome):
-    """An empty or a degraded answer is a 200 that says so."""
+async def test_empty_and_degraded_answers_are_200(send, calls, outcome):
+    """An empty or degraded answer is a 200 with its outcome in a header."""
     calls.end = dataclasses.replace(calls.end, outcome=outcome)
-    heard = await ask("/v1/search/q=coffee")
+    response = await send("/v1/search/q=coffee")
 
-    assert (heard.status, heard.headers["x-outcome"]) == (200, outcome)
+    assert (response.status, response.headers["x-outcome"]) == (200, outcome)
 
 
 @ensureDeferred
-async def test_region_and_device(ask, calls, test_secret):
-    """Region and device come as headers, in any letter case."""
+async def test_region_and_device_are_headers(send, calls, test_secret):
+    """Region and device are headers, in any letter case."""
     headers = {"x-api-key": test_secret, "X-Proxy-Location": "de", "X-User-Agent": "Mobile"}
-    await ask("/v1/search/q=coffee", headers=headers)
+    await send("/v1/search/q=coffee", headers=headers)
 
     assert (calls.calls[0].query.region, calls.calls[0].query.device) == (Region.DE, Device.MOBILE)
 
 
 @ensureDeferred
-async def test_ignored(ask, calls):
-    """Parameters that mean nothing are named, percent-encoded, and change nothing."""
-    heard = await ask("/v1/search/q=coffee&region=DE&colour=r%C3%A9d&=x?caf%C3%A9%0D%0Aset-cookie:a=b&colour=2")
+async def test_unknown_parameters_are_ignored(send, calls):
+    """Unknown parameters are ignored, and named in a header, percent-encoded."""
+    response = await send("/v1/search/q=coffee&region=DE&colour=r%C3%A9d&=x?caf%C3%A9%0D%0Aset-cookie:a=b&colour=2")
 
-    assert heard.headers["x-ignored-params"] == "region, colour, caf%C3%A9%0D%0Aset-cookie:a"
-    assert "set-cookie" not in heard.headers
+    assert response.headers["x-ignored-params"] == "region, colour, caf%C3%A9%0D%0Aset-cookie:a"
+    assert "set-cookie" not in response.headers
     assert WebQuery(q="coffee") == calls.calls[0].query
 
 
 @ensureDeferred
-async def test_ignored_headers(make_api, make_ask, calls, test_secret):
-    """Where region and device have no effect they are ignored by name, even if they are wrong."""
+async def test_headers_without_effect_are_ignored(make_api, make_send, calls, test_secret):
+    """Where region and device have no effect they are named as ignored, even if they are invalid."""
     headers = {"x-api-key": test_secret, "X-Proxy-Location": "Mars", "X-User-Agent": "mobile"}
-    heard = await make_ask(make_api([IMAGES]))("/v1/image/q=coffee&num=3", headers=headers)
+    response = await make_send(make_api([IMAGES]))("/v1/image/q=coffee&num=3", headers=headers)
 
-    assert heard.status == 200
-    assert heard.headers["x-ignored-params"] == "num, X-Proxy-Location, X-User-Agent"
+    assert response.status == 200
+    assert response.headers["x-ignored-params"] == "num, X-Proxy-Location, X-User-Agent"
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ async def test_ignored_headers(make_api, make_ask, calls, test_secret):
     ],
 )
 @ensureDeferred
-async def test_bare_terms(make_api, make_ask, calls, target, q):
-    """Where a resource allows it, a bare segment is the search term as a whole."""
-    heard = await make_ask(make_api([WEB_SEARCH, IMAGES]))(target)
+async def test_a_bare_segment_may_be_the_search_term(make_api, make_send, calls, target, q):
+    """Where a resource allows it, a bare segment as a whole is the search term."""
+    response = await make_send(make_api([WEB_SEARCH, IMAGES]))(target)
 
-    assert heard.status == 200
+    assert response.status == 200
     assert q == calls.calls[0].query.q
 
 
@@ -251,24 +251,24 @@ Q_BLANK = "q is blank: give the search terms, such as q=coffee+shops"
     ],
 )
 @ensureDeferred
-async def test_wrong_parameters(ask, calls, target, name, message):
-    """A wrong parameter is a 422 that names it and says what would be right; nothing is fetched."""
-    heard = await ask(target)
+async def test_a_wrong_parameter_is_refused(send, calls, target, name, message):
+    """A wrong parameter is a 422 with its name and the valid values; nothing is fetched."""
+    response = await send(target)
 
-    assert (heard.status, heard.phrase) == (422, "Unprocessable Entity")
-    assert heard.problem["code"] == "validation_error"
-    assert message == heard.problem["message"]
-    assert [(row["loc"], row["msg"]) for row in heard.json["detail"]] == [(["query", name], message)]
+    assert (response.status, response.phrase) == (422, "Unprocessable Entity")
+    assert response.problem["code"] == "validation_error"
+    assert message == response.problem["message"]
+    assert [(row["loc"], row["msg"]) for row in response.json["detail"]] == [(["query", name], message)]
     assert not calls.calls
 
 
 @ensureDeferred
-async def test_all_that_is_wrong(ask, test_secret):
-    """Everything that is wrong is told at once, headers too."""
+async def test_all_wrong_parameters_are_reported(send, test_secret):
+    """All wrong parameters and headers are reported at once."""
     headers = {"x-api-key": test_secret, "X-Proxy-Location": "XX", "X-User-Agent": "tablet"}
-    heard = await ask("/v1/search?num=abc&gl=a&gl=b", headers=headers)
+    response = await send("/v1/search?num=abc&gl=a&gl=b", headers=headers)
 
-    assert [row["loc"] for row in heard.json["detail"]] == [
+    assert [row["loc"] for row in response.json["detail"]] == [
         ["query", "gl"],
         ["query", "q"],
         ["header", "X-Proxy-Location"],
@@ -279,46 +279,46 @@ async def test_all_that_is_wrong(ask, test_secret):
     assert (
         "X-Proxy-Location cannot be 'XX': give one of EU, CA, US, IE, GB, FR, DE, SE, IN, JP, KR, SG, AU, BR; "
         "X-User-Agent cannot be 'tablet': give one of desktop, mobile"
-    ) in heard.problem["message"]
+    ) in response.problem["message"]
 
 
 @pytest.mark.parametrize("header", ["X-Api-Key", "api-key", "x-apikey", "apikey", "APIKEY"])
 @ensureDeferred
-async def test_key_headers(ask, test_secret, header):
-    """A key opens in any of the four headers."""
-    assert (await ask("/v1/search/q=coffee", headers={header: test_secret})).status == 200
+async def test_a_key_may_be_in_any_of_four_headers(send, test_secret, header):
+    """A key is accepted in any of the four headers."""
+    assert (await send("/v1/search/q=coffee", headers={header: test_secret})).status == 200
 
 
 @ensureDeferred
-async def test_no_key(ask, calls):
-    """A call without a key is a 401, whatever it asks, and nothing is fetched."""
+async def test_a_call_without_a_key_is_refused(send, calls):
+    """A call without a key is a 401, also with wrong parameters, and nothing is fetched."""
     for target in ("/v1/search/q=coffee", "/v1/search", "/v1/search/num=abc"):
-        heard = await ask(target, headers={})
-        assert heard.status == 401
-        assert heard.problem["code"] == "unauthorized"
-        assert heard.problem["message"].startswith("The API key is missing. Send a key in the X-Api-Key header")
+        response = await send(target, headers={})
+        assert response.status == 401
+        assert response.problem["code"] == "unauthorized"
+        assert response.problem["message"].startswith("The API key is missing. Send a key in the X-Api-Key header")
     assert not calls.calls
 
 
 @ensureDeferred
-async def test_strange_keys(ask):
-    """A key that is unknown, mistyped or no key at all is a 401 that does not repeat it."""
+async def test_an_invalid_key_is_refused(send):
+    """An unknown, mistyped or malformed key is a 401 that does not repeat it."""
     _, unknown = new_key("elsewhere", test=False)
     for secret in (unknown, unknown[:-1] + "-", unknown[:20], "", "ключ", "é" * 5000):
-        heard = await ask("/v1/search/q=coffee", headers={"X-Api-Key": secret})
-        assert heard.status == 401
-        assert not secret or secret not in heard.body.decode()
-        assert "X-Api-Key" in heard.problem["message"]
+        response = await send("/v1/search/q=coffee", headers={"X-Api-Key": secret})
+        assert response.status == 401
+        assert not secret or secret not in response.body.decode()
+        assert "X-Api-Key" in response.problem["message"]
 
 
 @ensureDeferred
-async def test_a_key_that_opens_other_endpoints(ask, keys, calls):
-    """A key with scopes is a 401 where it does not open, which names what it opens."""
+async def test_a_key_is_refused_outside_of_its_scopes(send, keys, calls):
+    """A key is a 401 outside of its scopes, which the message lists."""
     key, secret = new_key("for news", test=True, scopes=["news_search"])
     await keys.add(key)
-    heard = await ask("/v1/search/q=coffee", headers={"X-Api-Key": secret})
-    assert (heard.status, heard.problem["code"]) == (401, "unauthorized")
-    assert "does not open web_search: it opens news_search" in heard.problem["message"]
+    response = await send("/v1/search/q=coffee", headers={"X-Api-Key": secret})
+    assert (response.status, response.problem["code"]) == (401, "unauthorized")
+    assert "does not open web_search: it opens news_search" in response.problem["message"]
     assert not calls.calls
 
 
@@ -326,10 +326,12 @@ async def test_a_key_that_opens_other_endpoints(ask, keys, calls):
     ("live", "always", "sandbox"), [(False, False, True), (False, True, True), (True, False, False), (True, True, True)]
 )
 @ensureDeferred
-async def test_sandbox(ask, admission, calls, test_secret, live_secret, live, always, sandbox):
-    """A test key is answered from the sandbox, a live key only if the service says so."""
+async def test_a_test_key_is_answered_from_the_sandbox(
+    send, admission, calls, test_secret, live_secret, live, always, sandbox
+):
+    """A test key is answered from the sandbox, a live key only if the service is configured so."""
     admission._sandbox_always = always
-    await ask("/v1/search/q=coffee", headers={"X-Api-Key": live_secret if live else test_secret})
+    await send("/v1/search/q=coffee", headers={"X-Api-Key": live_secret if live else test_secret})
 
     assert sandbox is calls.calls[0].sandbox
     assert calls.calls[0].deadline == 30.0
@@ -352,82 +354,82 @@ SECRETS = "198.51.100.7 refused: /srv/webdata/spiders"
     ],
 )
 @ensureDeferred
-async def test_failures(ask, calls, error, status, code, outcome):
-    """Each way to fail has its status, code and outcome, and no body tells what only the operator may know."""
+async def test_errors_have_their_status_and_code(send, calls, error, status, code, outcome):
+    """Each error has its status, code and outcome, and no body has internal details."""
     calls.end = error
-    heard = await ask("/v1/search/q=coffee")
+    response = await send("/v1/search/q=coffee")
 
-    assert (heard.status, heard.problem["code"], heard.headers.get("x-outcome")) == (status, code, outcome)
-    assert heard.headers["content-type"] == "application/json"
-    assert heard.json["detail"] == heard.problem["message"]
-    assert not any(word in heard.body.decode() for word in (*SECRETS.split(), "Traceback", "ZeroDivision"))
+    assert (response.status, response.problem["code"], response.headers.get("x-outcome")) == (status, code, outcome)
+    assert response.headers["content-type"] == "application/json"
+    assert response.json["detail"] == response.problem["message"]
+    assert not any(word in response.body.decode() for word in (*SECRETS.split(), "Traceback", "ZeroDivision"))
 
 
 @ensureDeferred
-async def test_retry_after(ask, calls):
-    """An overloaded service says when to come back, in the header and in the body."""
+async def test_an_overloaded_service_sends_retry_after(send, calls):
+    """An overloaded service sends the seconds to wait, in the header and in the body."""
     calls.end = OverloadedError("64 calls are in flight", 7)
-    heard = await ask("/v1/search/q=coffee")
+    response = await send("/v1/search/q=coffee")
 
-    assert heard.headers["retry-after"] == "7"
-    assert heard.problem["retry_after"] == 7
-    assert heard.problem["message"] == "There is no room for another call now: try again in 7 seconds."
+    assert response.headers["retry-after"] == "7"
+    assert response.problem["retry_after"] == 7
+    assert response.problem["message"] == "There is no room for another call now: try again in 7 seconds."
 
 
 @ensureDeferred
-async def test_faults_are_logged(ask, calls, caplog):
-    """A fault of ours is in the log with its traceback and the request id."""
+async def test_internal_errors_are_logged(send, calls, caplog):
+    """An internal error is logged with its traceback and the request id."""
     calls.end = ZeroDivisionError("a fault")
-    heard = await ask("/v1/search/q=coffee")
+    response = await send("/v1/search/q=coffee")
 
     [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert heard.headers["x-request-id"] in record.getMessage()
+    assert response.headers["x-request-id"] in record.getMessage()
     assert record.exc_info[1] is calls.end
 
 
 @ensureDeferred
-async def test_reasons_are_logged(ask, calls, caplog):
-    """Why a fetch failed is in the log, with the request id."""
+async def test_reasons_are_logged(send, calls, caplog):
+    """The reason of a failed fetch is logged with the request id."""
     caplog.set_level(logging.INFO)
     calls.end = BlockedError("recaptcha in the body", "captcha")
-    heard = await ask("/v1/search/q=coffee")
+    response = await send("/v1/search/q=coffee")
 
-    told = f"{heard.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'; attempts: none has ended"
-    assert told in caplog.messages
+    line = f"{response.headers['x-request-id']} blocked (captcha): 'recaptcha in the body'; attempts: none has ended"
+    assert line in caplog.messages
 
 
 @pytest.mark.parametrize(
     "target", ["/v1/searc/q=a", "/v1", "/v1//search", "/search/q=a", "/v1/searching", "/%2e%2e/etc"]
 )
 @ensureDeferred
-async def test_unknown_paths(ask, target):
-    """An unknown path is a 404 that says which endpoints there are."""
+async def test_an_unknown_path_is_a_404(send, target):
+    """An unknown path is a 404 that lists the endpoints."""
     for method in ("GET", "POST"):
-        heard = await ask(target, method=method)
-        assert heard.status == 404
-        assert heard.problem["code"] == "not_found"
-        assert "/v1/search/{query}" in heard.problem["message"]
+        response = await send(target, method=method)
+        assert response.status == 404
+        assert response.problem["code"] == "not_found"
+        assert "/v1/search/{query}" in response.problem["message"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"])
 @ensureDeferred
-async def test_other_methods(ask, calls, method):
-    """Any method but GET and HEAD is a 405 that says so."""
+async def test_other_methods_are_refused(send, calls, method):
+    """Any method but GET and HEAD is a 405 that names both."""
     for target in ("/v1/search/q=a", "/v1/search", "/"):
-        heard = await ask(target, method=method)
-        assert (heard.status, heard.headers["allow"]) == (405, "GET, HEAD")
-        assert heard.problem["message"] == f"{method} is not possible here: use one of GET, HEAD."
+        response = await send(target, method=method)
+        assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
+        assert response.problem["message"] == f"{method} is not possible here: use one of GET, HEAD."
     assert not calls.calls
 
 
 @pytest.mark.parametrize("target", ["/v1/search/q=coffee", "/v1/search", "/nothing", "/"])
 @ensureDeferred
-async def test_head(ask, target):
+async def test_head_has_no_body(send, target):
     """HEAD is GET without the body."""
-    get, head = await ask(target), await ask(target, method="HEAD")
+    get, head = await send(target), await send(target, method="HEAD")
 
     assert (get.status, get.headers.keys() | {"content-length"}) == (head.status, head.headers.keys())
-    assert str(get.length) == head.headers["content-length"]  # of a GET, the client keeps it to itself
+    assert str(get.length) == head.headers["content-length"]  # the client hides that of a GET
     assert head.body == b""
 
 
@@ -440,29 +442,29 @@ async def test_head(ask, target):
     ],
 )
 @ensureDeferred
-async def test_problem_json(ask, accept, media_type):
-    """Errors come as problem+json to those who ask for it."""
+async def test_errors_may_be_problem_json(send, accept, media_type):
+    """Errors are problem+json where that is accepted."""
     for target in ("/v1/search/q=a", "/nothing"):
-        heard = await ask(target, headers={"Accept": accept})
-        assert heard.headers["content-type"] == media_type
-        assert heard.problem["request_id"]
+        response = await send(target, headers={"Accept": accept})
+        assert response.headers["content-type"] == media_type
+        assert response.problem["request_id"]
 
 
 @ensureDeferred
-async def test_strange_hosts(ask, test_secret):
-    """Routes do not depend on the Host that a caller names."""
+async def test_routes_do_not_depend_on_the_host(send, test_secret):
+    """Routes do not depend on the Host header."""
     for host in ("a..b", "x" * 70, "[::1]:80", "é", ":"):
-        assert (await ask("/v1/search/q=a", headers={"Host": host, "api-key": test_secret})).status == 200
+        assert (await send("/v1/search/q=a", headers={"Host": host, "api-key": test_secret})).status == 200
 
 
 @ensureDeferred
-async def test_index(ask):
+async def test_the_root_describes_the_endpoints(send):
     """The root needs no key and describes the endpoints; its example works."""
-    heard = await ask("/", headers={})
-    [endpoint] = heard.json["endpoints"]
+    response = await send("/", headers={})
+    [endpoint] = response.json["endpoints"]
 
     assert (endpoint["path"], endpoint["summary"]) == ("/v1/search/{query}", "Web results")
-    assert (await ask(endpoint["example"])).status == 200
+    assert (await send(endpoint["example"])).status == 200
 
 
 @pytest.mark.parametrize(
@@ -478,22 +480,22 @@ async def test_index(ask):
     ],
 )
 @ensureDeferred
-async def test_path_segments(make_api, make_ask, calls, target, query):
+async def test_a_path_may_hold_one_parameter(make_api, make_send, calls, target, query):
     """Where parameters are not packed, the path holds one and an ordinary query string the others."""
-    heard = await make_ask(make_api([MAPS_SEARCH]))(target)
+    response = await make_send(make_api([MAPS_SEARCH]))(target)
 
-    assert heard.status == 200
+    assert response.status == 200
     assert query == calls.calls[0].query
 
 
 @ensureDeferred
-async def test_ignored_in_a_path(make_api, make_ask, calls, test_secret):
-    """What stands in a path segment behind an ampersand is ignored, and named, as are headers without effect."""
+async def test_parameters_in_a_path_segment_are_ignored(make_api, make_send, calls, test_secret):
+    """The part of a path segment after an ampersand, and headers without effect, are ignored and named."""
     headers = {"x-api-key": test_secret, "X-Proxy-Location": "Mars", "X-User-Agent": "mobile"}
-    heard = await make_ask(make_api([MAPS_SEARCH]))("/v1/maps/search/cafes&num=5?ll=1", headers=headers)
+    response = await make_send(make_api([MAPS_SEARCH]))("/v1/maps/search/cafes&num=5?ll=1", headers=headers)
 
     assert calls.calls[0].query == MapsQuery(q="cafes")
-    assert heard.headers["x-ignored-params"] == "num, ll, X-Proxy-Location, X-User-Agent"
+    assert response.headers["x-ignored-params"] == "num, ll, X-Proxy-Location, X-User-Agent"
 
 
 @pytest.mark.parametrize(
@@ -514,12 +516,12 @@ async def test_ignored_in_a_path(make_api, make_ask, calls, test_secret):
     ],
 )
 @ensureDeferred
-async def test_bad_requests(make_api, make_ask, calls, target, message):
-    """Where a resource says so, a wrong parameter is a 400 that says what would be right; nothing is fetched."""
-    heard = await make_ask(make_api([MAPS_SEARCH]))(target)
+async def test_a_wrong_parameter_may_be_a_400(make_api, make_send, calls, target, message):
+    """Where a resource has 400 for wrong parameters, the message has the valid values; nothing is fetched."""
+    response = await make_send(make_api([MAPS_SEARCH]))(target)
 
-    assert (heard.status, heard.problem["code"]) == (400, "bad_request")
-    assert heard.json["detail"] == heard.problem["message"] == message
+    assert (response.status, response.problem["code"]) == (400, "bad_request")
+    assert response.json["detail"] == response.problem["message"] == message
     assert not calls.calls
 
 
@@ -535,35 +537,35 @@ async def test_bad_requests(make_api, make_ask, calls, target, message):
     ],
 )
 @ensureDeferred
-async def test_paths_of_several_segments(make_api, make_ask, calls, target, number):
-    """Resources whose paths begin alike are told apart, however many named segments they have."""
+async def test_paths_may_have_several_segments(make_api, make_send, calls, target, number):
+    """Resources whose paths have the same prefix are distinct, with any number of named segments."""
     paths = ("/v1/boxes/{box}", "/v1/boxes/{box}/lid", "/v1/boxes/{box}/shelf/{shelf}")
     boxes = [
         dataclasses.replace(WEB_SEARCH, name=path, path=path, query=query, packed=False)
         for path, query in zip(paths, (BoxQuery, BoxQuery, ShelfQuery), strict=True)
     ]
-    heard = await make_ask(make_api(boxes))(target)
+    response = await make_send(make_api(boxes))(target)
 
-    assert heard.status == 200
+    assert response.status == 200
     assert calls.calls[0].resource is boxes[number]
 
 
 @ensureDeferred
-async def test_shared_resource(make_api, make_ask):
-    """A resource that is named twice is one endpoint."""
-    heard = await make_ask(make_api([WEB_SEARCH, WEB_SEARCH]))("/")
+async def test_a_shared_resource_is_one_endpoint(make_api, make_send):
+    """A resource that is registered twice is one endpoint."""
+    response = await make_send(make_api([WEB_SEARCH, WEB_SEARCH]))("/")
 
-    assert len(heard.json["endpoints"]) == 1
+    assert len(response.json["endpoints"]) == 1
 
 
 @ensureDeferred
-async def test_drain(api, ask, calls):
-    """A service that stops finishes what is in flight, refuses what comes, and returns when all is said."""
+async def test_draining_finishes_calls_in_flight(api, send, calls):
+    """A service that stops finishes calls in flight and refuses new ones."""
     calls.gate = asyncio.Event()
-    first = ask("/v1/search/q=first")
+    first = send("/v1/search/q=first")
     await deferred_from_coro(calls.begun.wait())
     drained = deferred_from_coro(api.drain(60))
-    late = await ask("/v1/search/q=late")
+    late = await send("/v1/search/q=late")
 
     assert late.status == 503
     assert late.problem["code"] == "overloaded"
@@ -577,10 +579,10 @@ async def test_drain(api, ask, calls):
 
 
 @ensureDeferred
-async def test_drain_in_time(api, ask, calls):
-    """A service that stops does not wait for ever."""
+async def test_draining_ends_at_its_time_limit(api, send, calls):
+    """A service that stops does not wait longer than its limit."""
     calls.gate = asyncio.Event()
-    stuck = ask("/v1/search/q=stuck")
+    stuck = send("/v1/search/q=stuck")
     await deferred_from_coro(calls.begun.wait())
     await deferred_from_coro(api.drain(0.05))
 
@@ -591,11 +593,11 @@ async def test_drain_in_time(api, ask, calls):
 
 @pytest.mark.parametrize("target", ["/v1/search/q=a&{}=1", "/v1/search?q=a&{}=1"])
 @ensureDeferred
-async def test_long_targets_are_not_remembered(ask, api, target):
-    """Long targets are answered as short ones are, and take no memory once they are answered."""
-    remembered = (incoming._parts, params._packed, api.resource()._remembered)
-    assert (await ask(target.format("short"))).headers["x-ignored-params"] == "short"
-    before = [one.cache_info().misses for one in remembered]
+async def test_long_targets_are_not_cached(send, api, target):
+    """Long targets are answered like short ones, but parsed without a cache."""
+    caches = (incoming._parts, params._packed, api.resource()._remembered)
+    assert (await send(target.format("short"))).headers["x-ignored-params"] == "short"
+    before = [one.cache_info().misses for one in caches]
 
-    assert (await ask(target.format("long" * 200))).headers["x-ignored-params"] == "long" * 15
-    assert [one.cache_info().misses for one in remembered] == before
+    assert (await send(target.format("long" * 200))).headers["x-ignored-params"] == "long" * 15
+    assert [one.cache_info().misses for one in caches] == before

@@ -1,4 +1,4 @@
-"""What every request passes."""
+"""The dispatch of requests: the access log, and the forms of targets."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -12,21 +12,22 @@ def lines(caplog):
 
 
 @ensureDeferred
-async def test_access_log(ask, lines):
+async def test_each_request_is_one_line_of_the_log(send, lines):
     """Each request is one line: id, method, path, status, outcome, milliseconds."""
-    heard = [await ask("/v1/search/q=a+b?num=5"), await ask("/nothing", method="POST"), await ask("/v1/search?num=x")]
+    targets = {"/v1/search/q=a+b?num=5": "GET", "/nothing": "POST", "/v1/search?num=x": "GET"}
+    ids = [(await send(target, method=method)).headers["x-request-id"] for target, method in targets.items()]
     good, unknown, wrong = (line.split() for line in lines())
 
-    assert good[:5] == [heard[0].headers["x-request-id"], "GET", "/v1/search/q=a+b?num=5", "200", "ok"]
-    assert unknown[:5] == [heard[1].headers["x-request-id"], "POST", "/nothing", "404", "-"]
-    assert wrong[:5] == [heard[2].headers["x-request-id"], "GET", "/v1/search?num=x", "422", "-"]
+    assert good[:5] == [ids[0], "GET", "/v1/search/q=a+b?num=5", "200", "ok"]
+    assert unknown[:5] == [ids[1], "POST", "/nothing", "404", "-"]
+    assert wrong[:5] == [ids[2], "GET", "/v1/search?num=x", "422", "-"]
     assert all(0 <= float(line[5].removesuffix("ms")) < 1000 for line in (good, unknown, wrong))
 
 
 @ensureDeferred
-async def test_no_keys_in_the_log(ask, lines, test_secret):
-    """A key that someone put into the URL is not written down."""
-    await ask(f"/v1/search?q=a&apikey={test_secret}")
+async def test_a_key_in_the_url_is_not_logged(send, lines, test_secret):
+    """A key in a URL is not logged."""
+    await send(f"/v1/search?q=a&apikey={test_secret}")
 
     assert "apikey=wd_test_…" in lines()[0]
     assert test_secret not in lines()[0]
@@ -34,8 +35,8 @@ async def test_no_keys_in_the_log(ask, lines, test_secret):
 
 @ensureDeferred
 @deferred_f_from_coro_f
-async def test_one_line_each(raw, lines):
-    """Nothing that a caller sends breaks a line of the log."""
+async def test_no_target_breaks_a_line_of_the_log(raw, lines):
+    """No target breaks a line of the log."""
     await raw(b"GET /v1/search?q=%0A\xc2\x85 HTTP/1.1\r\n\r\n")
 
     [line] = lines()
@@ -44,8 +45,8 @@ async def test_one_line_each(raw, lines):
 
 @ensureDeferred
 @deferred_f_from_coro_f
-async def test_absolute_form(raw, test_secret, calls):
-    """A target in the absolute form, as proxies send it, is understood."""
+async def test_a_target_in_absolute_form_is_accepted(raw, test_secret, calls):
+    """A target in absolute form, as sent to proxies, is accepted."""
     head = f"GET http://service.test/v1/search/q=a HTTP/1.1\r\nX-Api-Key: {test_secret}\r\n\r\n"
 
     assert (await raw(head.encode())).startswith(b"HTTP/1.1 200 ")
@@ -54,11 +55,11 @@ async def test_absolute_form(raw, test_secret, calls):
 
 @ensureDeferred
 @deferred_f_from_coro_f
-async def test_asterisk_form(raw, lines):
-    """`OPTIONS *` is refused as other methods are, with an id and a line of the log."""
-    heard = await raw(b"OPTIONS * HTTP/1.1\r\n\r\n")
+async def test_a_target_in_asterisk_form_is_refused(raw, lines):
+    """`OPTIONS *` is refused like other methods, with a line of the log."""
+    response = await raw(b"OPTIONS * HTTP/1.1\r\n\r\n")
 
-    assert heard.startswith(b"HTTP/1.1 405 ")
-    assert b"\r\nAllow: GET, HEAD\r\n" in heard
+    assert response.startswith(b"HTTP/1.1 405 ")
+    assert b"\r\nAllow: GET, HEAD\r\n" in response
     [line] = lines()
     assert line.split()[1:5] == ["OPTIONS", "*", "405", "-"]

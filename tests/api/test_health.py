@@ -1,4 +1,4 @@
-"""Whether the service is alive, and whether it is ready."""
+"""Liveness and readiness."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -16,7 +16,7 @@ PROXIES = pools(
 
 
 class GoneKeys(MemoryKeys):
-    """A store whose database is gone."""
+    """A key store whose database is away."""
 
     async def find(self, digest):
         raise OSError("db.example refused")
@@ -24,7 +24,7 @@ class GoneKeys(MemoryKeys):
 
 @pytest.fixture
 def make_crawlers():
-    """Makes crawlers that nobody has called yet."""
+    """Makes crawlers without any calls yet."""
 
     def make(max_calls=5, **settings):
         own = scrapy_settings()
@@ -41,7 +41,7 @@ def crawlers(make_crawlers):
 
 @pytest.fixture
 def recent():
-    """Nothing was called yet."""
+    """Recent calls, without any yet."""
     from webdata.observability.recent_calls import RecentCalls
 
     return RecentCalls()
@@ -49,11 +49,11 @@ def recent():
 
 @pytest.fixture
 def make_health(crawlers, keys, recent):
-    """Makes the health of those crawlers, or of others."""
+    """Makes the health of `crawlers`, or of others."""
     from webdata.api.health import Health
 
-    def make(of=crawlers, keys=keys, wanted=("http", "browser"), sandbox_always=False):
-        return Health(of, keys, wanted, recent, sandbox_always=sandbox_always)
+    def make(of=crawlers, keys=keys, transports=("http", "browser"), sandbox_always=False):
+        return Health(of, keys, transports, recent, sandbox_always=sandbox_always)
 
     return make
 
@@ -68,101 +68,101 @@ def api(make_api, health):
     return make_api(pages=health.pages())
 
 
-def lose(ways, *transports, engine="google_web", region="DE"):
-    """Have an engine lose with these transports until they rest."""
+def lose(resources, *transports, engine="google_web", region="DE"):
+    """Report losses of an engine until the circuits of these transports are open."""
     for transport in transports:
         for _ in range(5):
-            ways.transports.report(Scope(engine, region, transports), transport, won=False, seconds=0.0)
+            resources.transports.report(Scope(engine, region, transports), transport, won=False, seconds=0.0)
 
 
-def break_proxies(ways, *labels):
+def break_proxies(resources, *labels):
     for label in labels:
         for _ in range(3):
-            ways.proxies.report("google_web", label, "lost", 0.1)
+            resources.proxies.report("google_web", label, "lost", 0.1)
 
 
 @ensureDeferred
-async def test_live(ask, health):
-    """As long as it runs it is live, while it stops too."""
-    before = await ask("/health/live", headers={})
+async def test_a_running_service_is_live(send, health):
+    """A service is live as long as it runs, also while it stops."""
+    before = await send("/health/live", headers={})
     health.stop()
-    after = await ask("/health/live", headers={})
-    assert [(heard.status, heard.json) for heard in (before, after)] == [(200, {"status": "live"})] * 2
+    after = await send("/health/live", headers={})
+    assert [(response.status, response.json) for response in (before, after)] == [(200, {"status": "live"})] * 2
 
 
 @ensureDeferred
-async def test_ready(ask):
-    """A service that nothing is wrong with is ready, and tells how it is."""
-    heard = await ask("/health/ready", headers={})
-    told = heard.json
-    assert (heard.status, told["status"], told["warnings"]) == (200, "ready", [])
-    assert told["calls"] == {"in_flight": 0, "limit": 5}
-    assert (told["version"], told["sandbox"]) == ("0.1.0", "test")
-    assert 0 <= told["uptime"] < 60
-    assert set(told["fetching"]) == {"internet", "sandbox"}
-    browser = told["fetching"]["internet"]["browser"]
+async def test_a_healthy_service_is_ready(send):
+    """A healthy service is ready, and reports the state of its parts."""
+    response = await send("/health/ready", headers={})
+    report = response.json
+    assert (response.status, report["status"], report["warnings"]) == (200, "ready", [])
+    assert report["calls"] == {"in_flight": 0, "limit": 5}
+    assert (report["version"], report["sandbox"]) == ("0.1.0", "test")
+    assert 0 <= report["uptime"] < 60
+    assert set(report["fetching"]) == {"internet", "sandbox"}
+    browser = report["fetching"]["internet"]["browser"]
     assert (browser["available"], browser["running"], browser["pages"]) == (True, False, 0)
-    assert [row["proxy"] for row in told["fetching"]["internet"]["proxies"]] == ["DE-1", "DE-2", "US-1"]
-    assert heard.headers["cache-control"] == "no-store"
-    assert "retry-after" not in heard.headers
+    assert [row["proxy"] for row in report["fetching"]["internet"]["proxies"]] == ["DE-1", "DE-2", "US-1"]
+    assert response.headers["cache-control"] == "no-store"
+    assert "retry-after" not in response.headers
 
 
 @ensureDeferred
-async def test_nothing_secret(ask, crawlers, test_secret):
-    """No address, no password and no name of a key is told."""
+async def test_no_secret_is_reported(send, crawlers, test_secret):
+    """The report has no address, no password and no name of a key."""
     break_proxies(crawlers.fetch_resources[False], "DE-1", "DE-2")
-    heard = await ask("/health/ready")
-    assert not any(word in heard.body for word in (b"example", b"secret", b"for tests", test_secret.encode()))
+    response = await send("/health/ready")
+    assert not any(word in response.body for word in (b"example", b"secret", b"for tests", test_secret.encode()))
 
 
 @ensureDeferred
-async def test_stopping(ask, health):
-    """A service that stops is not ready, and says when to look again."""
+async def test_a_stopping_service_is_not_ready(send, health):
+    """A service that stops is not ready, and sends `Retry-After`."""
     health.stop()
-    heard = await ask("/health/ready", headers={})
-    assert (heard.status, heard.json["status"], heard.headers["retry-after"]) == (503, "stopping", "5")
+    response = await send("/health/ready", headers={})
+    assert (response.status, response.json["status"], response.headers["retry-after"]) == (503, "stopping", "5")
 
 
 @ensureDeferred
-async def test_no_room(make_api, make_ask, make_health, make_crawlers):
-    """Where no further call is taken it is not ready."""
+async def test_a_full_service_is_not_ready(make_api, make_send, make_health, make_crawlers):
+    """A service without room for a further call is not ready."""
     health = make_health(make_crawlers(max_calls=0))
-    heard = await make_ask(make_api(pages=health.pages()))("/health/ready")
-    assert (heard.status, heard.json["status"]) == (503, "unavailable")
-    assert heard.json["warnings"] == ["there is no room for another call: 0 run"]
+    response = await make_send(make_api(pages=health.pages()))("/health/ready")
+    assert (response.status, response.json["status"]) == (503, "unavailable")
+    assert response.json["warnings"] == ["there is no room for another call: 0 run"]
 
 
 @ensureDeferred
-async def test_no_database(make_api, make_ask, make_health, caplog):
-    """Where no key can be looked up it is not ready; why is in the log alone."""
-    heard = await make_ask(make_api(pages=make_health(keys=GoneKeys()).pages()))("/health/ready")
-    assert (heard.status, heard.json["status"]) == (503, "unavailable")
-    assert "database" in heard.json["warnings"][0]
-    assert b"db.example" not in heard.body
+async def test_a_service_without_its_database_is_not_ready(make_api, make_send, make_health, caplog):
+    """A service that cannot look up keys is not ready; the reason is only logged."""
+    response = await make_send(make_api(pages=make_health(keys=GoneKeys()).pages()))("/health/ready")
+    assert (response.status, response.json["status"]) == (503, "unavailable")
+    assert "database" in response.json["warnings"][0]
+    assert b"db.example" not in response.body
     assert "db.example" in caplog.text
 
 
-def test_no_browser(make_health, make_crawlers):
-    """A browser that is wanted and not there is a warning; one that is turned off is none."""
+def test_a_missing_browser_is_a_warning(make_health, make_crawlers):
+    """A missing browser is a warning, unless its transport is turned off."""
     crawlers = make_crawlers(CHROMIUM=None)
-    wanting, content = make_health(crawlers).snapshot(), make_health(crawlers, wanted=("http",)).snapshot()
-    assert (wanting["status"], content["status"]) == ("degraded", "ready")
-    assert "no Chromium was found" in wanting["warnings"][0]
-    assert not wanting["fetching"]["internet"]["browser"]["available"]
+    missing, off = make_health(crawlers).snapshot(), make_health(crawlers, transports=("http",)).snapshot()
+    assert (missing["status"], off["status"]) == ("degraded", "ready")
+    assert "no Chromium was found" in missing["warnings"][0]
+    assert not missing["fetching"]["internet"]["browser"]["available"]
 
 
 @pytest.mark.task
-async def test_a_browser_that_does_not_start(health, crawlers, caplog):
-    """It is not available until one works again, which is a warning; the log tells why, once and in one line."""
+async def test_a_browser_that_does_not_start_is_a_warning(health, crawlers, caplog):
+    """A browser that does not start is a warning, and its error is logged once, in one line."""
     browser = crawlers.fetch_resources[False].browser
     for _ in range(2):
         with pytest.raises(UpstreamError):
             await browser.open()  # /bin/true ends at once
-    told = health.snapshot()
-    internet, sandbox = told["fetching"]["internet"]["browser"], told["fetching"]["sandbox"]["browser"]
+    report = health.snapshot()
+    internet, sandbox = report["fetching"]["internet"]["browser"], report["fetching"]["sandbox"]["browser"]
     assert (internet["available"], internet["failure"], sandbox["available"]) == (False, "it does not start", True)
-    assert told["status"] == "degraded"
-    assert told["warnings"] == [
+    assert report["status"] == "degraded"
+    assert report["warnings"] == [
         "the browser does not run, so pages that need one are lost: it does not start; see the log"
     ]
     (line,) = [one.getMessage() for one in caplog.records if one.levelname == "ERROR"]
@@ -170,33 +170,33 @@ async def test_a_browser_that_does_not_start(health, crawlers, caplog):
     assert "\n" not in line
 
 
-def test_losses_that_no_transport_can_help_with(health, recent):
-    """An engine none of whose last calls fetched a page is a warning, whatever they were lost to."""
+def test_an_engine_whose_calls_all_fail_is_a_warning(health, recent):
+    """An engine whose last calls all failed is a warning, for any kind of error."""
     call = Call(WEB_SEARCH, WebQuery(q="coffee"), False, 30)
     for _ in range(12):
         recent.ended("google_web", call, EngineBudget(0, 0, 30), UpstreamError("no such host", "dns"))
-    told = health.snapshot()
-    assert (told["status"], told["warnings"]) == (
+    report = health.snapshot()
+    assert (report["status"], report["warnings"]) == (
         "degraded",
         ["google_web: none of the last 12 calls fetched a page (dns)"],
     )
-    assert told["recent"] == [{"engine": "google_web", "calls": 12, "won": 0, "lost": {"dns": 12}}]
+    assert report["recent"] == [{"engine": "google_web", "calls": 12, "won": 0, "lost": {"dns": 12}}]
 
 
-def test_an_engine_that_wins_nothing(health, crawlers):
-    """While the circuits of all transports of an engine are open, that is a warning; one that is closed is enough."""
+def test_an_engine_without_a_closed_circuit_is_a_warning(health, crawlers):
+    """An engine is a warning while the circuits of all its transports are open."""
     lose(crawlers.fetch_resources[False], "http", "browser")
     lose(crawlers.fetch_resources[False], "http", engine="bing_web", region="")
     crawlers.fetch_resources[False].transports.report(Scope("bing_web"), "browser", won=True, seconds=1)
-    told = health.snapshot()
-    assert told["status"] == "degraded"
-    assert told["warnings"] == [
+    report = health.snapshot()
+    assert report["status"] == "degraded"
+    assert report["warnings"] == [
         "google_web fetches no pages from DE: the circuit of every transport it has used is open (http, browser)"
     ]
 
 
-def test_a_region_without_a_proxy_that_works(health, crawlers):
-    """While the circuits of all proxies of a region are open, that is a warning; one that works is enough."""
+def test_a_region_without_a_closed_circuit_is_a_warning(health, crawlers):
+    """A region is a warning while the circuits of all its proxies are open."""
     break_proxies(crawlers.fetch_resources[False], "DE-1")
     assert health.snapshot()["status"] == "ready"
     break_proxies(crawlers.fetch_resources[False], "DE-2", "US-1")
@@ -207,7 +207,7 @@ def test_a_region_without_a_proxy_that_works(health, crawlers):
 
 
 @pytest.mark.parametrize(("always", "status"), [(False, "ready"), (True, "degraded")])
-def test_only_live_keys_count(make_health, crawlers, always, status):
-    """Losses in the sandbox are no warning, unless live keys are answered there too."""
+def test_losses_in_the_sandbox_count_for_live_keys_only(make_health, crawlers, always, status):
+    """Losses in the sandbox are a warning only where live keys are answered there too."""
     lose(crawlers.fetch_resources[True], "http", "browser")
     assert make_health(sandbox_always=always).snapshot()["status"] == status

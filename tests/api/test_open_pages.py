@@ -11,7 +11,7 @@ from webdata.api.open_pages import OpenPage
 from webdata.api.replies import Reply
 
 
-def said(header):
+def fine(header):
     return Reply(200, b'"fine"', {"content-type": "application/json"})
 
 
@@ -24,9 +24,9 @@ def unsendable(header):
 
 
 PAGES = [
-    OpenPage("/health/fine", "whether all is fine", said),
+    OpenPage("/health/fine", "whether all is fine", fine),
     OpenPage("/health/fault", "a fault", failing),
-    OpenPage("/health/unsendable", "what no header can carry", unsendable),
+    OpenPage("/health/unsendable", "a value that no header may have", unsendable),
 ]
 
 
@@ -36,61 +36,61 @@ def api(make_api):
 
 
 @ensureDeferred
-async def test_no_key_is_needed(ask):
-    """Anybody is answered, without a word of calls."""
-    heard = await ask("/health/fine", headers={})
-    assert (heard.status, heard.json) == (200, "fine")
-    assert heard.headers["x-request-id"].startswith("req_")
-    assert "x-outcome" not in heard.headers
+async def test_no_key_is_needed(send):
+    """A page is answered without a key, and without the headers of calls."""
+    response = await send("/health/fine", headers={})
+    assert (response.status, response.json) == (200, "fine")
+    assert response.headers["x-request-id"].startswith("req_")
+    assert "x-outcome" not in response.headers
 
 
 @ensureDeferred
-async def test_head(ask):
+async def test_head_has_no_body(send):
     """HEAD is GET without the body."""
-    heard = await ask("/health/fine", method="HEAD", headers={})
-    assert (heard.status, heard.body, heard.headers["content-length"]) == (200, b"", "6")
+    response = await send("/health/fine", method="HEAD", headers={})
+    assert (response.status, response.body, response.headers["content-length"]) == (200, b"", "6")
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 @ensureDeferred
-async def test_other_methods(ask, method):
-    """Any other method is a 405 that says what would be right."""
-    heard = await ask("/health/fine", method=method, headers={})
-    assert (heard.status, heard.headers["allow"]) == (405, "GET, HEAD")
-    assert heard.problem["code"] == "method_not_allowed"
+async def test_other_methods_are_refused(send, method):
+    """Any method but GET and HEAD is a 405 with `Allow`."""
+    response = await send("/health/fine", method=method, headers={})
+    assert (response.status, response.headers["allow"]) == (405, "GET, HEAD")
+    assert response.problem["code"] == "method_not_allowed"
 
 
 @pytest.mark.parametrize("target", ["/health", "/health/", "/health/fine/", "/health/finest"])
 @ensureDeferred
-async def test_nothing_around_them(ask, target):
-    """A path that only resembles one is a 404."""
-    assert (await ask(target, headers={})).problem["code"] == "not_found"
+async def test_similar_paths_are_unknown(send, target):
+    """A path that only resembles a page's is a 404."""
+    assert (await send(target, headers={})).problem["code"] == "not_found"
 
 
 @ensureDeferred
-async def test_a_fault_is_a_problem(ask, caplog):
-    """A page that fails is a 500 that tells nothing, and the log has the rest."""
-    heard = await ask("/health/fault", headers={})
+async def test_a_page_that_fails_is_an_internal_error(send, caplog):
+    """A page that fails is a 500 without details, which are logged."""
+    response = await send("/health/fault", headers={})
     [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert (heard.status, heard.problem["code"]) == (500, "internal")
-    assert b"srv" not in heard.body
+    assert (response.status, response.problem["code"]) == (500, "internal")
+    assert b"srv" not in response.body
     assert record.exc_info[0] is ZeroDivisionError
 
 
 @ensureDeferred
-async def test_the_index_names_them(ask):
-    """`GET /` tells what there is without a key."""
-    assert (await ask("/")).json["without_a_key"] == {page.path: page.summary for page in PAGES}
+async def test_the_index_lists_the_pages(send):
+    """`GET /` lists the pages without a key."""
+    assert (await send("/")).json["without_a_key"] == {page.path: page.summary for page in PAGES}
 
 
 @ensureDeferred
-async def test_they_are_there_to_the_end(api, ask, calls):
-    """While the service stops calls are refused, and the pages still answered."""
+async def test_pages_are_answered_while_the_service_stops(api, send, calls):
+    """While the service stops calls are refused, and pages still answered."""
     calls.gate = asyncio.Event()
-    waiting = ask("/v1/search/q=coffee")
+    waiting = send("/v1/search/q=coffee")
     await deferred_from_coro(calls.begun.wait())
     stopping = deferred_from_coro(api.drain(5))
-    refused, page = await ask("/v1/search/q=tea", headers={}), await ask("/health/fine?now", headers={})
+    refused, page = await send("/v1/search/q=tea", headers={}), await send("/health/fine?now", headers={})
     calls.gate.set()
     answered = await waiting
     await stopping
@@ -98,9 +98,9 @@ async def test_they_are_there_to_the_end(api, ask, calls):
 
 
 @ensureDeferred
-async def test_a_reply_that_cannot_be_sent(ask, api, caplog):
-    """Nobody waits for a reply that cannot be sent, and no stop does: it is a fault as any other."""
-    heard = await ask("/health/unsendable", headers={})
-    assert (heard.status, heard.problem["code"]) == (500, "internal")
+async def test_a_reply_that_cannot_be_sent_is_an_internal_error(send, api, caplog):
+    """A reply that cannot be sent is a 500, and does not delay the stop of the service."""
+    response = await send("/health/unsendable", headers={})
+    assert (response.status, response.problem["code"]) == (500, "internal")
     assert "UnicodeEncodeError" in caplog.text
     await deferred_from_coro(api.drain(5))

@@ -120,12 +120,12 @@ def test_the_document_has_every_route(api):
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=by_id)
 @ensureDeferred
-async def test_every_example_call_is_answered(ask, calls, test_secret, path, method, operation):
+async def test_every_example_call_is_answered(send, calls, test_secret, path, method, operation):
     """The document's call of an operation reaches its resource with the values of the examples."""
     resource, calls.end = resource_of(operation), FULL_ANSWER
     target, body = sent(resource, path, operation)
     headers = {"X-Api-Key": test_secret, "Content-Type": "application/json"}
-    answer = await ask(target, method=method.upper(), headers=headers, body=body)
+    answer = await send(target, method=method.upper(), headers=headers, body=body)
     assert (answer.status, answer.headers.get("x-ignored-params")) == (200, None)
     [call] = calls.calls
     assert call.resource is resource
@@ -219,7 +219,7 @@ def check(answer, documented):
 @pytest.mark.parametrize("end", ENDS, ids=lambda end: type(end).__name__)
 @pytest.mark.parametrize("accept", ["application/json", "application/problem+json"])
 @ensureDeferred
-async def test_every_error_is_documented(ask, calls, test_secret, end, accept):
+async def test_every_error_is_documented(send, calls, test_secret, end, accept):
     """The status, headers and body of every error are those of the document."""
     calls.end = end
     for path, method, operation in OPERATIONS:
@@ -228,19 +228,19 @@ async def test_every_error_is_documented(ask, calls, test_secret, end, accept):
             continue
         target, body = sent(resource, path, operation)
         headers = {"X-Api-Key": test_secret, "Content-Type": "application/json", "Accept": accept}
-        answer = await ask(target, method=method.upper(), headers=headers, body=body)
+        answer = await send(target, method=method.upper(), headers=headers, body=body)
         check(answer, response(operation, answer.status))
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.name)
 @ensureDeferred
-async def test_errors_of_callers_are_documented(ask, test_secret, resource):
+async def test_errors_of_callers_are_documented(send, test_secret, resource):
     """The responses to a missing key and to wrong parameters are those of the document."""
     path, method, operation = next(one for one in OPERATIONS if one[2]["operationId"] == resource.name)
     target, _ = sent(resource, path, operation)
     headers = {"Content-Type": "application/json"}
-    without_key = await ask(target, method=method.upper(), headers=headers, body=b"")
-    wrong = await ask(
+    without_key = await send(target, method=method.upper(), headers=headers, body=b"")
+    wrong = await send(
         re.sub(r"\{\w+\}", "%20", path),
         method=method.upper(),
         headers={**headers, "X-Api-Key": test_secret},
@@ -253,13 +253,13 @@ async def test_errors_of_callers_are_documented(ask, test_secret, resource):
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS, ids=by_id)
 @ensureDeferred
-async def test_every_header_of_an_answer_is_documented(ask, calls, test_secret, path, method, operation):
+async def test_every_header_of_an_answer_is_documented(send, calls, test_secret, path, method, operation):
     """A response with all optional headers has no undocumented one."""
     resource = resource_of(operation)
     calls.end = FULL_ANSWER
     target, body = sent(resource, path, operation)
     headers = {"X-Api-Key": test_secret, "Content-Type": "application/json"}
-    answer = await ask(
+    answer = await send(
         f"{target}{'&' if '?' in target else '?'}nonsense=1", method=method.upper(), headers=headers, body=body
     )
     assert answer.headers["content-type"] in operation["responses"]["200"]["content"]
@@ -297,10 +297,10 @@ def test_a_key_may_be_in_any_of_four_headers():
 
 
 @ensureDeferred
-async def test_the_pages_describe_themselves(make_api, make_ask):
+async def test_the_pages_describe_themselves(make_api, make_send):
     """`/openapi.json` and `/docs` are in the document that they serve."""
     pages = [*PAGES, *documentation(RESOURCES, PAGES)]
-    ask = make_ask(make_api(resources=RESOURCES, pages=pages))
-    answer = await ask("/openapi.json", headers={})
+    send = make_send(make_api(resources=RESOURCES, pages=pages))
+    answer = await send("/openapi.json", headers={})
     assert answer.json == document(RESOURCES, pages)
     assert {"/openapi.json", "/docs"} <= set(answer.json["paths"])

@@ -1,4 +1,4 @@
-"""Resources whose parameters come as a JSON object in the body."""
+"""Resources whose parameters are a JSON object in the body."""
 
 import contextlib
 import dataclasses
@@ -39,19 +39,19 @@ def record(response_type="full", truncated=False):
 
 
 @pytest.fixture
-def post(make_api, make_ask, calls, test_secret):
-    """Posts a body to the endpoint that fetches URLs."""
+def post(make_api, make_send, calls, test_secret):
+    """Sends a body to the endpoint that fetches URLs."""
     calls.end = Answer(record(), Outcome.OK, "http", {"fetch": 0.25})
-    ask = make_ask(make_api([URL_REQUEST]))
+    send = make_send(make_api([URL_REQUEST]))
 
-    def send(body, target="/v1/request", method="POST", content_type="application/json", **headers):
+    def post_body(body, target="/v1/request", method="POST", content_type="application/json", **headers):
         data = body if isinstance(body, bytes) else orjson.dumps(body)
         given = {"X-Api-Key": test_secret, **headers}
         if content_type is not None:
             given["Content-Type"] = content_type
-        return ask(target, method, {name: value for name, value in given.items() if value is not None}, data)
+        return send(target, method, {name: value for name, value in given.items() if value is not None}, data)
 
-    return send
+    return post_body
 
 
 @pytest.mark.parametrize("target", ["/v1/request", "/v1/request/"])
@@ -59,32 +59,32 @@ def post(make_api, make_ask, calls, test_secret):
 @ensureDeferred
 async def test_a_json_object_is_a_call(post, calls, target, content_type):
     """The members of the body are the query's fields; the answer is the record."""
-    heard = await post({"url": "https://EXAMPLE.com/a b#top", "response_type": "Full"}, target, "POST", content_type)
+    response = await post({"url": "https://EXAMPLE.com/a b#top", "response_type": "Full"}, target, "POST", content_type)
 
-    assert heard.status == 200
-    assert heard.headers["content-type"] == "application/json"
-    assert heard.json == record()
+    assert response.status == 200
+    assert response.headers["content-type"] == "application/json"
+    assert response.json == record()
     assert calls.calls[0].query == UrlQuery(url="https://example.com/a%20b", response_type="full")
 
 
 @ensureDeferred
-async def test_markdown_is_answered_as_text(post, calls):
-    """Markdown is the body itself, and headers tell what the record would."""
+async def test_markdown_is_returned_as_text(post, calls):
+    """Markdown is the body itself, and the record's other fields are headers."""
     calls.end = Answer(record("markdown"), Outcome.OK, "http", {"fetch": 0.25})
-    heard = await post({**PAGE, "response_type": "markdown"})
+    response = await post({**PAGE, "response_type": "markdown"})
 
-    assert (heard.status, heard.body.decode()) == (200, "# Café")
-    assert heard.headers["content-type"] == "text/html; charset=utf-8"
-    assert heard.headers["x-upstream-status"] == "418"
-    assert "x-truncated" not in heard.headers
-    assert (heard.headers["x-outcome"], heard.headers["x-transport"]) == ("ok", "http")
-    assert heard.headers["server-timing"] == "fetch;dur=250.0"
-    assert heard.headers["x-request-id"].startswith("req_")
+    assert (response.status, response.body.decode()) == (200, "# Café")
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["x-upstream-status"] == "418"
+    assert "x-truncated" not in response.headers
+    assert (response.headers["x-outcome"], response.headers["x-transport"]) == ("ok", "http")
+    assert response.headers["server-timing"] == "fetch;dur=250.0"
+    assert response.headers["x-request-id"].startswith("req_")
 
 
 @ensureDeferred
-async def test_truncated_markdown_says_so(post, calls):
-    """A page that broke off is told in a header."""
+async def test_truncated_markdown_is_marked(post, calls):
+    """A truncated page is marked by a header."""
     calls.end = Answer(record("markdown", truncated=True), Outcome.OK, "http", {})
     assert (await post(PAGE)).headers["x-truncated"] == "true"
 
@@ -130,12 +130,12 @@ async def test_truncated_markdown_says_so(post, calls):
     ],
 )
 @ensureDeferred
-async def test_wrong_bodies(post, calls, body, message):
-    """A body that cannot be run is a 400 with all that is wrong and what would be right; nothing is fetched."""
-    heard = await post(body)
+async def test_an_invalid_body_is_refused(post, calls, body, message):
+    """An invalid body is a 400 with every mistake and its correction; nothing is fetched."""
+    response = await post(body)
 
-    assert (heard.status, heard.problem["code"]) == (400, "bad_request")
-    assert heard.problem["message"] == message
+    assert (response.status, response.problem["code"]) == (400, "bad_request")
+    assert response.problem["message"] == message
     assert not calls.calls
 
 
@@ -149,49 +149,49 @@ async def test_wrong_bodies(post, calls, body, message):
     ],
 )
 @ensureDeferred
-async def test_wrong_content_types(post, calls, content_type, wrong):
-    """A body of another type is a 400 that says which type is right."""
-    heard = await post(PAGE, content_type=content_type)
+async def test_another_content_type_is_refused(post, calls, content_type, wrong):
+    """A body of another type is a 400 that names the right type."""
+    response = await post(PAGE, content_type=content_type)
 
-    assert heard.status == 400
-    assert heard.problem["message"] == f"the Content-Type {wrong}: {RIGHT}"
+    assert response.status == 400
+    assert response.problem["message"] == f"the Content-Type {wrong}: {RIGHT}"
     assert not calls.calls
 
 
 @ensureDeferred
-async def test_ignored(post):
-    """Unknown members, parameters in the URL and headers without effect are named, and change nothing."""
-    heard = await post({**PAGE, "wait": [1], "é": 1}, "/v1/request?url=x", **{"X-User-Agent": "mobile"})
+async def test_unknown_members_are_ignored(post):
+    """Unknown members, parameters in the URL and headers without effect are ignored, and named in a header."""
+    response = await post({**PAGE, "wait": [1], "é": 1}, "/v1/request?url=x", **{"X-User-Agent": "mobile"})
 
-    assert heard.status == 200
-    assert heard.headers["x-ignored-params"] == "wait, %C3%A9, url, X-User-Agent"
+    assert response.status == 200
+    assert response.headers["x-ignored-params"] == "wait, %C3%A9, url, X-User-Agent"
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])
 @pytest.mark.parametrize("target", ["/v1/request", "/v1/request/", "/v1/request?url=x"])
 @ensureDeferred
-async def test_other_methods(post, calls, method, target):
-    """Any method but POST is a 405 that says what to do."""
-    heard = await post(PAGE, target, method)
+async def test_other_methods_are_refused(post, calls, method, target):
+    """Any method but POST is a 405 that names POST."""
+    response = await post(PAGE, target, method)
 
-    assert (heard.status, heard.headers["allow"]) == (405, "POST")
+    assert (response.status, response.headers["allow"]) == (405, "POST")
     if method != "HEAD":
         message = f"{method} is not possible here: use POST, with a JSON object as the body."
-        assert heard.problem["message"] == message
+        assert response.problem["message"] == message
     assert not calls.calls
 
 
 @ensureDeferred
-async def test_the_key_comes_first(post, calls):
-    """Without a key nothing of the body is looked at."""
+async def test_the_key_is_checked_before_the_body(post, calls):
+    """Without a key the body is not parsed."""
     assert (await post(b"nonsense", content_type=None, **{"X-Api-Key": None})).status == 401
 
 
 @ensureDeferred
-async def test_a_long_body(post, calls):
-    """A body beyond the bound is a 413."""
-    heard = await post({**PAGE, "url": "https://example.com/" + "x" * MAX_BODY})
-    assert (heard.status, heard.problem["code"]) == (413, "payload_too_large")
+async def test_a_long_body_is_refused(post, calls):
+    """A body beyond the limit is a 413."""
+    response = await post({**PAGE, "url": "https://example.com/" + "x" * MAX_BODY})
+    assert (response.status, response.problem["code"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize(
@@ -204,12 +204,12 @@ async def test_a_long_body(post, calls):
     ],
 )
 @ensureDeferred
-async def test_failures(post, calls, error, status, code, outcome):
-    """What cannot be fetched or given ends with a status, a code and words of its own."""
+async def test_errors_have_their_status_and_code(post, calls, error, status, code, outcome):
+    """Each error has its status, code and outcome."""
     calls.end = error
-    heard = await post(PAGE)
+    response = await post(PAGE)
 
-    assert (heard.status, heard.problem["code"], heard.headers.get("x-outcome")) == (status, code, outcome)
+    assert (response.status, response.problem["code"], response.headers.get("x-outcome")) == (status, code, outcome)
 
 
 TEXTS = st.text(st.characters(codec="utf-8"))
@@ -227,24 +227,24 @@ NAMES = st.sampled_from(["url", "response_type", "other"])
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary() | st.dictionaries(NAMES, JSON).map(orjson.dumps))
-def test_any_body_is_a_query_or_a_mistake(body):
-    """No body is a fault of ours, and what is wrong with it can be told."""
+def test_any_body_is_parsed_or_refused(body):
+    """Any body is parsed or refused with a QueryError."""
     with contextlib.suppress(QueryError):
         query, _ = body_query(URL_REQUEST, body, "", {"content-type": "application/json"}.get)
         assert re.match(r"[a-z][a-z0-9+.-]*://", query.url)
 
 
-def test_members_given_twice_are_kept():
-    """Both values of a member that is given twice come out, as those of a query string do; nulls do not."""
+def test_repeated_members_are_returned_twice():
+    """A repeated member has both values, as in a query string; nulls are omitted."""
     assert members(b'{"a": 1, "a": {"b": 2}, "c": null}', "") == [("a", 1), ("a", {"b": 2})]
 
 
 @ensureDeferred
-async def test_a_body_may_be_an_unpacked_422(make_api, make_ask, test_secret):
-    """Where a resource has 422 for wrong parameters, a wrong body is one row of it."""
+async def test_an_invalid_body_may_be_a_422(make_api, make_send, test_secret):
+    """Where a resource has 422 for wrong parameters, an invalid body is one row of its detail."""
     resource = dataclasses.replace(URL_REQUEST, bad_query_status=422)
     headers = {"X-Api-Key": test_secret, "Content-Type": "application/json"}
-    heard = await make_ask(make_api([resource]))("/v1/request", "POST", headers, b"[]")
+    response = await make_send(make_api([resource]))("/v1/request", "POST", headers, b"[]")
 
-    assert heard.status == 422
-    assert [row["loc"] for row in heard.json["detail"]] == [["body"]]
+    assert response.status == 422
+    assert [row["loc"] for row in response.json["detail"]] == [["body"]]

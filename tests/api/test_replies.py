@@ -17,8 +17,8 @@ from webdata.api.replies import Reply, ReplyHeaders, ignored_params, new_request
         ({"secret": 1, "parse": 0.0015}, "parse;dur=1.5"),
     ],
 )
-def test_server_timing(timings, value):
-    """Known phases stand in their order, in milliseconds; unknown ones are left out."""
+def test_timings_are_in_milliseconds(timings, value):
+    """Known phases are listed in their order, in milliseconds; unknown ones are omitted."""
     assert value == server_timing(timings)
 
 
@@ -26,10 +26,10 @@ def attempt(outcome, kind=None, transport="http"):
     return {"transport": transport, "proxy": "DE-2", "outcome": outcome, "kind": kind, "seconds": 0.0415}
 
 
-def test_server_timing_tells_the_steps():
-    """After the phases come the attempts, with what each met; no proxy is named, and there are never too many."""
-    told = server_timing({"fetch": 0.2}, [attempt("blocked", "captcha"), attempt("ok", transport="browser")])
-    assert told == (
+def test_timings_list_the_attempts():
+    """The phases are followed by at most 20 attempts with their outcomes, without proxies."""
+    value = server_timing({"fetch": 0.2}, [attempt("blocked", "captcha"), attempt("ok", transport="browser")])
+    assert value == (
         'fetch;dur=200.0, attempt1;desc="http blocked/captcha";dur=41.5, attempt2;desc="browser ok";dur=41.5'
     )
     assert server_timing({}, [attempt("ok")] * 100).count("attempt") == 20
@@ -46,41 +46,39 @@ def test_server_timing_tells_the_steps():
         ([str(number) for number in range(30)], ", ".join(map(str, range(20)))),
     ],
 )
-def test_ignored_params(names, value):
-    """Names cannot break out of the header, nor make it long."""
+def test_ignored_names_are_encoded_and_bounded(names, value):
+    """Names cannot end the header's line, nor make it long."""
     assert value == ignored_params(names)
 
 
-def test_request_ids_sort():
+def test_request_ids_sort_by_time():
     """Later ids sort after earlier ones."""
     ids = [new_request_id() for _ in range(100)]
 
     assert sorted(set(ids)) == ids
 
 
-def test_last_words():
-    """A whole response is a status line, headers with the length in bytes, and the body."""
-    words = Reply(400, "é".encode(), {"content-type": "text/plain"}).last_words()
-
-    assert words == (
+def test_a_reply_can_be_sent_as_bytes():
+    """The bytes of a response are a status line, headers with the length in bytes, and the body."""
+    assert Reply(400, "é".encode(), {"content-type": "text/plain"}).last_words() == (
         b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nserver: webdata\r\n"
         b"content-length: 2\r\nconnection: close\r\n\r\n\xc3\xa9"
     )
 
 
-def test_headers_are_those_of_twisted():
-    """Headers that are set at once are the same as those that Twisted sets one by one, whatever is in them."""
-    told = {"x-outcome": "ok", "www-authenticate": "none", "title": "é", "broken": "a\r\nset-cookie: b", "empty": ""}
+def test_headers_are_equal_to_twisteds():
+    """Headers that are set at once are the same as those that Twisted sets one by one, for any values."""
+    headers = {"x-outcome": "ok", "www-authenticate": "none", "title": "é", "broken": "a\r\nset-cookie: b", "empty": ""}
     before = Headers({"Date": ["today"], "X-Outcome": ["before"]})
     one_by_one = before.copy()
-    for name, value in told.items():
+    for name, value in headers.items():
         one_by_one.setRawHeaders(name, [value])
-    assert list(ReplyHeaders(before, told).getAllRawHeaders()) == list(one_by_one.getAllRawHeaders())
+    assert list(ReplyHeaders(before, headers).getAllRawHeaders()) == list(one_by_one.getAllRawHeaders())
     assert before.getRawHeaders("x-outcome") == ["before"]
 
 
 @given(st.dictionaries(st.sampled_from(["x-a", "ETag", "content-type"]), st.text(), max_size=3))
-def test_no_value_ends_its_line(told):
-    """No value, whatever it is, makes another header or ends the head."""
-    for _, values in ReplyHeaders(Headers(), told).getAllRawHeaders():
+def test_no_header_value_ends_its_line(headers):
+    """No value adds another header or ends the head."""
+    for _, values in ReplyHeaders(Headers(), headers).getAllRawHeaders():
         assert not set(b"\r\n") & set(b"".join(values))

@@ -94,8 +94,8 @@ def test_a_key_is_not_printed():
     [
         ("WEBDATA_PORT", "http", "a number from 0 to 65535, such as 8443"),
         ("WEBDATA_PORT", "70000", "a number from 0 to 65535, such as 8443"),
-        ("WEBDATA_DEADLINE", "soon", "a number from 1.0 to 600.0, such as 30.0"),
-        ("WEBDATA_DEADLINE", "nan", "a number from 1.0 to 600.0, such as 30.0"),
+        ("WEBDATA_DEADLINE", "soon", "a number from 1.0 to 600.0, such as 25.0"),
+        ("WEBDATA_DEADLINE", "nan", "a number from 1.0 to 600.0, such as 25.0"),
         ("WEBDATA_MAX_CALLS", "0", "a number from 1 to 10000, such as 1024"),
         ("WEBDATA_MAX_CONNECTIONS", "1", "a number from 16 to 1000000, such as 10000"),
         ("WEBDATA_PUBLIC_URL", "http://data.example", "https:// in it, or WEBDATA_TLS=off"),

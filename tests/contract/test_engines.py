@@ -1,4 +1,4 @@
-"""What every engine, resource and schema keeps, walked from the spider loader: nothing is listed here."""
+"""Rules for every engine, resource and schema, all of which the spider loader finds."""
 
 import importlib
 import inspect
@@ -16,9 +16,9 @@ from webdata.resources import schema
 ROOT = Path(__file__).parents[2]
 SPIDERS = load_spiders()
 RESOURCES = list({resource.name: resource for spider in SPIDERS for resource in spider.resources}.values())
-KEPT = [(spider, resource) for spider in SPIDERS for resource in spider.resources]
+ENGINE_RESOURCES = [(spider, resource) for spider in SPIDERS for resource in spider.resources]
 SEGMENTS = {"id": "1abc2d", "url": "https://example.com/", "response_type": "full"}
-"""Values of required fields that are no mere words."""
+"""Values of required fields that are not search terms."""
 
 
 def by_name(thing):
@@ -26,7 +26,7 @@ def by_name(thing):
 
 
 @pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
-def test_an_engine_is_one_name(spider):
+def test_the_parts_of_an_engine_share_its_name(spider):
     """An engine's spider file, page module, sandbox site and fixture folder share its name."""
     assert spider.__module__ == f"webdata.spiders.{spider.name}"
     assert importlib.import_module(f"webdata.pages.{spider.name}").record
@@ -42,16 +42,16 @@ def test_a_page_module_takes_bytes_and_a_query(spider):
 
 
 @pytest.mark.parametrize("spider", SPIDERS, ids=by_name)
-def test_the_type_of_a_query_tells_its_resource(spider):
-    """No two resources of an engine take the same queries."""
+def test_the_type_of_a_query_identifies_its_resource(spider):
+    """No two resources of an engine have the same type of query, or a subtype."""
     types = [resource.query for resource in spider.resources]
     assert not any(issubclass(one, other) for one in types for other in types if one is not other)
     assert len(types) == len(set(types))
 
 
-@pytest.mark.parametrize(("spider", "resource"), KEPT, ids=lambda one: one.name)
+@pytest.mark.parametrize(("spider", "resource"), ENGINE_RESOURCES, ids=lambda one: one.name)
 def test_an_engine_makes_a_request_of_the_smallest_query(spider, resource):
-    """A query with nothing but its required fields becomes an https request."""
+    """A query with only its required fields becomes an https request."""
     required = [name for name, field in resource.query.model_fields.items() if field.is_required()]
     query = resource.query.check({name: SEGMENTS.get(name, "coffee") for name in required})
     request = spider().request(query)
@@ -61,21 +61,21 @@ def test_an_engine_makes_a_request_of_the_smallest_query(spider, resource):
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
 def test_a_resource_describes_its_query(resource):
-    """Every parameter says in its description what would be right."""
+    """Every parameter has a description."""
     assert issubclass(resource.query, Query)
     for name, field in resource.query.model_fields.items():
         assert field.description, name
 
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
-def test_a_resource_counts_arrays_that_its_schema_promises(resource):
-    """The arrays that make a record more than empty are arrays of the schema."""
+def test_a_resource_counts_arrays_of_its_schema(resource):
+    """The arrays that decide whether a record is empty are arrays of the schema."""
     for path in filter(None, (*resource.content, resource.rows)):
-        assert promised(resource.schema, path)["type"] == "array"
+        assert schema_at(resource.schema, path)["type"] == "array"
 
 
-def promised(found, path):
-    """What a schema promises at a path of a record."""
+def schema_at(found, path):
+    """The schema of a record's path."""
     for key in path.split("."):
         found = found["prefixItems"][int(key)] if key.isdigit() else found["properties"][key]
         if "$ref" in found:
@@ -85,8 +85,8 @@ def promised(found, path):
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "schemas").glob("*.json")), ids=lambda path: path.stem)
-def test_a_schema_is_a_schema(path):
-    """Every schema is valid draft 2020-12, and is read by its name."""
+def test_a_schema_is_valid(path):
+    """Every schema is valid JSON Schema, draft 2020-12, and is loaded by its name."""
     found = schema(path.stem)
     assert found == json.loads(path.read_text(encoding="utf-8"))
     assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -95,9 +95,9 @@ def test_a_schema_is_a_schema(path):
 
 @pytest.mark.parametrize("resource", RESOURCES, ids=by_name)
 def test_an_envelope_is_closed(resource):
-    """Records grow in their elements, never in their envelope (contract.md 5).
+    """The envelope of a record has no additional properties.
 
-    A key that is not always there says in its `$comment` when it is. The upstream's own object has no envelope.
+    The `$comment` of an optional key describes when it is present. The upstream's own object has no envelope.
     """
     if resource.schema.get("$comment") == "The upstream's own object.":
         assert "$ref" in resource.schema
@@ -109,6 +109,6 @@ def test_an_envelope_is_closed(resource):
 
 
 def test_paths_are_unique():
-    """No two resources answer on one path."""
+    """No two resources have the same path."""
     paths = [resource.path for resource in RESOURCES]
     assert len(paths) == len(set(paths))

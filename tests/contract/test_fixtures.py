@@ -1,4 +1,4 @@
-"""Every fixture gives what was reviewed for it."""
+"""Every fixture has its reviewed record or error."""
 
 import asyncio
 import json
@@ -36,21 +36,21 @@ def found(case: Path):
     response = Response(
         saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body.read_bytes(), request=request
     )
-    with ThreadPoolExecutor() as thread:  # which has no event loop running
+    with ThreadPoolExecutor() as thread:  # without a running event loop
         return resource, thread.submit(asyncio.run, spider.parsed(response, query)).result()
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if (case / "expected.json").exists()], ids=case_name)
-def test_a_page_gives_its_record(case):
-    """A fixture's page gives the record that was reviewed, and the whole record keeps its schema."""
+def test_a_page_has_its_record(case):
+    """A fixture's page has the reviewed record, which is valid by its schema."""
     resource, result = found(case)
     assert result.page == read(case / "expected.json")
     validate(resource, envelope(result))
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if (case / "error.json").exists()], ids=case_name)
-def test_a_page_that_is_none_gives_its_error(case):
-    """A fixture that is no result page ends in the outcome that was reviewed."""
+def test_a_page_without_results_has_its_error(case):
+    """A fixture that is not a result page has the reviewed error."""
     with pytest.raises(FetchError) as caught:
         found(case)
     error = caught.value
@@ -58,7 +58,7 @@ def test_a_page_that_is_none_gives_its_error(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_name)
-def test_a_fixture_is_ours(case):
-    """Every fixture says that it was composed, and has either a record or an error."""
+def test_a_fixture_is_composed(case):
+    """Every fixture is marked as composed, and has either a record or an error."""
     assert read(case / "response.json")["origin"] == "composed"
     assert (case / "expected.json").exists() != (case / "error.json").exists()

@@ -1,4 +1,4 @@
-"""The types of our own code and the schemas for callers promise the same."""
+"""The record types of the code and the JSON Schemas agree."""
 
 from typing import is_typeddict
 
@@ -23,13 +23,13 @@ ELEMENTS = {
 
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_an_element_has_the_keys_of_its_schema(name):
-    """A type's keys are its schema's properties."""
+    """A type has the keys of its schema's properties."""
     assert is_typeddict(ELEMENTS[name])
     assert set(ELEMENTS[name].__annotations__) == set(schema("envelope")["$defs"][name]["properties"])
 
 
 @pytest.mark.parametrize("name", ["web_search", "video_search"])
 def test_a_page_and_its_envelope_make_a_record(name):
-    """The envelope and what a page tells are together exactly the schema's properties."""
+    """The keys of the envelope and of the page are together exactly the schema's properties."""
     keys = set(records.Envelope.__annotations__) | set(records.WebPage.__annotations__)
     assert keys == set(schema(name)["properties"])

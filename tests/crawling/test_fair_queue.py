@@ -1,4 +1,4 @@
-"""One after the other."""
+"""The order and the pauses of the fair queue."""
 
 import asyncio
 
@@ -15,45 +15,45 @@ async def rounds(counted, done):
         await asyncio.sleep(0)
 
 
-async def test_turns_come_in_order():
-    """Who came first goes first, and all go."""
-    turns, gone = FairQueue(), []
+async def test_waiters_leave_in_order():
+    """All waiters leave the queue in the order of their entry."""
+    queue, left = FairQueue(), []
 
-    async def comes(number):
-        await turns.wait()
-        gone.append(number)
+    async def wait(number):
+        await queue.wait()
+        left.append(number)
 
-    await asyncio.gather(*map(comes, range(20)))
-    assert gone == list(range(20))
+    await asyncio.gather(*map(wait, range(20)))
+    assert left == list(range(20))
 
 
-async def test_a_few_go_at_once():
-    """Who comes with few others waits for nobody, round after round."""
-    turns, counted, done = FairQueue(), [], asyncio.Event()
+async def test_few_waiters_leave_without_delay():
+    """Up to AT_ONCE waiters leave the queue without a delay."""
+    queue, counted, done = FairQueue(), [], asyncio.Event()
     other = asyncio.ensure_future(rounds(counted, done))
     for _ in range(3):
-        await asyncio.gather(*(turns.wait() for _ in range(AT_ONCE)))
+        await asyncio.gather(*(queue.wait() for _ in range(AT_ONCE)))
     done.set()
     await other
     assert len(counted) <= 12
 
 
-async def test_the_loop_comes_round_between_turns():
-    """While a crowd goes, others are heard several times for each that goes."""
-    turns, counted, done = FairQueue(), [], asyncio.Event()
+async def test_other_tasks_run_between_waiters():
+    """While a long queue is emptied, other tasks run several rounds of the loop for each waiter."""
+    queue, counted, done = FairQueue(), [], asyncio.Event()
     other = asyncio.ensure_future(rounds(counted, done))
-    await asyncio.gather(*(turns.wait() for _ in range(AT_ONCE + LONG_QUEUE + 50)))
+    await asyncio.gather(*(queue.wait() for _ in range(AT_ONCE + LONG_QUEUE + 50)))
     done.set()
     await other
     assert len(counted) >= 49 * ROUNDS + LONG_QUEUE - 1
 
 
-async def test_who_is_gone_holds_nobody_up():
-    """A place in the line whose owner was cancelled is passed over."""
-    turns = FairQueue()
-    first, second, third, *_ = [asyncio.ensure_future(turns.wait()) for _ in range(AT_ONCE + 3)][AT_ONCE:]
+async def test_a_cancelled_waiter_blocks_no_other():
+    """A cancelled waiter does not block those after it."""
+    queue = FairQueue()
+    first, second, third, *_ = [asyncio.ensure_future(queue.wait()) for _ in range(AT_ONCE + 3)][AT_ONCE:]
     await asyncio.sleep(0)
     second.cancel()
     await asyncio.wait_for(asyncio.gather(first, third), 5)
-    await asyncio.wait_for(turns.wait(), 5)
+    await asyncio.wait_for(queue.wait(), 5)
     assert second.cancelled()

@@ -1,4 +1,4 @@
-"""Saved pages are judged without a network."""
+"""The outcome of saved pages, without a network."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -30,34 +30,34 @@ def page(tmp_path):
     return save
 
 
-def test_a_page_of_unknown_shape_is_layout(page):
-    """What no parser knows is told as `layout`, with a reason and without a record."""
+def test_a_page_of_unknown_layout_is_reported(page):
+    """A page of unknown layout is reported with a reason and without a record."""
     verdict = judge(GoogleWebSpider(), page("<p>hello</p>"), {})
     assert verdict["outcome"] == "layout"
     assert verdict["reason"]
     assert verdict["record"] is None
 
 
-def test_a_status_counts(page):
-    """A page that came with an error status is judged by it."""
+def test_the_status_is_checked(page):
+    """A page that was saved with an error status has its outcome."""
     assert judge(GoogleWebSpider(), page("<p>hello</p>", status=503), {})["outcome"] == "upstream"
     assert judge(GoogleWebSpider(), page("<p>hello</p>", status=404), {})["outcome"] == "not_found"
 
 
-def test_a_url_counts(page):
-    """A page that came from the consent host is a block, whatever it shows."""
+def test_the_url_is_checked(page):
+    """A page from the consent host is a block, whatever its content."""
     page = page("<p>hello</p>", url="https://consent.google.com/m?continue=https://www.google.com/search")
     verdict = judge(GoogleWebSpider(), page, {})
     assert (verdict["outcome"], verdict["kind"]) == ("blocked", "consent")
 
 
-def test_an_empty_file_is_upstream(page):
-    """A body without a byte is no page."""
+def test_an_empty_file_is_an_upstream_error(page):
+    """An empty body is an upstream error."""
     assert judge(GoogleWebSpider(), page(""), {})["outcome"] == "upstream"
 
 
 def test_given_fields_are_checked(page):
-    """A field that cannot be run is told, not ignored."""
+    """An invalid field is an error, not ignored."""
     with pytest.raises(QueryError, match="num cannot be 'many'"):
         judge(GoogleWebSpider(), page("<p>hello</p>"), {"q": "coffee", "num": "many"})
 
@@ -73,8 +73,8 @@ def test_a_page_in_another_encoding_is_read(tmp_path, charset):
     assert utf8(response) == "Café".encode()
 
 
-def test_what_cannot_be_given_is_invalid(page):
-    """A saved picture is no Markdown, which is told as the page's end, not as a fault."""
+def test_content_that_cannot_be_converted_is_invalid(page):
+    """A saved picture as Markdown has the outcome `invalid`, and is not an internal error."""
     saved_page = page("", headers={"Content-Type": "image/png"})
     saved_page.path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
     verdict = judge(UrlSpider(), saved_page, {"response_type": "markdown"})
@@ -82,8 +82,8 @@ def test_what_cannot_be_given_is_invalid(page):
     assert "image/png" in verdict["reason"]
 
 
-def test_a_status_that_is_nobodys_is_judged(page):
-    """A page without a URL of its own is judged by its status, LinkedIn's 999 included."""
+def test_the_status_of_a_page_without_a_url_is_checked(page):
+    """A page saved without a URL is checked by its status, including LinkedIn's 999."""
     assert judge(UrlSpider(), page("", status=999), {})["outcome"] == "blocked"
     verdict = judge(UrlSpider(), page("<p>hello</p>", status=503), {})
     assert (verdict["outcome"], verdict["record"]["status"]) == ("ok", 503)

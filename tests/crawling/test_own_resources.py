@@ -1,4 +1,4 @@
-"""Fetch resources of a crawler's own."""
+"""Fetch resources that a crawler makes itself."""
 
 import pytest
 from scrapy.crawler import Crawler
@@ -32,15 +32,15 @@ async def crawled(monkeypatch, given=None):
     return crawler
 
 
-async def test_a_batch_has_resources_of_its_own_which_are_closed_with_it(monkeypatch):
-    """A crawler that was given no fetch resources makes some, and leaves nothing open."""
+async def test_a_batch_closes_its_own_resources(monkeypatch):
+    """A crawler without shared fetch resources makes its own, and closes them."""
     crawler = await crawled(monkeypatch)
     assert isinstance(crawler.fetch_resources.browser, ObservedBrowser)
     assert ObservedBrowser.closed == 1
 
 
-async def test_resources_that_were_given_stay_open(monkeypatch):
-    """What a service's crawlers share is not closed by one of them."""
+async def test_shared_resources_stay_open(monkeypatch):
+    """Resources that a service's crawlers share are not closed by one of them."""
     settings = scrapy_settings()
     given = FetchResources.from_settings(settings, ObservedBrowser.from_settings(settings))
     crawler = await crawled(monkeypatch, given)

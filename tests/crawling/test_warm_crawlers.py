@@ -1,4 +1,4 @@
-"""Warm crawlers, against the sandbox over real sockets."""
+"""Warm crawlers against the sandbox, over real sockets."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ def call(q, deadline=20.0, **fields):
 
 
 async def test_a_call_is_answered_with_a_record(crawlers):
-    """A call gives the whole record, its outcome, its transport and how long each phase took."""
+    """An answer has the whole record, its outcome, its transport and the time of each phase."""
     answer = await crawlers.answer(call("coffee", num=3, region="DE"))
     assert answer.outcome is Outcome.OK
     assert answer.record["query"] == "coffee"
@@ -48,14 +48,14 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
 
 
-async def test_lines_of_the_log_are_not_counted(crawlers):
-    """No crawler that is open looks at the lines that the service writes: each would, at every line."""
+async def test_log_lines_are_not_counted(crawlers):
+    """Open crawlers do not count the service's log lines: each would, for every line."""
     await crawlers.answer(call("coffee"))
     assert not [one for one in logging.root.handlers if isinstance(one, LogCounterHandler)]
 
 
-async def test_what_is_not_there_is_empty(crawlers):
-    """Past the last page the record is empty, and says so."""
+async def test_a_page_past_the_last_is_empty(crawlers):
+    """Past the last page the record and its outcome are empty."""
     answer = await crawlers.answer(call("coffee", start=1000))
     assert answer.outcome is Outcome.EMPTY
     assert answer.record["results"] == []
@@ -72,15 +72,15 @@ async def test_what_is_not_there_is_empty(crawlers):
         ("sandbox:error", UpstreamError, "http_500"),
     ],
 )
-async def test_a_page_that_is_lost_has_its_outcome(crawlers, q, error, kind):
-    """Every way not to get a page ends in its own error, never in an empty record."""
+async def test_a_failed_fetch_has_its_error(crawlers, q, error, kind):
+    """Each kind of failure has its own error, and none is an empty record."""
     with pytest.raises(error) as caught:
         await crawlers.answer(call(q))
     assert caught.value.kind == kind
 
 
-async def test_a_slow_call_is_answered_at_its_deadline(crawlers):
-    """The caller hears at the deadline that there is no answer, and the crawl ends by itself."""
+async def test_a_slow_call_fails_at_its_deadline(crawlers):
+    """The call fails at its deadline, and the crawl ends soon after it."""
     loop = asyncio.get_running_loop()
     begun = loop.time()
     with pytest.raises(UpstreamTimeoutError):
@@ -90,8 +90,8 @@ async def test_a_slow_call_is_answered_at_its_deadline(crawlers):
     assert crawlers.in_flight == 0
 
 
-async def test_there_is_room_for_so_many_calls(crawlers):
-    """One call more than there is room for is turned away at once; when one ends there is room again."""
+async def test_calls_beyond_the_limit_are_refused(crawlers):
+    """A call beyond the limit is refused at once; when one ends the next is accepted."""
     slow = [asyncio.ensure_future(crawlers.answer(call("sandbox:slow=1"))) for _ in range(MAX_CALLS)]
     await asyncio.sleep(0.1)
     with pytest.raises(OverloadedError) as caught:
@@ -102,7 +102,7 @@ async def test_there_is_room_for_so_many_calls(crawlers):
 
 
 async def test_calls_at_once_do_not_mix(crawlers):
-    """Calls that run at the same time each get the answer to their own query."""
+    """Calls that run at the same time each get the answer to their query."""
     queries = [f"query {number}" for number in range(MAX_CALLS)]
     answers = await asyncio.gather(*(crawlers.answer(call(q)) for q in queries))
     assert [answer.record["query"] for answer in answers] == queries
@@ -110,7 +110,7 @@ async def test_calls_at_once_do_not_mix(crawlers):
 
 
 async def test_the_crawler_stays_warm(crawlers):
-    """A second call opens nothing: it waits less in the queue than the first."""
+    """A second call opens no crawler, and so waits less in the queue than the first."""
     first = await crawlers.answer(call("coffee"))
     second = await crawlers.answer(call("tea"))
     assert second.timings["queue"] < first.timings["queue"]
@@ -124,18 +124,18 @@ async def test_closing_lets_calls_finish(crawlers):
     assert (await slow).outcome is Outcome.OK
 
 
-def scripted(name, rank, words):
-    """An engine of the web search whose queries name a scenario of the sandbox besides."""
+def scripted(name, rank, text):
+    """An engine of the web search that adds text, such as the sandbox's scenarios, to its queries."""
 
     def request(self, query):
-        return GoogleWebSpider.request(self, query.model_copy(update={"q": f"{query.q} {words}".strip()}))
+        return GoogleWebSpider.request(self, query.model_copy(update={"q": f"{query.q} {text}".strip()}))
 
     return type(name, (GoogleWebSpider,), {"name": name, "rank": rank, "request": request})
 
 
 @pytest_twisted.async_yield_fixture
 async def opened():
-    """Makes warm crawlers of engines, or of scripted ones by `(name, rank, words)`, over one sandbox."""
+    """Makes warm crawlers of engines, or of scripted ones by `(name, rank, text)`, over one sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
     settings.set("SANDBOX_URL", await sandbox.start())
@@ -167,7 +167,7 @@ async def test_the_lowest_rank_answers(opened):
 
 @pytest.mark.parametrize("word", ["captcha", "layout", "error", "reset", "truncated"])
 async def test_the_next_engine_answers_for_one_that_fetches_no_page(opened, word):
-    """After a block, an unknown layout or a failure the next engine is requested; the caller sees its record alone."""
+    """After a block, an unknown layout or a failure the next engine is requested, whose record is returned."""
     warm = opened(("a", 0, f"sandbox:{word}"), ("b", 1, ""))
     answer = await warm.answer(call("coffee"))
     assert (answer.outcome, answer.record["query"]) == (Outcome.OK, "coffee")
@@ -175,21 +175,21 @@ async def test_the_next_engine_answers_for_one_that_fetches_no_page(opened, word
     assert warm.in_flight == 0
 
 
-async def test_that_there_is_nothing_is_an_answer(opened):
-    """An empty record is true, whatever another engine might know."""
+async def test_an_empty_record_is_an_answer(opened):
+    """After an empty record no other engine is requested."""
     warm = opened(("a", 0, "sandbox:empty"), ("b", 1, ""))
     assert (await warm.answer(call("coffee"))).outcome is Outcome.EMPTY
 
 
-async def test_when_no_engine_fetches_a_page_the_first_error_counts(opened):
-    """The error is that of the engine that should have answered."""
+async def test_the_first_error_is_raised_when_all_engines_fail(opened):
+    """The error is that of the engine with the lowest rank."""
     warm = opened(("a", 0, "sandbox:layout"), ("b", 1, "sandbox:captcha"))
     with pytest.raises(LayoutError):
         await warm.answer(call("coffee"))
 
 
 async def test_a_slow_engine_leaves_time_for_the_next(opened):
-    """An engine gets its share of the time, so that the caller is answered within the deadline all the same."""
+    """An engine gets its share of the time, so that the next one can answer within the deadline."""
     warm = opened(("a", 0, "sandbox:slow=30"), ("b", 1, ""))
     loop = asyncio.get_running_loop()
     await warm.answer(call("to open the second engine", deadline=8))
@@ -200,7 +200,7 @@ async def test_a_slow_engine_leaves_time_for_the_next(opened):
 
 
 def refused(name, requested, seconds):
-    """An engine whose upstream wants no requests for so long; it records that it was requested."""
+    """An engine whose upstream wants no requests for some seconds; it records that it was requested."""
 
     def check(self, response):
         requested.append(name)
@@ -212,7 +212,7 @@ def refused(name, requested, seconds):
 
 
 async def test_an_engine_whose_upstream_wants_a_pause_is_left_out(opened):
-    """For so long as its upstream wants an engine is not requested, and then it is."""
+    """An engine is not requested for the seconds that its upstream wants, and then it is."""
     requested = []
     warm = opened(refused("a", requested, 1.5), ("b", 1, ""))
     for _ in range(3):
@@ -224,7 +224,7 @@ async def test_an_engine_whose_upstream_wants_a_pause_is_left_out(opened):
 
 
 async def test_when_all_upstreams_want_a_pause_one_engine_is_requested(opened):
-    """The engine whose pause ends first gets the call: better its error than no request at all."""
+    """The engine whose pause ends first is requested."""
     requested = []
     warm = opened(refused("a", requested, 60), refused("b", requested, 60))
     for _ in range(2):
@@ -233,8 +233,8 @@ async def test_when_all_upstreams_want_a_pause_one_engine_is_requested(opened):
     assert requested == ["a", "b", "a"]
 
 
-async def test_observers_get_the_end_of_each_engine(opened):
-    """Each engine that was requested is observed: its attempts, and its answer or its error."""
+async def test_observers_receive_the_result_of_each_engine(opened):
+    """Observers receive the attempts and the answer or error of each requested engine."""
     ends = []
     warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, ""), observers=[lambda *end: ends.append(end)])
     one = call("coffee")
@@ -247,7 +247,7 @@ async def test_observers_get_the_end_of_each_engine(opened):
 
 
 async def test_an_engine_that_cannot_be_opened_is_observed(opened):
-    """A fault before the first attempt is observed like any other."""
+    """An error before the first attempt is observed like any other."""
 
     def broken(cls, *args, **kwargs):
         raise ZeroDivisionError
@@ -261,7 +261,7 @@ async def test_an_engine_that_cannot_be_opened_is_observed(opened):
 
 
 async def test_a_pause_is_not_shortened_by_a_call_that_ends_later(opened):
-    """A call that had begun before the upstream asked for a pause, and fails then, does not end the pause."""
+    """A call that began before the pause and fails later does not end the pause."""
     requested = []
     warm = opened(refused("a", requested, 60), ("b", 1, ""))
     await warm.answer(call("coffee"))

@@ -1,4 +1,4 @@
-"""Climbing, by warm crawlers and batches against the sandbox over real sockets."""
+"""Further attempts, by warm crawlers and batches against the sandbox, over real sockets."""
 
 import asyncio
 import sys
@@ -28,27 +28,29 @@ pytestmark = pytest.mark.task
 DEAD = Proxy("http://127.0.0.1:1", "ANY", "ANY-1")
 
 
-class StandingIn(TransportsHandler):
-    """A browser that passes captchas, without one: it asks for the page behind. Some pages break it."""
+class FakeBrowserHandler(TransportsHandler):
+    """Fakes a browser that passes captchas: it requests the page without one. A query with `broken` makes it fail."""
 
     async def download_request(self, request):
         if Fetch.of(request).transport == "browser":
             if "broken" in request.url:
                 raise UpstreamError("the browser ended before the page was won", "browser")
-            behind = request.replace(url=request.url.replace("sandbox%3Acaptcha", ""))
-            return await super().download_request(behind.replace(meta={**request.meta, FETCH: Fetch()}))
+            plain = request.replace(url=request.url.replace("sandbox%3Acaptcha", ""))
+            return await super().download_request(plain.replace(meta={**request.meta, FETCH: Fetch()}))
         return await super().download_request(request)
 
 
 @pytest_twisted.async_yield_fixture
 async def opened():
-    """Makes warm crawlers over one sandbox, with settings; `proxies` are used beside the sandbox's own."""
+    """Makes warm crawlers over one sandbox, with settings; `proxies` are added to the sandbox's proxy."""
     sandbox, made = Sandbox(), []
     url = await sandbox.start()
 
     def make(proxies=(), **settings):
         own = scrapy_settings()
-        own.setdict({"SANDBOX_URL": url, "DOWNLOAD_HANDLERS": {"https": StandingIn}, "CHROMIUM": "one", **settings})
+        own.setdict(
+            {"SANDBOX_URL": url, "DOWNLOAD_HANDLERS": {"https": FakeBrowserHandler}, "CHROMIUM": "one", **settings}
+        )
         if proxies:
             own.setdict({"PROXIES": {"ANY": (*proxies, Proxy(url, "ANY", "ANY-2"))}, "SANDBOX_PROXIES": True})
         made.append(WarmCrawlers(load_spiders(own), own, 8))
@@ -72,7 +74,7 @@ def page(url, response_type="full"):
     return Call(URL_REQUEST, UrlQuery(url=url, response_type=response_type), sandbox=True, deadline=20)
 
 
-def told(attempts):
+def summary(attempts):
     return [
         f"{attempt['transport']} {attempt['outcome']}/{attempt['kind']}".removesuffix("/None") for attempt in attempts
     ]
@@ -81,27 +83,27 @@ def told(attempts):
 WITH_BROWSER = {"TRANSPORTS": ["http", "browser"]}
 
 
-async def test_an_unchallenged_call_is_one_step(opened):
-    """A page that comes at once is won by plain HTTP."""
+async def test_a_call_without_a_challenge_is_one_attempt(opened):
+    """A page without a challenge is fetched by plain HTTP."""
     answer = await opened().answer(call("coffee"))
-    assert (answer.transport, told(answer.attempts)) == ("http", ["http ok"])
+    assert (answer.transport, summary(answer.attempts)) == ("http", ["http ok"])
     assert "render" not in answer.timings
 
 
-async def test_a_captcha_is_left_to_the_browser_and_the_next_call_begins_there(opened):
-    """After a block the next transport wins the page, for the same query; the next call starts where it worked."""
+async def test_after_a_captcha_the_next_transport_is_used_and_remembered(opened):
+    """After a block the next transport fetches the page; the next call begins with that transport."""
     warm = opened(**WITH_BROWSER)
     first = await warm.answer(call("coffee sandbox:captcha", num=3))
     assert (first.outcome, first.transport) == (Outcome.OK, "browser")
-    assert told(first.attempts) == ["http blocked/captcha", "browser ok"]
+    assert summary(first.attempts) == ["http blocked/captcha", "browser ok"]
     assert first.record["query"] == "coffee sandbox:captcha"
     assert 0 < first.timings["render"] < 5
-    assert told((await warm.answer(call("tea"))).attempts) == ["browser ok"]
+    assert summary((await warm.answer(call("tea"))).attempts) == ["browser ok"]
     assert (await warm.answer(call("tea", region="DE"))).transport == "http"
 
 
-async def test_one_sites_block_is_no_other_sites(opened):
-    """A site that is lost with sends those who ask it elsewhere, and nobody else."""
+async def test_a_sites_block_has_no_effect_on_other_sites(opened):
+    """After a site's block only calls for that site begin with another transport."""
     warm = opened(**WITH_BROWSER)
     for _ in range(2):
         with pytest.raises(BlockedError):
@@ -110,8 +112,8 @@ async def test_one_sites_block_is_no_other_sites(opened):
     assert (await warm.answer(page("https://other.example/article"))).transport == "http"
 
 
-async def test_a_browser_that_the_guard_cannot_hold_is_left_out(opened):
-    """Where targets are guarded, a browser that runs elsewhere is no attempt."""
+async def test_a_browser_that_cannot_be_guarded_is_not_used(opened):
+    """Where the egress guard is on, a remote browser is not used."""
     warm = opened(BROWSER_URL="ws://127.0.0.1:1", **WITH_BROWSER)
     with pytest.raises(BlockedError):
         await warm.answer(page("https://one.example/challenge/cloudflare"))
@@ -119,8 +121,8 @@ async def test_a_browser_that_the_guard_cannot_hold_is_left_out(opened):
     assert (await warm.answer(page("https://one.example/article"))).transport == "http"
 
 
-async def test_calls_at_once_climb_each_by_itself(opened):
-    """Challenged calls that run at the same time all get their own page."""
+async def test_calls_at_once_escalate_independently(opened):
+    """Challenged calls at the same time each get their own page."""
     warm = opened(**WITH_BROWSER)
     queries = [f"query {number} sandbox:captcha" for number in range(8)]
     answers = await asyncio.gather(*(warm.answer(call(q)) for q in queries))
@@ -128,22 +130,22 @@ async def test_calls_at_once_climb_each_by_itself(opened):
     assert {answer.transport for answer in answers} == {"browser"}
 
 
-async def test_a_consent_page_is_answered(opened):
-    """The form is sent and the page asked for again; the cookie that it sets serves the next calls."""
+async def test_a_consent_form_is_sent(opened):
+    """The form is sent and the page requested again; the next calls have its cookie."""
     warm = opened()
     first = await warm.answer(call("coffee sandbox:consent"))
-    assert told(first.attempts) == ["http blocked/consent", "http ok"]
-    assert told((await warm.answer(call("tea sandbox:consent"))).attempts) == ["http ok"]
+    assert summary(first.attempts) == ["http blocked/consent", "http ok"]
+    assert summary((await warm.answer(call("tea sandbox:consent"))).attempts) == ["http ok"]
 
 
-async def test_a_failure_that_passes_is_asked_for_again(opened):
-    """An error of the upstream costs another attempt, not the call."""
+async def test_a_temporary_failure_is_repeated(opened):
+    """After an error of the upstream the request is repeated."""
     answer = await opened().answer(call("coffee sandbox:error sandbox:once=2"))
-    assert told(answer.attempts) == ["http upstream/http_500"] * 2 + ["http ok"]
+    assert summary(answer.attempts) == ["http upstream/http_500"] * 2 + ["http ok"]
 
 
 @pytest.mark.parametrize(
-    ("word", "outcome", "attempts"),
+    ("scenario", "outcome", "attempts"),
     [
         ("error", "upstream", ["http/upstream"] * 3),
         ("truncated", "upstream", ["http/upstream"] * 3),
@@ -151,14 +153,14 @@ async def test_a_failure_that_passes_is_asked_for_again(opened):
         ("layout", "layout", ["http/ok"]),
     ],
 )
-async def test_what_stays_is_told_after_as_many_steps_as_are_allowed(tmp_path, word, outcome, attempts):
-    """Failures are repeated up to the number of attempts; blocks that nothing passes and unknown shapes are not."""
-    (failure,), counted = await ran(tmp_path, f"coffee sandbox:{word}", MAX_STEPS=3)
+async def test_a_persistent_failure_ends_after_the_maximum_of_attempts(tmp_path, scenario, outcome, attempts):
+    """Failures are repeated up to the maximum of attempts; persistent blocks and unknown layouts are not."""
+    (failure,), counted = await ran(tmp_path, f"coffee sandbox:{scenario}", MAX_STEPS=3)
     assert (failure.outcome, counted) == (outcome, attempts)
 
 
-async def test_a_browser_that_breaks_rests(opened):
-    """A transport that fails by itself is counted against, and calls soon do without it."""
+async def test_a_broken_browser_is_counted_as_lost(opened):
+    """The browser's own failures count as losses of its transport."""
     warm = opened(**WITH_BROWSER, MAX_STEPS=3)
     with pytest.raises(UpstreamError):
         await warm.answer(call("sandbox:captcha broken"))
@@ -166,29 +168,29 @@ async def test_a_browser_that_breaks_rests(opened):
     assert (row["won"], row["attempts"]) == (0, 2)
 
 
-async def test_an_empty_answer_is_asked_for_once(opened):
-    """That nothing was found is an answer."""
+async def test_an_empty_answer_is_requested_once(opened):
+    """An empty answer is not requested again."""
     answer = await opened().answer(call("coffee sandbox:empty"))
-    assert (answer.outcome, told(answer.attempts)) == (Outcome.EMPTY, ["http ok"])
+    assert (answer.outcome, summary(answer.attempts)) == (Outcome.EMPTY, ["http ok"])
 
 
-async def test_results_that_do_not_answer_are_asked_for_again(opened):
-    """A degraded answer is not taken while there are attempts left."""
+async def test_degraded_results_are_requested_again(opened):
+    """A degraded answer is not returned while attempts are left."""
     answer = await opened().answer(bing("coffee shop sandbox:degraded sandbox:once"))
     assert answer.outcome is Outcome.OK
-    assert told(answer.attempts)[0] == "http degraded"
-    assert told(answer.attempts)[-1] == "http ok"
+    assert summary(answer.attempts)[0] == "http degraded"
+    assert summary(answer.attempts)[-1] == "http ok"
 
 
-async def test_results_that_never_answer_are_given_as_such(opened):
-    """After the last attempt a degraded answer is better than none."""
+async def test_persistently_degraded_results_are_returned(opened):
+    """After the last attempt a degraded answer is returned."""
     answer = await opened().answer(bing("coffee shop sandbox:degraded"))
     assert answer.outcome is Outcome.DEGRADED
     assert 1 < len(answer.attempts) <= 4
 
 
-async def test_there_are_no_steps_beyond_the_deadline(opened):
-    """Pauses between repetitions end with the time of the call."""
+async def test_no_attempt_begins_after_the_deadline(opened):
+    """Pauses between attempts end at the deadline of the call."""
     warm = opened(BACKOFF=30, BACKOFF_MAX=30)
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -197,8 +199,8 @@ async def test_there_are_no_steps_beyond_the_deadline(opened):
     assert loop.time() - begun < 1.2
 
 
-async def test_a_dead_proxy_costs_a_step(opened):
-    """A call that lost its proxy goes out by another one."""
+async def test_a_dead_proxy_costs_an_attempt(opened):
+    """After a proxy's failure the call uses another proxy."""
     warm = opened(proxies=[DEAD])
     answers = [await warm.answer(call(f"coffee {number}")) for number in range(6)]
     attempts = [attempt for answer in answers for attempt in answer.attempts]
@@ -208,8 +210,8 @@ async def test_a_dead_proxy_costs_a_step(opened):
     assert dead["lost"] == len([attempt for attempt in attempts if attempt["proxy"] == "ANY-1"])
 
 
-async def test_the_operators_hook_answers_captchas(opened, monkeypatch):
-    """What the hook makes of a captcha is asked for next, by the same transport."""
+async def test_the_operators_hook_solves_captchas(opened, monkeypatch):
+    """The request that the hook returns is sent next, by the same transport."""
     seen = []
 
     async def hook(response, error):
@@ -220,11 +222,11 @@ async def test_the_operators_hook_answers_captchas(opened, monkeypatch):
     sys.modules["captchas"].hook = hook
     answer = await opened(CAPTCHA_HOOK="captchas:hook").answer(call("sandbox:captcha"))
     assert seen == [(429, "captcha")]
-    assert told(answer.attempts) == ["http blocked/captcha", "http ok"]
+    assert summary(answer.attempts) == ["http blocked/captcha", "http ok"]
 
 
-async def test_a_hook_that_fails_changes_nothing(opened, monkeypatch, caplog):
-    """Its error is told in the log, and the call climbs as if there were none."""
+async def test_a_hook_that_fails_has_no_effect(opened, monkeypatch, caplog):
+    """The hook's error is logged, and the call continues without it."""
 
     async def hook(response, error):
         raise RuntimeError("no credit left")
@@ -237,23 +239,25 @@ async def test_a_hook_that_fails_changes_nothing(opened, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize("name", ["nowhere.at_all:hook", "sys:no_such_thing"])
-async def test_a_hook_that_is_not_there_is_a_mistake(name):
-    """The message names the setting and what would be right."""
+async def test_a_missing_hook_is_a_mistake(name):
+    """The message names the setting and the valid form."""
     with pytest.raises(ConfigError, match="WEBDATA_CAPTCHA_HOOK cannot be"):
         captcha_hook(name)
 
 
 async def test_a_hook_that_is_not_async_is_a_mistake():
-    """What cannot be awaited would fail at the first captcha."""
+    """A function that cannot be awaited is refused at the start."""
     with pytest.raises(ConfigError, match="cannot be 'os:getpid', which is not async: give an async function"):
         captcha_hook("os:getpid")
 
 
 async def ran(folder, *queries, **settings):
-    """What became of the queries of a batch, and its attempts as `transport/outcome`, counted by the stats."""
+    """The items of a batch, and its attempts as `transport/outcome`, by Scrapy's stats."""
     own = scrapy_settings()
     feeds = {"FEEDS": {}, "FAILURES_FEED": str(folder / "failures.jsonl")}
-    own.setdict({"SANDBOX": True, "DOWNLOAD_HANDLERS": {"https": StandingIn}, "CHROMIUM": "one", **feeds, **settings})
+    own.setdict(
+        {"SANDBOX": True, "DOWNLOAD_HANDLERS": {"https": FakeBrowserHandler}, "CHROMIUM": "one", **feeds, **settings}
+    )
     file = folder / "queries.txt"
     file.write_text("\n".join(queries))
     crawler, items = Crawler(GoogleWebSpider, own), []
@@ -270,8 +274,8 @@ async def ran(folder, *queries, **settings):
     return items, [attempt for attempt, number in sorted(attempts.items()) for _ in range(number)]
 
 
-async def test_batches_climb_too(tmp_path):
-    """Each query of a file is won like a call."""
+async def test_batches_escalate_too(tmp_path):
+    """Each query of a file has the attempts of a call."""
     queries = ("coffee sandbox:captcha", "tea sandbox:error sandbox:once", "milk sandbox:limited")
     items, attempts = await ran(tmp_path, *queries, **WITH_BROWSER)
     assert {item["query"] for item in items if isinstance(item, dict)} == set(queries[:2])

@@ -1,4 +1,4 @@
-"""Cookies are kept by domain, and nothing is fetched to judge the domain."""
+"""Cookies are stored by domain, without fetching the list of public suffixes."""
 
 import gc
 import socket
@@ -23,7 +23,7 @@ def middleware(monkeypatch):
 
 
 def sent_after(middleware, url, set_cookie, next_url):
-    """What is sent to the second address after a cookie was set by the first."""
+    """The Cookie header of a request to the second URL after the first one has set a cookie."""
     request = Request(url)
     middleware.process_response(request, Response(url, headers={"Set-Cookie": set_cookie}))
     following = Request(next_url)
@@ -31,8 +31,8 @@ def sent_after(middleware, url, set_cookie, next_url):
     return following.headers.get("Cookie")
 
 
-def test_a_cookie_of_a_domain_goes_to_its_hosts(middleware):
-    """A cookie for .google.co.uk is sent to every host of it, without asking anyone what co.uk is."""
+def test_a_cookie_of_a_domain_is_sent_to_its_hosts(middleware):
+    """A cookie for .google.co.uk is sent to every host of it."""
     sent = sent_after(
         middleware, "https://www.google.co.uk/", "NID=1; Domain=.google.co.uk; Path=/", "https://news.google.co.uk/"
     )
@@ -40,13 +40,13 @@ def test_a_cookie_of_a_domain_goes_to_its_hosts(middleware):
 
 
 def test_a_cookie_of_a_public_suffix_stays_with_its_host(middleware):
-    """A cookie that claims all of co.uk is kept for the host that set it alone."""
+    """A cookie with the domain co.uk is sent only to the host that set it."""
     claim = "NID=1; Domain=co.uk; Path=/"
     assert sent_after(middleware, "https://www.google.co.uk/", claim, "https://other.co.uk/") is None
 
 
-def test_cookies_of_one_query_are_forgotten_with_it(middleware):
-    """A key made for one query keeps its cookies apart, and only as long as something holds it."""
+def test_cookies_of_a_query_are_dropped_with_it(middleware):
+    """The cookie jar of a query's key is separate, and freed with the key."""
     one, other = OneQuery(), OneQuery()
     assert str(one) != str(other)
     assert middleware.jars[one] is middleware.jars[one]
@@ -57,13 +57,13 @@ def test_cookies_of_one_query_are_forgotten_with_it(middleware):
     assert jar() is None
 
 
-def test_cookies_by_name_are_kept(middleware):
-    """A key that is a name finds its cookies again."""
+def test_cookies_by_name_are_stored(middleware):
+    """A key that is a name has the same jar each time."""
     assert middleware.jars["DE/None"] is middleware.jars["DE/None"]
 
 
-def test_the_jar_that_was_used_least_lately_is_forgotten():
-    """Callers name sessions, so there may be any number of jars; only so many are kept."""
+def test_the_least_recently_used_jar_is_dropped():
+    """Beyond the limit the least recently used jar is dropped, since callers name sessions."""
     jars = Jars()
     first = jars["US/desktop/0"]
     for number in range(1, MOST_JARS + 100):

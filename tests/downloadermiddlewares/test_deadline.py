@@ -1,4 +1,4 @@
-"""No fetch outlives the query it is for."""
+"""Each fetch is limited to the time of its query."""
 
 from time import monotonic
 
@@ -19,27 +19,27 @@ async def processed(run):
 
 @ensureDeferred
 async def test_the_first_fetch_has_the_whole_time():
-    """A query's first fetch starts its clock and gets all of the deadline."""
+    """A query's first fetch starts its clock and has all of the deadline."""
     run = QueryRun(deadline=10)
     assert (await processed(run)).meta["download_timeout"] == pytest.approx(10, abs=0.1)
     assert run.started_at <= monotonic()
 
 
 @ensureDeferred
-async def test_a_later_fetch_has_what_is_left():
-    """A fetch that follows gets the time that the ones before it left."""
+async def test_a_later_fetch_has_the_time_that_is_left():
+    """A later fetch has the time that is left by those before it."""
     request = await processed(QueryRun(deadline=10, started_at=monotonic() - 7))
     assert 2 < request.meta["download_timeout"] <= 3
 
 
 @ensureDeferred
-async def test_a_request_of_no_query_has_the_deadline_of_the_settings():
-    """A request of `scrapy shell` ends, too."""
+async def test_a_request_without_a_query_has_the_deadline_of_the_settings():
+    """A request of `scrapy shell` has a time-out, too."""
     assert (await processed(QueryRun())).meta["download_timeout"] == pytest.approx(30, abs=0.1)
 
 
 @ensureDeferred
 async def test_without_time_nothing_is_fetched():
-    """When the time is over the fetch fails at once, as a timeout."""
+    """Without time left the fetch fails at once, as a time-out."""
     with pytest.raises(DownloadTimeoutError):
         await processed(QueryRun(deadline=10, started_at=monotonic() - 11))

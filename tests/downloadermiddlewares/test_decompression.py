@@ -1,4 +1,4 @@
-"""Compressed pages are read as far as they go."""
+"""Compressed pages, also truncated ones."""
 
 import gzip
 import zlib
@@ -37,26 +37,26 @@ async def read(body, encoding):
 
 
 @pytest.mark.parametrize("name", PACKED)
-async def test_each_encoding_is_asked_for_and_read(name):
-    """What is asked for can be read, and the headers stay as they came."""
+async def test_each_accepted_encoding_is_decompressed(name):
+    """Each accepted encoding is decompressed, and the headers are unchanged."""
     request = Request("https://example.com/")
     await middleware().process_request(request)
     assert name in request.headers["Accept-Encoding"].decode().split(", ")
     response = await read(PACKED[name](PAGE), name)
     assert (response.body, response.flags) == (PAGE, ["decompressed"])
     assert response.headers["Content-Encoding"] == name.encode()
-    assert isinstance(response, HtmlResponse)  # so that what leads on is followed
+    assert isinstance(response, HtmlResponse)  # so that meta refreshes are followed
 
 
-async def test_encodings_one_upon_another():
-    """Several encodings, in one header or in several, are undone from the last to the first."""
+async def test_several_encodings_are_decompressed():
+    """Several encodings, in one header or in several, are decompressed from the last to the first."""
     body = brotli.compress(gzip.compress(PAGE))
     assert (await read(body, "gzip, br")).body == (await read(body, ["gzip", "br"])).body == PAGE
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br"])
-async def test_a_cut_body_gives_what_there_is(name):
-    """Of a body that ends early the beginning is given, and told to be a part."""
+async def test_a_truncated_body_is_returned(name):
+    """A truncated body is decompressed as far as possible, and flagged."""
     response = await read(PACKED[name](PAGE)[:-9000], name)
     assert PAGE.startswith(response.body)
     assert response.body
@@ -64,8 +64,8 @@ async def test_a_cut_body_gives_what_there_is(name):
 
 
 @pytest.mark.parametrize("name", ["gzip", "br", "zstd"])
-async def test_a_body_that_is_cut_at_once_is_an_error(name):
-    """Nothing of a body is no page."""
+async def test_an_empty_truncated_body_is_an_error(name):
+    """A body without any decompressed bytes is an error."""
     with pytest.raises(UpstreamError) as caught:
         await read(PACKED[name](PAGE)[:12], name)
     assert caught.value.kind == "truncated"
@@ -73,20 +73,20 @@ async def test_a_body_that_is_cut_at_once_is_an_error(name):
 
 @pytest.mark.parametrize("name", ["gzip", "br", "zstd", "pack200"])
 async def test_a_wrong_encoding_is_ignored(name):
-    """A body that is not what its header says is taken as it came."""
+    """A body that does not have its declared encoding is unchanged."""
     assert (await read(PAGE, name)).body == PAGE
 
 
 @pytest.mark.parametrize("name", PACKED)
-async def test_a_bomb_stops_early(name):
-    """A body that would be too large is an error."""
+async def test_a_decompression_bomb_is_an_error(name):
+    """A body beyond the limit is an error."""
     with pytest.raises(UpstreamError) as caught:
         await read(PACKED[name](bytes(LIMIT + 1)), name)
     assert caught.value.kind == "too_large"
 
 
-async def test_a_plain_body_is_left_alone():
-    """Without an encoding, or without a body, nothing is touched."""
+async def test_a_plain_body_is_unchanged():
+    """A response without an encoding or without a body is unchanged."""
     plain, empty = (
         Response("https://a.example/", body=PAGE),
         Response("https://a.example/", headers={"Content-Encoding": "br"}),

@@ -1,4 +1,4 @@
-"""Requests look like the kind of device that the query asks for."""
+"""Requests have the headers of their query's device."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 @pytest.mark.parametrize(("device", "is_mobile"), [(None, False), (Device.DESKTOP, False), (Device.MOBILE, True)])
 @ensureDeferred
 async def test_the_headers_fit_the_device(device, is_mobile):
-    """Mobile requests carry a phone's headers, all others a desktop's."""
+    """Mobile requests have a phone's headers, all others a desktop's."""
     request = Request("https://example.com", meta={FETCH: Fetch(QueryRun(device=device))})
     await DeviceMiddleware().process_request(request)
     assert (b"Mobile" in request.headers["User-Agent"]) is is_mobile
@@ -26,16 +26,16 @@ async def test_the_headers_fit_the_device(device, is_mobile):
 
 
 @ensureDeferred
-async def test_a_user_agent_that_is_there_stays():
-    """An engine that says who it is gets no browser's headers."""
+async def test_a_given_user_agent_is_preserved():
+    """A request with a User-Agent gets no headers of a browser."""
     request = Request("https://example.com", headers={"User-Agent": "own"})
     await DeviceMiddleware().process_request(request)
     assert request.headers.to_unicode_dict() == {"User-Agent": "own"}
 
 
 @ensureDeferred
-async def test_what_a_request_says_itself_stays():
-    """An engine's own headers take the place of the device's, in the same order."""
+async def test_own_headers_of_a_request_are_preserved():
+    """A request's own headers replace those of the device, in the same order."""
     request = Request("https://example.com", headers={"Accept-Language": "de", "X-Own": "1", "Accept-Encoding": "gzip"})
     await DeviceMiddleware().process_request(request)
     headers = request.headers.to_unicode_dict()
@@ -44,8 +44,8 @@ async def test_what_a_request_says_itself_stays():
 
 
 @ensureDeferred
-async def test_a_link_is_followed_from_the_same_site():
-    """A request with a referer comes from a page, not from the address bar."""
+async def test_a_followed_link_has_its_referer():
+    """A request with a referer has the headers of a followed link."""
     request = Request("https://example.com/b", headers={"Referer": "https://example.com/a"})
     await DeviceMiddleware().process_request(request)
     headers = request.headers.to_unicode_dict()
@@ -55,8 +55,8 @@ async def test_a_link_is_followed_from_the_same_site():
 
 @pytest.mark.parametrize("given", [{}, {"Accept": "*/*", "Referer": "http://example.com/a"}])
 @ensureDeferred
-async def test_without_tls_nothing_is_told_that_needs_it(given):
-    """Chrome sends no hints and no fetch metadata to plain http, and asks for older encodings."""
+async def test_plain_http_has_fewer_headers(given):
+    """Chrome sends no hints and no fetch metadata to plain HTTP, and accepts older encodings."""
     request = Request("http://example.com", headers=given)
     await DeviceMiddleware().process_request(request)
     headers = request.headers.to_unicode_dict()
@@ -66,19 +66,19 @@ async def test_without_tls_nothing_is_told_that_needs_it(given):
 
 
 async def redirected(request, url, status=302):
-    """The request that follows when a site leads on, as the device's middleware leaves it."""
+    """The request after a redirect, with its device's headers."""
     await DeviceMiddleware().process_request(request)
     redirects = RedirectMiddleware.from_crawler(get_crawler())
     redirects._referer_spider_middleware = _Referers()
-    leading = Response(request.url, status=status, headers={"Location": url})
-    following = redirects.process_response(request, leading)
+    redirect = Response(request.url, status=status, headers={"Location": url})
+    following = redirects.process_response(request, redirect)
     assert isinstance(following, Request)
     await DeviceMiddleware().process_request(following)
     return following
 
 
 class _Referers:
-    """As Scrapy's referer middleware: the page that led on is the referer."""
+    """Replaces Scrapy's referer middleware: the redirecting page is the referer."""
 
     def get_processed_request(self, request, response):
         request.headers["Referer"] = response.url
@@ -87,8 +87,8 @@ class _Referers:
 
 @pytest.mark.parametrize("own", [{}, {"Accept-Language": "de", "X-Own": "1"}, {"Referer": "https://example.com/a"}])
 @ensureDeferred
-async def test_a_redirect_is_followed_as_its_own_url_calls_for(own):
-    """From http to https and back the headers are those of a first request, and the referer is none or the first's."""
+async def test_a_redirect_has_the_headers_of_its_url(own):
+    """The headers of a redirected request, from http to https and back, are those of a direct one."""
     addresses = ["http://example.com/", "https://example.com/", "http://example.com/2", "https://example.com/3"]
     request = Request(addresses[0], headers=own)
     for _, there in pairwise(addresses):
@@ -100,8 +100,8 @@ async def test_a_redirect_is_followed_as_its_own_url_calls_for(own):
 
 
 @ensureDeferred
-async def test_what_a_redirect_leaves_behind_stays_behind():
-    """A form that leads on to a page is not sent there, nor what belongs to the other site."""
+async def test_a_redirect_drops_the_form_and_credentials():
+    """A redirected form is not sent to the new page, nor are headers for the other site."""
     sent = FormRequest("https://example.com/", formdata={"a": "b"}, headers={"Authorization": "secret", "X-Own": "1"})
     following = await redirected(sent, "https://elsewhere.example/")
     assert following.method == "GET"
@@ -110,8 +110,8 @@ async def test_what_a_redirect_leaves_behind_stays_behind():
 
 
 @ensureDeferred
-async def test_what_others_set_stays():
-    """What later middlewares have set is kept where a request leads on: a proxy's password above all."""
+async def test_headers_of_other_middlewares_are_preserved():
+    """Headers that later middlewares have set, such as a proxy's password, are preserved."""
     request = Request("https://example.com/")
     await DeviceMiddleware().process_request(request)
     request.headers["Proxy-Authorization"] = "Basic x"
@@ -120,8 +120,8 @@ async def test_what_others_set_stays():
 
 
 @ensureDeferred
-async def test_requests_share_nothing():
-    """What one request's headers become is nothing to another's."""
+async def test_requests_do_not_share_headers():
+    """A change of one request's headers has no effect on another's."""
     first, second = Request("https://example.com"), Request("https://example.com")
     await DeviceMiddleware().process_request(first)
     first.headers.appendlist("Accept", "more")

@@ -1,4 +1,4 @@
-"""The refusal of what is no target at all."""
+"""Forbidden URLs are refused before a download handler is chosen."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -16,8 +16,8 @@ def middleware(**settings):
     return EgressMiddleware.from_crawler(get_crawler(Spider, {**RULE, **settings}))
 
 
-def test_without_the_guard_there_is_none():
-    """Crawlers whose engines make their own URLs do without."""
+def test_without_the_guard_the_middleware_is_disabled():
+    """Without EGRESS_GUARD the middleware is disabled."""
     with pytest.raises(NotConfigured):
         middleware()
 
@@ -26,13 +26,13 @@ def test_without_the_guard_there_is_none():
     "url", ["file:///etc/passwd", "data:,text", "ftp://a.example/", "http://10.0.0.1/", "s3://b/k"]
 )
 @ensureDeferred
-async def test_what_has_another_handler_is_refused(url):
-    """No scheme but http and https gets through, nor an address that is not public."""
+async def test_other_schemes_and_private_addresses_are_refused(url):
+    """Schemes other than http and https, and private addresses, are refused."""
     with pytest.raises(TargetError):
         await middleware(EGRESS_GUARD=True).process_request(Request(url))
 
 
 @ensureDeferred
-async def test_what_may_be_a_target_passes():
-    """Names are left to the handler, which knows their addresses."""
+async def test_a_host_name_is_accepted():
+    """Host names are accepted; the download handler checks their addresses."""
     assert await middleware(EGRESS_GUARD=True).process_request(Request("https://a.example/")) is None

@@ -1,4 +1,4 @@
-"""Statuses that lead on, and those that only seem to."""
+"""Redirects by status."""
 
 import pytest
 from scrapy import Request
@@ -14,8 +14,8 @@ URL = "https://example.com/page"
     ("location", "target"),
     [("/next", "https://example.com/next"), ("file:///etc/passwd", None), ("javascript:alert(1)", None)],
 )
-def test_a_redirect_leads_on(location, target):
-    """A redirect to a page is followed; another is left to the spider."""
+def test_only_redirects_to_pages_are_followed(location, target):
+    """A redirect to http or https is followed; the response of another is returned."""
     middleware = RedirectMiddleware.from_crawler(get_crawler())
     found = middleware.process_response(Request(URL), Response(URL, 302, {"Location": location}))
     assert (found.url if isinstance(found, Request) else None) == target

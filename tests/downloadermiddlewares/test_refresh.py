@@ -1,4 +1,4 @@
-"""Pages that lead on, and those that only seem to."""
+"""Redirects by a page's meta refresh."""
 
 import pytest
 from scrapy import Request
@@ -29,6 +29,6 @@ def refreshed(content):
         ("0; url=javascript:alert(1)", None),
     ],
 )
-def test_a_refresh_leads_on(content, target):
-    """A refresh of a few seconds to another page is followed, no other."""
+def test_only_refreshes_to_other_pages_are_followed(content, target):
+    """Only a refresh to another page within METAREFRESH_MAXDELAY is followed."""
     assert refreshed(content) == target

@@ -32,7 +32,7 @@ async def label(running, run, **known):
 
 @ensureDeferred
 async def test_a_region_with_proxies_is_served_by_one_of_them():
-    """The request gets the proxy's URL, the fetch its label, and that the region is that of the proxy."""
+    """The request gets the proxy's URL, the fetch its label and the region mode `proxy`."""
     request, fetch = await processed(middleware(), QueryRun(Region.DE))
     assert (request.meta["proxy"], fetch.proxy, fetch.region_mode) == ("http://me:secret@de:1", "DE-1", "proxy")
 
@@ -46,23 +46,23 @@ async def test_the_european_union_is_served_by_its_members():
 
 @pytest.mark.parametrize(("region", "mode"), [(Region.JP, "parameters"), (None, None)])
 @ensureDeferred
-async def test_without_a_proxy_a_request_stays_as_it_is(region, mode):
-    """Where there is no proxy for it, a region is given to the site by parameters."""
+async def test_without_a_proxy_a_request_is_unchanged(region, mode):
+    """Without a proxy the region mode is `parameters`, or None without a region."""
     request, fetch = await processed(middleware(), QueryRun(region))
     assert ("proxy" in request.meta, fetch.proxy, fetch.region_mode) == (False, None, mode)
 
 
 @ensureDeferred
 async def test_the_pool_for_any_is_no_region():
-    """A call for a region that goes through any proxy has its region by parameters only."""
+    """A call through a proxy of the pool ANY has the region mode `parameters`."""
     running = middleware(pools([("ANY", "http://any:1")]))
     _, fetch = await processed(running, QueryRun(Region.JP))
     assert (fetch.proxy, fetch.region_mode) == ("ANY-1", "parameters")
 
 
 @ensureDeferred
-async def test_a_query_stays_with_its_proxy_unless_it_is_to_be_avoided():
-    """The next fetch of a query, and a redirect, go through the proxy of the one before."""
+async def test_a_query_has_one_proxy_unless_it_is_avoided():
+    """The next fetch of a query, and a redirect, use the proxy of the one before."""
     running = middleware()
     for _ in range(20):
         run = QueryRun(Region.FR, proxy="FR-2")
@@ -72,7 +72,7 @@ async def test_a_query_stays_with_its_proxy_unless_it_is_to_be_avoided():
 
 
 @ensureDeferred
-async def test_a_session_is_pinned():
-    """Requests of one session go through one proxy."""
+async def test_a_session_has_one_proxy():
+    """Requests of one session use one proxy."""
     running = middleware()
     assert len({await label(running, QueryRun(Region.EU, session="paging")) for _ in range(30)}) == 1

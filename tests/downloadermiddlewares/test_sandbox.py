@@ -1,4 +1,4 @@
-"""Where the sandbox is on, every request goes to it."""
+"""Requests are sent to the sandbox where it is on."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -13,15 +13,15 @@ def middleware(**settings):
     return SandboxMiddleware.from_crawler(get_crawler(settings_dict=settings))
 
 
-def test_it_is_off_where_the_sandbox_is():
-    """Without SANDBOX the middleware takes no part."""
+def test_without_the_sandbox_the_middleware_is_disabled():
+    """Without SANDBOX the middleware is disabled."""
     with pytest.raises(NotConfigured):
         middleware(SANDBOX=False)
 
 
 @ensureDeferred
-async def test_requests_go_through_the_sandbox_that_runs():
-    """With SANDBOX_URL every request gets it as its proxy."""
+async def test_requests_are_sent_to_the_running_sandbox():
+    """With SANDBOX_URL it is the proxy of every request."""
     running = middleware(SANDBOX=True, SANDBOX_URL="http://127.0.0.1:8081")
     await running.spider_opened()
     request = Request("https://www.google.com/search")
@@ -30,8 +30,8 @@ async def test_requests_go_through_the_sandbox_that_runs():
 
 
 @ensureDeferred
-async def test_without_one_it_runs_its_own():
-    """Without SANDBOX_URL the crawler has a sandbox of its own while it is open."""
+async def test_without_a_url_the_middleware_runs_a_sandbox():
+    """Without SANDBOX_URL the crawler runs its own sandbox while it is open."""
     alone = middleware(SANDBOX=True)
     await alone.spider_opened()
     request = Request("https://www.google.com/search")

@@ -1,4 +1,4 @@
-"""The whole service, as a process of its own."""
+"""Fixtures that run the whole service as a process."""
 
 import os
 import re
@@ -29,7 +29,7 @@ WEBDATA = Path(sys.executable).with_name("webdata")
 
 @dataclass
 class Running:
-    """A service that runs: its process, where it answers, what it printed at the start."""
+    """A running service: its process, its URL, and the banner that it printed."""
 
     process: subprocess.Popen
     url: str
@@ -37,17 +37,17 @@ class Running:
 
     @property
     def port(self):
-        """Of the API."""
+        """The port of the API."""
         return urlsplit(self.url).port
 
     @property
     def certificate(self):
-        """The file of the certificate that was made, which clients are to trust; None by plain HTTP."""
+        """The file of the self-signed certificate, which clients must trust; None for plain HTTP."""
         found = re.search(r"^certificate: (\S+) \(made here", self.banner, re.MULTILINE)
         return found and found[1]
 
     def connection(self):
-        """An HTTP connection of the standard library's, verified where it is by TLS."""
+        """A connection of `http.client`, with a verified certificate for TLS."""
         if self.url.startswith("http:"):
             return HTTPConnection("127.0.0.1", self.port, timeout=30)
         trust = ssl.create_default_context(cafile=self.certificate)
@@ -63,15 +63,15 @@ class Running:
 
     def get(self, path, key=None, **headers):
         """The status, headers and JSON body of one GET."""
-        status, told, body = self.ask("GET", path, {"X-Api-Key": key or self.test_key, **headers})
-        return status, told, orjson.loads(body)
+        status, received, body = self.request("GET", path, {"X-Api-Key": key or self.test_key, **headers})
+        return status, received, orjson.loads(body)
 
     def post(self, path, body, **headers):
         """The status, headers and body of one POST of a JSON object, with the test key."""
         given = {"X-Api-Key": self.test_key, "Content-Type": "application/json", **headers}
-        return self.ask("POST", path, given, orjson.dumps(body))
+        return self.request("POST", path, given, orjson.dumps(body))
 
-    def ask(self, method, path, headers, body=None):
+    def request(self, method, path, headers, body=None):
         """The status, headers and body of one request."""
         connection = self.connection()
         try:
@@ -82,7 +82,7 @@ class Running:
             connection.close()
 
     def stop(self):
-        """Ask it to stop; gives its exit status."""
+        """Stop the service by SIGTERM; returns its exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(30)
 
@@ -91,8 +91,7 @@ class Running:
 def service(folder, *arguments, limited=False, **environ):
     """`webdata serve` with a database in the folder, until the end of the block.
 
-    It answers by HTTPS, with a certificate of its own, and has no port for plain HTTP. Each call is fetched anew, as
-    often as tests like, unless they want it otherwise.
+    By default it serves HTTPS with a self-signed certificate, has no port for plain HTTP, no cache and no rate limit.
     """
     settings = {
         "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3",
@@ -128,27 +127,27 @@ def service(folder, *arguments, limited=False, **environ):
 
 
 def unlimit(folder):
-    """Let keys call as often as they like; the service looks it up for each call."""
+    """Remove the rate limit; the service reads the plan for each call."""
     with closing(sqlite3.connect(folder / "webdata.sqlite3", timeout=30)) as database, database:
         database.execute("UPDATE plans SET requests = 1000000, in_flight = 10000")
 
 
-def held(shown, real):
-    """Whether what is shown is in the real answer: keys may be left out, and the ends of lists."""
-    if isinstance(shown, dict):
-        return isinstance(real, dict) and all(key in real and held(shown[key], real[key]) for key in shown)
-    if isinstance(shown, list):
-        return isinstance(real, list) and len(shown) <= len(real) and all(map(held, shown, real))
-    return shown == real
+def contains(real, part):
+    """Whether an answer contains a part of it, in which keys and the ends of lists may be omitted."""
+    if isinstance(part, dict):
+        return isinstance(real, dict) and all(key in real and contains(real[key], part[key]) for key in part)
+    if isinstance(part, list):
+        return isinstance(real, list) and len(part) <= len(real) and all(map(contains, real, part))
+    return part == real
 
 
 @pytest.fixture(scope="session")
 def until():
-    """Waits until something is true, at most so many seconds: `until(true, seconds)`."""
+    """Waits until a condition is true, at most some seconds: `until(condition, seconds)`."""
 
-    def wait(true, seconds):
+    def wait(condition, seconds=30):
         end = monotonic() + seconds
-        while not true():
+        while not condition():
             assert monotonic() < end
             sleep(0.05)
 
@@ -157,13 +156,13 @@ def until():
 
 @pytest.fixture
 def is_part():
-    """Tells whether an answer that the docs show, in part, is the real one: `is_part(shown, real)`."""
-    return held
+    """Whether the documented part of an answer is in the real one: `is_part(part, real)`."""
+    return lambda part, real: contains(real, part)
 
 
 @pytest.fixture(scope="module")
 def environ():
-    """Settings of the service that the tests of one module share; a module may have its own."""
+    """Settings of the service that the tests of one module share; modules may override them."""
     return {}
 
 
@@ -176,25 +175,27 @@ def running(tmp_path_factory, environ):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a service with a database of its own, for a block: `with start(WEBDATA_…="…") as one:`."""
+    """Runs a service with its own database, for a block: `with start(WEBDATA_…="…") as one:`."""
     return partial(service, tmp_path)
 
 
 @dataclass
-class Books:
-    """The database beside a service: the command's words over it, and what is in its tables."""
+class Database:
+    """The database of a service, by commands and by SQL."""
 
     url: str
     folder: Path
 
-    def run(self, *words):
-        """What `webdata …` says."""
+    def run(self, *arguments):
+        """The output of `webdata …`."""
         environ = {"WEBDATA_DATABASE": self.url, "PATH": "/usr/bin:/bin"}
-        done = subprocess.run([WEBDATA, *words], env=environ, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(
+            [WEBDATA, *arguments], env=environ, capture_output=True, text=True, timeout=60, check=True
+        )
         return done.stdout
 
     def query(self, statement):
-        """The rows that a statement finds."""
+        """The rows of a statement."""
         if self.url.startswith("sqlite"):
             with closing(sqlite3.connect(self.folder / "webdata.sqlite3", timeout=30)) as database:
                 return database.execute(statement).fetchall()
@@ -203,32 +204,32 @@ class Books:
             return database.execute(statement).fetchall()
 
     def ends(self):
-        """How often each request ended, by its id and the kind of its end."""
+        """The number of final movements by request id and kind."""
         kinds = "('commit', 'release', 'free')"
         return Counter(self.query(f"SELECT request_id, kind FROM movements WHERE kind IN {kinds}"))
 
     def left(self):
-        """Credits that the account has, and how many are set aside."""
+        """The account's balance, and the number of reserved credits."""
         [(balance,)] = self.query("SELECT balance FROM accounts WHERE id = 'acc_default'")
         [(reserved,)] = self.query("SELECT count(*) FROM reservations")
         return balance, reserved
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def books(request, tmp_path):
-    """Of an empty database."""
+def database(request, tmp_path):
+    """An empty database."""
     if request.param == "sqlite":
-        return Books(f"sqlite:///{tmp_path}/webdata.sqlite3", tmp_path)
-    return Books(request.getfixturevalue("postgresql"), tmp_path)
+        return Database(f"sqlite:///{tmp_path}/webdata.sqlite3", tmp_path)
+    return Database(request.getfixturevalue("postgresql"), tmp_path)
 
 
 @pytest.fixture
-def serve(start, books):
-    """Starts a service over the books whose live keys pay in earnest, though the sandbox answers them."""
+def serve(start, database):
+    """Runs a service over the database, with live keys that pay for answers from the sandbox."""
     return partial(
         start,
         limited=True,
-        WEBDATA_DATABASE=books.url,
+        WEBDATA_DATABASE=database.url,
         WEBDATA_SANDBOX="always",
         WEBDATA_CACHE_BYTES="10000000",
         WEBDATA_MAX_CALLS="200",
@@ -237,7 +238,7 @@ def serve(start, books):
 
 @pytest_twisted.async_yield_fixture(scope="module")
 async def crawlers():
-    """Warm crawlers over a sandbox of their own."""
+    """Warm crawlers over their own sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
     settings.set("SANDBOX_URL", await sandbox.start())

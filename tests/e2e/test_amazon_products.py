@@ -1,4 +1,4 @@
-"""Amazon's products through warm crawlers, against the sandbox over real sockets."""
+"""Amazon's products by warm crawlers against the sandbox, over real sockets."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def call(q, **fields):
     [(None, "www.amazon.com", "USD"), ("DE", "www.amazon.de", "EUR"), ("JP", "www.amazon.co.jp", "JPY")],
 )
 async def test_a_call_is_answered_from_the_regions_marketplace(crawlers, region, host, currency):
-    """A call gives the whole record, with links, prices and currency of the region's marketplace."""
+    """The record has the links and the currency of the region's marketplace."""
     answer = await crawlers.answer(call("tea pot", region=region, device="mobile"))
     assert answer.outcome is Outcome.OK
     assert answer.record["query"] == "tea pot"
@@ -29,14 +29,14 @@ async def test_a_call_is_answered_from_the_regions_marketplace(crawlers, region,
     assert all(product["link"].startswith(f"https://{host}/dp/") for product in answer.record["products"])
 
 
-async def test_an_empty_answer_is_true(crawlers):
-    """What the page says is not there gives an empty record."""
+async def test_a_page_without_results_is_empty(crawlers):
+    """A page without results is an empty record."""
     answer = await crawlers.answer(call("teapot sandbox:empty", region="DE"))
     assert (answer.outcome, answer.record["products"]) == (Outcome.EMPTY, [])
 
 
 @pytest.mark.parametrize(
-    ("word", "error", "kind"),
+    ("scenario", "error", "kind"),
     [
         ("captcha", BlockedError, "captcha"),
         ("robot", BlockedError, "captcha"),
@@ -49,8 +49,8 @@ async def test_an_empty_answer_is_true(crawlers):
         ("reset", UpstreamError, "reset"),
     ],
 )
-async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, word, error, kind):
-    """Every way not to get a page ends in its own error, never in an empty record."""
+async def test_a_failed_fetch_has_its_error(crawlers, scenario, error, kind):
+    """Each kind of failure has its own error, and none is an empty record."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(f"teapot sandbox:{word}"))
+        await crawlers.answer(call(f"teapot sandbox:{scenario}"))
     assert caught.value.kind == kind

@@ -1,4 +1,4 @@
-"""Batches as a user runs them: `scrapy crawl`, against the sandbox over real sockets."""
+"""Batches by `scrapy crawl` against the sandbox, over real sockets."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ QUERIES = [*[f"coffee {number}" for number in range(85)], *FAILING]
 
 @pytest.fixture
 def crawl(tmp_path):
-    """Begins `scrapy crawl google_web` in an empty folder; `finish` waits for it."""
+    """Starts `scrapy crawl google_web` in an empty folder; `finish` waits for its end."""
     started = []
 
     def begin(*arguments, stdin=None):
@@ -42,7 +42,7 @@ def crawl(tmp_path):
 
 
 def finish(process):
-    """Its exit status, standard output and log, once it has ended."""
+    """The exit status, standard output and log of an ended process."""
     out, log = process.communicate(timeout=60)
     return process.returncode, out, log
 
@@ -61,7 +61,7 @@ def journal_length(folder):
 
 
 def wait_for(process, folder, ended):
-    """Wait until so many queries have ended, or the process has."""
+    """Wait until more than `ended` queries have ended, or the process has."""
     until = time.monotonic() + 30
     while process.poll() is None and journal_length(folder) <= ended:
         assert time.monotonic() < until
@@ -69,7 +69,7 @@ def wait_for(process, folder, ended):
 
 
 def assert_exactly_once(folder):
-    """Every query is one record or one failure, every result one row."""
+    """Assert that every query has one record or one failure, and every result one row."""
     records, failures = lines(folder / "out.jsonl"), lines(folder / "out.failures.jsonl")
     assert Counter(record["query"] for record in records) == Counter(set(QUERIES) - set(FAILING))
     assert Counter(failure["query"]["q"] for failure in failures) == Counter(FAILING)
@@ -78,7 +78,7 @@ def assert_exactly_once(folder):
 
 
 def test_a_file_of_queries_gives_a_line_each(crawl, tmp_path):
-    """Each query of a file is one line: its record, or its failure with the outcome, kind and reason."""
+    """Each query of a file is one line: its record, or its failure with outcome, kind and reason."""
     write_queries(tmp_path)
     status, _, log = finish(crawl("-a", "queries=q.txt", "-a", "num=3", "-O", "out.jsonl", "-O", "rows.jsonl:rows"))
     assert status == 0, log
@@ -98,7 +98,7 @@ def test_a_file_of_queries_gives_a_line_each(crawl, tmp_path):
 
 @pytest.mark.parametrize("output", ["-O", "-o"])
 def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output):
-    """Killed (SIGKILL) again and again and run again, each query ends exactly once, in every feed."""
+    """After several SIGKILLs and restarts each query ends exactly once, in every feed."""
     write_queries(tmp_path)
     command = ["-a", "queries=q.txt", output, "out.jsonl", output, "rows.jsonl:rows"]
     command += ["-s", "JOBDIR=job", "-s", "CONCURRENT_REQUESTS=8"]
@@ -119,8 +119,8 @@ def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_job_that_is_asked_to_stop_goes_on(crawl, tmp_path, number):
-    """Ctrl-C lets what is in flight end, and the same command goes on from there."""
+def test_a_stopped_job_can_be_continued(crawl, tmp_path, number):
+    """After SIGINT or SIGTERM requests in flight end, and the same command continues the job."""
     write_queries(tmp_path)
     command = ["-a", "queries=q.txt", "-O", "out.jsonl", "-O", "rows.jsonl:rows", "-s", "JOBDIR=job"]
     process = crawl(*command, "-s", "CONCURRENT_REQUESTS=4")
@@ -133,7 +133,7 @@ def test_a_job_that_is_asked_to_stop_goes_on(crawl, tmp_path, number):
 
 
 def test_another_job_in_the_folder_is_a_mistake(crawl, tmp_path):
-    """A folder that holds the job of other queries is refused, and its feeds are left alone."""
+    """A folder with the job of other queries is refused, and its feeds are unchanged."""
     write_queries(tmp_path, ["coffee", "tea"])
     command = ["-a", "queries=q.txt", "-O", "out.jsonl", "-s", "JOBDIR=job"]
     finish(crawl(*command))
@@ -157,7 +157,7 @@ def test_another_job_in_the_folder_is_a_mistake(crawl, tmp_path):
     ],
 )
 def test_a_mistake_is_one_line(crawl, tmp_path, arguments, message):
-    """A mistake in the arguments ends with exit status 2 and what would be right, without a traceback."""
+    """A wrong argument ends with status 2 and a message with the valid ones, without a traceback."""
     (tmp_path / "bad.csv").write_text("terms,num\ncoffee,5\n")
     (tmp_path / "latin.txt").write_bytes("café\n".encode("latin-1"))
     status, _, log = finish(crawl(*arguments))
@@ -166,8 +166,8 @@ def test_a_mistake_is_one_line(crawl, tmp_path, arguments, message):
     assert "Traceback" not in log
 
 
-def test_rows_that_cannot_be_run_do_not_stop_the_others(crawl, tmp_path):
-    """A wrong row is a failure that names its line; columns and defaults make up the other queries."""
+def test_invalid_rows_do_not_stop_the_others(crawl, tmp_path):
+    """An invalid row is a failure with its line; the other queries have their columns and the defaults."""
     rows = [{"q": "coffee", "num": 2, "device": "mobile"}, {"q": "tea", "num": "many"}, {"q": "milk", "id": 7}]
     (tmp_path / "q.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)) + b"\nnonsense\n")
     _, _, log = finish(crawl("-a", "queries=q.jsonl", "-a", "region=DE", "-O", "out.jsonl"))
@@ -183,8 +183,8 @@ def test_rows_that_cannot_be_run_do_not_stop_the_others(crawl, tmp_path):
     assert "Ignored, since they are no fields of a query: id" in log
 
 
-def test_queries_may_come_from_standard_input(crawl, tmp_path):
-    """`queries=-` reads one query a line, and `-O -:jsonl` answers on standard output."""
+def test_queries_may_be_read_from_standard_input(crawl, tmp_path):
+    """`queries=-` reads one query a line, and `-o -:jsonl` writes records to standard output."""
     write_queries(tmp_path, ["coffee", "", "tea"])
     with (tmp_path / "q.txt").open() as queries:
         _, out, _ = finish(crawl("-a", "queries=-", "-o", "-:jsonl", stdin=queries))
@@ -192,10 +192,10 @@ def test_queries_may_come_from_standard_input(crawl, tmp_path):
     assert (tmp_path / "google_web.failures.jsonl").read_bytes() == b""
 
 
-def test_a_wrong_variable_is_told_in_one_line():
-    """A variable that cannot be used ends any of Scrapy's commands with status 2 and one line, before it begins."""
+def test_a_wrong_variable_is_one_line():
+    """An invalid variable ends any of Scrapy's commands with status 2 and one line, before it begins."""
     environ = {**os.environ, **ENVIRON, "WEBDATA_DEADLINE": "abc"}
     command = [SCRAPY, "crawl", "google_web", "-a", "q=x"]
     ended = subprocess.run(command, check=False, env=environ, capture_output=True, timeout=30)
-    told = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 30.0\n"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", told)
+    message = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 30.0\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", message)

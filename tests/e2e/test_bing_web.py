@@ -1,4 +1,4 @@
-"""Bing's results through warm crawlers, against the sandbox over real sockets."""
+"""Bing's results by warm crawlers against the sandbox, over real sockets."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def call(q, **fields):
 
 
 async def test_a_call_is_answered_with_a_record(crawlers):
-    """A call gives the whole record, with decoded links."""
+    """The record has the query, the region and decoded links."""
     answer = await crawlers.answer(call("coffee shops", num=3, region="DE", device="mobile"))
     assert answer.outcome is Outcome.OK
     assert answer.record["query"] == "coffee shops"
@@ -26,36 +26,36 @@ async def test_a_call_is_answered_with_a_record(crawlers):
 
 
 async def test_pages_follow_each_other(crawlers):
-    """Three pages hold different results, and past the end the answer is empty."""
+    """Three pages have different results, and after the last page the answer is empty."""
     answers = [await crawlers.answer(call("coffee", start=start)) for start in (0, 10, 20, 100)]
     assert [answer.outcome for answer in answers] == [Outcome.OK, Outcome.OK, Outcome.OK, Outcome.EMPTY]
     assert len({result["link"] for answer in answers for result in answer.record["results"]}) == 30
 
 
-@pytest.mark.parametrize("word", ["market", "fickle"])
+@pytest.mark.parametrize("scenario", ["market", "fickle"])
 @pytest.mark.parametrize("fields", [{}, {"region": "DE"}], ids=["anywhere", "from-DE"])
-async def test_a_doubtful_answer_is_asked_for_again(crawlers, word, fields):
-    """A false "no results" and degraded results go away when the matching market is asked for."""
-    answer = await crawlers.answer(call(f"coffee grinder repair sandbox:{word}", **fields))
+async def test_a_doubtful_answer_is_requested_again(crawlers, scenario, fields):
+    """After a false "no results" or degraded results the matching market is requested."""
+    answer = await crawlers.answer(call(f"coffee grinder repair sandbox:{scenario}", **fields))
     assert answer.outcome is Outcome.OK
     assert len(answer.record["results"]) == 10
 
 
-async def test_an_empty_answer_is_true(crawlers):
-    """What is not found twice is not there."""
+async def test_repeatedly_missing_results_are_empty(crawlers):
+    """Two pages without results are an empty answer."""
     answer = await crawlers.answer(call("coffee sandbox:empty"))
     assert (answer.outcome, answer.record["results"]) == (Outcome.EMPTY, [])
 
 
-async def test_what_stays_degraded_is_told(crawlers):
-    """Results that ignore the query are given, and named for what they are."""
+async def test_persistently_degraded_results_are_returned(crawlers):
+    """Results that ignore the query are returned with the outcome `degraded`."""
     answer = await crawlers.answer(call("coffee grinder repair sandbox:degraded"))
     assert answer.outcome is Outcome.DEGRADED
     assert len(answer.record["results"]) == 10
 
 
 @pytest.mark.parametrize(
-    ("word", "fields", "error", "kind"),
+    ("scenario", "fields", "error", "kind"),
     [
         ("captcha", {}, BlockedError, "captcha"),
         ("denied", {}, BlockedError, "denied"),
@@ -67,8 +67,8 @@ async def test_what_stays_degraded_is_told(crawlers):
         ("reset", {}, UpstreamError, "reset"),
     ],
 )
-async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, word, fields, error, kind):
-    """Every way not to get a page ends in its own error, never in an empty record."""
+async def test_a_failed_fetch_has_its_error(crawlers, scenario, fields, error, kind):
+    """Each kind of failure has its own error, and none is an empty record."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(f"coffee sandbox:{word}", **fields))
+        await crawlers.answer(call(f"coffee sandbox:{scenario}", **fields))
     assert caught.value.kind == kind

@@ -1,4 +1,4 @@
-"""Pages won in a real Chromium, against the sandbox."""
+"""Pages fetched by a real Chromium, against the sandbox."""
 
 import asyncio
 import ipaddress
@@ -49,9 +49,9 @@ document.getElementById("seen").textContent = JSON.stringify({
   webdriver: navigator.webdriver, touch: navigator.maxTouchPoints > 0, width: innerWidth,
   scale: devicePixelRatio, hints: navigator.userAgentData});
 for (const host of ["127-0-0-1.trap.example", "beacon.example"]) {
-  const asked = new XMLHttpRequest();
-  asked.open("GET", `https://${host}/`, false);
-  try { asked.send(); } catch {}
+  const request = new XMLHttpRequest();
+  request.open("GET", `https://${host}/`, false);
+  try { request.send(); } catch {}
 }
 </script>"""
 
@@ -81,17 +81,17 @@ PAGES = {
 
 
 class Site(Sandbox):
-    """A sandbox with a page of ours, which remembers what it was asked."""
+    """A sandbox with additional pages, which records its requests."""
 
     def __init__(self):
         super().__init__()
-        self.asked = []
+        self.requests = []
 
     def knows(self, host):
         return True
 
     def answer(self, request):
-        self.asked.append(request)
+        self.requests.append(request)
         if request.host in PAGES:
             return PAGES[request.host]
         return super().answer(request)
@@ -118,7 +118,7 @@ def project(site, **settings):
 
 @asynccontextmanager
 async def crawling(site, **settings):
-    """A crawler without an engine, whose requests say by which transport they go."""
+    """A crawler without an engine, whose requests name their transport."""
     own = project(site, ON_DEMAND=True, SANDBOX=True, DOWNLOAD_VERIFY_CERTIFICATES=False, **settings)
     warm = WarmCrawler(Crawler(Visitor, own))
     await warm._start()
@@ -154,7 +154,7 @@ def call(q):
 
 
 def family(pid):
-    """The processes below one that live."""
+    """The running descendants of a process."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -174,7 +174,7 @@ def lives(pid):
 
 
 async def gone(pids, seconds=3.0):
-    """Whether all of these processes end in time."""
+    """Whether all of these processes end within some seconds."""
     for _ in range(int(seconds / 0.05)):
         if not any(map(lives, pids)):
             return True
@@ -182,8 +182,8 @@ async def gone(pids, seconds=3.0):
     return False
 
 
-async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
-    """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls at once keep the bound; a death is survived."""
+async def test_challenged_calls_are_answered_in_time(site):
+    """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls share LIMIT pages; a killed browser is replaced."""
     before, settings = set(family(os.getpid())), project(site)
     warm = WarmCrawlers(load_spiders(settings), settings, max_calls=64)
     try:
@@ -194,7 +194,7 @@ async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
         assert [attempt["outcome"] for attempt in first.attempts] == ["blocked", "ok"]
         browser = browser_of(next(iter(warm._opened.values())).result()._crawler)
 
-        await browser.contexts.close()  # and the cookie that it has won
+        await browser.contexts.close()  # with the cookie of the passed challenge
         begun = monotonic()
         second = await warm.answer(call("tea sandbox:challenge"))
         assert monotonic() - begun <= 1.5 + CHALLENGE_SECONDS
@@ -221,7 +221,7 @@ async def test_challenged_calls_are_answered_in_time_and_nothing_is_left(site):
 
 
 async def watched(browser):
-    """Notes how many pages are open at most."""
+    """Record the largest number of open pages."""
     browser.most = 0
     while True:
         browser.most = max(browser.most, open_pages(browser))
@@ -229,42 +229,42 @@ async def watched(browser):
 
 
 @pytest.mark.parametrize("device", Device)
-async def test_a_page_sees_one_device(crawler, site, device):
-    """What the headers say, what scripts see and the version of the browser agree; images are not loaded."""
-    site.asked.clear()
+async def test_a_page_receives_one_device(crawler, site, device):
+    """Headers, the values that scripts read and the browser's version agree; images are not loaded."""
+    site.requests.clear()
     headers = {"Accept-Language": "de,en;q=0.8"}
     meta = {FETCH: Fetch(QueryRun(device=device), transport="browser"), "cookiejar": device}
     request = Request("https://seen.example/", headers=headers, meta=meta)
     response = await crawler.engine.download_async(request)
-    told = orjson.loads(response.css("#seen::text").get())
-    sent = site.asked[0].headers
+    seen = orjson.loads(response.css("#seen::text").get())
+    sent = site.requests[0].headers
     version, mobile = browser_of(crawler)._chromium.version.partition(".")[0], device is Device.MOBILE
-    assert sent["user-agent"] == told["agent"]
-    assert f" Chrome/{version}.0.0.0 " in told["agent"]
+    assert sent["user-agent"] == seen["agent"]
+    assert f" Chrome/{version}.0.0.0 " in seen["agent"]
     assert f'"Chromium";v="{version}"' in sent["sec-ch-ua"]
-    assert {"brand": "Chromium", "version": version} in told["hints"]["brands"]
-    assert sent["sec-ch-ua-platform"] == f'"{told["hints"]["platform"]}"' == ('"Android"' if mobile else '"Windows"')
-    assert told["platform"] == ("Linux armv81" if mobile else "Win32")
-    assert (told["hints"]["mobile"], told["touch"], sent["sec-ch-ua-mobile"]) == (mobile, mobile, f"?{mobile:d}")
-    assert (told["scale"] > 1) is mobile
-    assert told["languages"] == ["de", "en"]
+    assert {"brand": "Chromium", "version": version} in seen["hints"]["brands"]
+    assert sent["sec-ch-ua-platform"] == f'"{seen["hints"]["platform"]}"' == ('"Android"' if mobile else '"Windows"')
+    assert seen["platform"] == ("Linux armv81" if mobile else "Win32")
+    assert (seen["hints"]["mobile"], seen["touch"], sent["sec-ch-ua-mobile"]) == (mobile, mobile, f"?{mobile:d}")
+    assert (seen["scale"] > 1) is mobile
+    assert seen["languages"] == ["de", "en"]
     assert sent["accept-language"].startswith("de,en;q=0.")
-    assert not told["webdriver"]
-    assert "Headless" not in str(sent) + str(told)
-    assert not [asked.target for asked in site.asked if "image" in asked.target]
+    assert not seen["webdriver"]
+    assert "Headless" not in str(sent) + str(seen)
+    assert not [request.target for request in site.requests if "image" in request.target]
 
 
-async def test_nothing_past_the_guard(crawler, site):
-    """A page's own requests go to public addresses alone, by the same way as the page."""
-    site.asked.clear()
+async def test_a_pages_own_requests_are_guarded(crawler, site):
+    """A page's own requests are sent to public addresses only, by the page's transport."""
+    site.requests.clear()
     await fetched(crawler, "https://seen.example/", cookiejar="guard")
-    hosts = {asked.host for asked in site.asked}
+    hosts = {request.host for request in site.requests}
     assert {"seen.example", "beacon.example"} <= hosts
     assert not [host for host in hosts if "trap" in host]
 
 
-async def test_a_guarded_crawler_is_held_to_its_rule(site):
-    """A target that is not allowed is refused before any page is opened."""
+async def test_a_guarded_crawler_refuses_forbidden_targets(site):
+    """A forbidden target is refused before a page is opened."""
     async with crawling(site, EGRESS_GUARD=True) as guarded:
         for url in ("https://127-0-0-1.trap.example/", "http://127.0.0.1/", "https://localhost/"):
             with pytest.raises(TargetError):
@@ -272,8 +272,8 @@ async def test_a_guarded_crawler_is_held_to_its_rule(site):
         assert browser_of(guarded).launches == 0
 
 
-async def test_what_a_challenge_leaves(crawler):
-    """The answer is the final page with its status, and its cookies let plain requests of the same jar pass."""
+async def test_a_passed_challenge_leaves_its_cookies(crawler):
+    """The response is the final page with its status, and later plain requests with its cookies are not challenged."""
     url = f"{SEARCH}coffee+sandbox:enablejs"
     assert b"knitsail" in (await fetched(crawler, url, "http", cookiejar="won")).body
     won = await fetched(crawler, url, cookiejar="won")
@@ -285,22 +285,22 @@ async def test_what_a_challenge_leaves(crawler):
     assert b"sandbox_clearance=" in challenged.headers["Set-Cookie"]
 
 
-async def test_a_denial_is_given_up_at_once(crawler):
-    """What no browser passes is not waited for."""
+async def test_a_denial_is_returned_at_once(crawler):
+    """A block that no browser passes is returned without waiting."""
     begun = monotonic()
     response = await fetched(crawler, f"{SEARCH}sandbox:denied")
     assert response.status == 403
     assert monotonic() - begun < 2
 
 
-async def test_what_is_no_page_comes_as_it_is(crawler):
-    """The browser's own view of JSON is not what was sent."""
+async def test_json_is_returned_unchanged(crawler):
+    """The body of JSON is the received one, not the browser's rendering of it."""
     response = await fetched(crawler, "https://data.example/")
     assert (response.body, response.headers["Content-Type"]) == (b'{"a": [1, 2]}', b"application/json")
 
 
-async def test_a_challenge_that_does_not_pass_is_told_as_one(crawler):
-    """Shortly before its time is over a request gets the challenge, to be judged as what it is."""
+async def test_an_unsolved_challenge_is_returned(crawler):
+    """Shortly before the deadline the challenge itself is returned."""
     begun = monotonic()
     response = await fetched(crawler, "https://never.example/", deadline=2.5)
     assert (response.status, b"Just a moment" in response.body) == (403, True)
@@ -308,31 +308,31 @@ async def test_a_challenge_that_does_not_pass_is_told_as_one(crawler):
 
 
 @pytest.mark.parametrize("host", ["inplace.example", "atonce.example"])
-async def test_a_challenge_may_pass_in_place(crawler, host):
-    """A page that its script puts in the challenge's place, late or at once, is a page, whatever the status was."""
+async def test_a_challenge_may_be_replaced_in_place(crawler, host):
+    """A page with which a script replaces the challenge, later or at once, is a 200."""
     response = await fetched(crawler, f"https://{host}/")
     assert (response.status, response.css("p::text").get()) == (200, "here it is")
 
 
 async def test_a_form_is_sent(crawler, site):
-    """A request's method and body are those that the site gets."""
+    """The site receives the request's method and body."""
     meta = {FETCH: Fetch(transport="browser")}
     form = FormRequest("https://www.google.com/search", formdata={"q": "a b"}, meta=meta, dont_filter=True)
     response = await crawler.engine.download_async(form)
-    posted = next(asked for asked in reversed(site.asked) if asked.path == "/search")
+    posted = next(request for request in reversed(site.requests) if request.path == "/search")
     assert (posted.method, posted.body, response.status) == ("POST", b"q=a+b", 405)
 
 
 async def test_a_page_that_hangs_is_closed(crawler):
-    """A script that never ends costs its own request alone."""
+    """A script that never ends fails its own request only."""
     with pytest.raises(DownloadTimeoutError):
         await fetched(crawler, "https://busy.example/", started_at=monotonic(), deadline=1.5)
     assert open_pages(browser_of(crawler)) == 0
     assert (await fetched(crawler, "https://data.example/")).status == 200
 
 
-async def test_a_browser_that_hangs_costs_one_call(site, caplog):
-    """It is killed when the call's time is over, also where no page came; the next call gets a new one."""
+async def test_a_browser_that_hangs_is_replaced(site, caplog):
+    """A hanging browser is killed at the call's deadline; the next call gets a new one."""
     async with crawling(site) as crawler:
         await fetched(crawler, "https://data.example/")
         browser = browser_of(crawler)
@@ -354,8 +354,8 @@ async def test_a_browser_that_hangs_costs_one_call(site, caplog):
 
 
 @pytest.mark.parametrize("host", ["cut.example", "chunked.example"])
-async def test_a_page_that_breaks_off_is_told_at_once(crawler, host):
-    """What ends before it is whole is an error of the kind `truncated`, long before the time is over."""
+async def test_a_truncated_page_is_an_error_at_once(crawler, host):
+    """A truncated page is an error of the kind `truncated`, long before the deadline."""
     begun = monotonic()
     with pytest.raises(ResponseDataLossError) as caught:
         await fetched(crawler, f"https://{host}/", deadline=20)
@@ -364,9 +364,9 @@ async def test_a_page_that_breaks_off_is_told_at_once(crawler, host):
     assert open_pages(browser_of(crawler)) == 0
 
 
-async def test_a_page_keeps_no_windows(crawler, site):
-    """What it opens by itself is blocked, as in anybody's browser; what opens after a look at it is closed."""
-    site.asked.clear()
+async def test_windows_of_a_page_are_closed(crawler, site):
+    """Windows that a page opens are blocked or closed."""
+    site.requests.clear()
     response = await fetched(crawler, "https://popups.example/")
     assert response.css("p::text").get() == "null"
     for _ in range(60):
@@ -374,22 +374,22 @@ async def test_a_page_keeps_no_windows(crawler, site):
             break
         await asyncio.sleep(0.05)
     assert open_pages(browser_of(crawler)) == 0
-    windows = [asked.target for asked in site.asked if asked.host == "popup.example"]
+    windows = [request.target for request in site.requests if request.host == "popup.example"]
     assert "/link" not in windows
     assert len(windows) < 10
 
 
-async def test_windows_of_a_browser_elsewhere_are_closed(site, elsewhere):
-    """One that lets a page open windows keeps none of them."""
-    async with crawling(site, BROWSER_URL=elsewhere[1]) as crawler:
+async def test_windows_of_a_remote_browser_are_closed(site, remote_browser):
+    """Windows that pages open in a remote browser are closed."""
+    async with crawling(site, BROWSER_URL=remote_browser[1]) as crawler:
         await fetched(crawler, "https://popups.example/")
         await asyncio.sleep(0.7)
         pages = [page for context in browser_of(crawler)._chromium.contexts for page in context.pages]
         assert not [page for page in pages if "popup" in page.url]
 
 
-async def test_a_request_ends_with_its_time_and_leaves_no_page(crawler):
-    """A page that comes too late is an error in time, and closed; so is one that nobody waits for any more."""
+async def test_a_slow_page_is_closed_at_its_deadline(crawler):
+    """A page that is too slow is a time-out at the deadline, and is closed."""
     late = Request(f"{SEARCH}sandbox:slow=30", meta={FETCH: Fetch(QueryRun(deadline=0.8), transport="browser")})
     begun = monotonic()
     with pytest.raises(DownloadTimeoutError):
@@ -399,15 +399,15 @@ async def test_a_request_ends_with_its_time_and_leaves_no_page(crawler):
 
 
 @pytest.mark.parametrize(("transport", "status"), [("http", 403), ("impersonate", 200), ("browser", 200)])
-async def test_a_handshake_tells_who_comes(crawler, transport, status):
-    """Plain TLS is refused where a browser's is wanted; the other two transports have it."""
+async def test_a_site_may_require_a_browsers_handshake(crawler, transport, status):
+    """A site that requires a browser's TLS handshake refuses plain TLS, and accepts the other two transports."""
     response = await fetched(crawler, f"{SEARCH}coffee+sandbox:handshake", transport)
     assert response.status == status
 
 
 @pytest.fixture
-def elsewhere(tmp_path):
-    """A browser that is not ours, and the URL of its debugging port."""
+def remote_browser(tmp_path):
+    """A remote browser's process, and the URL of its debugging port."""
     arguments = ["--headless", "--no-sandbox", "--remote-debugging-port=0", f"--user-data-dir={tmp_path}"]
     with subprocess.Popen([CHROMIUM, *arguments, "about:blank"], stderr=subprocess.PIPE, text=True) as process:
         line = next(line for line in process.stderr if "DevTools listening" in line)
@@ -415,9 +415,9 @@ def elsewhere(tmp_path):
         process.kill()
 
 
-async def test_a_browser_that_runs_elsewhere(site, elsewhere):
-    """A browser is used over its debugging port, and still runs afterwards; the egress guard cannot hold it."""
-    process, url = elsewhere
+async def test_a_remote_browser_is_used(site, remote_browser):
+    """A remote browser is used over its debugging port and not closed; under the egress guard it is refused."""
+    process, url = remote_browser
     async with crawling(site, BROWSER_URL=url) as crawler:
         response = await fetched(crawler, f"{SEARCH}coffee+sandbox:enablejs")
         assert (response.status, browser_of(crawler).remote) == (200, True)
@@ -429,8 +429,8 @@ async def test_a_browser_that_runs_elsewhere(site, elsewhere):
 
 
 @pytest.mark.parametrize("transport", ["http", "impersonate", "browser"])
-async def test_every_transport_goes_through_the_proxy(site, transport):
-    """A region's proxy, with its user and password, serves plain, impersonated and browser requests alike."""
+async def test_every_transport_uses_the_proxy(site, transport):
+    """Plain, impersonated and browser requests use the region's proxy, with its user and password."""
     proxy = RegionProxy(site, "de-1", user="us@er", password="p:w/ö")
     url = proxy.start().replace("us@er:p:w/ö", "us%40er:p%3Aw%2F%C3%B6")
     try:
@@ -441,16 +441,16 @@ async def test_every_transport_goes_through_the_proxy(site, transport):
         await proxy.stop()
 
 
-async def test_without_a_proxy_the_browser_goes_out_by_itself():
-    """A crawler that is not in the sandbox reaches public addresses, and those that the operator allows."""
+async def test_without_a_proxy_the_browser_connects_directly():
+    """Without sandbox and proxy the browser reaches addresses that the operator allows, and no private others."""
 
-    async def take(reader, writer):
+    async def reply(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n<p>hi")
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(take, "127.0.0.2", 0)
+    server = await asyncio.start_server(reply, "127.0.0.2", 0)
     port = server.sockets[0].getsockname()[1]
     allow = {"EGRESS_PORTS": [port], "EGRESS_ALLOW": [ipaddress.ip_network("127.0.0.2")]}
     settings = scrapy_settings()
@@ -467,8 +467,8 @@ async def test_without_a_proxy_the_browser_goes_out_by_itself():
         server.close()
 
 
-async def test_a_browser_that_cannot_be_had_is_told():
-    """A browser that does not start is an upstream error that says so, and no path."""
+async def test_a_browser_that_does_not_start_is_an_error():
+    """A browser that does not start is an upstream error, without its path."""
     browser = Browser("/nonexistent/chromium")
     with pytest.raises(UpstreamError, match=r"^no browser could be started$") as caught:
         await browser.open()
@@ -477,7 +477,7 @@ async def test_a_browser_that_cannot_be_had_is_told():
 
 
 async def test_a_stopped_service_leaves_no_process(start):
-    """SIGTERM ends the service with its driver and its browser."""
+    """SIGTERM ends the service, its driver and its browser."""
     with start(WEBDATA_TRANSPORTS="http,browser") as running:
         get = asyncio.to_thread(running.get, "/v1/search?q=coffee+sandbox:challenge")
         status, headers, _ = await get

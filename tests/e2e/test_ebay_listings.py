@@ -1,4 +1,4 @@
-"""EBay's listings through warm crawlers, against the sandbox over real sockets."""
+"""EBay's listings by warm crawlers against the sandbox, over real sockets."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def call(q, **fields):
 
 
 async def test_a_call_is_answered_with_a_record(crawlers):
-    """A call gives the whole record, from the site of the region and with sellers."""
+    """The record has listings of the region's site, with sellers."""
     answer = await crawlers.answer(call("copper kettle", region="DE", device="mobile"))
     assert answer.outcome is Outcome.OK
     record = answer.record
@@ -27,18 +27,18 @@ async def test_a_call_is_answered_with_a_record(crawlers):
 
 
 @pytest.mark.parametrize(
-    ("word", "outcome", "matching", "loose"),
+    ("scenario", "outcome", "matching", "loose"),
     [("few", Outcome.OK, 3, 9), ("loose", Outcome.EMPTY, 0, 9), ("empty", Outcome.EMPTY, 0, 0)],
 )
-async def test_what_does_not_match_is_kept_apart(crawlers, word, outcome, matching, loose):
-    """Only listings that match all words are results; without any the answer is empty."""
-    answer = await crawlers.answer(call(f"copper kettle sandbox:{word}"))
+async def test_loose_results_are_separate(crawlers, scenario, outcome, matching, loose):
+    """Only listings that match all terms are results; without any the answer is empty."""
+    answer = await crawlers.answer(call(f"copper kettle sandbox:{scenario}"))
     assert answer.outcome is outcome
     assert (len(answer.record["results"]), len(answer.record["loose_results"])) == (matching, loose)
 
 
 @pytest.mark.parametrize(
-    ("word", "error", "kind"),
+    ("scenario", "error", "kind"),
     [
         ("captcha", BlockedError, "captcha"),
         ("enablejs", BlockedError, "javascript"),
@@ -50,8 +50,8 @@ async def test_what_does_not_match_is_kept_apart(crawlers, word, outcome, matchi
         ("reset", UpstreamError, "reset"),
     ],
 )
-async def test_a_page_that_is_not_won_is_told_by_its_outcome(crawlers, word, error, kind):
-    """Every way not to get a page ends in its own error, never in an empty record."""
+async def test_a_failed_fetch_has_its_error(crawlers, scenario, error, kind):
+    """Each kind of failure has its own error, and none is an empty record."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(f"kettle sandbox:{word}"))
+        await crawlers.answer(call(f"kettle sandbox:{scenario}"))
     assert caught.value.kind == kind

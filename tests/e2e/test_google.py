@@ -1,4 +1,4 @@
-"""Images and videos, from the service's start to their records, over real sockets."""
+"""Images and videos by the service against the sandbox, over real sockets."""
 
 import subprocess
 from pathlib import Path
@@ -24,7 +24,7 @@ SCRAPY = Path(executable).with_name("scrapy")
     ],
 )
 def test_every_form_of_an_image_search_gives_the_same_images(running, path, query, ignored):
-    """Terms with and without `q=` give the same twenty images; the record repeats what was written."""
+    """Terms with and without `q=` give the same twenty images; the record has the query as it was sent."""
     status, headers, record = running.get(path)
     _, _, usual = running.get("/v1/image/q=origami+crane")
     assert (status, headers["x-outcome"], headers.get("x-ignored-params")) == (200, "ok", ignored)
@@ -33,8 +33,8 @@ def test_every_form_of_an_image_search_gives_the_same_images(running, path, quer
     validate(IMAGE_SEARCH, record)
 
 
-def test_a_parameter_behind_a_bare_term_is_searched_for(running):
-    """It becomes part of the search text, and gives other images without an error (spec.md, rule 6)."""
+def test_a_parameter_after_a_bare_term_is_searched_for(running):
+    """A parameter after a bare term is a part of the search terms, as `docs/api.md` describes."""
     status, headers, record = running.get("/v1/image/origami+crane&num=5")
     assert (status, "x-ignored-params" in headers) == (200, False)
     assert "origami crane&num=5" in record["image_results"][0]["link"]["title"]
@@ -42,8 +42,8 @@ def test_a_parameter_behind_a_bare_term_is_searched_for(running):
 
 
 @pytest.mark.parametrize("device", ["desktop", "mobile"])
-def test_a_video_search(running, device):
-    """Videos come with what is shown of them, on both devices, page by page."""
+def test_a_video_search_is_answered(running, device):
+    """A record of videos has durations on both devices, and each page has other videos."""
     status, headers, record = running.get("/v1/video/q=origami+crane&num=5", **{"X-User-Agent": device})
     assert (status, headers["x-outcome"], record["query"]) == (200, "ok", "origami crane")
     assert [one["position"] for one in record["results"]] == [1, 2, 3, 4, 5]
@@ -56,7 +56,7 @@ def test_a_video_search(running, device):
 
 @pytest.mark.parametrize("path", ["/v1/image", "/v1/video"])
 @pytest.mark.parametrize(
-    ("word", "status", "outcome"),
+    ("scenario", "status", "outcome"),
     [
         ("empty", 200, "empty"),
         ("captcha", 502, "blocked"),
@@ -67,29 +67,29 @@ def test_a_video_search(running, device):
         ("truncated", 502, "upstream"),
     ],
 )
-def test_what_goes_wrong_upstream_is_told(running, path, word, status, outcome):
-    """Every failure has its outcome, and an empty answer is true."""
-    got, headers, _ = running.get(f"{path}/q=coffee+sandbox:{word}")
+def test_a_failure_has_its_outcome(running, path, scenario, status, outcome):
+    """Each failure and each empty answer has its status and outcome."""
+    got, headers, _ = running.get(f"{path}/q=coffee+sandbox:{scenario}")
     assert (got, headers["x-outcome"]) == (status, outcome)
 
 
 @pytest.mark.parametrize("path", ["/v1/image/", "/v1/image/q=", "/v1/image/+", "/v1/video/", "/v1/video/coffee"])
-def test_a_search_for_nothing_is_refused(running, path):
-    """Without terms the answer is a 422 that names `q`."""
+def test_a_search_without_terms_is_refused(running, path):
+    """Without terms the response is a 422 that names `q`."""
     status, _, body = running.get(path)
     assert (status, body["detail"][0]["loc"]) == (422, ["query", "q"])
 
 
 @pytest.mark.parametrize("value", ["-1", "0", "10000", "x"])
 def test_a_wrong_number_is_refused(running, value):
-    """`num` outside its bounds is a 422 that names it and shows the bounds."""
+    """`num` beyond its bounds is a 422 that names the bounds."""
     status, _, body = running.get(f"/v1/video/q=coffee&num={value}")
     assert (status, body["detail"][0]["loc"]) == (422, ["query", "num"])
     assert "from 1 to 100" in body["detail"][0]["msg"]
 
 
-def test_a_batch_of_images(tmp_path):
-    """A batch's records repeat the terms, and its rows are images."""
+def test_a_batch_may_search_images(tmp_path):
+    """A batch's records have the terms, and its rows are images."""
     command = [SCRAPY, "crawl", "google_image", "-a", "q=origami crane", "-O", "out.jsonl", "-O", "rows.jsonl:rows"]
     environ = {"WEBDATA_SANDBOX": "always", "SCRAPY_SETTINGS_MODULE": "webdata.settings", "PATH": "/usr/bin:/bin"}
     subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, timeout=120, check=True)

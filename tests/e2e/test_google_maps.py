@@ -1,4 +1,4 @@
-"""Places, from a request to an answer, against the sandbox over real sockets."""
+"""Places by warm crawlers, the service and batches against the sandbox, over real sockets."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def call(q, **fields):
 
 
 async def test_a_call_is_answered_with_a_record(crawlers):
-    """A call gives the whole record, which keeps its schema and has an envelope of its own."""
+    """The record has the keys of its schema."""
     answer = await crawlers.answer(call("cafes in Porto", num=5, hl="pt", gl="pt"))
     assert answer.outcome is Outcome.OK
     assert answer.record["query"] == "cafes in Porto"
@@ -35,7 +35,7 @@ async def test_a_call_is_answered_with_a_record(crawlers):
 
 
 async def test_two_hundred_places_of_a_slow_site(crawlers):
-    """Where each page takes 100 ms, two hundred places take at most 1.5 s, in order, none twice."""
+    """With 100 ms a page two hundred places take at most 1.5 s, in order and without repetitions."""
     await crawlers.answer(call("coffee"))
     begun = monotonic()
     answer = await crawlers.answer(call("coffee sandbox:slow=0.1", num=200))
@@ -44,16 +44,16 @@ async def test_two_hundred_places_of_a_slow_site(crawlers):
     assert len({place["data_id"] for place in answer.record["places"]}) == 200
 
 
-@pytest.mark.parametrize(("word", "count"), [("few", 27), ("loop", 27), ("empty", 0), ("huge", 20)])
-async def test_lists_of_other_lengths(crawlers, word, count):
-    """Short lists, lists that begin anew, empty ones and huge answers are what they are."""
-    answer = await crawlers.answer(call(f"coffee sandbox:{word}", num=20 if word == "huge" else 60))
+@pytest.mark.parametrize(("scenario", "count"), [("few", 27), ("loop", 27), ("empty", 0), ("huge", 20)])
+async def test_lists_may_have_other_lengths(crawlers, scenario, count):
+    """Short lists, lists that start over, empty ones and huge pages have their number of places."""
+    answer = await crawlers.answer(call(f"coffee sandbox:{scenario}", num=20 if scenario == "huge" else 60))
     assert len(answer.record["places"]) == count
     assert answer.outcome is (Outcome.OK if count else Outcome.EMPTY)
 
 
 @pytest.mark.parametrize(
-    ("word", "error", "kind"),
+    ("scenario", "error", "kind"),
     [
         ("captcha", BlockedError, "captcha"),
         ("limited", BlockedError, "captcha"),
@@ -68,15 +68,15 @@ async def test_lists_of_other_lengths(crawlers, word, count):
         ("truncated", UpstreamError, "truncated"),
     ],
 )
-async def test_what_goes_wrong_is_told(crawlers, word, error, kind):
-    """Every way not to get an answer ends in its own error."""
+async def test_a_failed_fetch_has_its_error(crawlers, scenario, error, kind):
+    """Each kind of failure has its own error."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(f"coffee sandbox:{word}"))
+        await crawlers.answer(call(f"coffee sandbox:{scenario}"))
     assert caught.value.kind == kind
 
 
-def test_over_http(running):
-    """The service answers under the path of spec.md; a wrong parameter is a 400, a failure a 502."""
+def test_the_service_answers(running):
+    """The endpoint returns places; a wrong parameter is a 400, a failure a 502."""
     status, headers, record = running.get("/v1/maps/search/cafes%20in%20Porto?num=30", **{"X-Proxy-Location": "DE"})
     assert (status, headers["x-outcome"], headers["x-ignored-params"]) == (200, "ok", "X-Proxy-Location")
     assert record["result_count"] == 30
@@ -88,8 +88,8 @@ def test_over_http(running):
     assert (status, body["error"]["code"], headers["x-outcome"]) == (502, "layout_changed", "layout")
 
 
-def test_in_a_batch(tmp_path):
-    """A batch of queries fetches all pages of each, a record a line, and tells which failed."""
+def test_a_batch_has_all_pages(tmp_path):
+    """A batch writes a record with all pages of each query, and its failures."""
     queries = tmp_path / "queries.csv"
     queries.write_text("q,num\ncafes,45\nbakeries sandbox:few,200\nmuseums sandbox:captcha,5\n")
     out = tmp_path / "out.jsonl"

@@ -1,4 +1,4 @@
-"""News, from the service's start to their records, over real sockets."""
+"""News by the service against the sandbox, over real sockets."""
 
 import subprocess
 import time
@@ -15,7 +15,7 @@ SCRAPY = Path(executable).with_name("scrapy")
 WEBDATA = Path(executable).with_name("webdata")
 SITE = "https://news.google.com/"
 MOST_SECONDS = 3.0
-"""Within which a hundred links are resolved by an aggregator that takes 300 ms a reply."""
+"""Seconds in which a hundred links are resolved by an aggregator that takes 300 ms a reply."""
 
 
 def all_links(record):
@@ -29,7 +29,7 @@ def all_links(record):
     "path", ["/v1/news/q=coffee+shops", "/v1/news/?q=coffee+shops&ceid=us:EN", "/v1/news?q=coffee%20shops"]
 )
 def test_every_form_of_a_news_search_gives_the_same_articles(running, path):
-    """The three ways to call a packed endpoint give the aggregator's links, in feed.entries and in entries."""
+    """All forms of a packed call give the aggregator's links, in feed.entries and in entries."""
     status, headers, record = running.get(path)
     assert (status, headers["x-outcome"], record["query"]) == (200, "ok", "coffee shops")
     assert len(record["entries"]) == 100
@@ -41,15 +41,15 @@ def test_every_form_of_a_news_search_gives_the_same_articles(running, path):
     validate(NEWS_SEARCH, record)
 
 
-def test_an_edition_may_come_from_the_region(running):
-    """Without ceid the region's edition is asked for."""
+def test_the_edition_follows_the_region(running):
+    """Without ceid the region's edition is requested."""
     _, _, record = running.get("/v1/news/q=coffee", **{"X-Proxy-Location": "br"})
     assert (record["feed"]["language"], record["device_region"]) == ("pt-BR", "BR")
 
 
 @pytest.mark.parametrize("kind", ["", "+sandbox:old_links"])
 def test_links_of_both_kinds_are_resolved(running, kind):
-    """Old ids are read, new ones are asked for: every link leads to its publisher in every place."""
+    """Old ids are decoded, new ones requested, and every link is that of the publisher."""
     status, _, record = running.get(f"/v1/news/?q=coffee{kind}&resolve_links=true")
     assert (status, record["links_resolved"]) == (200, 100)
     assert not any(link.startswith(SITE) for link in all_links(record))
@@ -60,7 +60,7 @@ def test_links_of_both_kinds_are_resolved(running, kind):
 
 
 def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
-    """With 300 ms a reply a hundred links take at most three seconds; when they are known, one reply's time."""
+    """With 300 ms a reply a hundred links take at most MOST_SECONDS; once they are cached, the time of one reply."""
     running.get("/v1/news/q=warm")
     for most in (MOST_SECONDS, 1.0):
         begun = time.monotonic()
@@ -69,11 +69,11 @@ def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
         assert record["links_resolved"] == 100
 
 
-@pytest.mark.parametrize("word", ["links_down", "links_limited", "links_consent"])
-def test_with_the_aggregator_down_the_answer_still_comes(running, word):
-    """Links that cannot be resolved are returned unchanged, and say so."""
+@pytest.mark.parametrize("scenario", ["links_down", "links_limited", "links_consent"])
+def test_links_are_unchanged_with_the_aggregator_down(running, scenario):
+    """Links that cannot be resolved are returned unchanged, and marked."""
     begun = time.monotonic()
-    status, headers, record = running.get(f"/v1/news/?q=coffee+sandbox:{word}&resolve_links=true")
+    status, headers, record = running.get(f"/v1/news/?q=coffee+sandbox:{scenario}&resolve_links=true")
     assert time.monotonic() - begun < MOST_SECONDS
     assert (status, headers["x-outcome"], record["links_resolved"]) == (200, "ok", 0)
     assert all(link.startswith(SITE) for link in all_links(record))
@@ -83,7 +83,7 @@ def test_with_the_aggregator_down_the_answer_still_comes(running, word):
 
 
 def test_links_are_resolved_within_the_deadline(start):
-    """An aggregator that is too slow gives fewer addresses, and never a late answer."""
+    """With an aggregator that is too slow fewer links are resolved, and the answer is in time."""
     with start(WEBDATA_DEADLINE="4") as one:
         one.get("/v1/news/q=warm")
         for seconds, fewest in ((0.7, 25), (60, 0)):
@@ -93,7 +93,7 @@ def test_links_are_resolved_within_the_deadline(start):
 
 
 @pytest.mark.parametrize(
-    ("word", "status", "outcome"),
+    ("scenario", "status", "outcome"),
     [
         ("empty", 200, "empty"),
         ("huge", 200, "ok"),
@@ -109,9 +109,9 @@ def test_links_are_resolved_within_the_deadline(start):
         ("truncated", 502, "upstream"),
     ],
 )
-def test_what_goes_wrong_upstream_is_told(running, word, status, outcome):
-    """Every failure has its outcome, and an empty answer is true."""
-    got, headers, _ = running.get(f"/v1/news/q=coffee+sandbox:{word}&resolve_links=true")
+def test_a_failure_has_its_outcome(running, scenario, status, outcome):
+    """Each failure and each empty answer has its status and outcome."""
+    got, headers, _ = running.get(f"/v1/news/q=coffee+sandbox:{scenario}&resolve_links=true")
     assert (got, headers["x-outcome"]) == (status, outcome)
 
 
@@ -124,15 +124,15 @@ def test_what_goes_wrong_upstream_is_told(running, word, status, outcome):
         ("coffee", "q", "/v1/news/q=coffee"),
     ],
 )
-def test_a_wrong_query_is_told_what_would_be_right(running, query, name, right):
-    """A wrong key is a 422 that names it and what is allowed."""
+def test_a_wrong_query_is_refused(running, query, name, right):
+    """A wrong parameter is a 422 with its name and the valid values."""
     status, _, body = running.get(f"/v1/news/{query}")
     assert (status, body["detail"][0]["loc"]) == (422, ["query", name])
     assert right in body["detail"][0]["msg"]
 
 
 def test_a_batch_resolves_links_too(tmp_path):
-    """`scrapy crawl google_news` writes a record a query, its links resolved, and tells what failed."""
+    """`scrapy crawl google_news` writes records with resolved links, and failures."""
     (tmp_path / "queries.txt").write_text("coffee\nsandbox:limited\n")
     arguments = ["-a", "queries=queries.txt", "-a", "resolve_links=true", "-O", "out.jsonl", "-s", "SANDBOX=1"]
     environ = {"PATH": "/usr/bin:/bin", "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_SAMPLES": ""}
@@ -146,8 +146,8 @@ def test_a_batch_resolves_links_too(tmp_path):
 
 
 @pytest.mark.captures
-def test_a_saved_feed_is_read(captures):
-    """`webdata parse google_news` reads a real feed, and takes the query from it."""
+def test_a_saved_feed_is_parsed(captures):
+    """`webdata parse google_news` parses a real feed, and reads the query from it."""
     command = [WEBDATA, "parse", "google_news", captures / "news" / "gnews-2026-07-bears-ears-search-en.xml"]
     done = subprocess.run(command, capture_output=True, timeout=60, check=True)
     verdict = orjson.loads(done.stdout)
@@ -156,8 +156,8 @@ def test_a_saved_feed_is_read(captures):
 
 
 @pytest.mark.captures
-def test_real_links_of_old_are_resolved_without_a_network(captures):
-    """A saved feed's ids of 2022 give their publishers' addresses, those of 2026 stay."""
+def test_old_links_are_resolved_without_a_network(captures):
+    """Ids of a saved feed of 2022 are resolved, those of 2026 are not."""
     files = sorted((captures / "news").glob("*.xml"))
     command = [WEBDATA, "parse", "google_news", *files, "-a", "q=news", "-a", "resolve_links=true"]
     done = subprocess.run(command, capture_output=True, timeout=60, check=True)

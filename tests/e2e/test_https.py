@@ -1,4 +1,4 @@
-"""HTTPS of the service that runs, and clients that mean it no good."""
+"""HTTPS of a running service, and hostile clients."""
 
 import re
 import selectors
@@ -22,7 +22,7 @@ from webdata.server.certificates import self_signed
 SLOW = 500
 """Clients that send a byte a second."""
 NORMAL = 0.5
-"""Seconds within which a call of the sandbox is answered on a machine that is busy with tests; alone it takes 0.02."""
+"""Seconds in which a call is answered on a machine that is busy with tests; on an idle one it takes 0.02."""
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +34,14 @@ def redirect_port(one):
     return int(re.search(r"plain HTTP on port (\d+)", one.banner)[1])
 
 
-def test_the_whole_way(running):
-    """Who asks by plain HTTP is sent to HTTPS, where the same call is answered; only HTTPS says to stay there."""
+def test_plain_http_is_redirected(running):
+    """A request by plain HTTP is redirected to HTTPS, where the call is answered; only HTTPS sends HSTS."""
     plain = HTTPConnection("localhost", redirect_port(running), timeout=10)
     plain.request("GET", "/v1/search?q=coffee%26tea&num=2")
     response = plain.getresponse()
-    told = orjson.loads(response.read())
+    body = orjson.loads(response.read())
     plain.close()
-    assert (response.status, told["error"]["code"]) == (308, "https_required")
+    assert (response.status, body["error"]["code"]) == (308, "https_required")
     assert response.getheader("location") == f"https://localhost:{running.port}/v1/search?q=coffee%26tea&num=2"
     assert response.getheader("strict-transport-security") is None
 
@@ -50,10 +50,10 @@ def test_the_whole_way(running):
     assert headers["strict-transport-security"] == "max-age=31536000"
 
 
-def test_every_response_of_https_says_to_stay(running):
-    """Errors of every kind carry the header too, those of requests that cannot be read as well."""
+def test_every_response_of_https_has_hsts(running):
+    """Errors have the header too, also those of malformed requests."""
     for method, path in [("GET", "/nowhere"), ("DELETE", "/v1/search"), ("GET", "/health/live"), ("HEAD", "/docs")]:
-        assert running.ask(method, path, {})[1]["strict-transport-security"] == "max-age=31536000"
+        assert running.request(method, path, {})[1]["strict-transport-security"] == "max-age=31536000"
     trust = ssl.create_default_context(cafile=running.certificate)
     plain = socket.create_connection(("127.0.0.1", running.port), timeout=10)
     with trust.wrap_socket(plain, server_hostname="127.0.0.1") as secure:
@@ -62,25 +62,29 @@ def test_every_response_of_https_says_to_stay(running):
 
 
 def test_the_fingerprint_is_printed(running):
-    """The banner has the certificate's fingerprint, as it can be compared with what a client sees."""
-    seen = ssl.get_server_certificate(("127.0.0.1", running.port))
-    shown = subprocess.run(
-        ["openssl", "x509", "-noout", "-fingerprint", "-sha256"], input=seen, text=True, capture_output=True, check=True
+    """The banner has the certificate's fingerprint, as `openssl` prints it."""
+    certificate = ssl.get_server_certificate(("127.0.0.1", running.port))
+    printed = subprocess.run(
+        ["openssl", "x509", "-noout", "-fingerprint", "-sha256"],
+        input=certificate,
+        text=True,
+        capture_output=True,
+        check=True,
     )
-    assert shown.stdout.partition("=")[2].strip() in running.banner
+    assert printed.stdout.partition("=")[2].strip() in running.banner
 
 
-def test_without_hsts_and_tls(start):
-    """With WEBDATA_HSTS=0, and without TLS, no header speaks of HTTPS."""
+def test_hsts_can_be_turned_off(start):
+    """With WEBDATA_HSTS=0, and without TLS, the header is not sent."""
     for environ in ({"WEBDATA_HSTS": "0"}, {"WEBDATA_TLS": "off"}):
         with start(**environ) as one:
             assert one.url.startswith("http:" if "WEBDATA_TLS" in environ else "https:")
-            assert one.ask("GET", "/health/live", {})[1]["strict-transport-security"] is None
+            assert one.request("GET", "/health/live", {})[1]["strict-transport-security"] is None
 
 
 @pytest.fixture
 def own(tmp_path):
-    """A certificate of the operator's own, for a name."""
+    """An operator's own certificate, for a host name."""
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = self_signed(key, ["data.example"], datetime.now(UTC))
     secret = key.private_bytes(
@@ -92,8 +96,8 @@ def own(tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-def test_an_own_certificate(start, own, tmp_path):
-    """With an own certificate none is made, and the line of the banner works for whoever trusts its authority."""
+def test_an_own_certificate_is_used(start, own, tmp_path):
+    """With an own certificate none is made, and the banner's curl command works where its authority is trusted."""
     with start(**own) as one:
         line = one.banner.splitlines()[-1].removeprefix("try: ")
         trusting = {"CURL_CA_BUNDLE": own["WEBDATA_TLS_CERT"], "PATH": "/usr/bin:/bin"}
@@ -106,14 +110,14 @@ def test_an_own_certificate(start, own, tmp_path):
     assert not (tmp_path / "tls").exists()
 
 
-def test_a_second_start_keeps_the_certificate(start):
-    """Who trusts the certificate that was made need not trust another after a restart."""
+def test_a_second_start_has_the_same_certificate(start):
+    """The self-signed certificate is the same after a restart."""
     with start() as first, start() as second:
         assert re.search(r"(?:[0-9A-F]{2}:){31}", first.banner)[0] in second.banner
 
 
 def hello():
-    """How a client of TLS begins."""
+    """The ClientHello of a TLS client."""
     sent = ssl.MemoryBIO()
     with suppress(ssl.SSLWantReadError):
         ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), sent, server_hostname="localhost").do_handshake()
@@ -121,12 +125,12 @@ def hello():
 
 
 class SlowClients:
-    """Many connections that send the same words, one byte a second."""
+    """Many connections that send the same bytes, one a second."""
 
-    def __init__(self, port, number, words):
+    def __init__(self, port, number, data):
         self.address = ("127.0.0.1", port)
         self.number = number
-        self.words = words
+        self.data = data
         self.closed = 0
         self.ended = threading.Event()
         self.full = threading.Event()
@@ -148,7 +152,7 @@ class SlowClients:
                 one.setblocking(False)
                 selector.register(one, selectors.EVENT_READ)
             self.full.set()
-            for byte in self.words:
+            for byte in self.data:
                 for key in selector.get_map().values():
                     key.fileobj.send(bytes([byte]))
                 if self.ended.wait(0.95):
@@ -158,23 +162,23 @@ class SlowClients:
                     self.closed += 1
 
 
-@pytest.mark.parametrize(("tls", "words"), [("on", hello()), ("off", b"GET /v1/search?q=coffee HTTP/1.1\r\n")])
-def test_slow_clients_starve_nobody(start, tls, words):
-    """While 500 clients send a byte a second normal calls take their normal time; in the end the 500 are closed."""
-    with start(WEBDATA_TLS=tls) as one, SlowClients(one.port, SLOW, words) as slow:
+@pytest.mark.parametrize(("tls", "data"), [("on", hello()), ("off", b"GET /v1/search?q=coffee HTTP/1.1\r\n")])
+def test_slow_clients_delay_no_calls(start, tls, data):
+    """While 500 clients send a byte a second other calls take their usual time; at last the 500 are closed."""
+    with start(WEBDATA_TLS=tls) as one, SlowClients(one.port, SLOW, data) as slow:
         begun, took = time.monotonic(), []
         while slow.closed < SLOW and time.monotonic() - begun < 20:
-            asked = time.monotonic()
+            sent = time.monotonic()
             assert one.get("/v1/search?q=coffee")[0] == 200
-            took.append(time.monotonic() - asked)
+            took.append(time.monotonic() - sent)
             time.sleep(0.05)
         assert slow.closed == SLOW
         assert 8 < time.monotonic() - begun < 14
     assert sorted(took)[len(took) * 9 // 10] < NORMAL
 
 
-def test_a_full_service_lets_callers_in(start):
-    """With all connections taken by clients who ask nothing, callers are answered: the longest silent make room."""
+def test_silent_clients_are_closed_for_callers(start):
+    """With all connections taken by silent clients, the longest silent ones are closed for callers."""
     with start(WEBDATA_MAX_CONNECTIONS="50") as one, ExitStack() as sockets:
         for _ in range(200):
             sockets.enter_context(closing(socket.create_connection(("127.0.0.1", one.port))))

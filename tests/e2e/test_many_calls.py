@@ -1,4 +1,4 @@
-"""A thousand slow calls at once, each on a connection of its own."""
+"""A thousand slow calls at once, each on its own connection."""
 
 import asyncio
 import resource
@@ -11,12 +11,12 @@ import pytest
 CALLS = 1000
 MEMORY_MB = 500
 PATIENCE = 60
-"""Seconds until all are answered; on an idle machine it takes ten."""
+"""Seconds until all calls are answered; on an idle machine it takes ten."""
 
 
 @pytest.fixture
 def _open_files():
-    """Room for the test's own ends of the connections."""
+    """Raises the limit of open files for the test's connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     yield
@@ -24,7 +24,7 @@ def _open_files():
 
 
 def peak_mb(one):
-    """The most memory that the service has had, and the processes that it has started."""
+    """The peak memory of the service and its child processes."""
     pid = one.process.pid
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
     return sum(map(peak_of, (pid, *children)))
@@ -39,7 +39,7 @@ async def connected(one, trust):
     return await asyncio.open_connection("127.0.0.1", one.port, ssl=trust)
 
 
-async def ask(one, connection, path):
+async def get(one, connection, path):
     """The status of a call, and the seconds that it took."""
     reader, writer = connection
     begun = time.monotonic()
@@ -50,29 +50,29 @@ async def ask(one, connection, path):
     return status, seconds
 
 
-async def crowd(one, trust):
-    """The statuses of the crowd's calls, and those of another engine's meanwhile, with their seconds."""
-    assert (await ask(one, await connected(one, trust), "/v1/b/search?q=tea"))[0] == 200
+async def load(one, trust):
+    """The statuses of the slow calls, and the statuses and seconds of another engine's calls meanwhile."""
+    assert (await get(one, await connected(one, trust), "/v1/b/search?q=tea"))[0] == 200
     connections = [await connected(one, trust) for _ in range(CALLS)]
     slow = [
-        asyncio.create_task(ask(one, connection, f"/v1/scholar?q=coffee+{number}+sandbox:slow=3"))
+        asyncio.create_task(get(one, connection, f"/v1/scholar?q=coffee+{number}+sandbox:slow=3"))
         for number, connection in enumerate(connections)
     ]
-    crowded = asyncio.gather(*slow)
+    all_slow = asyncio.gather(*slow)
     others = []
-    while not crowded.done():
-        others.append(await ask(one, await connected(one, trust), f"/v1/b/search?q=tea+{len(others)}"))
-        await asyncio.wait({crowded}, timeout=0.2)
-    return [status for status, _ in await crowded], others
+    while not all_slow.done():
+        others.append(await get(one, await connected(one, trust), f"/v1/b/search?q=tea+{len(others)}"))
+        await asyncio.wait({all_slow}, timeout=0.2)
+    return [status for status, _ in await all_slow], others
 
 
 @pytest.mark.task
 @pytest.mark.usefixtures("_open_files")
-async def test_a_thousand_slow_calls(start):
-    """All are answered, in bounded memory; calls of another engine notice little of them."""
+async def test_a_thousand_slow_calls_are_answered(start):
+    """All calls are answered in bounded memory, and calls of another engine are hardly slower."""
     with start(WEBDATA_DEADLINE=str(PATIENCE)) as one:
         trust = ssl.create_default_context(cafile=one.certificate)
-        statuses, others = await asyncio.wait_for(crowd(one, trust), PATIENCE)
+        statuses, others = await asyncio.wait_for(load(one, trust), PATIENCE)
         memory = peak_mb(one)
     assert statuses == [200] * CALLS
     assert {status for status, _ in others} == {200}

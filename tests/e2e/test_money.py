@@ -1,4 +1,4 @@
-"""What calls cost and how many are let in: the service as a process, its database SQLite or PostgreSQL."""
+"""Credits and rate limits of a running service, with SQLite and PostgreSQL."""
 
 import re
 from collections import Counter
@@ -14,8 +14,8 @@ def numbers(headers, *names):
 COSTS = ("x-credits-cost", "x-credits-remaining")
 
 
-def test_what_calls_cost(serve, books):
-    """A page costs a credit, the same again is a free hit, an error costs nothing, and the books tell it all."""
+def test_calls_cost_credits(serve, database):
+    """A fetch costs a credit, a hit and an error none, and the usage reports them all."""
     with serve() as one:
         get = partial(one.get, key=one.live_key)
         _, first, record = get("/v1/search?q=coffee")
@@ -25,7 +25,7 @@ def test_what_calls_cost(serve, books):
         _, test, _ = one.get("/v1/search?q=tea")
         _, _, account = get("/api/v1/account")
         _, _, usage = get("/api/v1/usage?group_by=engine")
-        wrong, _, told = get("/api/v1/usage?group_by=colour")
+        wrong, _, problem = get("/api/v1/usage?group_by=colour")
     assert [one["x-cache"] for one in (first, second, anew, lost)] == ["MISS", "HIT", "MISS", "MISS"]
     assert [numbers(one, *COSTS) for one in (first, second, anew, lost)] == [(1, 999), (0, 999), (1, 998), (0, 998)]
     assert ("age" in first, "age" in second, again) == (False, True, record)
@@ -34,12 +34,12 @@ def test_what_calls_cost(serve, books):
     assert 'attempt1;desc="http blocked/denied"' in lost["server-timing"]
     assert account["credits"] == 998
     assert usage["usage"] == [{"group": "web_search", "calls": 4, "credits": 2, "cached": 1, "released": 1}]
-    assert (wrong, told["detail"][0]["loc"]) == (422, ["query", "group_by"])
-    assert re.search(r"web_search +4 +2 +1 +1", books.run("usage", "--by", "engine"))
+    assert (wrong, problem["detail"][0]["loc"]) == (422, ["query", "group_by"])
+    assert re.search(r"web_search +4 +2 +1 +1", database.run("usage", "--by", "engine"))
 
 
-def test_limits(serve, books):
-    """The 61st call in a minute is a 429 that says when to come back, with a test key too."""
+def test_calls_beyond_the_rate_limit_are_refused(serve, database):
+    """The 61st call of a key in a minute is a 429 with `Retry-After`."""
     with serve() as one:
         found = [one.get("/v1/search?q=coffee") for _ in range(61)]
         status, headers, body = found.pop()
@@ -51,38 +51,38 @@ def test_limits(serve, books):
     assert headers["ratelimit-policy"] == '"requests";q=60;w=60'
 
 
-def test_the_end_of_credits(serve, books):
-    """8 callers with 10 n calls and n credits get exactly n answers; the others hear that there are no credits."""
+def test_credits_are_never_overspent(serve, database):
+    """8 callers with 10 n calls and n credits get exactly n answers; the other calls are refused."""
     credits_left = 20
     with serve() as one:
-        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
-        books.run("accounts", "credit", "default", str(credits_left - 1000))
+        database.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+        database.run("accounts", "credit", "default", str(credits_left - 1000))
 
         def call(number):
             status, headers, body = one.get(f"/v1/search?q=coffee+{number}&num=1", key=one.live_key)
             return status, headers["x-credits-cost"], body["error"]["code"] if status != 200 else ""
 
         with ThreadPoolExecutor(8) as callers:
-            heard = Counter(callers.map(call, range(10 * credits_left)))
-    assert heard == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
-    assert books.left() == (0, 0)
-    assert Counter(kind for _, kind in books.ends()) == {"commit": credits_left}
+            answers = Counter(callers.map(call, range(10 * credits_left)))
+    assert answers == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
+    assert database.left() == (0, 0)
+    assert Counter(kind for _, kind in database.ends()) == {"commit": credits_left}
 
 
-def test_a_revoked_key_stops_at_once(serve, books):
-    """After `webdata keys revoke` the next call with the key is a 401, though its answer is in the cache."""
+def test_a_revoked_key_stops_at_once(serve, database):
+    """After `webdata keys revoke` the next call with the key is a 401, also for a cached answer."""
     with serve() as one:
         assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
-        books.run("keys", "revoke", one.live_key[:12])
+        database.run("keys", "revoke", one.live_key[:12])
         status, headers, _ = one.get("/v1/search?q=coffee", key=one.live_key)
     assert (status, "x-credits-remaining" in headers) == (401, False)
 
 
-def test_a_killed_service(serve, books):
-    """After `kill -9` in the middle of calls every answer is in the books, once, and nothing stays set aside."""
+def test_a_killed_service_loses_no_movement(serve, database):
+    """After `kill -9` during calls every answer is in the ledger once, and no credit stays reserved."""
     enough, answered = Event(), []
     with serve() as one:
-        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+        database.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
 
         def call(number):
             try:
@@ -97,10 +97,10 @@ def test_a_killed_service(serve, books):
             callers.map(call, range(200))
             assert enough.wait(60)
             one.process.kill()
-    before = books.left()
+    before = database.left()
     with serve():
-        balance, reserved = books.left()
-    ends = books.ends()
+        balance, reserved = database.left()
+    ends = database.ends()
     assert set(answered) <= {request for request, kind in ends if kind == "commit"}
     assert set(ends.values()) == {1}
     assert len({request for request, _ in ends}) == len(ends)
@@ -108,14 +108,14 @@ def test_a_killed_service(serve, books):
     assert balance == sum(before)
 
 
-def test_a_caller_that_hangs_up(serve, books):
-    """A caller that hangs up pays for what was fetched for it, and nothing stays set aside when the service ends."""
+def test_a_caller_that_disconnects_pays(serve, database):
+    """A caller that disconnects pays for its fetch, and no credit stays reserved when the service ends."""
     with serve() as one:
         connection = one.connection()
         connection.request("GET", "/v1/search?q=coffee+sandbox:slow=1", headers={"X-Api-Key": one.live_key})
-        while books.left()[1] == 0:
+        while database.left()[1] == 0:
             assert one.process.poll() is None
         connection.close()
         assert one.stop() == 0
-    assert books.left() == (999, 0)
-    assert Counter(kind for _, kind in books.ends()) == {"commit": 1}
+    assert database.left() == (999, 0)
+    assert Counter(kind for _, kind in database.ends()) == {"commit": 1}

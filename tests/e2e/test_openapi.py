@@ -1,4 +1,4 @@
-"""Calls made up from the OpenAPI document, to the running service: every answer is as it says."""
+"""Calls generated from the OpenAPI document to the running service have documented responses."""
 
 import pytest
 import requests
@@ -22,13 +22,13 @@ CHECKS = [
     checks.response_schema_conformance,
     checks.ignored_auth,
 ]
-"""That all which breaks the document is refused is not asked: the service reads more than it promises, `DE` as `de`."""
+"""Without the check that undocumented values are refused: the service accepts more than documented, `DE` for `de`."""
 OUTCOMES = ["captcha", "layout", "reset", "empty"]
 
 
 @pytest.fixture(scope="module")
 def call(running):
-    """Sends a made-up call, holds the answer against the document, and gives it."""
+    """Sends a generated call and validates its response by the document."""
     with requests.Session() as session:
 
         def answered(case):
@@ -43,11 +43,11 @@ def call(running):
 
 
 @pytest.mark.parametrize(
-    ("mode", "examples"), [(GenerationMode.POSITIVE, 7), (GenerationMode.NEGATIVE, 5)], ids=["right", "wrong"]
+    ("mode", "examples"), [(GenerationMode.POSITIVE, 7), (GenerationMode.NEGATIVE, 5)], ids=["valid", "invalid"]
 )
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-def test_made_up_calls(call, operation, mode, examples):
-    """Calls with right and with wrong parameters have documented answers, and none is a fault."""
+def test_generated_calls_have_documented_responses(call, operation, mode, examples):
+    """Calls with valid and with invalid parameters have documented responses, and none fails internally."""
 
     @settings(
         max_examples=examples,
@@ -57,24 +57,24 @@ def test_made_up_calls(call, operation, mode, examples):
         database=None,
     )
     @given(case=operation.as_strategy(generation_mode=mode))
-    def try_it(case):
+    def run(case):
         call(case)
 
-    try_it()
+    run()
 
 
-@pytest.mark.parametrize("word", OUTCOMES)
-def test_every_end_of_a_search(call, word):
-    """Whatever the upstream does, the answer is one of the documented."""
+@pytest.mark.parametrize("scenario", OUTCOMES)
+def test_every_failure_of_a_search_is_documented(call, scenario):
+    """The response for each of the upstream's failures is documented."""
     operation = next(one for one in OPERATIONS if one.path == "/v1/search")
-    response = call(operation.Case(query={"q": f"sandbox:{word}"}))
-    assert response.status_code == (200 if word == "empty" else 502)
+    response = call(operation.Case(query={"q": f"sandbox:{scenario}"}))
+    assert response.status_code == (200 if scenario == "empty" else 502)
 
 
-def test_the_service_shows_this_document(running):
-    """`/openapi.json` is this document and the pages that need no key, and `/docs` is there."""
-    status, _, shown = running.get("/openapi.json")
+def test_the_service_serves_the_document(running):
+    """`/openapi.json` has this document and the pages without a key, and `/docs` exists."""
+    status, _, served = running.get("/openapi.json")
     assert status == 200
-    assert DESCRIBED.raw_schema["paths"].items() <= shown["paths"].items()
-    assert {"/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/metrics"} <= set(shown["paths"])
-    assert running.ask("GET", "/docs", {})[0] == 200
+    assert DESCRIBED.raw_schema["paths"].items() <= served["paths"].items()
+    assert {"/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/metrics"} <= set(served["paths"])
+    assert running.request("GET", "/docs", {})[0] == 200

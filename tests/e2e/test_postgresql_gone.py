@@ -1,4 +1,4 @@
-"""A PostgreSQL that goes away in the middle of calls, and comes back."""
+"""A PostgreSQL that stops during calls, and starts again."""
 
 import os
 import signal
@@ -22,9 +22,9 @@ psycopg = pytest.importorskip("psycopg")
 WEBDATA = Path(sys.executable).with_name("webdata")
 CALLERS = 4
 LONGEST = 3 * ANSWER_SECONDS
-"""Seconds that no call may take: one that was in the middle waits for its group, and for the one before it."""
+"""Seconds that no call may exceed: a call in progress waits for its group commit, and for the one before it."""
 BACK_WITHIN = 20
-"""Seconds in which all is well again; it takes two or three, and five until what is owed is given back."""
+"""Seconds until the service is ready again; it takes two or three, and five until refunds are made."""
 
 
 def query(server, statement):
@@ -46,7 +46,7 @@ def environ(module_postgresql, until):
 
 
 def credit(server):
-    """Give the account more than all calls of a test cost."""
+    """Give the account more credits than a test needs."""
     environ = {**os.environ, "WEBDATA_DATABASE": f"{server.url}postgres"}
     subprocess.run([WEBDATA, "accounts", "credit", "default", "100000"], env=environ, check=True, timeout=60)
 
@@ -69,12 +69,12 @@ def frozen(server):
 
 @dataclass
 class Callers:
-    """Callers who go on calling, each time for something else."""
+    """Callers that send calls until they are stopped, each with another query."""
 
     one: object
     ended: Event = field(default_factory=Event)
     answers: list = field(default_factory=list)
-    """Of each call its status, its seconds, its `retry-after`, the code of its error, and its request id."""
+    """The status, seconds, `retry-after`, error code and request id of each call."""
 
     @contextmanager
     def calling(self):
@@ -89,29 +89,29 @@ class Callers:
             for one in running:
                 one.result()
 
-    def _calls(self, number, trouble):
-        asked = 0
+    def _calls(self, number, scenario):
         while not self.ended.is_set():
-            asked += 1
             begun = monotonic()
-            status, told, body = self.one.get(f"/v1/search?q={begun}+{number}{trouble}&num=1", key=self.one.live_key)
+            status, headers, body = self.one.get(
+                f"/v1/search?q={begun}+{number}{scenario}&num=1", key=self.one.live_key
+            )
             code = "" if status == 200 else body["error"]["code"]
-            self.answers.append((status, monotonic() - begun, told["retry-after"], code, told["x-request-id"]))
+            self.answers.append((status, monotonic() - begun, headers["retry-after"], code, headers["x-request-id"]))
 
 
 def readiness(one):
-    status, _, body = one.ask("GET", "/health/ready", {})
+    status, _, body = one.request("GET", "/health/ready", {})
     return status, orjson.loads(body)["status"]
 
 
-@pytest.mark.parametrize("harm", [crashed, frozen], ids=lambda harm: harm.__name__)
-def test_calls_while_it_is_gone(running, module_postgresql, harm, until):
-    """While the database does not answer calls are 503, soon; nothing is paid twice or kept, and all is well again."""
+@pytest.mark.parametrize("failure", [crashed, frozen], ids=lambda failure: failure.__name__)
+def test_calls_are_refused_while_the_database_is_away(running, module_postgresql, failure, until):
+    """While the database does not answer calls are 503; none is paid twice, and later calls are answered again."""
     query(module_postgresql, "UPDATE plans SET requests = 1000000, in_flight = 10000")
     credit(module_postgresql)
     with Callers(running).calling() as callers:
         until(lambda: len(callers.answers) > 40, 60)
-        with harm(module_postgresql):
+        with failure(module_postgresql):
             until(lambda: readiness(running) == (503, "unavailable"), LONGEST)
             begun = len(callers.answers)
             until(lambda: len(callers.answers) > begun + 40, LONGEST)

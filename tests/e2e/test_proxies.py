@@ -1,4 +1,4 @@
-"""Calls through region proxies, from a query to the record, over real sockets."""
+"""Calls through region proxies, over real sockets."""
 
 import asyncio
 import logging
@@ -14,20 +14,20 @@ from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
 
-DEAD, FLAKY, WELL = Behaviour(dead=True), Behaviour(flaky=0.5), Behaviour()
+DEAD, FLAKY, WORKING = Behaviour(dead=True), Behaviour(flaky=0.5), Behaviour()
 SECRET = "s3cret"
 
 pytestmark = pytest.mark.task
 
 
-class Through:
-    """Warm crawlers that reach a sandbox through proxies of the given behaviours."""
+class ProxiedCrawlers:
+    """Warm crawlers over a sandbox behind proxies of the given behaviours."""
 
     def __init__(self, sandbox, url, behaviours, **changed):
         self.proxies = [
             RegionProxy(sandbox, f"{region}-{number}", behaviour, user="me", password=SECRET, seed=number)
-            for region, some in behaviours.items()
-            for number, behaviour in enumerate(some, 1)
+            for region, of_region in behaviours.items()
+            for number, behaviour in enumerate(of_region, 1)
         ]
         settings = scrapy_settings()
         urls = [(proxy.label.partition("-")[0], proxy.start()) for proxy in self.proxies]
@@ -39,7 +39,7 @@ class Through:
         return await self.crawlers.answer(Call(WEB_SEARCH, WebQuery(q=q, **parameters), True, 15.0))
 
     def served(self):
-        """The labels of the proxies that pages came through."""
+        """The labels of the proxies that have fetched pages."""
         return {row["proxy"] for row in self.health.snapshot("google_web") if row["won"]}
 
     async def close(self):
@@ -50,12 +50,12 @@ class Through:
 
 @pytest_twisted.async_yield_fixture
 async def through():
-    """Makes crawlers: `through(DE=[WELL], …)`."""
+    """Makes crawlers behind proxies: `through(DE=[WORKING], …)`."""
     sandbox, made = Sandbox(), []
     url = await sandbox.start()
 
     def make(changed=None, **behaviours):
-        made.append(Through(sandbox, url, behaviours, **changed or {}))
+        made.append(ProxiedCrawlers(sandbox, url, behaviours, **changed or {}))
         return made[-1]
 
     yield make
@@ -64,79 +64,79 @@ async def through():
     await sandbox.stop()
 
 
-async def test_the_pool_of_the_region_serves(through):
-    """A call goes out through a proxy of its region, and that of the union through its members' ones."""
-    some = through(DE=[WELL], US=[WELL], GB=[WELL])
+async def test_a_call_uses_a_proxy_of_its_region(through):
+    """A call uses a proxy of its region, and one for EU a proxy of its members."""
+    proxied = through(DE=[WORKING], US=[WORKING], GB=[WORKING])
     for region in ("DE", "EU"):
-        answer = await some.answer(region=region)
+        answer = await proxied.answer(region=region)
         assert answer.record["device_region"] == region
         assert answer.record["results"]
-    assert some.served() == {"DE-1"}
-    await some.answer(region="US")
-    assert some.served() == {"DE-1", "US-1"}
-    assert [proxy.request_count > 0 for proxy in some.proxies] == [True, True, False]
+    assert proxied.served() == {"DE-1"}
+    await proxied.answer(region="US")
+    assert proxied.served() == {"DE-1", "US-1"}
+    assert [proxy.request_count > 0 for proxy in proxied.proxies] == [True, True, False]
 
 
-async def test_calls_for_other_regions_go_as_they_would(through):
-    """Without a pool, and without a region, no proxy is asked."""
-    some = through(DE=[WELL])
-    assert (await some.answer(region="JP")).record["device_region"] == "JP"
-    await some.answer()
-    assert some.proxies[0].request_count == 0
+async def test_calls_without_a_pool_use_no_proxy(through):
+    """Without a pool for its region, or without a region, a call uses no proxy."""
+    proxied = through(DE=[WORKING])
+    assert (await proxied.answer(region="JP")).record["device_region"] == "JP"
+    await proxied.answer()
+    assert proxied.proxies[0].request_count == 0
 
 
 async def test_regions_without_proxies_can_be_refused(through):
-    """Where that is set, such a call is a QueryError that says which regions there are."""
-    some = through({"REGION_MODE": "refuse"}, DE=[WELL])
+    """With REGION_MODE=refuse a region without a proxy is a QueryError that lists the regions."""
+    proxied = through({"REGION_MODE": "refuse"}, DE=[WORKING])
     with pytest.raises(QueryError, match="give one of DE, EU, or none"):
-        await some.answer(region="JP")
-    assert (await some.answer(region="DE")).record["results"]
+        await proxied.answer(region="JP")
+    assert (await proxied.answer(region="DE")).record["results"]
 
 
-async def test_a_session_keeps_to_one_proxy(through):
-    """Pages of one session come through one proxy, and its name is in no record."""
-    some = through(DE=[WELL] * 4)
+async def test_a_session_has_one_proxy(through):
+    """Calls of one session use one proxy, and the session's name is in no record."""
+    proxied = through(DE=[WORKING] * 4)
     for start in range(0, 100, 10):
-        record = (await some.answer(region="DE", session="paging-1", start=start)).record
+        record = (await proxied.answer(region="DE", session="paging-1", start=start)).record
         assert "paging-1" not in str(record)
-    assert len(some.served()) == 1
+    assert len(proxied.served()) == 1
 
 
-async def test_a_denied_proxy_is_left_for_another(through):
-    """When the site turns one proxy away, the same call is answered through another."""
-    some = through(DE=[Behaviour(denied=403), Behaviour(denied=403), WELL])
+async def test_a_denied_proxy_is_replaced(through):
+    """After a site has denied one proxy the call uses another."""
+    proxied = through(DE=[Behaviour(denied=403), Behaviour(denied=403), WORKING])
     for _ in range(5):
-        assert (await some.answer(region="DE")).record["results"]
-    assert some.served() == {"DE-3"}
+        assert (await proxied.answer(region="DE")).record["results"]
+    assert proxied.served() == {"DE-3"}
 
 
 @pytest.mark.parametrize("transport", ["http", "impersonate"])
-async def test_proxies_that_fail_are_told_from_sites_that_do(through, transport):
-    """However a page is fetched, a dead proxy and one that refuses the password have lost, and never won."""
+async def test_failures_of_proxies_are_not_the_sites(through, transport):
+    """A dead proxy and one that refuses the password are counted as lost by each transport."""
     if transport == "impersonate":
         pytest.importorskip("scrapy_impersonate")
-    some = through({"TRANSPORTS": [transport], "BACKOFF": 0, "BACKOFF_MAX": 0}, DE=[DEAD, Behaviour(locked=True)])
+    proxied = through({"TRANSPORTS": [transport], "BACKOFF": 0, "BACKOFF_MAX": 0}, DE=[DEAD, Behaviour(locked=True)])
     with pytest.raises(UpstreamError) as error:
-        await some.answer(region="DE")
+        await proxied.answer(region="DE")
     assert error.value.kind == "proxy"
-    assert [(row["won"], row["lost"] > 0) for row in some.health.snapshot()] == [(0, True), (0, True)]
+    assert [(row["won"], row["lost"] > 0) for row in proxied.health.snapshot()] == [(0, True), (0, True)]
 
 
-async def test_bad_proxies_cost_no_call_and_get_few(through):
-    """With 3 of 10 proxies dead and 3 failing half the time, 99 % of calls succeed, and later ones avoid them."""
-    some = through(DE=[DEAD] * 3 + [FLAKY] * 3 + [WELL] * 4)
-    chosen, choose = [], some.health.choose
+async def test_bad_proxies_are_rarely_used(through):
+    """With 3 of 10 proxies dead and 3 failing half the time, 99 % of calls succeed, and few later ones use them."""
+    proxied = through(DE=[DEAD] * 3 + [FLAKY] * 3 + [WORKING] * 4)
+    chosen, choose = [], proxied.health.choose
 
-    def noted(*arguments):
+    def record(*arguments):
         chosen.append(choose(*arguments))
         return chosen[-1]
 
-    some.health.choose = noted
+    proxied.health.choose = record
     room = asyncio.Semaphore(16)
 
     async def one(number):
         async with room:
-            return await some.answer(f"coffee {number}", region="DE")
+            return await proxied.answer(f"coffee {number}", region="DE")
 
     answers = await asyncio.gather(*map(one, range(500)), return_exceptions=True)
     assert sum(not isinstance(answer, Exception) for answer in answers) >= 495
@@ -144,14 +144,14 @@ async def test_bad_proxies_cost_no_call_and_get_few(through):
     assert sum(late) / len(late) < 0.05
 
 
-async def test_passwords_are_told_nobody(through, caplog):
-    """Neither log nor error holds a proxy's password or address, whatever goes wrong with it."""
+async def test_passwords_are_not_logged(through, caplog):
+    """Neither log nor error has a proxy's password or address, whatever its failure."""
     caplog.set_level(logging.DEBUG)
-    some = through(DE=[DEAD, Behaviour(locked=True), Behaviour(flaky=1)])
+    proxied = through(DE=[DEAD, Behaviour(locked=True), Behaviour(flaky=1)])
     with pytest.raises(UpstreamError) as error:
-        await some.answer(region="DE")
-    told = f"{error.value!r} {caplog.text}"
+        await proxied.answer(region="DE")
+    output = f"{error.value!r} {caplog.text}"
     assert error.value.kind == "proxy"
     assert "Spider opened" in caplog.text
-    assert SECRET not in told
-    assert "127.0.0.1" not in told
+    assert SECRET not in output
+    assert "127.0.0.1" not in output

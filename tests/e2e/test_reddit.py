@@ -1,4 +1,4 @@
-"""The forum, from a request to an answer, against the sandbox over real sockets."""
+"""The forum by warm crawlers, the service and batches against the sandbox, over real sockets."""
 
 import json
 import subprocess
@@ -34,8 +34,8 @@ def call(resource, **fields):
         ("comments/https%3A%2F%2Fwww.reddit.com%2Fr%2Fpython%2Fcomments%2F1abc2d%2Fa_title%2F", "forum_comments"),
     ],
 )
-def test_over_http(running, path, name):
-    """All five endpoints answer with the upstream's whole JSON."""
+def test_the_service_returns_the_upstreams_json(running, path, name):
+    """All five endpoints return the upstream's whole JSON."""
     status, headers, record = running.get(f"/v1/forum/{path}")
     assert (status, headers["x-outcome"], headers["x-partial"]) == (200, "ok", None)
     validate(RESOURCES[name], record)
@@ -43,8 +43,8 @@ def test_over_http(running, path, name):
     assert ("comments" in record) == ("with_comments" in path)
 
 
-def test_what_goes_wrong_over_http(running):
-    """Callers are told what is wrong, in words about what they asked for."""
+def test_errors_name_the_requested_thing(running):
+    """The messages of errors name the kind of thing that was requested."""
     status, _, body = running.get("/v1/forum/post/zzmissing")
     assert (status, body["error"]["code"]) == (404, "not_found")
     assert "no post with that ID" in body["error"]["message"]
@@ -58,8 +58,8 @@ def test_what_goes_wrong_over_http(running):
     assert (status, headers["x-ignored-params"]) == (200, "limit, X-Proxy-Location")
 
 
-def test_a_part_says_that_it_is_one_over_http(running):
-    """What comes out of a feed is a record of the same shape, and a header says that it is a part."""
+def test_partial_records_are_marked(running):
+    """A record from a feed is valid by the same schema, and has the header x-partial."""
     for path, name in (
         ("subforum/sandbox_json_blocked", "forum_subforum"),
         ("subforum/sandbox_json_blocked/about", "forum_about"),
@@ -73,8 +73,8 @@ def test_a_part_says_that_it_is_one_over_http(running):
 
 
 @pytest.mark.task
-async def test_page_after_page(crawlers):
-    """Pages follow each other by `after`, without a post twice, until it is null."""
+async def test_pages_follow_each_other(crawlers):
+    """Pages follow each other by `after` until it is null, without repeated posts."""
     names, after = [], None
     for _ in range(20):
         record = (
@@ -89,28 +89,28 @@ async def test_page_after_page(crawlers):
 
 
 @pytest.mark.task
-async def test_a_user_wrote_posts_and_comments(crawlers):
-    """A user's listing holds both kinds."""
+async def test_a_user_has_posts_and_comments(crawlers):
+    """A user's listing has posts and comments."""
     record = (await crawlers.answer(call(FORUM_USER, username="spez", limit=50))).record
     assert {child["kind"] for child in record["data"]["children"]} == {"t1", "t3"}
 
 
 @pytest.mark.task
-async def test_nothing_is_there(crawlers):
-    """A subforum without posts is an empty listing, and says so."""
+async def test_a_subforum_without_posts_is_empty(crawlers):
+    """A subforum without posts is an empty listing with the outcome `empty`."""
     answer = await crawlers.answer(call(FORUM_SUBFORUM, subforum="empty"))
     assert (answer.outcome, answer.record["data"]["children"]) == (Outcome.EMPTY, [])
 
 
 @pytest.mark.task
-async def test_the_public_json_answers_when_the_api_does_not(crawlers):
-    """Where the API is out of order the whole JSON comes all the same."""
+async def test_the_public_json_answers_when_the_api_fails(crawlers):
+    """Where the API fails the public JSON gives the complete record."""
     answer = await crawlers.answer(call(FORUM_SUBFORUM, subforum="sandbox_oauth_down"))
     assert (answer.outcome, answer.partial) == (Outcome.OK, None)
 
 
 @pytest.mark.parametrize(
-    ("word", "error", "kind"),
+    ("subforum", "error", "kind"),
     [
         ("banned", NotFoundError, "banned"),
         ("quarantined", NotFoundError, "quarantined"),
@@ -129,16 +129,16 @@ async def test_the_public_json_answers_when_the_api_does_not(crawlers):
     ],
 )
 @pytest.mark.task
-async def test_what_goes_wrong(crawlers, word, error, kind):
-    """Nothing that goes wrong looks like a subforum without posts."""
+async def test_a_failed_fetch_has_its_error(crawlers, subforum, error, kind):
+    """Each kind of failure has its own error, and none is an empty listing."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(FORUM_SUBFORUM, subforum=word))
+        await crawlers.answer(call(FORUM_SUBFORUM, subforum=subforum))
     assert caught.value.kind == kind
-    assert (await crawlers.answer(call(FORUM_POST, id="1abc"))).partial is None  # others are answered all the same
+    assert (await crawlers.answer(call(FORUM_POST, id="1abc"))).partial is None  # other calls are still answered
 
 
-def test_in_a_batch(tmp_path):
-    """A batch names its resource; every query ends as a record or as a failure, whichever provider answers."""
+def test_a_batch_has_a_result_for_each_query(tmp_path):
+    """A batch of a named resource has a record or a failure for each query, by any provider."""
     queries = tmp_path / "queries.csv"
     queries.write_text("subforum,limit\npython,4\nsandbox_json_blocked,5\nprivate,3\nsandbox_oauth_down,6\n")
     out = tmp_path / "out.jsonl"
@@ -153,8 +153,8 @@ def test_in_a_batch(tmp_path):
     assert (failure["outcome"], failure["kind"]) == ("not_found", "private")
 
 
-def test_one_query_of_a_batch(tmp_path):
-    """A single query is given by its fields."""
+def test_a_batch_may_have_one_query(tmp_path):
+    """A batch of one query has its fields as arguments."""
     out = tmp_path / "out.jsonl"
     command = [Path(sys.executable).with_name("scrapy"), "crawl", "reddit", "-O", str(out), "-s", "SANDBOX=1"]
     fields = ["-a", "resource=forum_subforum", "-a", "subforum=r/python", "-a", "limit=2"]

@@ -1,4 +1,4 @@
-"""A Redis that processes share: one fetch for all, and calls that are answered whatever becomes of it."""
+"""A Redis that processes share: one fetch for all, and calls that are answered without it."""
 
 import os
 import signal
@@ -18,10 +18,9 @@ from webdata.stores.redis_server import AWAY
 
 CALLERS = 4
 BACK_WITHIN = 10
-"""Seconds in which a Redis that is well again is used again; it takes one or two where nobody else keeps the machine
-busy."""
+"""Seconds until a restored Redis is used again; on an idle machine it takes one or two."""
 LONGEST = 3
-"""Seconds that no call may take, though others keep the machine busy; the calls themselves take milliseconds."""
+"""Seconds that no call may exceed on a busy machine; on an idle one calls take milliseconds."""
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +29,13 @@ def environ(module_redis):
 
 
 def movements(folder):
-    """How often the ledger has each kind of movement of calls."""
+    """The number of the ledger's movements by kind."""
     with closing(sqlite3.connect(folder / "webdata.sqlite3", timeout=30)) as database:
         return Counter(dict(database.execute("SELECT kind, count(*) FROM movements GROUP BY kind")))
 
 
-def test_one_fetch_for_two_processes(start, own_redis, tmp_path, until):
-    """Fifty identical calls at once over two services are one fetch: one pays its credit, the others are hits."""
+def test_two_services_share_one_fetch(start, own_redis, tmp_path, until):
+    """Fifty identical calls at once to two services are one paid fetch and hits."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always", "WEBDATA_CACHE_BYTES": "1000000"}
     with start(**shared) as first, start(**shared) as second:
         key = first.live_key
@@ -46,14 +45,14 @@ def test_one_fetch_for_two_processes(start, own_redis, tmp_path, until):
             return status, headers["x-cache"], headers["x-credits-cost"]
 
         with ThreadPoolExecutor(50) as callers:
-            heard = Counter(callers.map(call, range(50)))
-        assert heard == {(200, "MISS", "1"): 1, (200, "HIT", "0"): 49}
+            answers = Counter(callers.map(call, range(50)))
+        assert answers == {(200, "MISS", "1"): 1, (200, "HIT", "0"): 49}
         until(lambda: movements(tmp_path)["free"] == 49, 10)
         assert movements(tmp_path) == {"credit": 1, "reserve": 1, "commit": 1, "free": 49}
 
 
-def test_a_process_that_dies_as_it_fetches(start, own_redis, until):
-    """When a service is killed in the middle of a fetch the other one fetches for those who waited for it."""
+def test_the_fetch_of_a_killed_service_is_taken_over(start, own_redis, until):
+    """When a service is killed during a fetch the other one fetches for the calls that wait."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always"}
     with start(**shared) as first, start(**shared) as second, ThreadPoolExecutor(2) as callers:
         path, key = "/v1/search?q=coffee+sandbox:slow=1", first.live_key
@@ -111,7 +110,7 @@ def locked(server):
 
 @dataclass
 class Callers:
-    """Callers who go on calling, each time for something else and for what everybody asks for."""
+    """Callers that send calls until they are stopped, alternately with a new query and with a shared one."""
 
     one: object
     ended: Event = field(default_factory=Event)
@@ -130,34 +129,34 @@ class Callers:
                 one.result()
 
     def _call(self, number):
-        asked = 0
+        number_of_call = 0
         while not self.ended.is_set():
-            asked += 1
-            for path in (f"/v1/search?q=caller+{number}+{asked}", "/v1/search?q=coffee"):
+            number_of_call += 1
+            for path in (f"/v1/search?q=caller+{number}+{number_of_call}", "/v1/search?q=coffee"):
                 begun = monotonic()
                 self.statuses[self.one.get(path, key=self.one.live_key)[0]] += 1
                 self.seconds.append(monotonic() - begun)
 
 
 def readiness(one):
-    status, _, body = one.ask("GET", "/health/ready", {})
-    told = orjson.loads(body)
-    return status, told["status"], AWAY in told["warnings"]
+    status, _, body = one.request("GET", "/health/ready", {})
+    report = orjson.loads(body)
+    return status, report["status"], AWAY in report["warnings"]
 
 
 def cached(one):
-    """Whether what is asked for twice is a hit."""
+    """Whether the second of two identical calls is a hit."""
     path = f"/v1/search?q=anew+{monotonic()}"
     return [one.get(path, key=one.live_key)[1]["x-cache"] for _ in range(2)] == ["MISS", "HIT"]
 
 
-@pytest.mark.parametrize("harm", [killed, frozen, full, read_only, locked], ids=lambda harm: harm.__name__)
-def test_calls_go_on(running, module_redis, harm, until):
-    """Whatever becomes of Redis all calls are answered, soon; it is warned of, and used again when it is well."""
+@pytest.mark.parametrize("failure", [killed, frozen, full, read_only, locked], ids=lambda failure: failure.__name__)
+def test_calls_are_answered_without_redis(running, module_redis, failure, until):
+    """Calls are answered without delay during any failure of Redis, which is reported; later Redis is used again."""
     until(lambda: readiness(running) == (200, "ready", False), BACK_WITHIN)
     assert cached(running)
     with Callers(running).calling() as callers:
-        with harm(module_redis):
+        with failure(module_redis):
             until(lambda: readiness(running) == (200, "degraded", True), BACK_WITHIN)
             assert not cached(running)
             made = len(callers.seconds)
@@ -168,8 +167,8 @@ def test_calls_go_on(running, module_redis, harm, until):
     assert max(callers.seconds) < LONGEST
 
 
-def test_limits_are_shared_again(start, own_redis, until):
-    """What services count together they count each for itself without Redis, and together again with it."""
+def test_limits_are_shared_again_after_a_failure(start, own_redis, until):
+    """Services share their counts by Redis, count separately while it is away, and share them again afterwards."""
     with start(WEBDATA_REDIS=own_redis.url) as first, start(WEBDATA_REDIS=own_redis.url) as second:
 
         def left(one):

@@ -1,9 +1,8 @@
-"""Scholarly works, from a request to an answer, against the sandbox over real sockets."""
+"""Scholarly works by warm crawlers, the service and batches against the sandbox, over real sockets."""
 
 import json
 import subprocess
 import sys
-from functools import wraps
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,19 +20,9 @@ from webdata.sandbox.server import Sandbox
 ROOT = Path(__file__).parents[2]
 
 
-def as_task(test):
-    """Run an async test as an asyncio task, in which asyncio's own things can be awaited."""
-
-    @wraps(test)
-    def run(*args, **kwargs):
-        return deferred_from_coro(test(*args, **kwargs))
-
-    return run
-
-
 @pytest_twisted.async_yield_fixture
 async def crawlers():
-    """Warm crawlers over a sandbox of their own, none of which rests yet."""
+    """New warm crawlers for each test, without open circuits, over their own sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
     settings.set("SANDBOX_URL", await sandbox.start())
@@ -52,38 +41,38 @@ def index_of(answer):
     return "openalex" if answer.record["articles"][0]["ids"]["openalex"] else "crossref"
 
 
-@as_task
-async def test_two_hundred_works(crawlers):
-    """Two hundred works come from OpenAlex, in order, none twice, in a record that keeps its schema."""
+@pytest.mark.task
+async def test_openalex_returns_two_hundred_works(crawlers):
+    """OpenAlex returns two hundred works, without repetitions, in a record with the keys of its schema."""
     answer = await crawlers.answer(call("mills", num=200, start=15))
     assert (answer.outcome, index_of(answer)) == (Outcome.OK, "openalex")
     assert len({article["id"] for article in answer.record["articles"]}) == 200
     assert set(answer.record) == set(SCHOLAR_SEARCH.schema["properties"])
 
 
-@as_task
+@pytest.mark.task
 async def test_crossref_answers_while_the_budget_is_used_up(crawlers):
-    """Without budget Crossref answers, also the next call, which does not ask OpenAlex at all."""
+    """Without OpenAlex's budget Crossref answers this call and the next."""
     assert index_of(await crawlers.answer(call("mills sandbox:budget", num=200))) == "crossref"
     assert index_of(await crawlers.answer(call("mills"))) == "crossref"
 
 
-@pytest.mark.parametrize("word", ["paused", "key", "timeout"])
-@as_task
-async def test_crossref_answers_when_openalex_does_not(crawlers, word):
-    """Whatever keeps OpenAlex from answering, Crossref does."""
-    assert index_of(await crawlers.answer(call(f"mills sandbox:{word}"))) == "crossref"
+@pytest.mark.parametrize("scenario", ["paused", "key", "timeout"])
+@pytest.mark.task
+async def test_crossref_answers_when_openalex_fails(crawlers, scenario):
+    """Crossref answers after any failure of OpenAlex."""
+    assert index_of(await crawlers.answer(call(f"mills sandbox:{scenario}"))) == "crossref"
 
 
-@as_task
-async def test_nothing_found(crawlers):
-    """Nothing found is an answer, for which the second index is not asked."""
+@pytest.mark.task
+async def test_a_search_without_works_is_empty(crawlers):
+    """An empty answer is not requested from the second index."""
     answer = await crawlers.answer(call("sandbox:empty"))
     assert (answer.outcome, answer.record["total"]) == (Outcome.EMPTY, 0)
 
 
 @pytest.mark.parametrize(
-    ("word", "error", "kind"),
+    ("scenario", "error", "kind"),
     [
         ("limited", BlockedError, "budget"),
         ("denied", BlockedError, "denied"),
@@ -95,16 +84,16 @@ async def test_nothing_found(crawlers):
         ("truncated", UpstreamError, "truncated"),
     ],
 )
-@as_task
-async def test_what_goes_wrong_is_told(crawlers, word, error, kind):
-    """Where neither index answers, the first one's error is told."""
+@pytest.mark.task
+async def test_a_failed_fetch_has_its_error(crawlers, scenario, error, kind):
+    """Where both indexes fail the first one's error is raised."""
     with pytest.raises(error) as caught:
-        await crawlers.answer(call(f"mills sandbox:{word}"))
+        await crawlers.answer(call(f"mills sandbox:{scenario}"))
     assert caught.value.kind == kind
 
 
-def test_over_http(running):
-    """The service answers, names headers without effect, and says what would be right."""
+def test_the_service_answers(running):
+    """The endpoint returns works and names ignored headers; a wrong parameter is a 422, a failure a 502."""
     status, headers, record = running.get("/v1/scholar/q=tidal+mills&num=3&start=5", **{"X-Proxy-Location": "DE"})
     assert (status, headers["x-outcome"], headers["x-ignored-params"]) == (200, "ok", "X-Proxy-Location")
     assert (len(record["articles"]), record["query"], record["device_region"]) == (3, "tidal mills", "DE")
@@ -119,8 +108,8 @@ def test_over_http(running):
 
 
 @pytest.mark.parametrize("engine", ["openalex_works", "crossref_works"])
-def test_in_a_batch(tmp_path, engine):
-    """In a batch each index stands for itself: a record a line, all works of each query, failures apart."""
+def test_a_batch_uses_one_index(tmp_path, engine):
+    """A batch of either index has a record with all works of each query, and a file of failures."""
     queries = tmp_path / "queries.csv"
     queries.write_text("q,num\nmills,120\nmills sandbox:limited,10\n")
     out = tmp_path / "out.jsonl"

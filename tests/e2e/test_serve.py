@@ -1,4 +1,4 @@
-"""The service, from its start to its stop, over real sockets."""
+"""The service from its start to its stop, over real sockets."""
 
 import shutil
 import subprocess
@@ -13,13 +13,20 @@ import pytest
 from webdata.pipelines.validate import validate
 from webdata.resources.web_search import WEB_SEARCH
 
-ALONE = {"WEBDATA_TLS": "off"}
-"""Settings of a service that needs no other port than its own, and leaves no certificate behind."""
+
+def failed_start(folder, port=0, **settings):
+    """The standard error of a service that exits with status 2 at its start."""
+    environ = {"WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3", "WEBDATA_TLS": "off", "PATH": "/usr/bin:/bin"}
+    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", str(port)]
+    done = subprocess.run(command, env=environ | settings, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
-def test_the_printed_line_works(running):
-    """The curl line of the banner answers with a record that keeps its schema."""
+def test_the_printed_command_works(running):
+    """The banner's curl command returns a record that is valid by its schema."""
     line = running.banner.splitlines()[-1].removeprefix("try: ")
     done = subprocess.run(["sh", "-c", f"{line} --silent"], capture_output=True, timeout=30, check=True)
     record = orjson.loads(done.stdout)
@@ -30,8 +37,8 @@ def test_the_printed_line_works(running):
 @pytest.mark.parametrize(
     "path", ["/v1/search/q=coffee+shops&num=5", "/v1/search/?q=coffee+shops&num=5", "/v1/search?q=coffee%20shops&num=5"]
 )
-def test_every_form_of_a_packed_request_is_one_request(running, path):
-    """The three ways to call a packed endpoint give the same answer."""
+def test_all_forms_of_a_packed_call_are_equal(running, path):
+    """All forms of a packed call have the same answer."""
     status, headers, record = running.get(path)
     assert status == 200
     assert headers["x-outcome"] == "ok"
@@ -40,7 +47,7 @@ def test_every_form_of_a_packed_request_is_one_request(running, path):
 
 
 @pytest.mark.parametrize(
-    ("word", "status", "code", "outcome"),
+    ("scenario", "status", "code", "outcome"),
     [
         ("captcha", 502, "blocked", "blocked"),
         ("enablejs", 502, "blocked", "blocked"),
@@ -50,14 +57,14 @@ def test_every_form_of_a_packed_request_is_one_request(running, path):
         ("error", 502, "upstream_failed", "upstream"),
     ],
 )
-def test_what_goes_wrong_upstream_is_told(running, word, status, code, outcome):
-    """Every failure has its status, code and outcome; none looks like an empty answer."""
-    got, headers, body = running.get(f"/v1/search?q=sandbox:{word}")
+def test_a_failure_has_its_outcome(running, scenario, status, code, outcome):
+    """Each failure has its status, code and outcome, and none is an empty answer."""
+    got, headers, body = running.get(f"/v1/search?q=sandbox:{scenario}")
     assert (got, body["error"]["code"], headers["x-outcome"]) == (status, code, outcome)
 
 
 def test_the_attempts_of_a_call_are_in_its_headers(running):
-    """The form of a consent page is sent; `server-timing` has each attempt, after the phases."""
+    """`server-timing` has each attempt: here a consent page, whose form is sent, and the page."""
     status, headers, _ = running.get("/v1/search?q=coffee+sandbox:consent")
     assert (status, headers["x-transport"]) == (200, "http")
     attempts = [part for part in headers["server-timing"].split(", ") if part.startswith("attempt")]
@@ -67,22 +74,22 @@ def test_the_attempts_of_a_call_are_in_its_headers(running):
     ]
 
 
-def test_an_empty_answer_is_true(running):
-    """Where the page says that nothing was found, the answer is 200, empty, and says so."""
+def test_a_page_without_results_is_empty(running):
+    """A page without results is a 200 with the outcome `empty`."""
     status, headers, record = running.get("/v1/search?q=sandbox:empty")
     assert (status, headers["x-outcome"], record["results"]) == (200, "empty", [])
 
 
 def test_a_page_of_unknown_layout_is_stored(start, tmp_path):
-    """A page that no parser knows is in the folder of samples after the 502, as it was received."""
+    """After a 502 for an unknown layout the page is in the folder of samples."""
     with start(WEBDATA_SAMPLES=str(tmp_path / "samples")) as one:
         assert one.get("/v1/search?q=sandbox:layout")[0] == 502
     (page,) = (tmp_path / "samples").glob("google_web-*.html")
     assert b"sandbox:layout" in page.read_bytes()
 
 
-def test_a_call_is_answered_at_its_deadline(start):
-    """A page that does not come is a 502 at the deadline, and the service goes on."""
+def test_a_slow_call_fails_at_its_deadline(start):
+    """A page that is too slow is a 502 at the deadline, and later calls are answered."""
     with start(WEBDATA_DEADLINE="1") as one:
         begun = time.monotonic()
         status, headers, body = one.get("/v1/search?q=sandbox:slow=20")
@@ -91,8 +98,8 @@ def test_a_call_is_answered_at_its_deadline(start):
         assert one.get("/v1/search?q=coffee")[0] == 200
 
 
-def test_there_is_room_for_so_many_calls(start):
-    """A call beyond the bound is a 503 that says when to come back."""
+def test_calls_beyond_the_limit_are_refused(start):
+    """A call beyond the limit is a 503 with `Retry-After`."""
     with start(WEBDATA_MAX_CALLS="1") as one:
         slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=2",))
         slow.start()
@@ -104,7 +111,7 @@ def test_there_is_room_for_so_many_calls(start):
 
 
 def test_a_stop_finishes_the_calls_in_flight(start):
-    """A caller that waits when the service is stopped still gets its answer, and the exit status is 0."""
+    """A call in flight is answered when the service is stopped, and the exit status is 0."""
     answers = []
     with start() as one:
         slow = threading.Thread(target=lambda: answers.append(one.get("/v1/search?q=sandbox:slow=1.5")))
@@ -115,8 +122,8 @@ def test_a_stop_finishes_the_calls_in_flight(start):
     assert answers[0][0] == 200
 
 
-def test_the_second_start_keeps_the_keys(start):
-    """Keys of the first start still open after the second, which does not show them again."""
+def test_keys_are_valid_after_a_restart(start):
+    """Keys of the first start are valid after the second, which does not print them."""
     with start() as first:
         key = first.test_key
     with start() as second:
@@ -124,7 +131,7 @@ def test_the_second_start_keeps_the_keys(start):
         assert second.get("/v1/search?q=coffee", key=key)[0] == 200
 
 
-def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
+def test_a_live_key_may_be_answered_from_the_sandbox(start):
     """With WEBDATA_SANDBOX=always a live key is answered without the internet."""
     with start(WEBDATA_SANDBOX="always") as one:
         assert one.get("/v1/search?q=coffee", key=one.live_key)[0] == 200
@@ -132,7 +139,7 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("WEBDATA_CAPTCHA_HOOK", "nope:fn", "WEBDATA_CAPTCHA_HOOK cannot be 'nope:fn': give an async function"),
         ("WEBDATA_CAPTCHA_HOOK", "os:getpid", "WEBDATA_CAPTCHA_HOOK cannot be 'os:getpid', which is not async"),
@@ -140,19 +147,9 @@ def test_a_live_key_goes_to_the_sandbox_where_that_is_set(start):
         ("WEBDATA_TRANSPORT", "http", "WEBDATA_TRANSPORT means nothing: the nearest setting is WEBDATA_TRANSPORTS"),
     ],
 )
-def test_a_mistake_stops_the_start(tmp_path, name, value, told):
-    """A setting that cannot be used ends the start with status 2 and a line that says what would be right."""
-    environ = {
-        "WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3",
-        "PATH": "/usr/bin:/bin",
-        **ALONE,
-        name: value,
-    }
-    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", "0"]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_invalid_setting_stops_the_start(tmp_path, name, value, message):
+    """An invalid setting ends the start with status 2 and a line with the valid values."""
+    assert message in failed_start(tmp_path, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -167,24 +164,19 @@ def test_a_mistake_stops_the_start(tmp_path, name, value, told):
     ],
 )
 def test_the_banner_names_the_browser(start, environ, browser):
-    """The browser that is told is the one that is used, without an address that may hold a token."""
+    """The banner names the browser, without a URL, which may hold a token."""
     with start(**environ) as one:
         assert f"browser transport: {browser}\n" in one.banner
 
 
-def test_a_taken_port_is_told(running, tmp_path):
-    """A service that cannot listen says where, and what to do, and exits with status 2."""
-    environ = {"WEBDATA_DATABASE": f"sqlite:///{tmp_path}/webdata.sqlite3", "PATH": "/usr/bin:/bin", **ALONE}
-    command = [Path(sys.executable).with_name("webdata"), "serve", "--port", str(running.port)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2
-    assert f"cannot listen on 127.0.0.1:{running.port}" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_port_in_use_stops_the_start(running, tmp_path):
+    """A service that cannot listen names its address, and exits with status 2."""
+    assert f"cannot listen on 127.0.0.1:{running.port}" in failed_start(tmp_path, running.port)
 
 
 @pytest.mark.captures
 def test_real_pages_are_replayed(start, captures):
-    """With a folder of real pages to replay, a call is answered from the page whose name is the query."""
+    """With a folder of pages to replay a call is answered from the page whose name is the query."""
     with start(WEBDATA_SANDBOX_REPLAY=str(captures / "google-web")) as one:
         status, _, record = one.get("/v1/search?q=linkedinch-2026-07-site-query-fr")
         assert status == 200

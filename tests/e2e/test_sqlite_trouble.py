@@ -1,4 +1,4 @@
-"""An SQLite file that cannot be written for a while."""
+"""An SQLite file that cannot be written for some time."""
 
 import resource
 import sqlite3
@@ -15,22 +15,22 @@ HELD_SECONDS = 2.0
 
 @pytest.fixture
 def paying(start):
-    """A service whose live keys pay in earnest, though the sandbox answers them."""
+    """A service with live keys that pay for answers from the sandbox."""
     with start(WEBDATA_SANDBOX="always") as one:
         yield one
 
 
 @pytest.fixture
-def books(tmp_path):
+def database(tmp_path):
     with closing(sqlite3.connect(tmp_path / "webdata.sqlite3", timeout=30, isolation_level=None)) as database:
         yield database
 
 
 def calls(one, number):
-    """The statuses of so many different calls at once, and what became of their credits."""
+    """The number of different calls at once by status, cost, `retry-after` and error code."""
 
-    def call(asked):
-        status, headers, body = one.get(f"/v1/search?q=coffee+{asked}+{monotonic()}&num=1", key=one.live_key)
+    def call(index):
+        status, headers, body = one.get(f"/v1/search?q=coffee+{index}+{monotonic()}&num=1", key=one.live_key)
         return status, headers["x-credits-cost"], headers["retry-after"], "" if status == 200 else body["error"]["code"]
 
     with ThreadPoolExecutor(number) as callers:
@@ -38,42 +38,42 @@ def calls(one, number):
 
 
 def bound_files(one, size=None):
-    """Let the service, and the process that writes its ledger, make no file larger than so many bytes; or any again."""
+    """Limit the size of files that the service and its ledger's process may write, in bytes; None removes the limit."""
     pid = one.process.pid
     for each in (pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())):
         _, hard = resource.prlimit(each, resource.RLIMIT_FSIZE)
         resource.prlimit(each, resource.RLIMIT_FSIZE, (hard if size is None else size, hard))
 
 
-def kinds(books):
-    return dict(books.execute("SELECT kind, count(*) FROM movements WHERE kind != 'credit' GROUP BY kind"))
+def kinds(database):
+    return dict(database.execute("SELECT kind, count(*) FROM movements WHERE kind != 'credit' GROUP BY kind"))
 
 
-def test_locked_by_another_process(paying, books):
-    """While another process holds the database calls wait for it, and none is lost or paid twice."""
+def test_calls_wait_for_a_locked_database(paying, database):
+    """While another process locks the database calls wait, and none is lost or paid twice."""
     with ThreadPoolExecutor(1) as aside:
-        books.execute("BEGIN IMMEDIATE")
+        database.execute("BEGIN IMMEDIATE")
         begun = monotonic()
         waiting = aside.submit(calls, paying, 8)
         with pytest.raises(TimeoutError):
             waiting.result(HELD_SECONDS)
-        books.execute("COMMIT")
+        database.execute("COMMIT")
         assert waiting.result(30) == {(200, "1", None, ""): 8}
         assert monotonic() - begun > HELD_SECONDS
-    assert kinds(books) == {"reserve": 8, "commit": 8}
+    assert kinds(database) == {"reserve": 8, "commit": 8}
 
 
-@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="another process's limits are set on Linux alone")
-def test_no_room_on_the_disk(paying, books, tmp_path):
-    """While nothing can be written calls are 503 and cost nothing; once there is room all is well again."""
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of other processes need Linux")
+def test_calls_are_refused_while_the_disk_is_full(paying, database, tmp_path):
+    """While the disk is full calls are 503 and free of charge; afterwards they are answered again."""
     assert calls(paying, 2) == {(200, "1", None, ""): 2}
-    before = kinds(books)
+    before = kinds(database)
     bound_files(paying, (tmp_path / "webdata.sqlite3-wal").stat().st_size)
     for _ in range(3):
         assert calls(paying, 4) == {(503, "0", "5", "overloaded"): 4}
-    assert kinds(books) == before
+    assert kinds(database) == before
 
     bound_files(paying)
     assert calls(paying, 4) == {(200, "1", None, ""): 4}
-    assert kinds(books) == {"reserve": 6, "commit": 6}
+    assert kinds(database) == {"reserve": 6, "commit": 6}
     assert paying.stop() == 0

@@ -1,4 +1,4 @@
-"""Any URL, as a caller with a test key asks for it: the whole service, against the sandbox's web."""
+"""Any URL by the service against the sandbox's web, over real sockets."""
 
 import json
 import os
@@ -20,14 +20,14 @@ SITE = "https://example.com"
 SCRAPY = Path(sys.executable).with_name("scrapy")
 SCHEMA = Draft202012Validator(URL_REQUEST.schema)
 UNFOLLOWED = ("file", "gopher", "ftp", "data", "script")
-"""Targets to which no browser goes from a refresh: the page is given as it is."""
+"""Targets that no browser follows from a refresh: the page itself is returned."""
 
 
 @pytest.fixture
 def fetch(running):
-    """Asks for a page of the sandbox's web; gives the status and the headers, and the record or the problem."""
+    """Requests a page of the sandbox's web; returns status, headers, and the record, the text or the problem."""
 
-    def ask(path, response_type="full"):
+    def request(path, response_type="full"):
         url = path if "://" in path else SITE + path
         status, headers, body = running.post("/v1/request", {"url": url, "response_type": response_type})
         if status == 200 and response_type == "full":
@@ -38,10 +38,10 @@ def fetch(running):
             orjson.loads(body) if headers["content-type"].startswith("application/") else body.decode(),
         )
 
-    return ask
+    return request
 
 
-def test_a_page_is_given_as_it_is(fetch):
+def test_a_full_answer_is_the_record(fetch):
     """A full answer is the record, with the headers of every answer."""
     status, headers, record = fetch("/article")
     assert (status, headers["x-outcome"], headers["x-transport"]) == (200, "ok", "http")
@@ -51,8 +51,8 @@ def test_a_page_is_given_as_it_is(fetch):
     assert (record["config"]["url"], record["config"]["method"]) == (f"{SITE}/article", "GET")
 
 
-def test_a_page_is_given_as_markdown(fetch):
-    """Markdown is text: headings, and links made absolute, without what stands around."""
+def test_a_page_is_converted_to_markdown(fetch):
+    """Markdown has headings and absolute links, and no elements around the text."""
     status, headers, text = fetch("/article", "markdown")
     assert (status, headers["content-type"]) == (200, "text/html; charset=utf-8")
     assert (headers["x-outcome"], headers["x-upstream-status"]) == ("ok", "200")
@@ -63,33 +63,33 @@ def test_a_page_is_given_as_markdown(fetch):
 
 
 @pytest.mark.parametrize("name", COMPRESSED)
-def test_every_compression_is_read(fetch, name):
-    """Whatever a page is packed in, and whatever it claims to be, the article comes out."""
+def test_every_compression_is_decompressed(fetch, name):
+    """Every Content-Encoding, also a wrong one, is decompressed to the article."""
     status, _, record = fetch(f"/compressed/{name}")
     assert status == 200
     assert record["data"].startswith("<!DOCTYPE html>")
     assert record["config"]["truncated"] is (name == "cut")
 
 
-def test_every_encoding_is_read(fetch):
-    """Nearly every page in every charset, declared or not or wrongly, is decoded without a loss."""
-    told = {trial.path: fetch(trial.path)[2] for trial in ENCODINGS}
-    lost = [path for path, record in told.items() if "\ufffd" in record["data"]]
+def test_every_charset_is_decoded(fetch):
+    """Pages in every charset, declared, undeclared or wrongly declared, are decoded without loss."""
+    records = {trial.path: fetch(trial.path)[2] for trial in ENCODINGS}
+    lost = [path for path, record in records.items() if "\ufffd" in record["data"]]
     assert lost == []
-    assert len({record["config"]["encoding"] for record in told.values()}) >= 15
+    assert len({record["config"]["encoding"] for record in records.values()}) >= 15
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_trap_is_refused(fetch, target):
-    """A redirect or a refresh to what may not be fetched is refused, in words that are always the same."""
-    _, _, asked = fetch("http://127.0.0.1/")
-    for way in ("redirect", "refresh"):
-        status, headers, problem = fetch(f"/trap/{way}/{target}")
-        if way == "refresh" and target in UNFOLLOWED:
+def test_redirects_to_forbidden_targets_are_refused(fetch, target):
+    """A redirect or a refresh to a forbidden target is refused, with the same message for all."""
+    _, _, refusal = fetch("http://127.0.0.1/")
+    for kind in ("redirect", "refresh"):
+        status, headers, problem = fetch(f"/trap/{kind}/{target}")
+        if kind == "refresh" and target in UNFOLLOWED:
             assert (status, problem["config"]["url"]) == (200, f"{SITE}/trap/refresh/{target}")
             continue
         assert (status, problem["error"]["code"]) == (400, "target_not_allowed")
-        assert problem["error"]["message"] == asked["error"]["message"]
+        assert problem["error"]["message"] == refusal["error"]["message"]
         assert "x-outcome" not in headers
 
 
@@ -98,8 +98,8 @@ def test_every_trap_is_refused(fetch, target):
     ["http://127.0.0.1:8080/", "http://0x7f.1/", "http://[::ffff:10.0.0.1]/", "http://localhost/", "file:///etc/passwd",
      "https://user:word@example.com/", "https://example.com:22/", "https://10-0-0-1.trap.example/"],
 )  # fmt: skip
-def test_what_may_not_be_fetched_is_refused(fetch, url):
-    """A target that is refused, by its form or by what its name resolves to, is a 400."""
+def test_forbidden_targets_are_refused(fetch, url):
+    """A target that is refused, by its form or by its addresses, is a 400."""
     status, _, problem = fetch(url, "markdown")
     assert (status, problem["error"]["code"]) == (400, "target_not_allowed")
 
@@ -107,15 +107,15 @@ def test_what_may_not_be_fetched_is_refused(fetch, url):
 @pytest.mark.parametrize(
     ("path", "status"), [("/status/404", 404), ("/status/410", 404), ("https://nothing.trap.example/", 404)]
 )
-def test_what_is_not_there(fetch, path, status):
-    """A page or a host that does not exist is a 404 in this endpoint's words."""
-    told, headers, problem = fetch(path)
-    assert (told, problem["error"]["code"], headers["x-outcome"]) == (status, "not_found", "not_found")
+def test_a_missing_page_is_a_404(fetch, path, status):
+    """A page or a host that does not exist is a 404 with this endpoint's message."""
+    received, headers, problem = fetch(path)
+    assert (received, problem["error"]["code"], headers["x-outcome"]) == (status, "not_found", "not_found")
     assert problem["error"]["message"].startswith("The URL could not be accessed")
 
 
 @pytest.mark.parametrize("code", [201, 204, 401, 403, 418, 429, 500, 503])
-def test_other_statuses_are_told(fetch, code):
+def test_other_statuses_are_part_of_the_answer(fetch, code):
     """Any other status is a part of the answer."""
     status, _, record = fetch(f"/status/{code}")
     assert (status, record["status"]) == (200, code)
@@ -128,14 +128,14 @@ def test_other_statuses_are_told(fetch, code):
     [("/redirect/302/10", "/article"), ("/redirect/308/3", "/article"), ("/refresh/chain/10", "/article"),
      ("/refresh/same", "/refresh/same"), ("/cookie", "/cookie/check")],
 )  # fmt: skip
-def test_what_leads_on_is_followed(fetch, path, end):
-    """Up to ten redirects and refreshes are followed, and cookies come back; the address is the last one."""
+def test_redirects_and_refreshes_are_followed(fetch, path, end):
+    """Up to ten redirects and refreshes are followed, with cookies; the record has the last URL."""
     _, _, record = fetch(path)
     assert record["config"]["url"] == SITE + end
 
 
 @pytest.mark.parametrize(
-    ("path", "code", "words"),
+    ("path", "code", "text"),
     [("/redirect/302/11", "upstream_failed", "redirects more than 10 times"),
      ("/redirect/loop/a", "upstream_failed", "redirects more than 10 times"),
      ("/refresh/chain/11", "upstream_failed", "redirects more than 10 times"),
@@ -145,15 +145,15 @@ def test_what_leads_on_is_followed(fetch, path, end):
      ("/challenge/cloudflare", "blocked", "a blocking page"),
      ("/challenge/akamai", "blocked", "a blocking page (denied)")],
 )  # fmt: skip
-def test_what_is_lost_is_told(fetch, path, code, words):
-    """Endless redirects, pages beyond the bound and challenges are a 502 that says so."""
+def test_a_failure_has_its_reason(fetch, path, code, text):
+    """Endless redirects, pages beyond the limit and challenges are a 502 with the reason."""
     status, _, problem = fetch(path)
     assert (status, problem["error"]["code"]) == (502, code)
-    assert words in problem["error"]["message"]
+    assert text in problem["error"]["message"]
 
 
-def test_what_is_no_text(fetch):
-    """A PDF comes as base64, and not at all as Markdown; JSON and text come as they are."""
+def test_content_other_than_html_is_returned(fetch):
+    """A PDF is base64, and refused as Markdown; JSON is a code block."""
     _, _, record = fetch("/file/paper.pdf")
     assert record["config"]["encoding"] == "base64"
     status, headers, problem = fetch("/file/paper.pdf", "markdown")
@@ -163,28 +163,28 @@ def test_what_is_no_text(fetch):
     assert fetch("/file/data.json", "markdown")[2].startswith("```json\n")
 
 
-def test_a_truncated_page_says_so(fetch):
-    """What came of a page is given, and told to be a part."""
+def test_a_truncated_page_is_marked(fetch):
+    """A truncated page is returned, and marked."""
     assert fetch("/truncated")[2]["config"]["truncated"] is True
     assert fetch("/truncated", "markdown")[1]["x-truncated"] == "true"
 
 
-def test_a_hostile_page_is_answered(fetch):
-    """200,000 nested elements are Markdown in bounded time."""
+def test_deeply_nested_elements_are_converted(fetch):
+    """200,000 nested elements are converted to Markdown."""
     assert fetch("/deep", "markdown")[0] == 200
 
 
-def test_get_and_wrong_bodies(running):
-    """GET is a 405 that allows POST, and a wrong body a 400."""
+def test_get_and_invalid_bodies_are_refused(running):
+    """GET is a 405 that allows POST, and an invalid body a 400."""
     key = {"X-Api-Key": running.test_key}
-    status, headers, _ = running.ask("GET", "/v1/request", key)
+    status, headers, _ = running.request("GET", "/v1/request", key)
     assert (status, headers["allow"]) == (405, "POST")
-    assert running.ask("POST", "/v1/request", key, b"{}")[0] == 400
+    assert running.request("POST", "/v1/request", key, b"{}")[0] == 400
     assert running.post("/v1/request/", {"url": "example.com"})[0] == 400
 
 
-def test_a_batch_of_urls(tmp_path):
-    """A file of URLs is a line each: a record, or a failure."""
+def test_a_batch_may_fetch_urls(tmp_path):
+    """Each URL of a file has a record or a failure."""
     urls = [f"{SITE}/article", f"{SITE}/status/404", "http://127.0.0.1/", f"{SITE}/file/paper.pdf", "example.com"]
     (tmp_path / "urls.txt").write_text("\n".join(urls))
     environ = {**os.environ, "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_SANDBOX": "always"}

@@ -1,4 +1,4 @@
-"""Any URL, where a site has led its callers to the browser: what it gives is what the site has sent."""
+"""Any URL in the browser, whose answers are those of plain HTTP."""
 
 import asyncio
 import ipaddress
@@ -37,7 +37,7 @@ PAGES = {
 
 
 class Site(Sandbox):
-    """A sandbox with pages of ours at hosts of their own."""
+    """A sandbox with additional pages, each at its own host."""
 
     def knows(self, host):
         return True
@@ -72,7 +72,7 @@ async def warm(site):
     await deferred_from_coro(opened.__aexit__(None, None, None))
 
 
-def asked(warm, url, response_type="full", *, sandbox=True):
+def fetched(warm, url, response_type="full", *, sandbox=True):
     query = UrlQuery(url=url, response_type=response_type)
     return warm.answer(Call(URL_REQUEST, query, sandbox=sandbox, deadline=20))
 
@@ -87,11 +87,11 @@ SAME = (
 )  # fmt: skip
 
 
-async def test_a_full_answer_is_what_was_sent(site, warm):
-    """Pages, files, errors and nothing at all are the same by the browser as without it: bytes, status and type."""
+async def test_a_full_answer_is_that_of_plain_http(site, warm):
+    """Pages, files and errors have the same bytes, status and type by the browser as by plain HTTP."""
     async with serving(site, "http") as plain:
-        expected = await asyncio.gather(*(asked(plain, url) for url in SAME))
-    got = await asyncio.gather(*(asked(warm, url) for url in SAME))
+        expected = await asyncio.gather(*(fetched(plain, url) for url in SAME))
+    got = await asyncio.gather(*(fetched(warm, url) for url in SAME))
     for url, one, other in zip(SAME, expected, got, strict=True):
         assert (one.transport, other.transport) == ("http", "browser")
         assert {**other.record, "headers": None} == {**one.record, "headers": None}, url
@@ -117,43 +117,43 @@ async def test_a_full_answer_is_what_was_sent(site, warm):
         ("https://away.example/", TargetError, None),
     ],
 )
-async def test_what_is_no_page_is_told_as_such(warm, url, error, kind):
-    """Refusals, names that do not exist and pages without an end are the errors that they are without a browser."""
+async def test_errors_are_those_of_plain_http(warm, url, error, kind):
+    """Refused targets, unknown hosts and endless pages have the same errors as by plain HTTP."""
     with pytest.raises(error) as caught:
-        await asked(warm, url)
+        await fetched(warm, url)
     assert getattr(caught.value, "kind", None) == kind
 
 
-async def test_an_endless_page_ends_early_as_markdown(warm):
-    """A page that the browser itself loads is held to the same size."""
+async def test_the_size_of_a_rendered_page_is_limited(warm):
+    """The size of a page that the browser renders is limited, too."""
     begun = monotonic()
     with pytest.raises(UpstreamError, match="larger than"):
-        await asked(warm, "https://example.com/endless", "markdown")
+        await fetched(warm, "https://example.com/endless", "markdown")
     assert monotonic() - begun < 15
 
 
-async def test_a_page_that_scripts_build_is_read_in_the_browser(site):
-    """Markdown is of what a reader sees; without scripts it is what can be read, and told as a part."""
+async def test_a_page_of_scripts_is_rendered_by_the_browser(site):
+    """Markdown is made of the rendered page; without a browser it is made of the static page, and marked as partial."""
     async with serving(site, "http", "browser") as warm:
-        built = await asked(warm, "https://built.example/", "markdown")
-        unbuilt = await asked(warm, "https://unbuilt.example/", "markdown")
-        full = await asked(warm, "https://built.example/")
+        built = await fetched(warm, "https://built.example/", "markdown")
+        unbuilt = await fetched(warm, "https://unbuilt.example/", "markdown")
+        full = await fetched(warm, "https://built.example/")
     async with serving(site, "http") as warm:
-        unseen = await asked(warm, "https://built.example/", "markdown")
+        static = await fetched(warm, "https://built.example/", "markdown")
     async with serving(site, "http", "browser", CHROMIUM="/nowhere/chromium") as warm:
-        broken = await asked(warm, "https://built.example/", "markdown")
+        broken = await fetched(warm, "https://built.example/", "markdown")
     assert (built.transport, built.partial) == ("browser", None)
     assert "# Tea" in built.record["data"]
     assert (unbuilt.transport, unbuilt.partial) == ("browser", "scripts")
-    for answer in (unseen, broken):
+    for answer in (static, broken):
         assert (answer.transport, answer.partial) == ("http", "scripts")
         assert "Switch on JavaScript" in answer.record["data"]
     assert [attempt["transport"] for attempt in broken.attempts][:2] == ["http", "browser"]
     assert full.transport == "http"
 
 
-async def test_what_cannot_be_reached_is_told():
-    """Where a page leads to a port at which nothing listens, or to a name without addresses, it is never a page."""
+async def test_an_unreachable_target_is_an_error():
+    """A redirect to a closed port or to a name without addresses is an error."""
 
     async def serve(reader, writer):
         path = (await reader.readuntil(b"\r\n\r\n")).split(b" ")[1]
@@ -167,6 +167,6 @@ async def test_what_cannot_be_reached_is_told():
     async with serving(None, "browser", MAX_STEPS=1, **rule) as warm:
         for path, error, kind in (("refused", UpstreamError, "refused"), ("dns", NotFoundError, "dns")):
             with pytest.raises(error) as caught:
-                await asked(warm, f"http://127.0.0.2:{port}/{path}", sandbox=False)
+                await fetched(warm, f"http://127.0.0.2:{port}/{path}", sandbox=False)
             assert caught.value.kind == kind
     server.close()

@@ -1,4 +1,4 @@
-"""The service as several processes: what callers, keys and the books see of it."""
+"""The service with several worker processes."""
 
 import os
 import re
@@ -9,16 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from time import monotonic, sleep
 
 import orjson
 import pytest
 
-TOGETHER = ("--workers", "2")
+TWO_WORKERS = ("--workers", "2")
 
 
 def children(pid):
-    """The ids of the processes that one has started."""
+    """The ids of a process's children."""
     try:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
     except OSError:
@@ -26,7 +25,7 @@ def children(pid):
 
 
 def processes(pid):
-    """The ids of the processes below one."""
+    """The ids of a process's descendants."""
     return [one for child in children(pid) for one in (child, *processes(child))]
 
 
@@ -34,18 +33,8 @@ def runs(pid):
     return Path(f"/proc/{pid}").exists()
 
 
-def until(found, seconds=30):
-    """What is found in the end."""
-    end = monotonic() + seconds
-    while monotonic() < end:
-        if result := found():
-            return result
-        sleep(0.05)
-    raise AssertionError("it was not found in time")
-
-
 class Caller:
-    """Calls over one connection that is kept, so that one worker answers."""
+    """Sends calls over one persistent connection, so that one worker answers."""
 
     def __init__(self, one, key):
         self.one = one
@@ -69,7 +58,7 @@ class Caller:
 
 @pytest.fixture
 def call_by():
-    """Makes callers, whose connections are closed in the end."""
+    """Makes callers, and closes their connections after the test."""
     made = []
 
     def make(one, key=None):
@@ -82,51 +71,51 @@ def call_by():
 
 
 @pytest.fixture
-def together(serve, books):
-    """Starts a service of two workers over the books, whose keys may call as often as they like."""
+def serve_two(serve, database):
+    """Runs a service of two workers over the database, without rate limits."""
 
     def start(*, credits_left=1000, **environ):
-        books.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
-        books.run("accounts", "credit", "default", str(credits_left - 1000))
-        return serve(*TOGETHER, **environ)
+        database.run("plans", "set", "default", "--requests", "100000", "--seconds", "60", "--in-flight", "1000")
+        database.run("accounts", "credit", "default", str(credits_left - 1000))
+        return serve(*TWO_WORKERS, **environ)
 
     return start
 
 
 def committed(one):
-    """Credits that each worker has taken, by the metrics."""
-    text = one.ask("GET", "/metrics", {})[2].decode()
+    """The committed credits of each worker, by the metrics."""
+    text = one.request("GET", "/metrics", {})[2].decode()
     return {
         int(worker): float(amount)
         for worker, amount in re.findall(r'webdata_credits_total\{movement="committed",worker="(\d)"\} (\S+)', text)
     }
 
 
-def test_the_end_of_credits(together, books):
-    """8 callers with 10 n calls and n credits get exactly n answers from both workers together."""
+def test_credits_are_never_overspent(serve_two, database):
+    """8 callers with 10 n calls and n credits get exactly n answers from the two workers."""
     credits_left = 20
-    with together(credits_left=credits_left) as one:
+    with serve_two(credits_left=credits_left) as one:
 
         def call(number):
             status, headers, body = one.get(f"/v1/scholar?q=coffee+{number}&num=1", key=one.live_key)
             return status, headers["x-credits-cost"], body["error"]["code"] if status != 200 else ""
 
         with ThreadPoolExecutor(8) as callers:
-            heard = Counter(callers.map(call, range(10 * credits_left)))
+            answers = Counter(callers.map(call, range(10 * credits_left)))
         shares = committed(one)
-    assert heard == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
-    assert books.left() == (0, 0)
-    assert Counter(kind for _, kind in books.ends()) == {"commit": credits_left}
+    assert answers == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
+    assert database.left() == (0, 0)
+    assert Counter(kind for _, kind in database.ends()) == {"commit": credits_left}
     assert sum(shares.values()) == credits_left
     assert all(shares[worker] > 0 for worker in (1, 2))
 
 
-def test_a_killed_worker(together, books, call_by):
-    """After `kill -9` of a worker amid 2,000 calls every answer is in the books, once, and nothing stays set aside."""
+def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
+    """After `kill -9` of a worker during 2,000 calls every answer is in the ledger once, and no credit is reserved."""
     enough, answered, lost, mine = threading.Event(), [], [], threading.local()
 
     def call(one, number):
-        if getattr(mine, "calls", 0) % 25 == 0:  # so that the worker that takes the other's place gets its share
+        if getattr(mine, "calls", 0) % 25 == 0:  # so that the replacing worker gets calls
             mine.caller = call_by(one, one.live_key)
         mine.calls = getattr(mine, "calls", 0) + 1
         try:
@@ -138,15 +127,15 @@ def test_a_killed_worker(together, books, call_by):
         if len(answered) == 600:
             enough.set()
 
-    with together(credits_left=3000) as one:
+    with serve_two(credits_left=3000) as one:
         with ThreadPoolExecutor(16) as callers:
             callers.map(partial(call, one), range(2000))
             assert enough.wait(60)
             os.kill(children(one.process.pid)[0], signal.SIGKILL)
         until(lambda: call_by(one).worker["running"] == 2)
-        until(lambda: books.left()[1] == 0)
+        until(lambda: database.left()[1] == 0)
         assert one.stop() == 0
-    ends = books.ends()
+    ends = database.ends()
     commits = {request for request, kind in ends if kind == "commit"}
     assert 0 < len(lost) <= 16
     assert len(answered) + len(lost) == 2000
@@ -154,12 +143,12 @@ def test_a_killed_worker(together, books, call_by):
     assert {request for request, _ in answered} <= commits
     assert set(ends.values()) == {1}
     assert len({request for request, _ in ends}) == len(ends)
-    assert books.left() == (3000 - len(commits), 0)
+    assert database.left() == (3000 - len(commits), 0)
 
 
-def test_what_workers_share_by_redis(start, shared_redis, call_by):
-    """With a Redis limits and cached answers are those of all workers together, and a revoked key stops in both."""
-    with start(*TOGETHER, limited=True, WEBDATA_REDIS=shared_redis.url) as one:
+def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_by):
+    """With Redis workers share limits and cached answers, and both know a live key."""
+    with start(*TWO_WORKERS, limited=True, WEBDATA_REDIS=shared_redis.url) as one:
         first, second = (call_by(one) for _ in range(2))
         assert {first.worker["number"], second.worker["number"]} == {1, 2}
         assert [caller.get("/v1/search?q=coffee")[1]["x-cache"] for caller in (first, second)] == ["MISS", "HIT"]
@@ -171,36 +160,36 @@ def test_what_workers_share_by_redis(start, shared_redis, call_by):
         assert "WEBDATA_REDIS" not in one.banner
 
 
-def test_a_revoked_key_stops_in_both(serve, books, call_by):
-    """After `webdata keys revoke` the next call with the key is a 401, whichever worker answers it."""
-    with serve(*TOGETHER) as one:
+def test_a_revoked_key_is_refused_by_both_workers(serve, database, call_by):
+    """After `webdata keys revoke` the next call with the key is a 401 by each worker."""
+    with serve(*TWO_WORKERS) as one:
         callers = [call_by(one, one.live_key) for _ in range(2)]
         assert {caller.worker["number"] for caller in callers} == {1, 2}
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [200, 200]
-        books.run("keys", "revoke", one.live_key[:12])
+        database.run("keys", "revoke", one.live_key[:12])
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [401, 401]
         assert "2 times as often" in one.banner
 
 
-def test_the_end(serve, books):
-    """Calls in flight on both workers are answered after SIGTERM, and then no process is left."""
-    with serve(*TOGETHER) as one:
+def test_a_stop_finishes_the_calls_of_all_workers(serve, database, until):
+    """Calls in flight on both workers are answered after SIGTERM, and no process is left."""
+    with serve(*TWO_WORKERS) as one:
         pids = processes(one.process.pid)
         with ThreadPoolExecutor(8) as callers:
             calls = callers.map(
                 lambda number: one.get(f"/v1/search?q=coffee+{number}+sandbox:slow=1", key=one.live_key)[0], range(8)
             )
-            until(lambda: books.left()[1] == 8)
+            until(lambda: database.left()[1] == 8)
             assert one.stop() == 0
             assert list(calls) == [200] * 8
-    assert len(pids) == 4  # each worker has its books written by another process
+    assert len(pids) == 4  # each worker has a process that writes its ledger
     assert not any(map(runs, pids))
-    assert books.left() == (992, 0)
+    assert database.left() == (992, 0)
 
 
-def test_metrics_of_a_worker_that_is_gone(start, call_by):
-    """The metrics tell of each worker by its number, also that one does not answer; the service stays ready."""
-    with start(*TOGETHER) as one:
+def test_the_metrics_report_a_worker_that_does_not_answer(start, call_by):
+    """The metrics have each worker by its number, also one that does not answer; the service stays ready."""
+    with start(*TWO_WORKERS) as one:
         caller = call_by(one)
         other = 3 - caller.worker["number"]
         assert caller.worker == {"number": 3 - other, "of": 2, "running": 2}
@@ -223,10 +212,10 @@ def one_text(caller, path):
     return caller.connection.getresponse().read().decode()
 
 
-def test_a_wrong_setting(start):
-    """What keeps one process from starting keeps several from it, in the same words."""
+def test_an_invalid_setting_stops_the_start(start):
+    """An invalid setting stops the start of several workers, with its message."""
     with (
         pytest.raises(AssertionError, match="no_such_module"),
-        start(*TOGETHER, WEBDATA_CAPTCHA_HOOK="no_such_module:solve"),
+        start(*TWO_WORKERS, WEBDATA_CAPTCHA_HOOK="no_such_module:solve"),
     ):
         pass

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.fetching.circuit_breaker import FIRST_SECONDS, LONGEST_SECONDS, PROBE_SECONDS, CircuitBreaker
-
-
-class Clock:
-    """Seconds that a test moves on."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture
@@ -29,8 +20,8 @@ def breaker(clock):
     return CircuitBreaker(clock, Random(1))
 
 
-def test_its_states(breaker, clock):
-    """It is closed, open after a failure, half-open when that time is over, and closed after a success."""
+def test_the_states_of_a_circuit_follow_each_other(breaker, clock):
+    """A circuit is open after a failure, then half-open, and closed after a success."""
     states = [breaker.state]
     breaker.open()
     states.append(breaker.state)
@@ -42,7 +33,7 @@ def test_its_states(breaker, clock):
 
 
 def test_a_half_open_circuit_lets_one_call_probe(breaker, clock):
-    """Until the probe has ended, or was given up, no other call may."""
+    """No second call may probe before the first probe has ended or timed out."""
     breaker.open()
     assert not breaker.may_probe
     clock.now += 2 * FIRST_SECONDS
@@ -53,8 +44,8 @@ def test_a_half_open_circuit_lets_one_call_probe(breaker, clock):
     assert breaker.may_probe
 
 
-def test_failures_at_once_open_it_once(breaker):
-    """While it is open further failures change nothing."""
+def test_failures_at_once_open_the_circuit_once(breaker):
+    """Failures while the circuit is open have no effect."""
     breaker.open()
     seconds = breaker.seconds_open
     for _ in range(10):
@@ -62,8 +53,8 @@ def test_failures_at_once_open_it_once(breaker):
     assert breaker.seconds_open == seconds
 
 
-def test_a_request_for_a_pause_is_never_shortened(breaker, clock):
-    """Of several wishes for a pause the one that ends last counts; 0 is none."""
+def test_a_requested_pause_is_never_shortened(breaker, clock):
+    """Of several requested pauses the one that ends last counts; 0 is none."""
     breaker.open_for(60)
     breaker.open_for(0)
     breaker.open_for(5)
@@ -73,8 +64,8 @@ def test_a_request_for_a_pause_is_never_shortened(breaker, clock):
     assert breaker.seconds_open == 30
 
 
-def test_a_success_that_is_not_for_good_forgets_no_failure(breaker, clock):
-    """Closed without `forget`, the next failure opens it for longer than the last one did."""
+def test_a_circuit_may_be_closed_without_forgetting_failures(breaker, clock):
+    """After `close(forget=False)` the next failure opens the circuit for longer than the last one."""
     breaker.open()
     first = breaker.seconds_open
     clock.now += first
@@ -85,7 +76,7 @@ def test_a_success_that_is_not_for_good_forgets_no_failure(breaker, clock):
 
 @given(st.integers(1, 100))
 def test_open_times_grow_and_are_bounded(failures):
-    """However many failures in a row, the circuit is half-open again after the longest time."""
+    """After any number of failures the circuit is half-open again after the longest open time."""
     clock = Clock()
     breaker = CircuitBreaker(clock, Random(failures))
     for _ in range(failures):

@@ -1,4 +1,4 @@
-"""What each transport really sends as a device, seen by the sandbox and by a bare listener."""
+"""The headers that each transport sends for a device, as the sandbox and a plain listener receive them."""
 
 import asyncio
 import re
@@ -36,11 +36,11 @@ OF_CONNECTIONS = ("host", "connection", "proxy-connection")
 URL = "https://www.google.com/search?q=coffee"
 
 
-class Seeing(Sandbox):
-    """A sandbox that remembers what it was asked."""
+class RecordingSandbox(Sandbox):
+    """A sandbox that stores the last request."""
 
     def answer(self, request):
-        self.asked = request
+        self.request = request
         return super().answer(request)
 
 
@@ -50,7 +50,7 @@ class Visitor(Spider):
 
 @pytest_twisted.async_yield_fixture(scope="module")
 async def sandbox():
-    one = Seeing()
+    one = RecordingSandbox()
     one.url = await one.start()
     yield one
     await deferred_from_coro(one.stop())
@@ -58,7 +58,7 @@ async def sandbox():
 
 @pytest_twisted.async_yield_fixture(scope="module")
 async def crawler(sandbox):
-    """A crawler with all of the project's middlewares but those that know engines."""
+    """A crawler with all of the project's middlewares but those for engines."""
     settings = scrapy_settings()
     settings.setdict(
         {"ON_DEMAND": True, "SANDBOX": True, "SANDBOX_URL": sandbox.url, "DOWNLOAD_VERIFY_CERTIFICATES": False}
@@ -72,14 +72,14 @@ async def crawler(sandbox):
 async def sent(crawler, sandbox, transport, device, url=URL, **headers):
     meta = {FETCH: Fetch(QueryRun(device=device), transport=transport), "cookiejar": device}
     await crawler.engine.download_async(Request(url, headers=headers, meta=meta, dont_filter=True))
-    return {name: value for name, value in sandbox.asked.headers.items() if name not in OF_CONNECTIONS}
+    return {name: value for name, value in sandbox.request.headers.items() if name not in OF_CONNECTIONS}
 
 
 @pytest.mark.task
 @pytest.mark.parametrize("transport", ["http", "impersonate"])
 @pytest.mark.parametrize("device", Device)
-async def test_a_page_is_asked_for_as_chrome_does(crawler, sandbox, transport, device):
-    """Both transports send one identity's headers and no others, in Chrome's order."""
+async def test_a_page_is_requested_with_chromes_headers(crawler, sandbox, transport, device):
+    """Both transports send the headers of one identity only, in Chrome's order."""
     headers = await sent(crawler, sandbox, transport, device, **{"Accept-Language": "de,en;q=0.9"})
     assert list(headers) == PAGE
     expected = {name.lower(): value for name, value in identity(device).page_headers().items()}
@@ -88,8 +88,8 @@ async def test_a_page_is_asked_for_as_chrome_does(crawler, sandbox, transport, d
 
 @pytest.mark.task
 @pytest.mark.parametrize("transport", ["http", "impersonate"])
-async def test_without_tls_less_is_told(crawler, sandbox, transport):
-    """To plain http both transports send what Chrome does, and no more."""
+async def test_plain_http_has_fewer_headers(crawler, sandbox, transport):
+    """To plain HTTP both transports send only the headers that Chrome sends."""
     headers = await sent(crawler, sandbox, transport, None, URL.replace("https", "http"))
     assert list(headers) == PLAIN
     assert headers["accept-encoding"] == "gzip, deflate"
@@ -97,8 +97,8 @@ async def test_without_tls_less_is_told(crawler, sandbox, transport):
 
 @pytest.mark.task
 @pytest.mark.parametrize("transport", ["http", "impersonate"])
-async def test_a_script_asks_as_scripts_do(crawler, sandbox, transport):
-    """What accepts anything is a script's fetch, which opens no page."""
+async def test_a_script_has_other_headers_than_a_page(crawler, sandbox, transport):
+    """A request with `Accept: */*` has the headers of a script's fetch."""
     given = {"Accept": "*/*", "Referer": "https://www.google.com/"}
     headers = await sent(crawler, sandbox, transport, None, **given)
     assert [headers[f"sec-fetch-{what}"] for what in ("site", "mode", "dest")] == ["same-origin", "cors", "empty"]
@@ -107,26 +107,26 @@ async def test_a_script_asks_as_scripts_do(crawler, sandbox, transport):
 
 
 @pytest.mark.task
-async def test_cookies_come_last(crawler, sandbox):
-    """A cookie follows Chrome's other headers."""
+async def test_cookies_are_the_last_header(crawler, sandbox):
+    """The cookie follows Chrome's other headers."""
     meta = {"cookiejar": "own"}
     request = Request(URL, cookies={"a": "b"}, meta=meta, dont_filter=True)
     await crawler.engine.download_async(request)
-    assert [name for name in sandbox.asked.headers if name not in ("host", "connection")] == [*PAGE, "cookie"]
+    assert [name for name in sandbox.request.headers if name not in ("host", "connection")] == [*PAGE, "cookie"]
 
 
 @pytest.mark.task
-async def test_the_order_holds_on_the_wire():
-    """A site sees the bytes in the same order, before what Twisted adds."""
+async def test_the_order_of_headers_is_the_same_on_the_wire():
+    """The bytes have the headers in the same order, before those that Twisted adds."""
     received = asyncio.get_running_loop().create_future()
 
-    async def take(reader, writer):
+    async def reply(reader, writer):
         received.set_result(await reader.readuntil(b"\r\n\r\n"))
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    server = await asyncio.start_server(reply, "127.0.0.1", 0)
     settings = scrapy_settings()
     settings.set("ON_DEMAND", True)
     warm = WarmCrawler(Crawler(Visitor, settings))
@@ -141,8 +141,8 @@ async def test_the_order_holds_on_the_wire():
 
 
 @pytest.mark.parametrize("device", Device)
-def test_an_identity_is_no_mixture(device):
-    """The user agent, the hints, the TLS profile and the touch screen all tell of the same device and version."""
+def test_an_identity_is_consistent(device):
+    """User agent, hints, TLS profile and viewport are those of one device and version."""
     who = IDENTITIES[device]
     headers = who.page_headers()
     mobile = device is Device.MOBILE
@@ -156,14 +156,14 @@ def test_an_identity_is_no_mixture(device):
     assert (who.viewport[0] < who.viewport[1]) is mobile
 
 
-def test_the_newest_profile_is_taken():
-    """There is no newer Chrome to be had from curl_cffi: when there is, the table is to be brought up to date."""
+def test_the_profile_is_the_newest():
+    """The profile is curl_cffi's newest Chrome; when a newer one is released the table must be updated."""
     versions = [int(name[6:]) for name in BrowserTypeLiteral.__args__ if re.fullmatch(r"chrome\d+", name)]
     assert int(VERSION) == max(versions)
 
 
 @pytest.mark.parametrize(
-    ("version", "told"),
+    ("version", "expected"),
     [
         ("131", [("Google Chrome", "131"), ("Chromium", "131"), ("Not_A Brand", "24")]),
         ("150", [("Not;A=Brand", "8"), ("Chromium", "150"), ("Google Chrome", "150")]),
@@ -173,11 +173,11 @@ def test_the_newest_profile_is_taken():
         ),
     ],
 )
-def test_brands_are_those_that_chrome_invents_for_its_version(version, told):
-    """Names, versions and order are as seen of these versions."""
-    assert brands(version) == told
+def test_brands_are_those_of_chromes_version(version, expected):
+    """Names, versions and order are those that these versions of Chrome send."""
+    assert brands(version) == expected
 
 
-def test_a_browser_tells_its_own_version():
-    """Of a browser's version the user agent tells the first number, as Chrome does."""
+def test_the_user_agent_has_the_browsers_version():
+    """The user agent has the first number of the browser's version, as Chrome's has."""
     assert " Chrome/156.0.0.0 " in identity(None).user_agent("156.0.8078.79")

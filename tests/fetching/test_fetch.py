@@ -1,4 +1,4 @@
-"""What a fetch knows of itself."""
+"""The state of a fetch and of its query's run."""
 
 import pytest
 from scrapy import Request
@@ -11,7 +11,7 @@ URL = "https://www.google.com/search?q=coffee"
 
 
 def begun():
-    """A request, and its fetch, after the middlewares and a redirect have changed it."""
+    """A request after middlewares and a redirect have changed it, and its fetch."""
     request = Request(
         URL,
         method="POST",
@@ -28,8 +28,8 @@ def begun():
     return request.replace(url="https://www.google.com/sorry/index", method="GET", body=b""), fetch
 
 
-def test_a_further_attempt_requests_what_was_requested_first():
-    """Redirects, and what middlewares have added, are left behind; the fetch and its run stay."""
+def test_a_further_attempt_repeats_the_original_request():
+    """The next request has neither redirects nor middlewares' changes, but the same fetch and run."""
     request, fetch = begun()
     following = fetch.attempt_again(request, "browser")
     assert (following.url, following.method, following.body) == (URL, "POST", b"a=b")
@@ -38,8 +38,8 @@ def test_a_further_attempt_requests_what_was_requested_first():
     assert (fetch.transport, fetch.proxy, following.dont_filter) == ("browser", None, True)
 
 
-def test_a_proxy_that_an_attempt_was_lost_with_is_avoided():
-    """Each attempt by another proxy adds the last one to those to avoid."""
+def test_the_proxy_of_a_lost_attempt_is_avoided():
+    """Each proxy of a lost attempt is added to the avoided ones."""
     request, fetch = begun()
     fetch.avoid_proxy()
     fetch.attempt_again(request, "http")
@@ -49,7 +49,7 @@ def test_a_proxy_that_an_attempt_was_lost_with_is_avoided():
 
 
 def test_attempts_are_recorded_for_the_fetch_and_for_its_query():
-    """An attempt has its transport, how it ended, and how long it took."""
+    """An attempt has its transport, proxy, kind of error and seconds."""
     _, fetch = begun()
     attempt = fetch.end_attempt(BlockedError("a captcha", "captcha"))
     assert fetch.attempts == fetch.run.attempts == [attempt]
@@ -58,12 +58,12 @@ def test_attempts_are_recorded_for_the_fetch_and_for_its_query():
 
 
 def test_a_run_that_has_not_started_has_all_of_its_time():
-    """Before the first fetch nothing of the deadline is gone."""
+    """Before the first fetch all of the deadline is left."""
     assert QueryRun(deadline=5).seconds_left == pytest.approx(5, abs=0.1)
 
 
 def test_a_part_of_a_run_ends_before_the_run():
-    """A part gets so many seconds, but never more than its run has; the attempts are the same ones."""
+    """A part has its own seconds, but never more than its run has, and shares the run's attempts."""
     run = QueryRun(deadline=5)
     assert run.within(2).seconds_left == pytest.approx(2, abs=0.1)
     assert run.within(20).seconds_left == pytest.approx(5, abs=0.1)
@@ -71,6 +71,6 @@ def test_a_part_of_a_run_ends_before_the_run():
 
 
 def test_a_request_without_a_fetch_gets_one():
-    """So requests of `scrapy shell`, or of somebody else's middleware, pass as any other."""
+    """Requests of `scrapy shell` or of other middlewares get a fetch."""
     request = Request(URL)
     assert Fetch.of(request) is Fetch.of(request)

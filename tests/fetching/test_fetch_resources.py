@@ -1,4 +1,4 @@
-"""What crawlers share."""
+"""The resources that crawlers share."""
 
 import pytest
 from scrapy.settings import Settings
@@ -15,6 +15,6 @@ from webdata.fetching.fetch_resources import available
         ({"TRANSPORTS": ["http", "browser"]}, ["http"]),
     ],
 )
-def test_a_transport_needs_what_it_is_made_of(settings, expected):
-    """Without a browser there is no browser transport, and what an operator leaves out is not used."""
+def test_the_browser_transport_needs_a_browser(settings, expected):
+    """Without a browser there is no browser transport; transports that are not configured are not available."""
     assert available(Settings(settings)) == expected

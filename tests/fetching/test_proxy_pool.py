@@ -1,4 +1,4 @@
-"""The choice of proxies by how they have done."""
+"""The choice of proxies by their past results."""
 
 from collections import Counter
 from heapq import heappop, heappush
@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from tests.fetching.clock import Clock
 from webdata.config.proxies import pools
 from webdata.domain.errors import QueryError
 from webdata.fetching.circuit_breaker import FIRST_SECONDS, JITTER, LONGEST_SECONDS, PROBE_SECONDS
@@ -17,258 +18,249 @@ from webdata.fetching.proxy_pool import MOST_SESSIONS, ProxyPool, check_region, 
 SECRET = "s3cret"
 
 
-class Clock:
-    """Time that stands still until it is moved."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
 def proxies(count=2, region="DE", clock=None, seed=1):
     urls = [(region, f"http://user:{SECRET}@host{number}:1") for number in range(count)]
     return ProxyPool(pools(urls), clock or Clock(), Random(seed))
 
 
-def chosen(some, times=100, **how):
-    return Counter(some.choose("google_web", "DE", **how).label for _ in range(times))
+def chosen(pool, times=100, **how):
+    return Counter(pool.choose("google_web", "DE", **how).label for _ in range(times))
 
 
-def lose(some, label, times=1, verdict="lost"):
+def lose(pool, label, times=1, verdict="lost"):
     for _ in range(times):
-        some.report("google_web", label, verdict, 0.1)
+        pool.report("google_web", label, verdict, 0.1)
 
 
 def test_a_region_without_a_pool_has_no_proxy():
-    """Without a pool for its region, or for any, a call has no proxy; nor has one without a region."""
-    some = proxies()
-    assert some.choose("google_web", "JP") is None
-    assert some.choose("google_web", None) is None
-    assert (some.has_pool("DE"), some.has_pool("JP")) == (True, False)
+    """Without a pool for its region or for any region, a call has no proxy; nor has one without a region."""
+    pool = proxies()
+    assert pool.choose("google_web", "JP") is None
+    assert pool.choose("google_web", None) is None
+    assert (pool.has_pool("DE"), pool.has_pool("JP")) == (True, False)
 
 
-def test_any_serves_calls_without_a_pool_of_their_own():
-    """The pool ANY is for calls without a region, and for regions without proxies, which it is no pool of."""
-    some = proxies(region="ANY")
-    assert some.choose("google_web", None).label in ("ANY-1", "ANY-2")
-    assert some.choose("google_web", "JP").region == "ANY"
-    assert not some.has_pool("JP")
+def test_the_pool_any_serves_calls_without_another_pool():
+    """The pool ANY serves calls without a region, and regions without their own pool."""
+    pool = proxies(region="ANY")
+    assert pool.choose("google_web", None).label in ("ANY-1", "ANY-2")
+    assert pool.choose("google_web", "JP").region == "ANY"
+    assert not pool.has_pool("JP")
 
 
-def test_all_that_are_well_are_used():
-    """Proxies of equal health get about equal shares."""
+def test_working_proxies_get_equal_shares():
+    """Equally good proxies get about equal shares."""
     assert min(chosen(proxies(4), 1000).values()) > 200
 
 
-def test_fast_ones_are_used_more():
-    """Of two that are well, the faster one is chosen more often, and the slower one still is."""
-    some = proxies()
+def test_fast_proxies_are_chosen_more_often():
+    """Of two working proxies the faster one is chosen more often, but not always."""
+    pool = proxies()
     for _ in range(20):
-        some.report("google_web", "DE-1", "won", 0.2)
-        some.report("google_web", "DE-2", "won", 0.8)
-    counts = chosen(some, 1000)
+        pool.report("google_web", "DE-1", "won", 0.2)
+        pool.report("google_web", "DE-2", "won", 0.8)
+    counts = chosen(pool, 1000)
     assert counts["DE-1"] > 2 * counts["DE-2"] > 0
 
 
-def test_one_that_fails_has_its_circuit_opened():
-    """After a failure a proxy is left out for some seconds."""
+def test_a_failure_opens_the_circuit_of_a_proxy():
+    """After a failure a proxy is not chosen for some seconds."""
     clock = Clock()
-    some = proxies(clock=clock)
-    lose(some, "DE-1")
-    assert chosen(some, 50) == {"DE-2": 50}
-    row = next(row for row in some.snapshot() if row["proxy"] == "DE-1")
+    pool = proxies(clock=clock)
+    lose(pool, "DE-1")
+    assert chosen(pool, 50) == {"DE-2": 50}
+    row = next(row for row in pool.snapshot() if row["proxy"] == "DE-1")
     assert (row["circuit"], row["lost"], row["blocked_by"]) == ("open", 1, {})
     assert FIRST_SECONDS * (1 - JITTER) <= row["open_for"] <= FIRST_SECONDS * (1 + JITTER)
 
 
 def test_a_half_open_circuit_is_probed_by_one_call():
-    """When its open time is over one call goes through it until that has ended; a success closes the circuit."""
+    """After its open time a proxy serves one call until that has ended; a success closes the circuit."""
     clock = Clock()
-    some = proxies(clock=clock)
-    lose(some, "DE-1")
-    clock.now = 7
-    assert chosen(some, 500)["DE-1"] == 1
-    some.report("google_web", "DE-1", "won", 0.1)
-    assert chosen(some, 500)["DE-1"] > 20
+    pool = proxies(clock=clock)
+    lose(pool, "DE-1")
+    clock.now += 7
+    assert chosen(pool, 500)["DE-1"] == 1
+    pool.report("google_web", "DE-1", "won", 0.1)
+    assert chosen(pool, 500)["DE-1"] > 20
 
 
-def test_a_probe_that_is_never_reported_is_given_up():
-    """A probe whose end is not reported does not keep its proxy out for ever."""
+def test_a_probe_without_a_result_times_out():
+    """A probe without a reported result times out, and the proxy is probed again."""
     clock = Clock()
-    some = proxies(clock=clock)
-    lose(some, "DE-1")
-    clock.now = 7
-    assert chosen(some, 500)["DE-1"] == 1
+    pool = proxies(clock=clock)
+    lose(pool, "DE-1")
+    clock.now += 7
+    assert chosen(pool, 500)["DE-1"] == 1
     clock.now += PROBE_SECONDS
-    assert chosen(some, 500)["DE-1"] == 1
+    assert chosen(pool, 500)["DE-1"] == 1
 
 
-def test_its_circuit_is_in_the_snapshot():
-    """The circuit is closed, open, half-open when its time is over, also while it is probed, and closed again."""
+def test_the_snapshot_has_the_circuit():
+    """The snapshot shows a circuit as closed, open, half-open, also while it is probed, and closed again."""
     clock = Clock()
-    some = proxies(1, clock=clock)
-    states = [some.snapshot()[0]["circuit"]]
-    lose(some, "DE-1")
-    states.append(some.snapshot()[0]["circuit"])
-    clock.now = 7
-    states.append(some.snapshot()[0]["circuit"])
-    some.choose("google_web", "DE")
-    states.append(some.snapshot()[0]["circuit"])
-    some.report("google_web", "DE-1", "won", 0.2)
-    states.append(some.snapshot()[0]["circuit"])
+    pool = proxies(1, clock=clock)
+    states = [pool.snapshot()[0]["circuit"]]
+    lose(pool, "DE-1")
+    states.append(pool.snapshot()[0]["circuit"])
+    clock.now += 7
+    states.append(pool.snapshot()[0]["circuit"])
+    pool.choose("google_web", "DE")
+    states.append(pool.snapshot()[0]["circuit"])
+    pool.report("google_web", "DE-1", "won", 0.2)
+    states.append(pool.snapshot()[0]["circuit"])
     assert states == ["closed", "open", "half_open", "half_open", "closed"]
 
 
-def test_the_sites_that_block_it_are_in_the_snapshot():
-    """A proxy that one engine's site blocks works for others, and its row names that engine."""
-    some = proxies(1)
+def test_the_snapshot_has_the_engines_that_block_a_proxy():
+    """A proxy that one engine's site blocks works for other engines, and its row names the one that blocks."""
+    pool = proxies(1)
     for _ in range(25):
-        some.report("google_web", "DE-1", "blocked", 0.2)
-    some.report("bing_web", "DE-1", "won", 0.2)
-    (row,) = some.snapshot()
+        pool.report("google_web", "DE-1", "blocked", 0.2)
+    pool.report("bing_web", "DE-1", "won", 0.2)
+    (row,) = pool.snapshot()
     assert (row["circuit"], row["blocked"], row["success_rate"]) == ("closed", 25, 1.0)
     assert list(row["blocked_by"]) == ["google_web"]
     assert row["blocked_by"]["google_web"] < 0.01
-    (there,) = some.snapshot("google_web")
+    (there,) = pool.snapshot("google_web")
     assert (there["circuit"], "blocked_by" in there) == ("open", False)
 
 
 def test_open_times_grow_and_are_bounded():
-    """Each is longer than the one before, up to a bound."""
+    """Each open time is longer than the one before, up to a limit."""
     clock = Clock()
-    some = proxies(1, clock=clock)
+    pool = proxies(1, clock=clock)
     times = []
     for _ in range(12):
-        lose(some, "DE-1")
-        times.append(some.snapshot()[0]["open_for"])
+        lose(pool, "DE-1")
+        times.append(pool.snapshot()[0]["open_for"])
         clock.now += times[-1] + 1
     assert times[0] < times[2] < times[4] < times[6]
     assert max(times) <= LONGEST_SECONDS * (1 + JITTER)
 
 
-def test_failures_at_once_open_it_once():
-    """Many calls that fail at once open the circuit as one does."""
-    some = proxies(1)
-    lose(some, "DE-1", times=10)
-    assert some.snapshot()[0]["open_for"] <= FIRST_SECONDS * (1 + JITTER)
+def test_failures_at_once_open_the_circuit_once():
+    """Many calls that fail at once open the circuit for as long as one failure."""
+    pool = proxies(1)
+    lose(pool, "DE-1", times=10)
+    assert pool.snapshot()[0]["open_for"] <= FIRST_SECONDS * (1 + JITTER)
 
 
-def test_when_all_circuits_are_open_the_next_to_end_is_chosen():
-    """There is always a proxy: the one whose open time ends first, or another while that one is probed."""
+def test_with_all_circuits_open_the_first_to_end_is_chosen():
+    """The proxy whose open time ends first is chosen, or another while that one is probed."""
     clock = Clock()
-    some = proxies(2, clock=clock)
-    lose(some, "DE-1")
-    clock.now = 4
-    lose(some, "DE-2")
-    assert some.choose("google_web", "DE").label == "DE-1"
-    assert some.choose("google_web", "DE").label == "DE-2"
+    pool = proxies(2, clock=clock)
+    lose(pool, "DE-1")
+    clock.now += 4
+    lose(pool, "DE-2")
+    assert pool.choose("google_web", "DE").label == "DE-1"
+    assert pool.choose("google_web", "DE").label == "DE-2"
 
 
 def test_a_block_counts_for_its_engine_only():
-    """A proxy that one site blocks is as good as before for others."""
-    some = proxies()
-    lose(some, "DE-1", verdict="blocked")
-    assert chosen(some, 50) == {"DE-2": 50}
-    assert {some.choose("bing_web", "DE").label for _ in range(50)} == {"DE-1", "DE-2"}
+    """A proxy that one site blocks is still chosen for other engines."""
+    pool = proxies()
+    lose(pool, "DE-1", verdict="blocked")
+    assert chosen(pool, 50) == {"DE-2": 50}
+    assert {pool.choose("bing_web", "DE").label for _ in range(50)} == {"DE-1", "DE-2"}
 
 
 def test_a_failure_counts_for_all_engines():
-    """A proxy that takes no connection takes none for anybody."""
-    some = proxies()
-    lose(some, "DE-1")
-    assert {some.choose("bing_web", "DE").label for _ in range(50)} == {"DE-2"}
+    """A proxy that does not accept connections is chosen for no engine."""
+    pool = proxies()
+    lose(pool, "DE-1")
+    assert {pool.choose("bing_web", "DE").label for _ in range(50)} == {"DE-2"}
 
 
-def test_those_to_avoid_are_avoided():
-    """A proxy that a call was lost with is not chosen for it again, unless there is no other."""
-    some = proxies()
-    assert chosen(some, 50, avoid=["DE-1"]) == {"DE-2": 50}
-    assert (some.has_other("DE", ["DE-1"]), some.has_other("DE", ["DE-1", "DE-2"])) == (True, False)
-    assert chosen(some, 50, avoid=["DE-1", "DE-2"]).keys() == {"DE-1", "DE-2"}
+def test_proxies_to_avoid_are_avoided():
+    """The proxies to avoid are not chosen, unless there is no other."""
+    pool = proxies()
+    assert chosen(pool, 50, avoid=["DE-1"]) == {"DE-2": 50}
+    assert (pool.has_other("DE", ["DE-1"]), pool.has_other("DE", ["DE-1", "DE-2"])) == (True, False)
+    assert chosen(pool, 50, avoid=["DE-1", "DE-2"]).keys() == {"DE-1", "DE-2"}
 
 
-def test_a_session_keeps_to_its_proxy():
-    """All calls of a session go through one proxy while it is well, and through one other from then on."""
-    some = proxies(4)
-    ((first, _),) = chosen(some, 50, session="paging").items()
-    assert len(chosen(some, 200)) == 4
-    lose(some, first)
-    ((second, _),) = chosen(some, 50, session="paging").items()
+def test_a_session_has_one_proxy():
+    """All calls of a session go through one proxy until it fails, and then through another."""
+    pool = proxies(4)
+    ((first, _),) = chosen(pool, 50, session="paging").items()
+    assert len(chosen(pool, 200)) == 4
+    lose(pool, first)
+    ((second, _),) = chosen(pool, 50, session="paging").items()
     assert second != first
 
 
 def test_sessions_are_bounded():
-    """The session that was used least lately is forgotten when there are too many."""
-    some = proxies(4)
+    """Beyond the limit the least recently used session is dropped."""
+    pool = proxies(4)
     for number in range(MOST_SESSIONS + 10):
-        some.choose("google_web", "DE", session=str(number))
-    assert len(some._pinned) == MOST_SESSIONS
+        pool.choose("google_web", "DE", session=str(number))
+    assert len(pool._pinned) == MOST_SESSIONS
 
 
-def test_fetches_of_one_query_keep_to_its_proxy():
-    """The proxy of the fetch before is chosen again while it is well."""
-    some = proxies(4)
-    assert chosen(some, 50, last="DE-3") == {"DE-3": 50}
-    lose(some, "DE-3")
-    assert "DE-3" not in chosen(some, 50, last="DE-3")
+def test_fetches_of_one_query_have_one_proxy():
+    """The proxy of the fetch before is chosen again until it fails."""
+    pool = proxies(4)
+    assert chosen(pool, 50, last="DE-3") == {"DE-3": 50}
+    lose(pool, "DE-3")
+    assert "DE-3" not in chosen(pool, 50, last="DE-3")
 
 
 def test_snapshots_hold_no_address():
-    """Health and metrics name proxies by their labels, also for one engine."""
-    some = proxies()
-    lose(some, "DE-1", verdict="blocked")
-    assert [row["proxy"] for row in some.snapshot("google_web")] == ["DE-1"]
-    assert some.snapshot("bing_web") == []
-    assert SECRET not in f"{some.snapshot()} {some.snapshot('google_web')} {some!r}"
-    assert "host0" not in f"{some.snapshot()} {some!r}"
+    """Snapshots, also those for one engine, name proxies by their labels."""
+    pool = proxies()
+    lose(pool, "DE-1", verdict="blocked")
+    assert [row["proxy"] for row in pool.snapshot("google_web")] == ["DE-1"]
+    assert pool.snapshot("bing_web") == []
+    assert SECRET not in f"{pool.snapshot()} {pool.snapshot('google_web')} {pool!r}"
+    assert "host0" not in f"{pool.snapshot()} {pool!r}"
 
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(st.sampled_from(["won", "lost", "blocked"]), st.floats(0, 100), st.booleans()), max_size=200))
 def test_there_is_always_a_proxy(story):
-    """Whatever happened before, a pool gives a proxy of its own, and one that is not to be avoided."""
+    """After any results a pool chooses one of its proxies, and none that is to be avoided."""
     clock = Clock()
-    some = proxies(3, clock=clock)
+    pool = proxies(3, clock=clock)
     for verdict, seconds, reported in story:
-        proxy = some.choose("google_web", "DE", avoid=["DE-2"])
+        proxy = pool.choose("google_web", "DE", avoid=["DE-2"])
         assert proxy.label in ("DE-1", "DE-3")
         clock.now += seconds
         if reported:
-            some.report("google_web", proxy.label, verdict, seconds)
+            pool.report("google_web", proxy.label, verdict, seconds)
 
 
 BAD = {"DE-1": 0.0, "DE-2": 0.0, "DE-3": 0.0, "DE-4": 0.5, "DE-5": 0.5, "DE-6": 0.5}
-"""Share of calls that are won through each of the bad ones; the four others win all."""
+"""The share of successful calls through each of the bad proxies; the four others never fail."""
 
 
 def simulated(gap, seed, calls=1000, tries=3):
-    """Share of calls that were won, and of attempts after the 200th call that went through bad proxies.
+    """The share of successful calls, and the share of attempts through bad proxies after the 200th call.
 
-    A call sets out every `gap` seconds, whether or not those before it have ended.
+    A call begins every `gap` seconds, whether or not those before it have ended.
     """
     clock, random = Clock(), Random(seed)
-    some = proxies(10, clock=clock, seed=seed)
-    events = [(number * gap, number, 0, "set out", ()) for number in range(calls)]
+    pool = proxies(10, clock=clock, seed=seed)
+    events = [(number * gap, number, 0, "begin", ()) for number in range(calls)]
     won, late = 0, []
     while events:
         clock.now, number, attempt, event, lost_with = heappop(events)
-        if event == "set out":
-            label = some.choose("google_web", "DE", avoid=lost_with).label
+        if event == "begin":
+            label = pool.choose("google_web", "DE", avoid=lost_with).label
             late += [label] if number >= 200 else []
             wins = random.random() < BAD.get(label, 1.0)
             heappush(events, (clock.now + (0.3 if wins else 0.05), number, attempt, wins, (*lost_with, label)))
         else:
-            some.report("google_web", lost_with[-1], "won" if event else "lost", 0.3)
+            pool.report("google_web", lost_with[-1], "won" if event else "lost", 0.3)
             won += event
             if not event and attempt + 1 < tries:
-                heappush(events, (clock.now, number, attempt + 1, "set out", lost_with))
+                heappush(events, (clock.now, number, attempt + 1, "begin", lost_with))
     return won / calls, sum(label in BAD for label in late) / len(late)
 
 
 @pytest.mark.parametrize("gap", [0.01, 0.1, 1, 30], ids=lambda gap: f"a call every {gap} s")
-def test_bad_proxies_are_hardly_used(gap):
-    """With 3 of 10 dead and 3 failing half the time, 99 % of calls succeed and few go to the bad ones."""
+def test_bad_proxies_are_rarely_used(gap):
+    """With 3 of 10 proxies dead and 3 failing half the time, 99 % of calls succeed and few use the bad ones."""
     for seed in range(3):
         won, bad = simulated(gap, seed)
         assert won >= 0.99
@@ -281,8 +273,8 @@ def crawler_settings(**changed):
     )
 
 
-def test_a_region_without_proxies_is_refused_where_that_is_set():
-    """The error says which regions there are."""
+def test_a_region_without_proxies_may_be_refused():
+    """The error lists the regions with proxies."""
     with pytest.raises(
         QueryError, match="X-Proxy-Location cannot be 'JP', where there is no proxy: give one of DE, EU"
     ):
@@ -292,13 +284,13 @@ def test_a_region_without_proxies_is_refused_where_that_is_set():
 
 
 def test_without_any_proxy_all_regions_are_refused():
-    """The error says that there are none."""
+    """The error states that there is no proxy."""
     with pytest.raises(QueryError, match="there is no proxy: give none"):
         check_region("JP", crawler_settings(PROXIES={}))
 
 
 def test_the_plain_sandbox_has_all_regions_and_no_proxies():
-    """A test key's request goes through no proxy and is never refused for its region."""
+    """A request to the plain sandbox uses no proxy and is never refused for its region."""
     check_region("JP", crawler_settings(SANDBOX="1"))
     assert "DE" not in used_pools(crawler_settings(SANDBOX="1"))
     assert "DE" in used_pools(crawler_settings(SANDBOX="1", SANDBOX_PROXIES=True))

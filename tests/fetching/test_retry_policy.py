@@ -1,4 +1,4 @@
-"""What follows an attempt that was lost."""
+"""The attempt after a lost one."""
 
 from random import Random
 from time import monotonic
@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.config.proxies import pools
 from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError
@@ -27,16 +28,6 @@ KINDS = {
 LOSSES = st.sampled_from([(outcome, kind) for outcome, kinds in KINDS.items() for kind in kinds])
 
 
-class Clock:
-    """Seconds that a test moves on."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 def retries(transports=None, **options):
     proxies = ProxyPool(pools([("DE", "http://one:1"), ("DE", "http://two:1")]))
     return RetryPolicy(
@@ -49,7 +40,7 @@ def attempt(outcome="blocked", kind=None, transport="http"):
 
 
 def after(attempts, *, of=None, left=60, other_proxy=False, retry_after=0.0):
-    """What follows these attempts, with so many seconds left; `other_proxy` where there is one to change to."""
+    """The next attempt after these, with `left` seconds; `other_proxy` where the pool has another one."""
     run = QueryRun("DE", deadline=left, started_at=monotonic())
     fetch = Fetch(run, scope=HERE, proxy="DE-1" if other_proxy else None)
     return (of or retries()).after(fetch, attempts, retry_after)
@@ -76,22 +67,22 @@ def after(attempts, *, of=None, left=60, other_proxy=False, retry_after=0.0):
         ("not_found", None, "http", None),
     ],
 )
-def test_the_attempt_after_a_loss(outcome, kind, transport, expected):
-    """A block leads to what passes its kind, a failure to another try, an answer to nothing."""
+def test_the_next_attempt_depends_on_the_loss(outcome, kind, transport, expected):
+    """After a block a transport follows that may pass it, after a failure the same one, after an answer none."""
     following = after([attempt(outcome, kind, transport)])
     assert (following and following.transport) == expected
 
 
 @pytest.mark.parametrize("kind", ["captcha", "denied", "login", "proxy"])
-def test_another_proxy_comes_before_another_transport(kind):
-    """What may be the proxy's fault is tried by another one, at once."""
+def test_another_proxy_is_used_before_another_transport(kind):
+    """A loss that the proxy may have caused is followed by another proxy, without a pause."""
     outcome = "upstream" if kind == "proxy" else "blocked"
     assert after([attempt(outcome, kind)], other_proxy=True) == NextAttempt("http", other_proxy=True)
 
 
 @pytest.mark.parametrize("kind", ["captcha", "denied"])
 def test_other_proxies_leave_an_attempt_for_each_transport(kind):
-    """However many proxies there are, a block that stays reaches the browser within the attempts of a call."""
+    """With any number of proxies, a persistent block reaches the browser within the attempts of a call."""
     attempts, following, of = [], NextAttempt("http"), retries()
     while following:
         attempts.append(attempt(kind=kind, transport=following.transport))
@@ -99,25 +90,25 @@ def test_other_proxies_leave_an_attempt_for_each_transport(kind):
     assert [one["transport"] for one in attempts] == ["http", "http", "impersonate", "browser"]
 
 
-def test_no_other_proxy_helps_against_scripts():
-    """A JavaScript challenge goes to the browser, whatever proxies there are."""
+def test_no_other_proxy_is_used_against_scripts():
+    """After a JavaScript challenge the browser follows, even if there are other proxies."""
     assert after([attempt(kind="javascript")], other_proxy=True) == NextAttempt("browser")
 
 
-def test_a_consent_page_is_answered_once():
-    """A second one after the form was sent is a block."""
+def test_a_consent_form_is_sent_once():
+    """A second consent page is a block."""
     attempts = [attempt(kind="consent"), attempt(kind="consent")]
     assert after(attempts) is None
 
 
-def test_a_handshake_that_is_refused_twice_leads_on():
-    """Some sites close the connections of clients that are no browsers: the next transport is one."""
+def test_after_two_resets_the_next_transport_is_used():
+    """Some sites reset the connections of other clients than browsers: the next transport resembles one."""
     attempts = [attempt("upstream", "reset")] * 2
     assert after(attempts) == NextAttempt("impersonate")
 
 
-def test_a_short_pause_that_the_upstream_wants_is_made():
-    """A site that wants no requests for a moment gets none; for longer the fetch ends."""
+def test_a_short_requested_pause_is_made():
+    """A short pause that the site requests is made; a longer one ends the fetch."""
     of = retries(backoff=Backoff(0.2, 2.0))
     assert after([attempt(kind="denied")], of=of, retry_after=1.5) == NextAttempt("http", delay=1.5)
     assert after([attempt(kind="denied")], of=of, retry_after=60) is None
@@ -127,14 +118,14 @@ def test_a_short_pause_that_the_upstream_wants_is_made():
 
 
 def test_a_pause_that_did_not_help_is_not_repeated():
-    """A site that wants another pause after the one it got gets no further request."""
+    """After a second request for a pause no attempt follows."""
     limited = attempt("blocked", "denied")
     assert after([limited], retry_after=1).delay == 1
     assert after([limited, limited], retry_after=1) is None
 
 
-def test_no_attempt_begins_that_cannot_end_in_time():
-    """The browser needs more time than plain HTTP; how much is learnt from its last attempts."""
+def test_no_attempt_begins_without_enough_time():
+    """An attempt needs the time of its transport's last ones; the browser's is longer than that of plain HTTP."""
     transports = TransportPolicy()
     of = retries(transports)
     assert after([attempt(kind="javascript")], of=of, left=1) is None
@@ -142,8 +133,8 @@ def test_no_attempt_begins_that_cannot_end_in_time():
     assert after([attempt(kind="javascript")], of=of, left=1) == NextAttempt("browser")
 
 
-def test_an_attempt_that_is_not_made_keeps_nobody_from_probing():
-    """A half-open browser that a fetch had no time for is probed by the next fetch."""
+def test_an_attempt_that_is_not_made_is_no_probe():
+    """A half-open circuit that a fetch had no time to probe is probed by the next fetch."""
     clock = Clock()
     transports = TransportPolicy(clock=clock, random=Random(1))
     for _ in range(3):
@@ -158,7 +149,7 @@ def test_an_attempt_that_is_not_made_keeps_nobody_from_probing():
 
 @given(st.integers(1, 200), st.floats(0, 10), st.floats(0, 100))
 def test_pauses_grow_and_are_bounded(attempts, first, most):
-    """A pause is never longer than twice the one before could be, nor than the longest."""
+    """A pause at most doubles with each attempt, and is never longer than the longest."""
     seconds = Backoff(first, most).seconds(attempts, Random(attempts))
     assert 0 <= seconds <= most
     assert seconds <= first * 2.0 ** (attempts - 1)
@@ -171,7 +162,7 @@ def test_pauses_grow_and_are_bounded(attempts, first, most):
     st.lists(st.tuples(st.sampled_from(TRANSPORTS), st.booleans(), st.floats(0, 20)), max_size=30),
 )
 def test_a_fetch_never_has_more_attempts_than_allowed(others, max_attempts, losses, history):
-    """Whatever happens: so many attempts at most, only by available transports with closed circuits, in time."""
+    """A fetch has at most `max_attempts`, by available transports without open circuits, within its time."""
     clock = Clock()
     available = {"http", *others}
     transports = TransportPolicy(tuple(available), clock=clock, random=Random(1))
@@ -196,7 +187,7 @@ def test_a_fetch_never_has_more_attempts_than_allowed(others, max_attempts, loss
 
 
 class Candidates:
-    """Engines by name, with what each answers or fails with; records who was requested."""
+    """Engines by name, with the answer or error of each; records the requests."""
 
     def __init__(self, **ends):
         self.ends = ends
@@ -216,35 +207,35 @@ class Candidates:
 
 @pytest.mark.task
 async def test_the_next_candidate_is_requested_after_a_loss():
-    """Each gets an equal share of the time that is left, and the first answer counts."""
-    some = Candidates(one=BlockedError("a captcha"), two=UpstreamError("a reset"), three="page", four="other")
-    assert await some.answer() == "page"
-    assert some.requested == [("one", 3.0), ("two", 4.0), ("three", 6.0)]
+    """Each candidate gets an equal share of the time that is left, and the first answer is returned."""
+    candidates = Candidates(one=BlockedError("a captcha"), two=UpstreamError("a reset"), three="page", four="other")
+    assert await candidates.answer() == "page"
+    assert candidates.requested == [("one", 3.0), ("two", 4.0), ("three", 6.0)]
 
 
 @pytest.mark.task
-async def test_that_a_thing_does_not_exist_is_an_answer():
-    """No other candidate is requested after a loss that the others would have, too."""
-    some = Candidates(one=NotFoundError("404"), two="page")
+async def test_a_not_found_is_an_answer():
+    """After a NotFoundError no other candidate is requested."""
+    candidates = Candidates(one=NotFoundError("404"), two="page")
     with pytest.raises(NotFoundError):
-        await some.answer()
-    assert len(some.requested) == 1
+        await candidates.answer()
+    assert len(candidates.requested) == 1
 
 
 @pytest.mark.task
-async def test_of_several_losses_the_first_is_raised():
-    """What the best candidate failed with says most."""
-    some = Candidates(one=BlockedError("a captcha"), two=UpstreamError("a reset"))
+async def test_the_first_of_several_losses_is_raised():
+    """The error is that of the best candidate."""
+    candidates = Candidates(one=BlockedError("a captcha"), two=UpstreamError("a reset"))
     with pytest.raises(BlockedError):
-        await some.answer()
+        await candidates.answer()
 
 
 @pytest.mark.task
-async def test_candidates_with_an_open_circuit_are_left_out():
-    """Unless all are open: then the one that opens first is requested all the same."""
-    some = Candidates(one="page of one", two="page of two")
-    some.breakers["one"].open_for(60)
-    assert await some.answer() == "page of two"
-    some.breakers["two"].open_for(120)
-    assert await some.answer() == "page of one"
-    assert some.breakers["one"].state == "open"
+async def test_candidates_with_an_open_circuit_are_skipped():
+    """A candidate with an open circuit is requested only if all are open, the first to end first."""
+    candidates = Candidates(one="page of one", two="page of two")
+    candidates.breakers["one"].open_for(60)
+    assert await candidates.answer() == "page of two"
+    candidates.breakers["two"].open_for(120)
+    assert await candidates.answer() == "page of one"
+    assert candidates.breakers["one"].state == "open"

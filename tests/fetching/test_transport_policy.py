@@ -1,4 +1,4 @@
-"""Where fetches begin, and what is remembered of transports."""
+"""The first transport of a fetch, and the success rates of transports."""
 
 from dataclasses import replace
 from random import Random
@@ -7,21 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fetching.clock import Clock
 from webdata.domain.attempts import TRANSPORTS
 from webdata.fetching.circuit_breaker import LONGEST_SECONDS, PROBE_SECONDS
 from webdata.fetching.transport_policy import MOST, PATIENCE, Scope, TransportPolicy
 
 HERE = Scope("google_web", "DE")
-
-
-class Clock:
-    """Seconds that a test moves on."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 @pytest.fixture
@@ -46,19 +37,19 @@ def row(of, transport):
 
 
 def test_a_fetch_begins_with_the_cheapest():
-    """Nothing is known, so plain HTTP is the first."""
+    """Without past results plain HTTP is the first transport."""
     assert policy().first(HERE) == "http"
 
 
 def test_an_engine_may_leave_transports_out():
-    """Only what both the process has and the engine allows is used."""
+    """Only transports that both the process and the engine allow are used."""
     api = Scope("openalex_works", "", ("http",))
     assert policy().above(api, "http") == []
     assert policy(transports=("http", "browser")).above(HERE, "http") == ["browser"]
 
 
 def test_a_fetch_begins_with_the_transport_that_worked(clock):
-    """After plain HTTP was given up and the browser won, the next fetch begins in the browser, in that region."""
+    """After a loss by plain HTTP and a success of the browser, fetches of that region begin in the browser."""
     of = policy(clock)
     lose(of)
     win(of, "browser", seconds=1)
@@ -67,7 +58,7 @@ def test_a_fetch_begins_with_the_transport_that_worked(clock):
 
 
 def test_a_half_open_circuit_is_probed_once(clock):
-    """When the circuit of a cheaper transport is half-open one fetch probes it; the others go on as before."""
+    """A half-open circuit of a cheaper transport is probed by one fetch; the others do not change."""
     of = policy(clock)
     lose(of)
     win(of, "browser")
@@ -78,7 +69,7 @@ def test_a_half_open_circuit_is_probed_once(clock):
 
 
 def test_a_lost_probe_opens_the_circuit_for_longer(clock):
-    """Each loss in a row doubles the open time, up to a bound."""
+    """Each loss in a row doubles the open time, up to a limit."""
     of = policy(clock)
     win(of, "browser")
     times = []
@@ -93,7 +84,7 @@ def test_a_lost_probe_opens_the_circuit_for_longer(clock):
 
 
 def test_a_probe_without_a_result_is_given_up(clock):
-    """A fetch that was lost on its way does not keep others from probing."""
+    """A probe without a reported result times out, and the next fetch probes."""
     of = policy(clock)
     lose(of)
     win(of, "browser")
@@ -103,8 +94,8 @@ def test_a_probe_without_a_result_is_given_up(clock):
     assert of.first(HERE) == "http"
 
 
-def test_looking_for_a_usable_transport_begins_no_probe(clock):
-    """Whether a transport is usable may be asked without an attempt: the circuit stays half-open for the next fetch."""
+def test_checking_a_transport_begins_no_probe(clock):
+    """`is_usable` begins no probe: the circuit stays half-open for the next fetch."""
     of = policy(clock)
     lose(of)
     win(of, "browser")
@@ -116,15 +107,15 @@ def test_looking_for_a_usable_transport_begins_no_probe(clock):
 
 
 def test_losses_of_attempts_that_run_at_once_count_once(clock):
-    """Fifty fetches that meet the same challenge open the circuit for seconds, not for ten minutes."""
+    """Fifty losses at the same time open the circuit for seconds, not for ten minutes."""
     of = policy(clock)
     for _ in range(50):
         lose(of)
     assert of.snapshot()[0]["open_for"] < 10
 
 
-def test_one_crash_is_one_loss():
-    """Attempts that ran at the same time and were lost together don't use up the patience with the last transport."""
+def test_losses_of_the_last_transport_at_once_count_once():
+    """Losses of the last transport at the same time count as one, and do not open its circuit."""
     of = policy()
     for _ in range(8):
         of.report(HERE, "browser", won=False, seconds=0.5)
@@ -132,7 +123,7 @@ def test_one_crash_is_one_loss():
 
 
 def test_the_circuit_of_the_last_transport_opens_later(clock):
-    """Nothing replaces the last one, so its circuit opens with its third loss in a row."""
+    """No transport replaces the last one, so its circuit opens only after its third loss in a row."""
     of = policy(clock)
     for _ in range(PATIENCE - 1):
         lose(of, "browser")
@@ -141,8 +132,8 @@ def test_the_circuit_of_the_last_transport_opens_later(clock):
     assert not of.is_usable(HERE, "browser")
 
 
-def test_where_all_circuits_are_open_the_first_to_end_is_used(clock):
-    """Better a fetch that may be lost than none."""
+def test_with_all_circuits_open_the_first_to_end_is_used(clock):
+    """With all circuits open the transport whose open time ends first is used."""
     of = policy(clock)
     for transport in TRANSPORTS:
         for _ in range(PATIENCE):
@@ -153,8 +144,8 @@ def test_where_all_circuits_are_open_the_first_to_end_is_used(clock):
     assert of.first(HERE) == min(times, key=times.get)
 
 
-def test_a_transport_that_wins_seldom_is_not_the_first(clock):
-    """One that is dear by its rate of failure gives way to one that is sure, though its circuit is closed."""
+def test_an_unreliable_transport_is_not_the_first(clock):
+    """A reliable transport is preferred to a cheaper one with a closed circuit that often fails."""
     of = policy(clock)
     for _ in range(20):
         of.report(HERE, "http", won=False, seconds=3)
@@ -164,8 +155,8 @@ def test_a_transport_that_wins_seldom_is_not_the_first(clock):
     assert of.first(HERE) == "browser"
 
 
-def test_sites_are_learnt_of_one_by_one(clock):
-    """What one site does changes nothing for others, or for the engine; and no row names single sites."""
+def test_sites_are_rated_separately(clock):
+    """A site's results have no effect on other sites or the engine, and are not in the snapshot."""
     one, other = (replace(HERE, site=f"{name}.example") for name in "ab")
     of = policy(clock)
     lose(of, scope=one)
@@ -174,8 +165,8 @@ def test_sites_are_learnt_of_one_by_one(clock):
     assert of.snapshot() == []
 
 
-def test_many_sites_push_out_no_engine(monkeypatch):
-    """The memory of sites has a bound of its own."""
+def test_many_sites_drop_no_engine(monkeypatch):
+    """The records of sites have a separate limit."""
     monkeypatch.setattr("webdata.fetching.transport_policy.MOST", 8)
     of = policy()
     win(of, "http")
@@ -184,7 +175,7 @@ def test_many_sites_push_out_no_engine(monkeypatch):
     assert (len(of._sites), len(of.snapshot())) == (8, 1)
 
 
-def test_memory_is_bounded():
+def test_records_are_bounded():
     """The record that was used least recently is dropped."""
     of = policy()
     for number in range(MOST):
@@ -194,8 +185,8 @@ def test_memory_is_bounded():
 
 
 @given(st.lists(st.tuples(st.sampled_from(TRANSPORTS), st.booleans(), st.floats(0, 30)), max_size=60))
-def test_an_open_circuit_is_left_alone(history):
-    """A fetch begins with a transport whose circuit is open only if all are."""
+def test_an_open_circuit_is_not_used(history):
+    """A fetch begins with an open circuit's transport only if all circuits are open."""
     clock = Clock()
     of = policy(clock)
     for transport, won, later in history:

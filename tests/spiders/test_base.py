@@ -1,4 +1,4 @@
-"""What every engine shares."""
+"""The base class of all engines."""
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -41,13 +41,13 @@ def spider(settings=None, **arguments):
 
 
 def test_a_run_without_arguments_is_a_mistake():
-    """A batch needs queries."""
+    """A batch without queries is a ConfigError."""
     with pytest.raises(ConfigError, match="no query was given"):
         spider()
 
 
-def test_on_demand_there_is_no_batch():
-    """A spider on demand waits for calls."""
+def test_a_spider_on_demand_has_no_batch():
+    """A spider on demand has no batch."""
     assert spider({"ON_DEMAND": True}).batch is None
 
 
@@ -59,7 +59,7 @@ class TwoResources(EngineSpider):
 
 
 def test_an_engine_of_several_resources_needs_the_name_of_one():
-    """The argument `resource` chooses, and the other arguments are fields of its query."""
+    """The argument `resource` selects the resource; the others are fields of its query."""
     running = TwoResources.from_crawler(get_crawler(TwoResources), resource="maps_search", q="coffee")
     assert running.batch.resource is MAPS_SEARCH
     assert running.resource_of(running.batch.query(Row(1, {}))) is MAPS_SEARCH
@@ -70,20 +70,20 @@ def test_an_engine_of_several_resources_needs_the_name_of_one():
     ("arguments", "wrong"), [({}, "no resource was given"), ({"resource": "maps"}, "there is no resource maps")]
 )
 def test_a_resource_that_an_engine_does_not_have_is_a_mistake(arguments, wrong):
-    """The message lists the resources that there are."""
+    """The message lists the engine's resources."""
     with pytest.raises(ConfigError, match=f"{wrong}: give -a resource=… with one of web_search, maps_search"):
         TwoResources.from_crawler(get_crawler(TwoResources), q="coffee", **arguments)
 
 
 def test_arguments_do_not_become_attributes():
-    """An argument that is called like a method of the spider, such as start, is a field of the query."""
+    """An argument with the name of a spider's method, such as start, is a field of the query."""
     running = spider(q="coffee", start="10")
     assert callable(running.start)
     assert running.batch.query(next(running.batch.rows())).start == 10
 
 
-def test_a_row_becomes_a_request_with_what_its_answer_needs():
-    """The request of a row carries the query and the row, and is never taken for a duplicate."""
+def test_a_row_becomes_a_request():
+    """The request of a row has the query and the row, and is not filtered as a duplicate."""
     running = spider(q="coffee", region="DE")
     (row,) = running.batch.rows()
     request = running.request_of(row)
@@ -99,8 +99,8 @@ def test_the_sandbox_signs_its_own_certificates():
     assert get_crawler(GoogleWebSpider, settings).settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") is True
 
 
-def test_a_batch_has_settings_of_its_own():
-    """What differs in batches is not so on demand, and -s stands above it."""
+def test_a_batch_has_its_own_settings():
+    """BATCH_SETTINGS apply to batches only, and the command line overrides them."""
     settings = {"CONCURRENT_REQUESTS": 64, "BATCH_SETTINGS": {"CONCURRENT_REQUESTS": 16}}
     assert get_crawler(GoogleWebSpider, settings).settings.getint("CONCURRENT_REQUESTS") == 16
     on_demand = get_crawler(GoogleWebSpider, {**settings, "ON_DEMAND": True})
@@ -120,7 +120,7 @@ def test_a_batch_has_settings_of_its_own():
         (response(body=b""), UpstreamError, "empty_body"),
     ],
 )
-def test_what_is_no_page_is_an_error(answer, error, kind):
+def test_a_response_that_is_not_a_page_is_an_error(answer, error, kind):
     """Statuses and empty bodies are errors with their own outcomes."""
     with pytest.raises(error) as caught:
         spider({"ON_DEMAND": True}).check(answer)
@@ -128,7 +128,7 @@ def test_what_is_no_page_is_an_error(answer, error, kind):
 
 
 def test_a_proxys_failure_has_its_own_reason():
-    """The reason says what the proxy did."""
+    """The error of a proxy has its reason."""
     found = fetch_error(TunnelError("the proxy wants another user or password (407)"))
     assert (found.kind, found.reason) == ("proxy", "the proxy wants another user or password (407)")
 
@@ -143,7 +143,7 @@ def test_a_proxys_failure_has_its_own_reason():
     ],
 )
 def test_a_failed_download_is_a_fetch_error(error, type_, kind):
-    """Whatever a download raises is an error of ours, without addresses."""
+    """Any exception of a download becomes a FetchError, without addresses."""
     found = fetch_error(error)
     assert type(found) is type_
     assert found.kind == kind
@@ -160,12 +160,12 @@ def test_a_failed_download_is_a_fetch_error(error, type_, kind):
     ],
 )
 def test_bodies_become_utf8(body, content_type):
-    """A body is read as it is declared: by its header, by itself, or not at all."""
+    """A body is decoded by its declared encoding, in the header or in itself."""
     assert utf8(Response(URL, body=body, headers={"Content-Type": content_type})).endswith("café".encode())
 
 
 class TwoPagesSpider(EngineSpider):
-    """Needs a second page, which `q` is the address of."""
+    """Needs a second page, whose URL is `q`."""
 
     name = "two_pages"
     resources = (WEB_SEARCH,)
@@ -196,7 +196,7 @@ async def items_of(**arguments):
 
 
 @ensureDeferred
-async def test_a_second_page_is_fetched_for_the_same_query():
+async def test_a_second_page_shares_the_run_of_the_first():
     """A page that is fetched inside parse shares the region, the cookies and the clock of the first."""
     (found,) = await items_of(q="data:,second", region="DE")
     assert found.page == {"results": ["second"], "same": [True, True]}
@@ -205,13 +205,13 @@ async def test_a_second_page_is_fetched_for_the_same_query():
 @pytest.mark.parametrize(("address", "kind"), [("nowhere://here", "failed"), ("data:,", "empty_body")])
 @ensureDeferred
 async def test_a_second_page_that_fails_is_a_failure_of_the_query(address, kind):
-    """Where a later page is lost, so is the query."""
+    """A query whose second page is lost fails."""
     (failure,) = await items_of(q=address)
     assert (failure.outcome, failure.kind, failure.query) == ("upstream", kind, {"q": address})
 
 
-def test_a_session_has_cookies_of_its_own():
-    """All requests of a session share a cookie jar that no other query has."""
+def test_a_session_has_its_own_cookies():
+    """All requests of a session share one cookie jar, and no others do."""
     running = spider({"ON_DEMAND": True})
     plain, one, other = (WebQuery(q="coffee", session=name) for name in (None, "one", "other"))
     jars = [running.prepared(query).meta["cookiejar"] for query in (plain, one, one, other)]
@@ -224,8 +224,8 @@ def test_a_session_has_cookies_of_its_own():
     ("status", "value", "seconds"),
     [(429, "7", 7), (503, "120", 120), (429, "", 0), (503, "soon", 0), (429, "9" * 9, 0)],
 )
-def test_how_long_a_site_wants_no_more_requests(status, value, seconds):
-    """An error has the seconds of the response's Retry-After; what is no sensible number is none."""
+def test_an_error_has_the_retry_after(status, value, seconds):
+    """An error has the seconds of the response's Retry-After, or 0 where that is invalid."""
     with pytest.raises((BlockedError, UpstreamError)) as caught:
         spider({"ON_DEMAND": True}).check(response(status=status, **{"Retry-After": value}))
     assert caught.value.retry_after == seconds

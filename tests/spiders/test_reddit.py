@@ -1,4 +1,4 @@
-"""Whom at Reddit a query is asked of, in which order, and with which token."""
+"""Reddit's providers: their URLs, their order and the token of the API."""
 
 import asyncio
 from time import monotonic
@@ -74,19 +74,19 @@ PYTHON = ForumSubforumQuery(subforum="python")
         ),
     ],
 )
-def test_addresses(query, api, public, feed):
-    """A query has an address at the API, one of the public JSON, and one of a feed."""
+def test_a_query_has_three_urls(query, api, public, feed):
+    """A query has a URL at the API, one of the public JSON, and one of a feed."""
     assert (api_url(query), json_url(query), feed_url(query)) == (API + api, SITE + public, SITE + feed)
 
 
 class Offline(RedditSpider):
-    """The engine over the sandbox's site, without a network; it notes what was asked for.
+    """The engine over the sandbox's site, without a network; it records its requests.
 
-    Requests that an entry of `replies` stands for, by the beginning of their address, get that reply.
+    A request whose URL starts with a key of `replies` gets the next reply of that key.
     """
 
     async def fetched(self, request):
-        self.asked_for.append(request)
+        self.requests.append(request)
         await asyncio.sleep(0)
         host, _, target = request.url.removeprefix("https://").partition("/")
         headers = {name.lower(): value for name, value in request.headers.to_unicode_dict().items()}
@@ -99,8 +99,8 @@ class Offline(RedditSpider):
 
     @property
     def hosts(self):
-        """Who was asked, in their order: the API, the public JSON, a feed, the token's giver."""
-        return [name_of(request.url) for request in self.asked_for]
+        """The requested providers in their order: `api`, `json`, `feed`, or `token`."""
+        return [name_of(request.url) for request in self.requests]
 
 
 def name_of(url):
@@ -110,7 +110,7 @@ def name_of(url):
 
 
 class Engine:
-    """What downloads for the spider."""
+    """Replaces Scrapy's engine."""
 
     def __init__(self, spider):
         self.spider = spider
@@ -120,11 +120,11 @@ class Engine:
 
 
 def made(client=("sandbox", "sandbox"), **settings):
-    """A spider with the application of an operator."""
+    """A spider with an operator's application."""
     settings = {"ON_DEMAND": True, "SAMPLES": "", "REDDIT_CLIENT": client, "DEADLINE": 20, **settings}
     spider = Offline.from_crawler(get_crawler(Offline, settings))
     spider.crawler.engine = Engine(spider)
-    spider.asked_for, spider.replies = [], {}
+    spider.requests, spider.replies = [], {}
     return spider
 
 
@@ -148,44 +148,44 @@ def blocked(status=403):
 
 
 @pytest.mark.task
-async def test_the_api_is_asked_first(spider):
+async def test_the_api_is_requested_first(spider):
     """With an application the API answers, with a token that is fetched once for all queries."""
     assert (await found(spider)).partial is None
     await found(spider, ForumAboutQuery(subforum="python"))
     assert spider.hosts == ["token", "api", "api"]
-    assert spider.asked_for[1].headers["Authorization"] == b"Bearer sandbox-full"
+    assert spider.requests[1].headers["Authorization"] == b"Bearer sandbox-full"
 
 
 @pytest.mark.task
-async def test_without_an_application():
-    """Without one the public JSON is asked, and no token."""
+async def test_without_an_application_the_public_json_is_requested():
+    """Without an application the public JSON is requested, and no token."""
     spider = made(client=(None, None))
     assert (await found(spider)).partial is None
     assert spider.hosts == ["json"]
-    assert "Authorization" not in spider.asked_for[0].headers
+    assert "Authorization" not in spider.requests[0].headers
 
 
 @pytest.mark.task
-async def test_one_token_for_all_in_flight(spider):
-    """Queries that come at once wait for one token."""
+async def test_queries_in_flight_share_one_token(spider):
+    """Queries at the same time wait for one token."""
     await asyncio.gather(*(fetched(spider) for _ in range(8)))
     assert spider.hosts.count("token") == 1
     assert spider.hosts.count("api") == 8
 
 
 @pytest.mark.task
-async def test_an_application_without_a_secret():
-    """It is given a token as one that is installed somewhere, without telling where."""
+async def test_an_application_without_a_secret_is_an_installed_client():
+    """An application without a secret requests a token as an installed client, without a device id."""
     spider = made(client=("sandbox", None))
     await found(spider)
-    token, _ = spider.asked_for
+    token, _ = spider.requests
     assert token.body == (
         b"grant_type=https%3A%2F%2Foauth.reddit.com%2Fgrants%2Finstalled_client&device_id=DO_NOT_TRACK_THIS_DEVICE"
     )
 
 
 @pytest.mark.task
-async def test_a_token_that_was_revoked(spider):
+async def test_a_revoked_token_is_replaced(spider):
     """A token that the API refuses is replaced, once."""
     spider.replies[API] = [(401, b'{"message": "Unauthorized", "error": 401}', {})]
     assert (await found(spider)).partial is None
@@ -193,8 +193,8 @@ async def test_a_token_that_was_revoked(spider):
 
 
 @pytest.mark.task
-async def test_an_application_that_is_refused():
-    """The public JSON answers where the application is not accepted; the API is not asked."""
+async def test_the_public_json_answers_for_a_refused_application():
+    """Where the application is refused the public JSON answers; the API is not requested."""
     spider = made(client=("sandbox", "wrong"))
     await found(spider)
     assert spider.hosts == ["token", "json"]
@@ -203,8 +203,8 @@ async def test_an_application_that_is_refused():
 
 
 @pytest.mark.task
-async def test_a_token_that_ends():
-    """A token is replaced before its end."""
+async def test_a_token_is_replaced_before_it_expires():
+    """A token is replaced before it expires."""
     spider = made(client=("sandbox", "sandbox:short"))
     await fetched(spider)
     await asyncio.sleep(0.6)
@@ -213,19 +213,19 @@ async def test_a_token_that_ends():
 
 
 @pytest.mark.task
-async def test_who_asks():
-    """Every request tells who asks, and whom to write to where that is set."""
+async def test_the_user_agent_names_the_operator():
+    """The User-Agent names webdata, and the operator's contact where that is set."""
     spider = made(CONTACT="ops@example.org")
     await found(spider)
-    names = {request.headers["User-Agent"].decode() for request in spider.asked_for}
+    names = {request.headers["User-Agent"].decode() for request in spider.requests}
     (name,) = names
     assert name.startswith("python:webdata:")
     assert name.endswith("(by ops@example.org)")
 
 
 @pytest.mark.task
-async def test_feeds_answer_when_nobody_else_does(spider):
-    """Where the API and the public JSON are blocked a feed answers, and the record says that it is a part."""
+async def test_feeds_answer_when_the_other_providers_are_blocked(spider):
+    """Where the API and the public JSON are blocked a feed answers, and the record is marked as partial."""
     spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
     one = await found(spider)
     assert one.partial == "atom"
@@ -234,11 +234,11 @@ async def test_feeds_answer_when_nobody_else_does(spider):
 
 
 @pytest.mark.task
-async def test_a_provider_that_blocks_is_left_out(spider):
-    """One that has blocked is not requested for a while; one that was only out of order is."""
+async def test_a_provider_that_blocks_is_skipped(spider):
+    """A provider that has blocked is not requested for a while; one that has failed is."""
     spider.replies = {API: [(503, b"", {})], f"{SITE}/r/python/hot.json": [blocked()]}
     await fetched(spider)
-    spider.asked_for.clear()
+    spider.requests.clear()
     spider.replies = {API: [(503, b"", {})]}
     await fetched(spider)
     assert spider.hosts == ["api", "feed"]
@@ -248,12 +248,12 @@ async def test_a_provider_that_blocks_is_left_out(spider):
 
 
 @pytest.mark.task
-async def test_when_all_circuits_are_open(spider):
-    """Where all have blocked, the one whose circuit opens first is requested all the same."""
+async def test_with_all_circuits_open_the_first_to_end_is_requested(spider):
+    """With all circuits open the provider whose open time ends first is requested."""
     spider.replies = {API: [blocked()], SITE + "/r/": [(429, b"", {"x-ratelimit-reset": "5"}), blocked()]}
     with pytest.raises(BlockedError):
         await fetched(spider)
-    spider.asked_for.clear()
+    spider.requests.clear()
     await fetched(spider)
     await fetched(spider)
     assert spider.hosts == ["json", "json"]
@@ -269,8 +269,8 @@ async def test_when_all_circuits_are_open(spider):
     ],
 )
 @pytest.mark.task
-async def test_how_long_a_provider_is_left_out(headers, seconds):
-    """For as long as Reddit says, else for a set time."""
+async def test_a_circuit_is_open_for_the_seconds_that_reddit_wants(headers, seconds):
+    """The circuit is open for the seconds of the response's headers, else for OPEN_SECONDS."""
     spider = made(client=(None, None))
     spider.replies = {SITE: [(429, b"", headers)]}
     await fetched(spider)
@@ -278,8 +278,8 @@ async def test_how_long_a_provider_is_left_out(headers, seconds):
 
 
 @pytest.mark.task
-async def test_a_question_for_the_age_is_about_one_page(spider):
-    """That one page asks for an age says nothing of others."""
+async def test_an_age_check_does_not_open_the_circuit(spider):
+    """A page's age check does not open the circuit."""
     page = b"<html><title>reddit.com: over 18?</title><button name='over18' value='yes'></button></html>"
     spider.replies = {API: [(200, page, {"Content-Type": "text/html"})]}
     await fetched(spider)
@@ -287,10 +287,10 @@ async def test_a_question_for_the_age_is_about_one_page(spider):
 
 
 @pytest.mark.task
-async def test_an_answer_is_an_answer(spider):
-    """That a subforum is private, or does not exist, is not asked a second time."""
+async def test_a_missing_subforum_is_an_answer(spider):
+    """A subforum that is private or does not exist is not requested from the next provider."""
     for name in ("private", "banned", "quarantined", "gated", "missing"):
-        spider.asked_for.clear()
+        spider.requests.clear()
         with pytest.raises(NotFoundError) as caught:
             await fetched(spider, ForumSubforumQuery(subforum=name))
         assert caught.value.kind == (None if name == "missing" else name)
@@ -299,8 +299,8 @@ async def test_an_answer_is_an_answer(spider):
 
 
 @pytest.mark.task
-async def test_when_nobody_answers(spider):
-    """The first one's error is told where nobody answers."""
+async def test_the_first_error_is_raised_when_all_providers_fail(spider):
+    """Where all providers fail the first one's error is raised."""
     spider.replies = {API: [(503, b"", {})], SITE + "/r/": [blocked(), blocked()]}
     with pytest.raises(UpstreamError) as caught:
         await fetched(spider)
@@ -308,8 +308,8 @@ async def test_when_nobody_answers(spider):
 
 
 @pytest.mark.task
-async def test_requests_that_are_left(spider):
-    """Where fewer than two are left one waits, if there is time; else the next provider is asked."""
+async def test_a_query_waits_for_the_quota(spider):
+    """With fewer than two requests left a query waits, if it has the time; else the next provider is requested."""
     few = {"x-ratelimit-remaining": "1.0", "x-ratelimit-reset": "0.3"}
     ok = site.answer(
         SandboxRequest("GET", "https", "www.reddit.com", "/r/python/hot.json?raw_json=1", {"user-agent": "x"})
@@ -324,17 +324,17 @@ async def test_requests_that_are_left(spider):
 
 
 @pytest.mark.task
-async def test_time_is_shared(spider):
-    """Each provider may take its equal share of what is left of the query's time."""
+async def test_providers_share_the_time(spider):
+    """Each provider has an equal share of the query's remaining time."""
     spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
     await fetched(spider, deadline=9)
-    shares = [Fetch.of(request).run.deadline for request in spider.asked_for if name_of(request.url) != "token"]
+    shares = [Fetch.of(request).run.deadline for request in spider.requests if name_of(request.url) != "token"]
     assert shares == [pytest.approx(3, abs=0.2), pytest.approx(4.5, abs=0.2), pytest.approx(9, abs=0.2)]
 
 
 @pytest.mark.task
-async def test_what_is_no_token(spider):
-    """An answer without a token is a failure of the upstream, and the next provider is asked."""
+async def test_a_response_without_a_token_is_an_upstream_error(spider):
+    """A response without a token is an upstream error, and the next provider is requested."""
     for body in (b"", b"[]", b'{"access_token": 1}', b'{"access_token": "x", "expires_in": "soon"}', b'{"error": "x"}'):
         spider.replies = {TOKEN: [(200, body, {})]}
         await fetched(spider)
@@ -342,21 +342,21 @@ async def test_what_is_no_token(spider):
 
 
 @pytest.mark.parametrize(("text", "expected"), [("247", 247), ("0.0", 0), ("", None), ("-1", None), ("1e9", None)])
-def test_numbers_of_headers(text, expected):
-    """A number in a header is read if it is one."""
+def test_a_number_in_a_header_is_parsed(text, expected):
+    """A header with an invalid number is None."""
     assert number(Headers({"x-ratelimit-reset": text}), "x-ratelimit-reset") == expected
 
 
-def test_a_token_of_another_is_kept():
-    """A token that was refused late does not end the one that took its place."""
+def test_a_late_refusal_does_not_drop_a_new_token():
+    """A late refusal of an old token does not drop the new one."""
     account = Account("sandbox", "sandbox")
-    account._token = "new"  # of a test
+    account._token = "new"
     account.drop("old")
     assert account._token == "new"
 
 
 @deferred_f_from_coro_f
-async def test_a_secret_stays_out_of_logs(spider):
-    """Neither the application's secret nor a token is in what is written of a request or a setting."""
+async def test_a_token_is_not_in_the_repr_of_requests(spider):
+    """No token is in the repr of a request."""
     await fetched(spider)
-    assert "sandbox-full" not in " ".join(map(repr, spider.asked_for))
+    assert "sandbox-full" not in " ".join(map(repr, spider.requests))

@@ -1,4 +1,4 @@
-"""How any page is asked for, and what its response is taken for."""
+"""Requests for any URL, and the check of their responses."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +34,7 @@ def running(**arguments):
     return UrlSpider.from_crawler(get_crawler(UrlSpider, settings), **arguments)
 
 
-def asked(url, response_type="full"):
+def query(url, response_type="full"):
     return UrlQuery.check({"url": url, "response_type": response_type})
 
 
@@ -46,15 +46,15 @@ def found(answer, response_type="full"):
     """The record that an offline spider reads from a response."""
 
     async def first():
-        return await anext(UrlSpider().parse(answer, asked(URL, response_type)))
+        return await anext(UrlSpider().parse(answer, query(URL, response_type)))
 
     with ThreadPoolExecutor() as thread:  # which has no event loop running
         return thread.submit(asyncio.run, first()).result()
 
 
-def test_a_request_is_for_the_url_in_its_normal_form():
-    """What is asked for is what the guard has read, without a fragment."""
-    assert running().request(asked("https://EXAMPLE.com/a b#c")).url == "https://example.com/a%20b"
+def test_a_request_has_the_normalised_url():
+    """The request has the URL as the guard has parsed it, without a fragment."""
+    assert running().request(query("https://EXAMPLE.com/a b#c")).url == "https://example.com/a%20b"
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,27 @@ def test_a_request_is_for_the_url_in_its_normal_form():
     ["http://127.0.0.1/", "http://2130706433/", "http://[::1]/", "http://localhost/", "http://example.com:22/",
      "http://user:word@example.com/", "file:///etc/passwd", "gopher://example.com/", "ftp://example.com/"],
 )  # fmt: skip
-def test_what_may_not_be_fetched_is_no_request(url):
-    """A target that needs no look-up to be refused is refused at once."""
+def test_a_forbidden_target_is_refused(url):
+    """A target that can be refused without a look-up is refused at once."""
     with pytest.raises(TargetError):
-        running().request(asked(url))
+        running().request(query(url))
 
 
 def test_every_download_is_guarded():
-    """The guard is on for the whole crawler, whatever the project says, and the bound of pages is the URL's own."""
+    """The engine's own settings for the guard and for the largest page override the project's."""
     settings = get_crawler(UrlSpider, {**SETTINGS, "EGRESS_GUARD": False, "DOWNLOAD_MAXSIZE": 7}).settings
     assert settings.getbool("EGRESS_GUARD")
     assert settings.getint("DOWNLOAD_MAXSIZE") == 3 * 1024 * 1024
 
 
-def test_cookies_are_of_one_query():
-    """Two calls for one site share no cookie jar."""
-    one, other = (running().prepared(asked(URL)).meta["cookiejar"] for _ in range(2))
+def test_queries_do_not_share_cookies():
+    """Two calls for one site have different cookie jars."""
+    one, other = (running().prepared(query(URL)).meta["cookiejar"] for _ in range(2))
     assert one is not other
 
 
 @pytest.mark.parametrize(
-    ("error", "kind", "outcome", "words"),
+    ("error", "kind", "outcome", "text"),
     [
         (CannotResolveHostError("x"), "dns", NotFoundError, "does not exist"),
         (IgnoreRequest("max redirections reached"), "redirects", UpstreamError, "more than 10 times"),
@@ -91,15 +91,15 @@ def test_cookies_are_of_one_query():
         (UpstreamError("x", "reset"), "reset", UpstreamError, "x"),
     ],
 )
-def test_why_a_download_failed(error, kind, outcome, words):
-    """A host that does not exist is not found; what the caller can do something about is told with its bound."""
+def test_a_failed_download_has_a_reason(error, kind, outcome, text):
+    """The error of a download has a reason; one that the caller can avoid names the limit."""
     lost = running().loss(error)
     assert (type(lost), lost.kind) == (outcome, kind)
-    assert words in lost.reason
+    assert text in lost.reason
 
 
-def test_a_refused_target_stays_one():
-    """A target that was refused on the way is told as such."""
+def test_a_refused_target_is_a_target_error():
+    """A target that was refused during the download is a TargetError."""
     error = TargetError("no")
     assert running().loss(error) is error
 
@@ -123,14 +123,14 @@ def test_a_refused_target_stays_one():
         "bare 403",
         "challenge",
         "redirect to a file",
-        "nothing came",
-        "led to consent",
-        "led to a login in the browser",
-        "999 without a word",
+        "empty and truncated",
+        "redirect to consent",
+        "redirect to a login in the browser",
+        "999 with a script only",
     ],
 )
-def test_what_is_no_answer(answer, error):
-    """What is not there, obstacles and forbidden ways are errors."""
+def test_blocks_and_missing_pages_are_errors(answer, error):
+    """Missing pages, blocks and forbidden redirects are errors."""
     with pytest.raises(error):
         running().check(answer)
 
@@ -151,13 +151,13 @@ def test_what_is_no_answer(answer, error):
     ],
     ids=lambda answer: f"{answer.status} {len(answer.body)} {answer.url[12:]}",
 )
-def test_what_is_an_answer(answer):
-    """Any page of a site is an answer, whatever its status; so is a page to sign in that was asked for."""
+def test_any_other_page_is_an_answer(answer):
+    """Any other page is an answer, whatever its status; so is a sign-in page that was requested."""
     running().check(answer)
 
 
-def test_a_page_that_scripts_would_build_is_left_to_the_browser():
-    """As Markdown it is a block that a browser may pass, and can be read where none does."""
+def test_a_page_of_scripts_needs_the_browser():
+    """As Markdown a page of scripts is a block that a browser may pass, and readable without one."""
     with pytest.raises(BlockedError) as caught:
         running().check(response(SHELL))
     assert (caught.value.kind, caught.value.readable) == ("javascript", True)
@@ -166,21 +166,21 @@ def test_a_page_that_scripts_would_build_is_left_to_the_browser():
     assert running().partial(response(SHELL)) is None
 
 
-def test_how_a_page_is_wanted_is_told_with_the_request():
-    """The browser gives the bytes for a full answer, and what it has made of them for Markdown."""
+def test_a_full_answer_needs_the_received_bytes():
+    """The browser returns the received bytes for a full answer, and the rendered page for Markdown."""
     for response_type in ("full", "markdown"):
-        fetch = Fetch.of(running().prepared(asked(URL, response_type)))
+        fetch = Fetch.of(running().prepared(query(URL, response_type)))
         assert fetch.as_sent is (response_type == "full")
 
 
-def test_a_rate_limit_is_known():
-    """A refusal tells whether and how long the site wants to be left alone."""
+def test_a_rate_limit_has_its_seconds():
+    """The error of a rate limit has its seconds."""
     with pytest.raises(BlockedError) as caught:
         running().check(response(b"", 429, **{"Retry-After": "7"}))
     assert (caught.value.rate_limited, caught.value.retry_after) == (True, 7)
 
 
-def test_a_full_page_is_told_with_all_that_came():
+def test_a_full_answer_has_text_status_and_headers():
     """The record has the text, the status, and the headers in lower case, repeated ones joined."""
     page = found(response("<p>ä</p>".encode(), 203, **{"X-A": [b"1", b"2"], "Content-Type": "text/html"}))
     assert (page["data"], page["status"]) == ("<p>ä</p>", 203)
@@ -188,21 +188,21 @@ def test_a_full_page_is_told_with_all_that_came():
     assert (page["config"]["url"], page["config"]["method"], page["config"]["truncated"]) == (URL, "GET", False)
 
 
-def test_a_page_that_broke_off_says_so():
-    """What came of a page is given, and told to be a part."""
+def test_a_truncated_page_is_marked():
+    """A truncated page is returned, and marked."""
     assert found(response(flags=["dataloss"]))["config"]["truncated"] is True
 
 
-def test_what_is_no_text_is_no_markdown():
-    """A PDF is given whole, or not at all."""
+def test_a_pdf_cannot_be_markdown():
+    """A PDF is returned as base64, and refused as Markdown."""
     pdf = response(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj", **{"Content-Type": "application/pdf"})
     assert found(pdf)["config"]["encoding"] == "base64"
     with pytest.raises(UnsupportedContentError, match="application/pdf"):
         found(pdf, "markdown")
 
 
-def test_a_batch_tells_what_may_not_be_fetched():
-    """In a batch a forbidden target ends as an invalid query, and is no fault of ours."""
+def test_a_forbidden_target_of_a_batch_is_invalid():
+    """In a batch a forbidden target is an invalid query."""
     spider = running(url="http://10.0.0.1/", response_type="full")
     (row,) = spider.batch.rows()
     failure = spider.request_of(row)
@@ -210,8 +210,8 @@ def test_a_batch_tells_what_may_not_be_fetched():
     assert failure.reason.startswith("the target is not allowed")
 
 
-def test_a_batch_tells_what_cannot_be_given():
-    """In a batch a picture as Markdown ends as an invalid query."""
+def test_unsupported_content_of_a_batch_is_invalid():
+    """In a batch a picture as Markdown is an invalid query."""
     spider = running(url=URL, response_type="markdown")
     failure = spider.failure(UnsupportedContentError("image/png"), Row(1, {}))
     assert (failure.outcome, failure.query) == ("invalid", {"url": URL, "response_type": "markdown"})

@@ -1,4 +1,4 @@
-"""Samples of pages that no parser knows."""
+"""Samples of pages with an unknown layout."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -24,24 +24,24 @@ def test_a_page_is_stored_with_facts_about_it(tmp_path):
 
 
 def test_the_same_page_is_stored_once(tmp_path):
-    """A page that is received a thousand times needs the room of one."""
+    """A page that is received twice is stored once."""
     pages = Samples(tmp_path)
     assert pages.add("google_web", b"<p>new</p>") == pages.add("google_web", b"<p>new</p>")
     assert len(index(tmp_path)) == 1
 
 
 def test_the_oldest_are_deleted_first(tmp_path):
-    """No more than so many pages are stored, and the index lists just those."""
+    """At most `most` pages are stored and listed in the index."""
     pages = Samples(tmp_path, most=2)
     paths = [pages.add("google_web", body) for body in (b"1", b"2", b"3")]
     assert [path.exists() for path in paths] == [False, True, True]
     assert [row["file"] for row in index(tmp_path)] == [path.name for path in paths[1:]]
 
 
-def test_several_at_once(tmp_path):
-    """What several processes store at the same time is all in the index, each page once."""
+def test_samples_may_be_stored_at_the_same_time(tmp_path):
+    """Each page that several processes store at the same time is in the index once."""
     bodies = [str(number).encode() for number in range(64)] * 2
-    with ThreadPoolExecutor(8) as threads:  # a lock of a file that each opens for itself holds among threads, too
+    with ThreadPoolExecutor(8) as threads:  # file locks hold among threads too, as each opens the file itself
         list(threads.map(lambda body: Samples(tmp_path).add("google_web", body), bodies))
     assert len(index(tmp_path)) == 64
 
@@ -63,7 +63,7 @@ def test_a_page_of_unknown_layout_is_stored(tmp_path):
 
 
 def test_a_page_that_cannot_be_stored_is_logged(tmp_path, caplog):
-    """Where the folder cannot be written the log says so, and the call goes on."""
+    """Where the folder cannot be written that is logged, and the call continues."""
     taken = tmp_path / "taken"
     taken.write_text("a file, no folder", encoding="utf-8")
     extension = reported(taken / "samples")

@@ -17,7 +17,7 @@ from webdata.stores.interfaces import Caller, Limit
 
 @dataclass
 class CallerStatus:
-    """What every response says of its caller, once the key is accepted: the rate limit, the cost, the credits left."""
+    """The caller's rate limit, the call's cost and the credits left: a part of every response to a valid key."""
 
     limit: Limit
     caller: Caller
@@ -32,23 +32,23 @@ class CallerStatus:
 
 @dataclass(frozen=True)
 class CallRequest:
-    """A request of a resource, before its key is looked at and its query is read."""
+    """A request of a resource, before its key is checked and its query is parsed."""
 
     id: str
     resource: Resource
     header: Header
     read: Callable[[], tuple[Query, list[str]]]
-    """Reads the query, and the names of parameters that mean nothing; raises QueryError."""
+    """Returns the query and the names of ignored parameters; raises QueryError."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """An answer, a hit, or the error that a call ended with; with the caller's status where the key was accepted."""
+    """An answer, a cache hit, or the error of a call; with the caller's status where the key was accepted."""
 
     end: Answer | Hit | Exception
     status: CallerStatus | None
     ignored: list[str]
-    """Names of parameters and headers that mean nothing here."""
+    """Names of parameters and headers without effect."""
 
 
 class Admission:
@@ -77,11 +77,11 @@ class Admission:
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
 
     def snapshot(self) -> dict[str, Any]:
-        """How often the cache had an answer, and how many credits moved, since the start."""
+        """Cache hits, stale hits and misses, and credits moved, since the start."""
         return {"cache": dict(self._answers), "credits": dict(self.credits.moved)}
 
     async def answer(self, request: CallRequest) -> CallResult:
-        """Run a call from its key to its answer. Raises nothing; goes on to its end though its caller has gone."""
+        """Run a call from its key to its answer. Raises nothing; a caller that disconnects does not cancel it."""
         status, ignored = None, list[str]()
         try:
             caller = await self.api_keys.authenticate(request.header, request.resource.name)
@@ -117,6 +117,6 @@ class Admission:
         return found
 
     async def close(self, seconds: float) -> None:
-        """Let what is paid for end, for up to so many seconds, and store the last uses of keys."""
+        """Wait up to `seconds` for paid calls to end, and store the last uses of keys."""
         await self.credits.close(seconds)
         await self.api_keys.close()

@@ -1,4 +1,4 @@
-"""Who may call: the rules over API keys.
+"""API keys: their format, and the authentication of callers.
 
 A key is `wd_live_` or `wd_test_`, then 32 random bytes as 43 base62 digits, then a checksum: the CRC-32 of
 everything before it, as 6 base62 digits. The checksum shows a mistyped key without a look-up.
@@ -34,7 +34,7 @@ GET_ONE = "Send a key in the X-Api-Key header; whoever runs this service makes o
 
 LONGEST_NAME = 200
 SHOWN = len("wd_live_") + 4
-"""Characters of a secret that are stored, to recognise a key by: its kind, and 24 of its 256 random bits."""
+"""Stored characters of a secret, which identify a key to its owner: its kind, and 24 of its 256 random bits."""
 USES_STORED_EVERY = 5.0
 """Seconds for which uses of keys are collected before they are stored."""
 
@@ -44,7 +44,7 @@ def _now() -> datetime:
 
 
 class ApiKeys:
-    """Finds the caller whose key a request has."""
+    """Authenticates the caller of a request by its API key."""
 
     def __init__(self, keys: KeyStore, clock: Callable[[], datetime] = _now) -> None:
         self._keys = keys
@@ -53,9 +53,9 @@ class ApiKeys:
         self._storing: asyncio.Task[None] | None = None
 
     async def authenticate(self, header: Header, endpoint: str | None = None) -> Caller:
-        """Who calls. `header` gives the value of a request header, None if it was not sent.
+        """The caller. `header` returns the value of a request header, None if it was not sent.
 
-        Raises UnauthorizedError that says why the key is refused, or its scope; it never repeats the key.
+        Raises UnauthorizedError with the reason for which the key or its scope is refused, never with the key.
         """
         secret = next((value for name in HEADERS if (value := header(name)) is not None), None)
         if secret is None:
@@ -88,7 +88,7 @@ class ApiKeys:
         used, self._used = self._used, {}
         try:
             await self._keys.touch(used)
-        except Exception:  # no call needs it, and the log has it
+        except Exception:  # no call depends on it
             logger.exception("The last uses of keys could not be stored")
 
 
@@ -100,7 +100,7 @@ def new_key(
     scopes: Collection[str] = (),
     expires: datetime | None = None,
 ) -> tuple[Key, str]:
-    """A key for a KeyStore, and its secret, which is stored nowhere: only its hash is."""
+    """A key for a KeyStore, and its secret, of which only the hash is stored."""
     secret = new_secret(test=test)
     key = Key(
         id=f"key_{ULID()}",
@@ -128,14 +128,14 @@ async def first_keys(keys: KeyStore, ledger: Ledger) -> FirstKeys | None:
 
 
 def successor(key: Key) -> tuple[Key, str]:
-    """The key that replaces another one, and its secret: with the same scopes and lifetime."""
+    """The key that replaces another one, with the same scopes and lifetime, and its secret."""
     lifetime = key.expires and key.expires - key.created
     new, secret = new_key(key.name, test=key.test, account_id=key.account_id, scopes=key.scopes)
     return replace(new, expires=new.created + lifetime if lifetime else None), secret
 
 
 def check_name(name: str) -> str:
-    """The name of a key or an account, without blanks around it; raises ValueError that says what is wrong with it."""
+    """The name of a key or an account, without surrounding blanks; raises ValueError with the rule that it breaks."""
     stripped = name.strip()
     if not stripped.isprintable():
         raise ValueError("a name is one line of letters, digits and signs, without control characters")
@@ -145,7 +145,7 @@ def check_name(name: str) -> str:
 
 
 def check_usable(key: Key, now: datetime, endpoint: str | None) -> None:
-    """Raise UnauthorizedError for a key that is revoked or expired, or whose scopes do not hold the endpoint."""
+    """Raise UnauthorizedError for a key that is revoked or expired, or whose scopes do not include the endpoint."""
     if key.revoked:
         raise UnauthorizedError(f"This API key was revoked on {_as_text(key.revoked)}. {GET_ONE}.")
     if key.expires and key.expires <= now:
@@ -164,14 +164,14 @@ def _as_text(moment: datetime) -> str:
 
 
 def new_secret(*, test: bool) -> str:
-    """A fresh random secret, as the holder of a key sends it."""
+    """A new random secret, as callers send it."""
     number = int.from_bytes(secrets.token_bytes(32), "big")
     body = f"wd_{'test' if test else 'live'}_{_base62(number, 43)}"
     return body + _checksum(body)
 
 
 def check_shape(secret: str) -> None:
-    """Raise UnauthorizedError for what cannot be a key."""
+    """Raise UnauthorizedError for a malformed or mistyped key."""
     if not SHAPE.fullmatch(secret):
         raise UnauthorizedError(
             f"The API key is malformed: it is wd_live_ or wd_test_ and 49 letters and digits after it. {GET_ONE}."
@@ -183,7 +183,7 @@ def check_shape(secret: str) -> None:
 
 
 def digest(secret: str) -> str:
-    """What is stored of a key: its SHA-256 in hex. A key has 256 random bits, so it needs no salt and no slow hash.
+    """The SHA-256 of a key in hex, which is stored. A key has 256 random bits: it needs no salt and no slow hash.
 
     Keys are looked up by this digest, never compared, so the time of a look-up reveals nothing about any key.
     """

@@ -1,6 +1,6 @@
-"""The answer cache, and single flight: one fetch for all who request the same at the same time.
+"""The answer cache, and single flight: one fetch for identical calls at the same time.
 
-`docs/api.md` says what callers see of it.
+`docs/api.md` describes its headers.
 """
 
 import asyncio
@@ -34,38 +34,38 @@ from webdata.stores.interfaces import CacheStore
 
 CACHED = (Outcome.OK, Outcome.EMPTY)
 STALE_FOR = (BlockedError, LayoutError, UpstreamError, OverloadedError)
-"""Errors that a stale answer may stand in for: that a thing does not exist is an answer itself."""
+"""Errors that a stale answer may replace; a NotFoundError is an answer itself."""
 NO_PART_OF_THE_KEY = {"session"}
-"""Fields of queries that choose a proxy, and nothing of what is on the page."""
+"""Fields of queries that choose a proxy, and have no effect on the page."""
 
 LEASE_SECONDS = 5.0
-"""How long other processes wait for the fetch of one that has died."""
+"""How long other processes wait for the fetch of a process that has died."""
 RENEWAL_SECONDS = 2.0
-"""Between two renewals of the lease of a process that fetches: two may be late before another process fetches."""
+"""Between two renewals of a lease; another process fetches after two missed ones."""
 SHORTEST_POLL, LONGEST_POLL, POLL_GROWTH = 0.01, 0.1, 1.5
-"""Seconds between two looks for what another process fetches, and how they grow."""
+"""Seconds between two polls for the answer of another process, and the factor by which they grow."""
 
 MOST_HEADERS = 100
-"""`Cache-Control` headers that are remembered with what they mean: callers send few."""
+"""Parsed `Cache-Control` headers that are cached: callers send few distinct ones."""
 
 DIRECTIVE = re.compile(r'\s*([a-z-]+)\s*(?:=\s*"?([^",]*)"?\s*)?', re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class CacheControl:
-    """What a caller wants of the cache."""
+    """The cache directives of a request."""
 
     no_cache: bool = False
-    """No cached answer."""
+    """Whether a cached answer is not wanted."""
     stale_seconds: float = 0
-    """How long after its time an answer may still stand in for one that cannot be fetched; infinite for any time."""
+    """For how long a stale answer may replace an error; infinite for any time."""
 
     @classmethod
     @lru_cache(MOST_HEADERS)
     def read(cls, header: str | None) -> Self:
-        """From the `Cache-Control` header of a request; what means nothing here is left out.
+        """Parse the `Cache-Control` header of a request; other directives are ignored.
 
-        `no-cache` is that of RFC 9111, 5.2.1.4, `stale-if-error` that of RFC 5861, 4; it may come without seconds.
+        `no-cache` is that of RFC 9111, 5.2.1.4, `stale-if-error` that of RFC 5861, 4; its seconds are optional.
         """
         found = [match for part in (header or "").split(",") if (match := DIRECTIVE.fullmatch(part))]
         directives = {match[1].lower(): match[2] for match in reversed(found)}  # the first of a kind counts
@@ -80,7 +80,7 @@ def _seconds(text: str | None) -> float:
 
 @dataclass(frozen=True)
 class CacheEntry:
-    """A cached answer: its record as JSON, and what else a reply says of it."""
+    """A cached answer: its record as JSON, and the metadata of its reply."""
 
     body: bytes
     outcome: Outcome
@@ -92,26 +92,26 @@ class CacheEntry:
 
     @classmethod
     def of(cls, answer: Answer, at: float) -> Self:
-        """The entry for an answer. A record that says whether it was `cached` says so from now on."""
+        """The entry for an answer. A record with the key `cached` has it set to true."""
         body = orjson.dumps({**answer.record, "cached": True}) if "cached" in answer.record else answer.json
         return cls(body, answer.outcome, answer.transport, answer.region_mode, answer.partial, at)
 
     def pack(self) -> bytes:
-        """As bytes for a store: a line of JSON with everything but the body, and the body."""
-        rest = [self.outcome, self.transport, self.region_mode, self.partial, self.at]
-        return orjson.dumps(rest) + b"\n" + self.body
+        """As bytes for a store: the metadata as a line of JSON, then the body."""
+        metadata = [self.outcome, self.transport, self.region_mode, self.partial, self.at]
+        return orjson.dumps(metadata) + b"\n" + self.body
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        """The entry that `pack` gave."""
-        rest, _, body = packed.partition(b"\n")
-        outcome, transport, region_mode, partial, at = orjson.loads(rest)
+        """The entry that `pack` returned as bytes."""
+        metadata, _, body = packed.partition(b"\n")
+        outcome, transport, region_mode, partial, at = orjson.loads(metadata)
         return cls(body, Outcome(outcome), transport, region_mode, partial, at)
 
 
 @dataclass(frozen=True)
 class Hit:
-    """An answer that costs nothing: it was cached, or another caller's fetch brought it."""
+    """An answer that costs nothing: it was cached, or fetched for another caller at the same time."""
 
     entry: CacheEntry
     age: float
@@ -122,10 +122,10 @@ class Hit:
 class Cache:
     """Cached answers, and the flights of those that are being fetched.
 
-    Of the processes that share a store one fetches and the others look for what it stores. Where it stores nothing,
-    since its fetch failed or its answer was degraded, the next of them fetches; where the store is lost, all do.
+    Of the processes that share a store one fetches and the others poll for the answer that it stores. Where it stores
+    none, since its fetch failed or its answer was degraded, the next process fetches; where the store is lost, all do.
 
-    Answers stay `stale_seconds` longer than they are fresh, for callers who would rather have them than an error.
+    Answers are stored `stale_seconds` longer than they are fresh, for callers that prefer them to an error.
     """
 
     def __init__(self, store: CacheStore, stale_seconds: float, clock: Callable[[], float] = time) -> None:
@@ -141,7 +141,7 @@ class Cache:
         return Flight(self, call, control)
 
     async def stale(self, call: Call, control: CacheControl) -> Hit | None:
-        """An answer whose time is over, where the caller takes one."""
+        """A stale answer, where the caller accepts one."""
         if not control.stale_seconds:
             return None
         packed = await self.store.get(cache_key(call))
@@ -156,7 +156,7 @@ class Cache:
         return self._hit(claimed, call.resource.fresh_seconds) or True
 
     async def put(self, key: str, call: Call, answer: Answer) -> CacheEntry:
-        """Store an answer, where it is one to store; gives its entry."""
+        """Store an answer, if its outcome may be cached; returns its entry."""
         entry = CacheEntry.of(answer, self._clock())
         if answer.outcome in CACHED:
             await self.store.put(key, entry.pack(), call.resource.fresh_seconds + self._stale_seconds)
@@ -172,10 +172,10 @@ class Cache:
 
 
 class Flight:
-    """One call among those that request the same at the same time: one leads and fetches, the others wait for it.
+    """One of several identical calls at the same time: the leader fetches, the others wait for its answer.
 
-    Entered, it has a `hit`, or `call` is to be run and its answer to be given to `land`. Entering raises the error that
-    ended the leader's fetch; only where that lacked the credit another one leads. Raises UpstreamTimeoutError where
+    Entered, it has a `hit`, or `call` is to be run and its answer to be passed to `land`. Entering raises the error of
+    the leader's fetch; if that was OutOfCreditsError, another flight leads instead. Raises UpstreamTimeoutError where
     another process has fetched until the call's deadline.
     """
 
@@ -186,7 +186,7 @@ class Flight:
         self._control = control
         self._key = cache_key(call)
         self._landing: asyncio.Future[CacheEntry | None] | None = None
-        """Of a leader: what the others wait for."""
+        """The leader's future entry, for which the other flights wait."""
         self._renewing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -197,7 +197,7 @@ class Flight:
                 if isinstance(claimed, Hit):
                     self.hit = claimed
                     break
-                if self._key not in flights:  # no other was quicker meanwhile
+                if self._key not in flights:  # none has begun meanwhile
                     await self._lead(owned=claimed)
                     break
             with suppress(OutOfCreditsError):
@@ -211,7 +211,7 @@ class Flight:
         await self._end(error)
 
     async def land(self, answer: Answer) -> None:
-        """Store the answer, for those who wait for it and those who come later."""
+        """Store the answer, and resolve the flights that wait for it."""
         entry = await self._cache.put(self._key, self.call, answer)
         if self._landing:
             self._landing.set_result(entry)
@@ -230,7 +230,7 @@ class Flight:
             self._renewing = asyncio.create_task(self._renew())
 
     async def _wait_for_other_process(self) -> None:
-        """Return when another process has stored the answer, or this one is to fetch it after all."""
+        """Return when another process has stored the answer, or this one has the lease to fetch it."""
         pause, began = SHORTEST_POLL, monotonic()
         while True:
             if monotonic() + pause > began + self.call.deadline:
@@ -249,14 +249,14 @@ class Flight:
             await self._cache.claim(self._key, self.call)
 
     async def _end(self, error: BaseException | None) -> None:
-        """Of a leader: let others lead, here and in other processes, and give those who wait the error."""
+        """End the lead in this process and in the store, and raise the error in the flights that wait."""
         if self._landing is None:
             return
         del self._cache.flights[self._key]
         if not self._landing.done():
             if isinstance(error, Exception):
                 self._landing.set_exception(error)
-                self._landing.exception()  # read, or asyncio complains where nobody waits for it
+                self._landing.exception()  # else asyncio logs it as never retrieved where no flight waits
             else:
                 self._landing.set_result(None)
         if self._renewing:
@@ -266,9 +266,9 @@ class Flight:
 
 
 def cache_key(call: Call) -> str:
-    """What calls have in common that may have the same answer: endpoint, query, region, device, sandbox, version.
+    """A digest of version, endpoint, sandbox and query with its region and device: the same for identical calls.
 
-    A digest: keys are of one length, and a shared store does not reveal what was requested.
+    Digests are of one length, and do not reveal queries in a shared store.
     """
     parts = (_version(), call.resource.name, str(call.sandbox), call.query.model_dump_json(exclude=NO_PART_OF_THE_KEY))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
@@ -276,5 +276,5 @@ def cache_key(call: Call) -> str:
 
 @cache
 def _version() -> str:
-    """Records of another version may have another shape."""
+    """A part of the key, since records of another version may have another shape."""
     return version("webdata")

@@ -31,7 +31,7 @@ class Credits:
         self._none_open.set()
 
     def payment(self, caller: Caller, request_id: str, endpoint: str) -> "Payment":
-        """That of one call."""
+        """The payment of one call."""
         return Payment(self, caller, request_id, endpoint)
 
     def opened(self) -> None:
@@ -64,7 +64,7 @@ class Credits:
                 return
 
     async def close(self, seconds: float) -> None:
-        """Wait for open payments, up to so many seconds. Refunds that are due then are settled at the next start."""
+        """Wait up to `seconds` for open payments. Refunds that are then still due are made at the next start."""
         try:
             async with asyncio.timeout(seconds):
                 await self._none_open.wait()
@@ -120,11 +120,11 @@ class Payment:
             self._credits.closed()
 
     def settle(self, outcome: Outcome) -> None:
-        """The fetch has ended: some outcomes are worth the credit."""
+        """Set the outcome of the fetch, which decides whether the credit is spent."""
         self._outcome = outcome
 
     def note_hit(self, how: str) -> None:
-        """Note that the call was answered from the cache; one whose own fetch had failed before is noted already."""
+        """Record a cache hit in the ledger, unless the call's own fetch failed before, which is recorded already."""
         if not self._free and not self._reserved:
             self._ledger.note(*self._for, how, cached=True)
 
@@ -145,7 +145,7 @@ class Payment:
     async def _commit(self, how: str) -> None:
         try:
             self.balance = await self._ledger.commit(self._request_id, how)
-        except LookupError:  # settled meanwhile: it was released, and the answer is a present
+        except LookupError:  # released meanwhile: the answer is free
             logger.warning("%s was settled before it ended: it has cost nothing", self._request_id)
             return
         except Exception:
@@ -159,7 +159,7 @@ class Payment:
             self.balance = await self._ledger.release(self._request_id, how)
         except LookupError:  # settled meanwhile
             return
-        except Exception as error:  # the fetch's own error is worth more to the caller
+        except Exception as error:  # the caller gets the fetch's own error
             if not isinstance(error, DatabaseAwayError):
                 logger.exception("the credit of %s could not be released yet", self._request_id)
             self._credits.schedule_refund(self._request_id, how)

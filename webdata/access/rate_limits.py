@@ -10,10 +10,10 @@ from webdata.stores.interfaces import Limit, LimitStore, Plan
 
 
 class RateLimits:
-    """Counts with a store that processes share, and by itself while that does not answer.
+    """Counts calls in a store that processes share, and in the process's own store while that does not answer.
 
-    Each of the two does not know what the other has counted: for one window a key may make twice as many requests after
-    the change from one to the other.
+    The two counts are independent: for one window after a change from one to the other a key may make twice as many
+    requests.
     """
 
     def __init__(self, own: LimitStore, shared: LimitStore | None = None) -> None:
@@ -48,7 +48,7 @@ class _Counted(AbstractAsyncContextManager[Limit]):
 
 
 def limit_headers(limit: Limit) -> dict[str, str]:
-    """The headers of any response: seconds are rounded up, so that waiting for them is enough.
+    """The rate limit's headers of any response; seconds are rounded up, so that waiting that long is enough.
 
     `RateLimit` and `RateLimit-Policy` are those of an IETF draft
     (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).

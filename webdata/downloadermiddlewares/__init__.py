@@ -1,1 +1,1 @@
-"""What happens to every request on its way out and every response on its way in, one class a file."""
+"""Scrapy's downloader middlewares, one class a file."""

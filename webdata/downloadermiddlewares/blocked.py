@@ -1,4 +1,4 @@
-"""What a response is, and the request of the next attempt after one that is no page."""
+"""Checks each response, and makes the request of the next attempt where it is not a page."""
 
 import asyncio
 import logging
@@ -27,25 +27,25 @@ HOOK = "give an async function that can be imported, such as package.module:func
 
 
 class Judge(Protocol):
-    """What a spider knows of its responses (`webdata.spiders.base.EngineSpider`)."""
+    """The part of `webdata.spiders.base.EngineSpider` that judges responses."""
 
     name: str
     transports: tuple[Transport, ...]
     any_site: bool
 
     def check(self, response: Response) -> None:
-        """Raise FetchError for what is no page."""
+        """Raise FetchError where the response is not a page."""
 
     def loss(self, error: Exception) -> WebdataError:
-        """The error that a download's exception stands for."""
+        """The error for a download's exception."""
 
 
 class BlockedMiddleware:
-    """Judges every response by the spider's own `check`, once, and makes another attempt after a loss.
+    """Passes every response to the spider's `check`, once, and makes another attempt after a loss.
 
-    The next attempt is made by another proxy or transport, or by the same after a pause, as the retry policy decides
-    (`webdata.fetching.retry_policy`); the last attempt's error is raised. `meta["dont_retry"]` wants one attempt alone.
-    A page that can be read all the same (`FetchError.readable`) is given where no attempt brings a better one.
+    The retry policy (`webdata.fetching.retry_policy`) decides whether the next attempt uses another proxy or transport,
+    or the same after a pause; the last attempt's error is raised. `meta["dont_retry"]` allows one attempt only.
+    A page that is readable despite its error (`FetchError.readable`) is returned where no attempt fetches a better one.
     """
 
     def __init__(self, crawler: Crawler, resources: FetchResources, hook: CaptchaHook | None):
@@ -54,12 +54,12 @@ class BlockedMiddleware:
         self.hook = hook
         guarded_elsewhere = resources.browser.remote and crawler.settings.getbool("EGRESS_GUARD")
         self.excluded = {"browser"} if guarded_elsewhere else set()
-        """Transports that the egress guard cannot hold where it has to."""
+        """Transports that the egress guard cannot control."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not hasattr(crawler.spidercls, "check"):
-            raise NotConfigured  # without a message: this is no fault
+            raise NotConfigured  # without a message: Scrapy would log it as a warning
         return cls(crawler, FetchResources.of(crawler), captcha_hook(crawler.settings["CAPTCHA_HOOK"]))
 
     @property
@@ -96,13 +96,13 @@ class BlockedMiddleware:
         fetch = Fetch.of(request)
         error = self.spider.loss(exception)
         if fetch.original is None or not isinstance(error, FetchError) or error.kind == "failed":
-            return None  # refused, or nothing that is known of downloads
+            return None  # a refused target, or not a download's error
         return await self._after_loss(fetch, request, error, None)
 
     async def _after_loss(
         self, fetch: Fetch, request: Request, error: FetchError, response: Response | None
     ) -> Request | Response:
-        """The request of the next attempt, or else a page that can be read; raises the error where there is neither."""
+        """The request of the next attempt, or else a readable page; raises the error where there is neither."""
         if error.readable and response is not None:
             fetch.readable = response
             fetch.readable_transport = fetch.transport
@@ -138,14 +138,14 @@ class BlockedMiddleware:
         self.crawler.stats.inc_value(f"webdata/attempts/{attempt['transport']}/{attempt['outcome']}")
 
     async def _solved(self, fetch: Fetch, response: Response, error: FetchError) -> Request | None:
-        """The request that the operator's hook makes of a captcha, if there is one, in time."""
+        """The request that the operator's hook returns for a captcha page; None without one before the deadline."""
         request, left = response.request, fetch.run.seconds_left
         assert request
         if self.hook is None or len(fetch.attempts) >= self.retries.max_attempts or left <= 0:
             return None
         try:
             solved = await asyncio.wait_for(self.hook(response, error), left)
-        except Exception:  # it is not ours; without it the call goes on
+        except Exception:  # the operator's code: the call continues without it
             logger.warning("The captcha hook failed", exc_info=True)
             return None
         return solved and fetch.attempt_again(request, fetch.transport).replace(
@@ -153,7 +153,7 @@ class BlockedMiddleware:
         )
 
     async def _consented(self, fetch: Fetch, request: Request, response: Response | None) -> bool:
-        """Send the form of a consent page; whether there was one. The cookie jar has what it sets."""
+        """Send the form of a consent page, whose cookies go into the jar; returns whether there was a form."""
         form = consent.form(response.body, response.url) if response is not None else None
         if form is None:
             return False
@@ -169,7 +169,7 @@ class BlockedMiddleware:
 
 
 def captcha_hook(name: str | None) -> CaptchaHook | None:
-    """The function that an operator has named as `package.module:function`; raises ConfigError where there is none."""
+    """The function that an operator has set as `package.module:function`; raises ConfigError where there is none."""
     if not name:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Cookies, without a request of our own to the internet."""
+"""Cookies, without Scrapy's own request for the list of public suffixes."""
 
 from collections import defaultdict
 from secrets import token_hex
@@ -17,7 +17,7 @@ MOST_JARS = 1_000
 
 
 class OneQuery:
-    """As `meta["cookiejar"]`: cookies of one query, forgotten with it. No two have the same name."""
+    """The value of `meta["cookiejar"]` for cookies of one query, which are dropped with it. Each has a unique name."""
 
     def __init__(self) -> None:
         self._name = f"query-{token_hex(8)}"
@@ -27,29 +27,29 @@ class OneQuery:
 
 
 class Jars(defaultdict[Any, CookieJar]):
-    """Cookie jars by key. That of a OneQuery lives as long as its key does; of the others, which callers name by their
-    sessions, the one that was used least lately is forgotten.
+    """Cookie jars by key. The jar of a OneQuery lives as long as its key; of the others, whose keys are callers'
+    sessions, the least recently used one is dropped beyond MOST_JARS.
     """
 
     def __init__(self) -> None:
         super().__init__(CookieJar)
-        self._passing: WeakKeyDictionary[OneQuery, CookieJar] = WeakKeyDictionary()
+        self._of_queries: WeakKeyDictionary[OneQuery, CookieJar] = WeakKeyDictionary()
 
     def __getitem__(self, key: Any) -> CookieJar:
         if isinstance(key, OneQuery):
-            return self._passing.setdefault(key, CookieJar())
+            return self._of_queries.setdefault(key, CookieJar())
         jar = super().__getitem__(key)
-        self[key] = self.pop(key)  # behind all that were used before
+        self[key] = self.pop(key)  # last in order, as the most recently used
         if len(self) > MOST_JARS:
             del self[next(iter(self))]
         return jar
 
 
 class ShippedSuffixesCookiesMiddleware(cookies.CookiesMiddleware):
-    """Scrapy's cookies, which knows the public suffixes from the list that tldextract ships.
+    """Scrapy's CookiesMiddleware, with the public suffixes from the list that tldextract ships.
 
-    Scrapy fetches that list from publicsuffix.org at the first cookie with a domain, past every proxy and with the
-    reactor waiting for it; there is no setting against it.
+    Scrapy fetches that list from publicsuffix.org at the first cookie with a domain, without a proxy and blocking the
+    reactor; no setting prevents it.
     """
 
     @classmethod

@@ -1,4 +1,4 @@
-"""No fetch outlives the query it is for."""
+"""Limits each fetch to the time of its query."""
 
 from math import inf
 from typing import Self
@@ -11,9 +11,9 @@ from webdata.fetching.fetch import Fetch
 
 
 class DeadlineMiddleware:
-    """Gives each download the seconds that its query has left (`meta["download_timeout"]`).
+    """Sets the download timeout to the seconds that the query has left (`meta["download_timeout"]`).
 
-    A request of no query has the seconds of the setting `DEADLINE`.
+    Without a query these are the seconds of the setting `DEADLINE`.
     """
 
     def __init__(self, deadline: float):

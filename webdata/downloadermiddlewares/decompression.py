@@ -1,4 +1,4 @@
-"""Compressed pages of any site are read as far as they go, and no further than a bound."""
+"""Decompresses pages of any site, also truncated ones, up to a limit."""
 
 import asyncio
 from typing import Self
@@ -14,14 +14,14 @@ from webdata.pages._url.compression import DECOMPRESSED, Decompressed, decompres
 
 ACCEPTED = "gzip, deflate, br, zstd"
 DATALOSS = "dataloss"
-"""Scrapy's flag of a page that is not whole."""
+"""Scrapy's flag of a truncated page."""
 
 
 class DecompressionMiddleware:
-    """In the place of Scrapy's HttpCompressionMiddleware, which gives nothing of a page that claims a wrong encoding.
+    """Replaces Scrapy's HttpCompressionMiddleware, which drops the body of a page with a wrong Content-Encoding.
 
-    The headers stay as they came; the flag DECOMPRESSED tells that the body did not. A large page stays as it is, for
-    whoever has room for it. Raises UpstreamError for one that would be larger than `DOWNLOAD_MAXSIZE`.
+    The headers are unchanged; the flag DECOMPRESSED marks the changed body. A large page stays compressed, for the
+    spider to decompress. Raises UpstreamError for one that would be larger than `DOWNLOAD_MAXSIZE`.
     """
 
     def __init__(self, limit: int):
@@ -46,12 +46,12 @@ class DecompressionMiddleware:
             raise
         flags = [*response.flags, DECOMPRESSED, *([] if whole else [DATALOSS])]
         bare = Headers({name: value for name, value in response.headers.items() if name != b"Content-Encoding"})
-        kind = responsetypes.from_args(headers=bare, url=response.url, body=body)  # what is compressed is of no type
+        kind = responsetypes.from_args(headers=bare, url=response.url, body=body)  # the compressed one's is Response
         return response.replace(cls=kind, body=body, flags=flags)
 
 
 def plain_body(body: bytes, encodings: str, limit: int) -> Decompressed:
-    """The plain body; as it came where its encoding is not known, or not what it claims to be.
+    """The plain body; unchanged where its encoding is unknown or not the declared one.
 
     Raises UpstreamError for one that is larger than `limit` bytes.
     """

@@ -1,4 +1,4 @@
-"""Requests look like the kind of device that the query asks for."""
+"""Sets the headers of the device that a query names."""
 
 from functools import cache
 
@@ -12,12 +12,12 @@ OF_DEVICES = frozenset(Headers(identity(None).page_headers("") | identity(None).
 
 
 class DeviceMiddleware:
-    """Sets the headers of the query's device, desktop without one, in the order in which Chrome sends them.
+    """Sets the headers of the query's device, desktop by default, in the order in which Chrome sends them.
 
-    Headers that a request has itself stay as they are. One with a user agent of its own is no browser's, and is left
-    alone; one that accepts anything (`Accept: */*`) is a script's. A redirected one has the referer of the one before
-    it, as in browsers, and the headers that its own URL calls for. Twisted keeps the order, but adds `Host` behind
-    them, and writes `Sec-Ch-Ua` where Chrome writes `sec-ch-ua`: that is seen in HTTP/1.1 and cannot be set.
+    The request's own headers are unchanged. A request with a user agent of its own gets no headers; one with
+    `Accept: */*` gets those of a script. A redirected request gets the referer of the one before it, as in browsers,
+    and the headers for its own URL. Twisted preserves the order, but appends `Host`, and writes `Sec-Ch-Ua` where
+    Chrome writes `sec-ch-ua`: that is visible in HTTP/1.1 and cannot be set.
     """
 
     async def process_request(self, request: Request) -> None:
@@ -45,7 +45,7 @@ def _merged(own: Headers, device: str | None, url: str) -> Headers:
         secure=url.startswith("https:"),
     )
     headers = Headers()
-    # All names are in Scrapy's form already; `Headers.update` would bring them there once more for each request.
+    # All names are in Scrapy's form already; `Headers.update` would normalise them once more for each request.
     dict.update(headers, {name: list(values) for name, values in template.items()})
     dict.update(headers, own)
     return headers
@@ -53,7 +53,7 @@ def _merged(own: Headers, device: str | None, url: str) -> Headers:
 
 @cache
 def _template(device: str | None, *, script: bool, linked: bool, secure: bool) -> Headers:
-    """The headers of a device; where there is a referer, with a place for it."""
+    """The headers of a device; with an empty referer, in its position, where the request has one."""
     who = identity(device)
     headers = (who.script_headers if script else who.page_headers)("" if linked else None)
     return Headers(headers if secure else untrusted(headers))

@@ -1,4 +1,4 @@
-"""Refuses what is no target at all, whichever handler its scheme has."""
+"""Refuses forbidden URLs before a download handler is chosen."""
 
 from typing import Self
 
@@ -12,8 +12,8 @@ from webdata.egress.rule import Rule
 class EgressMiddleware:
     """Where `EGRESS_GUARD` is on, a URL that may not be fetched is refused with TargetError.
 
-    `TransportsHandler` checks again, with the addresses; this is for `file:`, `data:`, `ftp:` and the like, which
-    never come to it.
+    `TransportsHandler` checks the addresses too; this middleware is for `file:`, `data:`, `ftp:` and other schemes,
+    which have other handlers.
     """
 
     def __init__(self, rule: Rule):
@@ -22,7 +22,7 @@ class EgressMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not crawler.settings.getbool("EGRESS_GUARD"):
-            raise NotConfigured  # without a word: this is no fault
+            raise NotConfigured  # without a message: Scrapy would log it as a warning
         return cls(Rule.from_settings(crawler.settings))
 
     async def process_request(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Statuses that lead on."""
+"""Redirects by status."""
 
 from scrapy import Request
 from scrapy.downloadermiddlewares import redirect
@@ -6,7 +6,7 @@ from scrapy.http import Response
 
 
 class RedirectMiddleware(redirect.RedirectMiddleware):
-    """Scrapy's, but a redirect to what is no URL of a page (`javascript:…`) is left for the spider to judge."""
+    """Scrapy's, but a redirect to an unsupported URL (`javascript:…`) is passed to the spider's check."""
 
     def process_response(  # type: ignore[override]  # without the argument that Scrapy warns of
         self, request: Request, response: Response

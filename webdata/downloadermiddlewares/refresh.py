@@ -1,15 +1,15 @@
-"""Pages that lead on without a status that says so."""
+"""Redirects by a page's meta refresh."""
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
 from scrapy.http import HtmlResponse, Response
 
 OPENING = 64 * 1024
-"""Bytes in which a page that leads on says so; Scrapy looks at 4,096 characters, and would decode all for them."""
+"""Bytes that are searched for a refresh; Scrapy searches 4,096 characters, and would decode the whole page for them."""
 
 
 class RefreshMiddleware(MetaRefreshMiddleware):
-    """Scrapy's, but pages that load themselves anew every so often have arrived, as have those that lead to no URL."""
+    """Scrapy's, but a page that refreshes to its own URL, or to an unsupported one, is not redirected."""
 
     def process_response(  # type: ignore[override]  # without the argument that Scrapy warns of
         self, request: Request, response: Response

@@ -1,4 +1,4 @@
-"""Requests are sent from the region that their query names."""
+"""Sends requests from the region of their query."""
 
 from typing import Self
 
@@ -13,7 +13,7 @@ from webdata.fetching.proxy_pool import ProxyPool
 class RegionMiddleware:
     """Sends each request through a proxy of its query's region, where there is one (`meta["proxy"]`).
 
-    The label of the proxy and whether the region is chosen by it or by parameters alone stay in the fetch.
+    The fetch records the proxy's label, and whether the region is chosen by proxy or by parameters only.
     """
 
     def __init__(self, proxies: ProxyPool, engine: str):

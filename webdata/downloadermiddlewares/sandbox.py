@@ -13,7 +13,7 @@ from webdata.sandbox.server import Sandbox
 class SandboxMiddleware:
     """Where `SANDBOX` is on, every request goes through the sandbox's proxy.
 
-    `SANDBOX_URL` says where that is; without it the crawler runs a sandbox of its own while it is open.
+    `SANDBOX_URL` is the proxy's URL; without it the crawler runs a sandbox of its own while it is open.
     """
 
     def __init__(self, url: str | None, replay: Path | None):
@@ -24,7 +24,7 @@ class SandboxMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not crawler.settings.getbool("SANDBOX"):
-            raise NotConfigured  # without a word: this is no fault
+            raise NotConfigured  # without a message: Scrapy would log it as a warning
         middleware = cls(crawler.settings["SANDBOX_URL"], crawler.settings["SANDBOX_REPLAY"])
         crawler.signals.connect(middleware.spider_opened, signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signals.spider_closed)

@@ -1,6 +1,6 @@
-"""Access to Reddit's API for an operator's application: a token, and how many requests are left.
+"""Access to Reddit's API for an operator's application: its token, and its quota of requests.
 
-https://github.com/reddit-archive/reddit/wiki/OAuth2; the terms ask for a User-Agent of one's own.
+https://github.com/reddit-archive/reddit/wiki/OAuth2; the terms require a User-Agent of one's own.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from webdata.domain.errors import UpstreamError
 TOKEN = "https://www.reddit.com/api/v1/access_token"  # noqa: S105  # an address
 INSTALLED = "https://oauth.reddit.com/grants/installed_client"
 NO_DEVICE = "DO_NOT_TRACK_THIS_DEVICE"
-"""What Reddit's documentation gives for a device that wants no identity."""
+"""The id that Reddit's documentation names for a device without an identity."""
 EARLY = 60.0
-"""Seconds before its end at which a token is replaced."""
+"""Seconds before its expiry at which a token is replaced."""
 FEWEST = 2.0
-"""Requests left; below it one waits for the next period."""
+"""Requests left, below which requests wait for the next period."""
 LONGEST_WAIT = 3600.0
 NUMBER = re.compile(r"\d{1,9}(?:\.\d+)?")
 
@@ -43,7 +43,7 @@ class Account:
         self._period_ends = 0.0
 
     async def token(self, download: Download) -> str:
-        """A token that is good for a while, fetched by the first of those who wait for one; raises FetchError."""
+        """A valid token, fetched once for all calls that wait for one; raises FetchError."""
         async with self._fetching:
             if self._token is None or monotonic() >= self._ends:
                 self._token, seconds = _granted(await download(self._request()))
@@ -56,7 +56,7 @@ class Account:
             self._token = None
 
     def count(self, headers: Headers) -> None:
-        """Take in what a response says of the requests that are left."""
+        """Read the remaining quota from a response's headers."""
         left, seconds = number(headers, "x-ratelimit-remaining"), number(headers, "x-ratelimit-reset")
         if left is not None and seconds is not None:
             self._period_ends = monotonic() + min(seconds, LONGEST_WAIT) if left < FEWEST else 0.0
@@ -83,7 +83,7 @@ class Account:
 
 
 def number(headers: Headers, name: str) -> float | None:
-    """The number that a header holds."""
+    """The number in a header; None where it is none."""
     text = (headers.get(name) or b"").decode("latin-1").strip()
     return float(text) if NUMBER.fullmatch(text) else None
 

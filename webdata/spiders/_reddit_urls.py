@@ -1,4 +1,4 @@
-"""Where Reddit answers a query: the path of the thing, as its API, as public JSON and as a feed.
+"""The URLs of a query at Reddit: of its API, its public JSON and its feeds.
 
 The paths and parameters are those of https://www.reddit.com/dev/api.
 """
@@ -18,25 +18,25 @@ from webdata.resources.forum import (
 API = "https://oauth.reddit.com"
 SITE = "https://www.reddit.com"
 MOST_COMMENTS = 500
-"""Comments of one answer; the others are named in things of the kind `more`."""
+"""Comments in one response; the ids of the others are in things of the kind `more`."""
 
 Parameters = dict[str, Any]
 
 
 def api_url(query: Query) -> str:
-    """The address at the API for applications."""
+    """The URL at the API for applications."""
     path, parameters = _thing(query)
     return f"{API}{path}?{urlencode({**parameters, 'raw_json': 1})}"
 
 
 def json_url(query: Query) -> str:
-    """The address of the public JSON."""
+    """The URL of the public JSON."""
     path, parameters = _thing(query)
     return f"{SITE}{path}.json?{urlencode({**parameters, 'raw_json': 1})}"
 
 
 def feed_url(query: Query) -> str:
-    """The address of the feed; that of a subforum in its usual order and that of its description are the same."""
+    """The URL of the feed; a subforum in its default order and its description have the same."""
     path, parameters = _thing(query)
     match query:
         case ForumAboutQuery():
@@ -49,7 +49,7 @@ def feed_url(query: Query) -> str:
 
 
 def _thing(query: Query) -> tuple[str, Parameters]:
-    """The path of what is asked for, and its parameters."""
+    """The path of the query's thing, and its parameters."""
     match query:
         case ForumSubforumQuery():
             return f"/r/{query.subforum}/{query.sort}", _listing(query)

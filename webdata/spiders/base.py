@@ -1,4 +1,4 @@
-"""What every engine shares: how a query becomes requests, and how a response becomes a record or an error."""
+"""The base class of all engines: from a query to its requests, and from a response to a record or an error."""
 
 import asyncio
 import re
@@ -55,26 +55,26 @@ unknown_layout = object()
 class EngineSpider(Spider):
     """An engine: it answers the queries of one resource, or of several, from one site.
 
-    An engine names its `resources` and writes `request` and `parse`; running it, on demand or in batches, is all in
-    here. What belongs to one query lives in its request (`webdata.fetching.fetch.Fetch`), never on the spider: many run
-    at once.
+    A subclass sets `resources` and implements `request` and `parse`; this class runs it on demand and in batches.
+    The state of a query is in its request (`webdata.fetching.fetch.Fetch`), never on the spider: many queries run at
+    once.
     """
 
     resources: ClassVar[tuple[Resource, ...]]
-    """Each has a type of query of its own."""
+    """Each has its own type of query."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
-    """How its pages may be fetched, the cheapest transport first."""
+    """Transports for its pages, the cheapest first."""
     any_site: ClassVar[bool] = False
-    """Whether its pages are those of any site: what is learnt of one is not true of another."""
+    """Whether its pages are those of any site, so that transports are rated by site."""
     rank: ClassVar[int] = 0
-    """Of the engines of one resource the lowest rank answers calls, of equal ones the first by name; the others are
-    requested, in this order, when one before them fetches no page. In batches each engine stands for itself."""
+    """A resource's engine of the lowest rank answers calls, of equal ones the first by name; the others follow in this
+    order where one fails. A batch runs a single engine."""
     batch: Batch | None = None
-    """The queries to run; None on demand (setting `ON_DEMAND`), where calls bring theirs."""
+    """The queries to run; None on demand (setting `ON_DEMAND`)."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
-        """The spider of one run. Raises ConfigError or QueryError for arguments that cannot be run."""
+        """The spider of one run. Raises ConfigError or QueryError for invalid arguments."""
         spider = super().from_crawler(crawler, *args)
         if not crawler.settings.getbool("ON_DEMAND"):
             spider.batch = Batch(*cls.chosen(arguments))
@@ -85,14 +85,14 @@ class EngineSpider(Spider):
         super().update_settings(settings)
         if not settings.getbool("ON_DEMAND"):
             settings.setdict(settings.getdict("BATCH_SETTINGS"), priority="spider")  # or `scrapy crawl` loses them
-        if settings.getbool("SANDBOX"):  # its certificates come from an authority of its own
+        if settings.getbool("SANDBOX"):  # it has a certificate authority of its own
             settings.set("DOWNLOAD_VERIFY_CERTIFICATES", False, priority="spider")
 
     @classmethod
     def chosen(cls, arguments: Mapping[str, str]) -> tuple[Resource, dict[str, str]]:
-        """The resource that arguments are for, and those that are its query's fields.
+        """The resource of the arguments, and its query's fields.
 
-        An engine of several takes the argument `resource`; raises ConfigError when it names none of them.
+        An engine of several resources needs the argument `resource`; raises ConfigError where it names none of them.
         """
         fields = dict(arguments)
         if len(cls.resources) == 1:
@@ -104,26 +104,26 @@ class EngineSpider(Spider):
         return known[name], fields
 
     def resource_of(self, query: Query) -> Resource:
-        """The resource that a query is for."""
+        """The resource of a query."""
         return next(resource for resource in self.resources if isinstance(query, resource.query))
 
     @property
     def online(self) -> bool:
-        """Whether other pages can be fetched; not where a saved page is read."""
+        """Whether pages can be fetched; False where a saved page is parsed."""
         return hasattr(self, "crawler")
 
-    # What an engine writes, or changes.
+    # For subclasses to implement or override.
 
     def request(self, query: Any) -> Request:
         """The first request of a query of the resource's type."""
         raise NotImplementedError
 
     def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        """Yield the record of the page; raises FetchError when it is not one."""
+        """Yield the record of the page; raises FetchError where it holds none."""
         raise NotImplementedError
 
     def check(self, response: Response) -> None:
-        """Raise what the response is, when it is no page to be parsed."""
+        """Raise FetchError where the response is not a page to be parsed."""
         block = blocked.block(response.status, plain_headers(response), response.body, response.url)
         if block:
             raise with_retry_after(BlockedError(block.reason, block.kind), response)
@@ -136,22 +136,22 @@ class EngineSpider(Spider):
             raise UpstreamError("the upstream answered with an empty body", "empty_body")
 
     def outcome(self, page: Record, query: Any) -> Outcome:
-        """The outcome of a fetch that gave this page's record: `ok` or `empty`, or what an engine sees besides."""
+        """The outcome of a fetch with this record: `ok` or `empty`, or another that the engine recognises."""
         return self.resource_of(query).outcome(page)
 
     def partial(self, response: Response) -> str | None:
-        """Which source a record of this page lacks something for, such as `atom`; None where it is whole."""
+        """The reason for which the record of this page lacks fields, such as `atom`; None where it is complete."""
         return None
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
-        """The query's fields as a saved page itself shows them; empty where it does not.
+        """The query's fields as a saved page shows them; empty where it shows none.
 
-        An engine of several resources names one with the key `resource`.
+        An engine of several resources adds the key `resource`.
         """
         return {}
 
     def query_run(self, query: Query) -> QueryRun:
-        """What all fetches for a query share: its identity and its time."""
+        """The state that all fetches of a query share: its identity and its deadline."""
         region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
         deadline = self.settings.getfloat("DEADLINE") if self.online else inf
         return QueryRun(region, device, session, f"{region}/{device}/{session or ''}", deadline)
@@ -159,9 +159,9 @@ class EngineSpider(Spider):
     # From a query to its record.
 
     def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
-        """The first request of a query, or of one that is run again.
+        """The first request of a query, or of its further run.
 
-        Raises QueryError for a region without proxies where there have to be some.
+        Raises QueryError for a region without proxies where the settings require one.
         """
         request = self.request(query)
         run = run or self.query_run(query)
@@ -170,12 +170,12 @@ class EngineSpider(Spider):
         return self.of_run(request, run).replace(dont_filter=True)
 
     def of_run(self, request: Request, run: QueryRun) -> Request:
-        """The request, as one of a query's run."""
+        """The request, as a part of the query's run."""
         request.meta.update({FETCH: Fetch(run), "cookiejar": run.cookiejar})
         return request
 
     async def fetch(self, request: Request, after: Response) -> Response:
-        """Fetch another page for the query that `after` was fetched for; raises FetchError."""
+        """Fetch another page for the query of the response `after`; raises FetchError."""
         response = await self.download(self.of_run(request.copy(), Fetch.of(after).run))
         self.judge(response)
         return response
@@ -183,7 +183,7 @@ class EngineSpider(Spider):
     async def download(self, request: Request) -> Response:
         """Fetch through all downloader middlewares.
 
-        Raises FetchError when no response comes, TargetError where the engine's downloads are guarded.
+        Raises FetchError where there is no response, TargetError where the egress guard refuses the URL.
         """
         try:
             return await self.crawler.engine.download_async(request)
@@ -191,16 +191,16 @@ class EngineSpider(Spider):
             raise self.loss(error) from error
 
     def loss(self, error: Exception) -> WebdataError:
-        """The error that a download's exception stands for."""
+        """The error for a download's exception."""
         return error if isinstance(error, TargetError) else fetch_error(error)
 
     def judge(self, response: Response) -> None:
-        """Check a response, unless that was done when it came."""
+        """Check a response, unless a middleware has done so."""
         if not Fetch.of(response).judged:
             self.check(response)
 
     async def parsed(self, response: Response, query: Query) -> ParsedPage:
-        """What the response holds for the query; raises FetchError."""
+        """The parsed page of a response to the query; raises FetchError."""
         self.judge(response)
         try:
             (page,) = [page async for page in self.parse(response, query)]
@@ -212,10 +212,10 @@ class EngineSpider(Spider):
         return ParsedPage(page, query, seconds, outcome, resource.envelope, self.partial(response))
 
     async def answer(self, response: Response, query: Query) -> tuple[ParsedPage, Response]:
-        """What a query's first page holds, and that page.
+        """The parsed first page of a query, and its response.
 
-        The query is run again where that may be better the next time. Raises FetchError; results that do not answer
-        the query are given where no better ones come.
+        The query is run again where a retry may help. Raises FetchError; degraded results are returned where no
+        retry brings better ones.
         """
         try:
             found = await self.parsed(response, query)
@@ -231,10 +231,9 @@ class EngineSpider(Spider):
         return found, response
 
     async def run_again(self, response: Response, query: Query, error: UpstreamError | None) -> Response | None:
-        """Another response to a query whose page, once parsed, proved lost (without an error: degraded), after a pause.
+        """Another response to a query whose page could not be parsed (without an error: was degraded), after a pause.
 
-        None where none is worth it. All fetches of the query count as attempts: an engine that requests more pages has
-        made certain already.
+        None where the retry policy allows no further attempt. All fetches of the query count as attempts.
         """
         fetch = Fetch.of(response)
         if not fetch.attempts:
@@ -254,33 +253,33 @@ class EngineSpider(Spider):
         return await self.download(again)
 
     def report_layout(self, response: Response, reason: str) -> None:
-        """Tell extensions that the response has a shape that the parser does not know."""
+        """Signal to extensions that the response has an unknown layout."""
         if self.online:
             self.crawler.signals.send_catch_log(unknown_layout, spider=self, response=response, reason=reason)
 
-    # The queries of a batch.
+    # Batches.
 
     async def start(self) -> AsyncIterator[Request | Failure]:
-        """The batch's requests, each as late as possible: a file of any length takes no memory."""
+        """The batch's requests, each as late as possible, so that a file of any length takes no memory."""
         for row in self.batch.rows() if self.batch else ():
             if self.crawler.engine.needs_backout():
                 await self.crawler.signals.wait_for(signals.scheduler_empty)
             yield self.request_of(row)
 
     def request_of(self, row: Row) -> Request | Failure:
-        """The first request for a row of the batch, or why there is none."""
+        """The first request for a row of the batch, or the failure for which there is none."""
         assert self.batch
         try:
             query = self.batch.query(row)
             request = self.prepared(query)
         except QueryError as error:
             return Failure(self.batch.given(row), "invalid", None, str(error), row.line)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
+        except Exception as error:  # noqa: BLE001  # every query must end as a result or a failure
             return self.failure(error, row)
         return request.replace(callback=self.answered, errback=self.failed, cb_kwargs={"query": query, "row": row})
 
     async def answered(self, response: Response, query: Query, row: Row) -> AsyncIterator[ParsedPage | Failure]:
-        """The one end of a batch's query that was answered."""
+        """The result or failure of a batch's query with a response."""
         assert self.batch
         end: ParsedPage | Failure
         try:
@@ -288,17 +287,17 @@ class EngineSpider(Spider):
             if end.outcome is Outcome.DEGRADED:
                 reason = "the results do not answer the query"
                 end = Failure(self.batch.given(row), end.outcome.value, None, reason, row.line)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the query must end as a failure
+        except Exception as error:  # noqa: BLE001  # every query must end as a result or a failure
             end = self.failure(error, row)
         yield end
 
     def failed(self, caught: Caught) -> Iterator[Failure]:
-        """The one end of a batch's query that was not answered."""
+        """The failure of a batch's query without a response."""
         assert isinstance(caught.value, Exception)
         yield self.failure(self.loss(caught.value), caught.request.cb_kwargs["row"])  # type: ignore[attr-defined]  # set by Scrapy
 
     def failure(self, error: Exception, row: Row) -> Failure:
-        """The failure that a row of the batch ended with; one that is a fault of ours is logged."""
+        """The failure of a row of the batch; an unexpected error is logged."""
         assert self.batch
         if not isinstance(error, FetchError | TargetError | UnsupportedContentError):
             self.logger.error("Line %d of the batch: %r", row.line, error, exc_info=error)
@@ -314,7 +313,7 @@ def plain_headers(response: Response) -> dict[str, str]:
 
 
 def with_retry_after(error: FetchError, response: Response) -> FetchError:
-    """The error, with whether and how long the response wants no more requests (RFC 6585, 4; RFC 9110, 10.2.3)."""
+    """The error, with the response's rate limit and Retry-After (RFC 6585, 4; RFC 9110, 10.2.3)."""
     error.rate_limited = response.status == TOO_MANY_REQUESTS
     value = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
     if SECONDS.fullmatch(value):
@@ -323,7 +322,7 @@ def with_retry_after(error: FetchError, response: Response) -> FetchError:
 
 
 def utf8(response: Response) -> bytes:
-    """The body as UTF-8: as it came where that is what it is declared to be, else decoded and encoded again."""
+    """The body as UTF-8: unchanged where that is its declared encoding, else decoded and encoded again."""
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     declared = http_content_type_encoding(content_type) or html_body_declared_encoding(response.body[:4096])
     if declared in (None, "utf-8", "ascii"):
@@ -339,10 +338,10 @@ def accept_language(language: str) -> str:
 
 
 def fetch_error(error: Exception) -> FetchError:
-    """What went wrong with a download, in a message that names neither proxies nor addresses."""
+    """The error of a failed download, in a message that names neither proxies nor addresses."""
     if isinstance(error, FetchError):
         return error
-    if isinstance(error, TunnelError):  # its message is ours, and names no address
+    if isinstance(error, TunnelError):  # its message is webdata's own, and names no address
         return UpstreamError(str(error), "proxy")
     if isinstance(error, DownloadTimeoutError):
         return UpstreamTimeoutError("the upstream did not answer in time", "timeout")

@@ -26,16 +26,16 @@ from webdata.spiders._reddit_urls import api_url, feed_url, json_url
 from webdata.spiders.base import EngineSpider
 
 QUERY = "forum_query"
-"""The key of `request.meta` that holds the query, where no provider of its answer is chosen yet."""
+"""The key of `request.meta` that holds the query, as long as no provider is chosen."""
 OPEN_SECONDS = 120.0
-"""Seconds for which a provider that blocks is not requested, where the upstream does not say for how long."""
+"""Seconds for which the circuit of a provider that blocks is open, where its response has no Retry-After."""
 ABOUT_THE_PAGE = ("consent",)
-"""Kinds of blocks that say nothing of other pages."""
+"""Kinds of blocks that concern one page, not the provider."""
 
 
 @dataclass
 class Provider:
-    """One of those at Reddit who answer the same query."""
+    """One of Reddit's interfaces that answer the same query."""
 
     url: Callable[[Query], str]
     account: Account | None = None
@@ -43,10 +43,10 @@ class Provider:
 
 
 class RedditSpider(EngineSpider):
-    """Reddit, by three providers: its API for an operator's application, the public JSON, the feeds, which hold less.
+    """Reddit, by three providers: its API for an operator's application, the public JSON, the feeds, which lack fields.
 
-    The next one is requested where one blocks or is out of order; one that blocks has its circuit opened. That a thing
-    cannot be read, or does not exist, is an answer.
+    Where one blocks or fails the next one is requested; one that blocks has its circuit opened. A thing that is private
+    or does not exist is an answer.
     """
 
     name = "reddit"
@@ -54,9 +54,9 @@ class RedditSpider(EngineSpider):
 
     transports = ("http",)  # a browser is blocked alike
     providers: list[Provider]
-    """In the order of what their answers hold."""
+    """Ordered by how complete their answers are."""
     agent: str
-    """The User-Agent, which Reddit's rules want to name who requests."""
+    """The User-Agent, which names the operator as Reddit's rules require."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **arguments: str) -> Self:
@@ -75,7 +75,7 @@ class RedditSpider(EngineSpider):
         settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")  # or `scrapy crawl` loses it
 
     def request(self, query: Query) -> Request:
-        # ProvidersMiddleware answers it: so batches, whose first requests are the scheduler's, have all providers too
+        # ProvidersMiddleware answers it, so that all providers serve batches too, whose first requests Scrapy schedules
         return Request(json_url(query), meta={QUERY: query, "dont_redirect": True})
 
     async def parse(self, response: Response, query: Query) -> AsyncIterator[Record]:
@@ -88,7 +88,7 @@ class RedditSpider(EngineSpider):
         return reddit.shown_query(body)
 
     def check(self, response: Response) -> None:
-        """Raise what the response is, when it holds no posts; with how long Reddit wants no more requests."""
+        """Raise FetchError where the response holds no posts; a rate limit's error has its seconds."""
         location = (response.headers.get("Location") or b"").decode("latin-1")
         try:
             if error := refusal(response.status, response.url, location, response.body):
@@ -101,7 +101,7 @@ class RedditSpider(EngineSpider):
             raise
 
     async def from_providers(self, request: Request, query: Query) -> Response:
-        """The response of the first provider that gives one; raises FetchError, of several the first."""
+        """The first successful response of a provider; raises the first provider's FetchError where all fail."""
         outer = Fetch.of(request)
         run = outer.run
 
@@ -120,7 +120,7 @@ class RedditSpider(EngineSpider):
         return response.replace(request=request)
 
     def open_circuit(self, provider: Provider, error: FetchError) -> None:
-        """Leave out a provider that blocks, whatever is requested; the sandbox's blocks are of single names."""
+        """Open the circuit of a provider that blocks; not in the sandbox, whose blocks concern single queries."""
         sandbox = self.settings.getbool("SANDBOX")
         if isinstance(error, BlockedError) and error.kind not in ABOUT_THE_PAGE and not sandbox:
             provider.breaker.open_for(error.retry_after or OPEN_SECONDS)
@@ -135,7 +135,7 @@ class RedditSpider(EngineSpider):
         return await self.downloaded(request)
 
     async def authorized(self, request: Request, account: Account) -> Response:
-        """The API's response, requested once more with a new token where it refuses the one in use."""
+        """The API's response; where it refuses the token, requested once more with a new one."""
         run = Fetch.of(request).run
         await self.wait_for_quota(run, account)
         token = await self.token(run, account)
@@ -150,7 +150,7 @@ class RedditSpider(EngineSpider):
         return response
 
     async def wait_for_quota(self, run: QueryRun, account: Account) -> None:
-        """Wait until requests are left; raises BlockedError where that would take too long."""
+        """Wait until requests are left; raises BlockedError where the query's time is too short for that."""
         if account.wait > run.seconds_left:
             error = BlockedError("no requests are left for now", "denied")
             error.retry_after = account.wait
@@ -158,11 +158,11 @@ class RedditSpider(EngineSpider):
         await asyncio.sleep(account.wait)
 
     async def token(self, run: QueryRun, account: Account) -> str:
-        """A token, fetched in the time of this run where there is none; raises FetchError."""
+        """A token, fetched within the query's time where there is none; raises FetchError."""
         return await account.token(lambda request: self.downloaded(self.of_run(request, run)))
 
     async def downloaded(self, request: Request) -> Response:
-        """A response that is no refusal; raises FetchError."""
+        """The response of a download that passes `check`; raises FetchError."""
         request.headers["User-Agent"] = self.agent
         response = await self.download(request)
         self.judge(response)
@@ -170,7 +170,7 @@ class RedditSpider(EngineSpider):
 
 
 class ProvidersMiddleware:
-    """Answers the first request of a query by the spider's providers, each of which has requests of its own."""
+    """Answers the first request of a query with the response of one of the spider's providers."""
 
     def __init__(self, crawler: Crawler):
         self.crawler = crawler
@@ -187,12 +187,12 @@ class ProvidersMiddleware:
 
 
 def signed(request: Request, token: str) -> Request:
-    """The request, with a token; its fetch is one of its own."""
+    """The request with a token, and with a fetch of its own."""
     signed = request.replace(headers={**request.headers, "Authorization": f"Bearer {token}"})
     signed.meta[FETCH] = Fetch(Fetch.of(request).run)
     return signed
 
 
 def user_agent(contact: str | None) -> str:
-    """A User-Agent of our own, as the rules of Reddit's API want it."""
+    """The User-Agent in the form that the rules of Reddit's API require."""
     return f"python:webdata:{version('webdata')}" + (f" (by {contact})" if contact else "")

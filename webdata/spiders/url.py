@@ -28,7 +28,7 @@ from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
 
 REDIRECTS = 10
 GONE = (404, 410)
-"""That the page is not there; any other status is a part of the answer."""
+"""Statuses of a missing page; any other status is a part of the answer."""
 LED_ON = (301, 302, 303, 307, 308)
 MEBIBYTE = 1024 * 1024
 OFFLINE = 60.0
@@ -41,13 +41,13 @@ MIDDLEWARES = {
     redirect.RedirectMiddleware: None,
     RedirectMiddleware: 600,
 }
-"""Where Scrapy's own were, stand those that make the best of what any site may send."""
+"""Replacements for Scrapy's own, which tolerate the malformed responses of any site."""
 
 
 class UrlSpider(EngineSpider):
-    """The page of any URL that the egress guard lets out, with what its server said.
+    """The page of any URL that the egress guard allows, with its status and headers.
 
-    A page is what came: error pages of sites are answers, challenges of firewalls are not.
+    Error pages of sites are answers, challenges of firewalls are not.
     """
 
     name = "url"
@@ -56,10 +56,10 @@ class UrlSpider(EngineSpider):
     custom_settings = {  # noqa: RUF012  # Scrapy's own hook
         "EGRESS_GUARD": True,
         "COMPRESSION_ENABLED": False,  # ours, below
-        "METAREFRESH_ENABLED": True,  # off elsewhere: there results are what is asked for
-        "METAREFRESH_MAXDELAY": 11,  # 100: who waits longer shows a page meanwhile
+        "METAREFRESH_ENABLED": True,  # off elsewhere, where result pages are requested
+        "METAREFRESH_MAXDELAY": 11,  # 100: a page with a longer delay has content of its own
         "REDIRECT_MAX_TIMES": REDIRECTS,
-        "DOWNLOAD_FAIL_ON_DATALOSS": False,  # what came of a page is better than nothing, and is told as such
+        "DOWNLOAD_FAIL_ON_DATALOSS": False,  # a truncated page is returned, and marked as truncated
     }
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -75,11 +75,11 @@ class UrlSpider(EngineSpider):
             settings.set_in_component_priority_dict("DOWNLOADER_MIDDLEWARES", middleware, place)
 
     def request(self, query: UrlQuery) -> Request:
-        """Raises TargetError for what is refused without a look-up."""
+        """Raises TargetError for a URL that is refused without a DNS look-up."""
         return Request(self.rule.check_url(query.url).url if self.online else query.url)
 
     def query_run(self, query: Query) -> QueryRun:
-        return replace(super().query_run(query), cookiejar=OneQuery())  # a site's cookies for one caller are no other's
+        return replace(super().query_run(query), cookiejar=OneQuery())  # callers do not share cookies
 
     def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
         request = super().prepared(query, run)
@@ -98,7 +98,7 @@ class UrlSpider(EngineSpider):
         return found
 
     def check(self, response: Response) -> None:
-        address = response.url if self.led(response) else ""  # a page to sign in that was asked for is no obstacle
+        address = response.url if self.led(response) else ""  # a sign-in page that was requested is not a block
         headers = plain_headers(response)
         block = blocked.block(response.status, headers, response.body, address, blocked.ANY_SITE)
         if block:
@@ -118,13 +118,13 @@ class UrlSpider(EngineSpider):
         body, whole = response.body, DATALOSS not in response.flags
         headers = plain_headers(response)
         packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
-        told = {"url": response.url, "status": response.status, "headers": headers}
+        details = {"url": response.url, "status": response.status, "headers": headers}
         left = Fetch.of(response).run.seconds_left if self.online else OFFLINE
         async with self.large_pages.slot(self.limit if packed else len(body), left):
-            if packed:  # of a saved page, or large
+            if packed:  # a saved page, or a large one
                 body, unbroken = await self.unpacked(body, packed)
                 whole = whole and unbroken
-            found = await page(body, left, {**told, "response_type": query.response_type})
+            found = await page(body, left, {**details, "response_type": query.response_type})
         yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
 
     async def unpacked(self, body: bytes, encodings: str) -> Decompressed:
@@ -138,13 +138,13 @@ class UrlSpider(EngineSpider):
         await CONVERSIONS.release()
 
     def led(self, response: Response) -> bool:
-        """Whether redirects may have led to the response."""
+        """Whether the response may be that of a redirect."""
         if not self.online or "redirect_urls" in response.meta:
             return True
         return self.in_browser(response) and response.request is not None and response.request.url != response.url
 
     def partial(self, response: Response) -> str | None:
-        """`scripts` where a page would be built by them, and none of the transports could tell what it becomes."""
+        """`scripts` where scripts would build the page, and no transport could run them."""
         if not self.online:
             return None
         lost = self.is_shell(response) if self.in_browser(response) else Fetch.of(response).readable is not None
@@ -154,27 +154,27 @@ class UrlSpider(EngineSpider):
         return Fetch.of(response).transport == "browser"
 
     def is_shell(self, response: Response) -> bool:
-        """Whether a page that is to be read is nothing but the scripts that would build it."""
+        """Whether the page has no content but the scripts that would build it; False for a page to be returned raw."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return not Fetch.of(response).as_sent and url.is_shell(response.body, content_type)
 
     @property
     def limit(self) -> int:
-        """Bytes of the largest page that is read."""
+        """The size of the largest page that is read, in bytes."""
         return self.settings.getint("URL_MAX_BYTES") if self.online else 20 * MEBIBYTE
 
     @property
     def rule(self) -> Rule:
-        """Which targets may be fetched."""
+        """The egress rule: which targets may be fetched."""
         return Rule.from_settings(self.settings)
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
-        """Any: what a page is does not depend on where it came from, but for the base of its links."""
+        """Any URL: only the base of the page's links depends on it."""
         return {"url": "https://example.com/", "response_type": "full"}
 
 
-async def page(body: bytes, left: float, told: Mapping[str, Any]) -> UrlPage:
-    """The page module's record, made beside the event loop: Markdown in a process, for a page may take for ever."""
-    if told["response_type"] == "markdown":
-        return await CONVERSIONS.page(body, left, told)
-    return await asyncio.to_thread(url.page, body, **told)
+async def page(body: bytes, left: float, details: Mapping[str, Any]) -> UrlPage:
+    """The page module's record, made off the event loop: Markdown in a process, as its conversion may never end."""
+    if details["response_type"] == "markdown":
+        return await CONVERSIONS.page(body, left, details)
+    return await asyncio.to_thread(url.page, body, **details)

@@ -1,1 +1,1 @@
-"""A Scrapy project as one would write it for ScrapyRT."""
+"""An ordinary Scrapy project for ScrapyRT."""

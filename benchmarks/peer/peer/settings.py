@@ -1,4 +1,4 @@
-"""Settings of the peer: as quiet and as wide open as it gets."""
+"""Settings of the peer: without logs, and with as many concurrent requests as in webdata."""
 
 BOT_NAME = "peer"
 SPIDER_MODULES = ["peer.spider"]

@@ -10,13 +10,13 @@ from scrapy.http import Response
 class PlainSpider(Spider):
     """Title, link and text of each organic result.
 
-    ScrapyRT brings its requests; in a crawl of its own it asks for a `url` so many times.
+    ScrapyRT passes its requests; `scrapy crawl` requests the argument `url` as often as `requests` has it.
     """
 
     name = "plain"
 
     async def start(self) -> AsyncIterator[Request]:
-        """The requests of a crawl of its own."""
+        """The requests of `scrapy crawl`."""
         for _ in range(int(getattr(self, "requests", 0))):
             yield Request(self.url, dont_filter=True)
 

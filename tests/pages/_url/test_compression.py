@@ -75,7 +75,7 @@ def test_the_layers_of_a_body_are_bounded():
     assert decompressed(body, "gzip, identity, gzip, gzip", MUCH).body == b"text"
     with pytest.raises(UpstreamError, match="has 4 encodings: at most 3 are read") as caught:
         decompressed(gzip.compress(body), "gzip, gzip, gzip, gzip", MUCH)
-    assert caught.value.kind == "content_encoding"
+    assert caught.value.kind == "too_many_encodings"
 
 
 @settings(deadline=None)

@@ -44,13 +44,13 @@ def decompressed(body: bytes, content_encoding: str, limit: int) -> Decompressed
     """The decompressed body; that of a truncated body is as much as could be read, which is logged.
 
     Raises UpstreamError for a body of more than `limit` bytes (kind `too_large`), before all of it is in memory, for
-    one in another encoding than its header names or in more than LAYERS (kind `content_encoding`), and for one of
-    which nothing could be read (kind `truncated`).
+    one in another encoding than its header names (kind `content_encoding`), in more than LAYERS (kind
+    `too_many_encodings`), and for one of which nothing could be read (kind `truncated`).
     """
     names = [part.strip().lower() for part in content_encoding.split(",")]
     layers = [name for name in names if name not in ("", "identity", "none")]
     if len(layers) > LAYERS:
-        raise UpstreamError(f"the page has {len(layers)} encodings: at most {LAYERS} are read", "content_encoding")
+        raise UpstreamError(f"the page has {len(layers)} encodings: at most {LAYERS} are read", "too_many_encodings")
     whole = True
     for name in reversed(layers):
         if name not in READERS:
