@@ -197,5 +197,5 @@ def test_a_wrong_variable_is_one_line():
     environ = {**os.environ, **ENVIRON, "WEBDATA_DEADLINE": "abc"}
     command = [SCRAPY, "crawl", "google_web", "-a", "q=x"]
     ended = subprocess.run(command, check=False, env=environ, capture_output=True, timeout=30)
-    message = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 30.0\n"
+    message = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 25.0\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", message)

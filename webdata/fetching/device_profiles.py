@@ -1,8 +1,8 @@
-"""Who requests claim to come from: one coherent identity a device, for every transport.
+"""Device profiles: the identity of requests, one for each device, the same on every transport.
 
 To bring it up to date, take the version of the newest profile of Chrome that curl_cffi has
 (`curl_cffi.requests.impersonate`). The browser tells its own version instead of this one (`Identity.user_agent`),
-so that what it sends agrees with what scripts in it see.
+so that its headers agree with what scripts see.
 """
 
 from collections.abc import Mapping
@@ -24,11 +24,11 @@ ORDERS = tuple(permutations(range(3)))
 ENCODINGS, PLAIN_ENCODINGS = "gzip, deflate, br, zstd", "gzip, deflate"
 """With and without TLS."""
 LANGUAGES = "en-US,en;q=0.9"
-"""Of a request that says none itself."""
+"""Of a request without any."""
 
 
 def brands(version: str) -> list[tuple[str, str]]:
-    """What Chrome in this version, whole or its first number, tells as its brands: name and version.
+    """The brands of Chrome in this version, whole or its first number: name and version.
 
     components/embedder_support/user_agent_utils.cc, GenerateBrandVersionList
     """
@@ -47,11 +47,11 @@ class Identity:
     """One kind of device."""
 
     system: str
-    """What the user agent says of it."""
+    """In the user agent."""
     platform: str
-    """What the client hints say of it."""
+    """In the client hints."""
     navigator: str
-    """What `navigator.platform` says of it."""
+    """In `navigator.platform`."""
     mobile: bool
     viewport: tuple[int, int]
     """Width and height in CSS pixels."""
@@ -59,13 +59,13 @@ class Identity:
     """Device pixels a CSS pixel."""
 
     def user_agent(self, version: str = VERSION) -> str:
-        """The user agent of Chrome in this version; newer ones tell the first number only."""
+        """The user agent of Chrome in this version; only its first number."""
         major, mobile = version.partition(".")[0], " Mobile" if self.mobile else ""
         engine = f"AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0{mobile} Safari/537.36"
         return f"Mozilla/5.0 ({self.system}) {engine}"
 
     def page_headers(self, referer: str | None = None) -> dict[str, str]:
-        """The headers of somebody who opens a page, or follows a link of the same site, in Chrome's order."""
+        """The headers of a page that is opened, or reached by a link of the same site, in Chrome's order."""
         return {
             "Sec-Ch-Ua": BRANDS,
             "Sec-Ch-Ua-Mobile": self._hint_mobile,
@@ -110,20 +110,20 @@ IDENTITIES: Mapping[str, Identity] = {
 
 
 def identity(device: str | None) -> Identity:
-    """The identity for `request.meta["device"]`; desktop without it."""
+    """The identity of a device; that of the desktop for None."""
     return IDENTITIES[device or Device.DESKTOP]
 
 
 def untrusted(headers: Mapping[str, str]) -> dict[str, str]:
-    """What is left of a device's headers where there is no TLS: no hints, no metadata, no newer encodings.
+    """A device's headers without TLS: no hints, no metadata, no newer encodings.
 
     https://www.w3.org/TR/fetch-metadata/#framework (2.), https://wicg.github.io/ua-client-hints/#privacy
     """
-    kept = {name: value for name, value in headers.items() if not name.startswith("Sec-")}
-    return {**kept, "Accept-Encoding": PLAIN_ENCODINGS}
+    plain = {name: value for name, value in headers.items() if not name.startswith("Sec-")}
+    return {**plain, "Accept-Encoding": PLAIN_ENCODINGS}
 
 
 def _last(referer: str | None) -> dict[str, str]:
-    """The headers that come last, but for cookies."""
+    """The last headers before the cookies."""
     linked = {} if referer is None else {"Referer": referer}
     return {**linked, "Accept-Encoding": ENCODINGS, "Accept-Language": LANGUAGES}

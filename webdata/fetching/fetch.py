@@ -19,7 +19,7 @@ FETCH = "fetch"
 
 @dataclass
 class QueryRun:
-    """What all fetches for one query share: who they come from, how long they may take, and their attempts."""
+    """What all fetches for one query share: their identity, their time, and their attempts."""
 
     region: str | None = None
     device: str | None = None

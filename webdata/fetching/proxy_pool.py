@@ -76,7 +76,7 @@ class ProxyPool:
         self._pinned: OrderedDict[tuple[str, str, str], str] = OrderedDict()
 
     def region_mode(self, region: str) -> Literal["proxy", "parameters"]:
-        """How a site is told this region: the call goes out from there, or by parameters alone."""
+        """How a site is given this region: by a proxy there, or by parameters alone."""
         return "proxy" if self.has_pool(region) else "parameters"
 
     def has_pool(self, region: str) -> bool:

@@ -77,7 +77,7 @@ class Metrics:
         GCCollector(registry=self.registry)
 
     def _counter(self, name: str, help_text: str, labels: Sequence[str]) -> Callable[..., Counter]:
-        """Gives the counter for values of the labels. They come from closed sets, so that none need be forgotten."""
+        """Returns the counter for values of the labels, which are from closed sets, so that none need be dropped."""
         return cache(Counter(name, help_text, labels, registry=self.registry).labels)
 
     def ended(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
