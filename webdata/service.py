@@ -7,7 +7,6 @@ import asyncio
 import logging
 import signal
 import socket
-import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -52,8 +51,6 @@ from webdata.stores.sql_stores import SqlStores
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
 """Longer than any call can take: a credit that was reserved before is from a process that died."""
-SWITCH_SECONDS = 0.001
-"""After which the event loop lets the thread that writes the ledger run; Python's own 5 ms would hold up each group."""
 SETTLED_EVERY = 60.0
 """Seconds between two checks for such credits."""
 CALL_ENDS_WITHIN = 60.0
@@ -66,7 +63,6 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
-    sys.setswitchinterval(SWITCH_SECONDS)
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
     if main.failure:
@@ -131,7 +127,7 @@ class Service:
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, too late for a mistake
-        stores = self.stores = SqlStores(self.config.database)
+        stores = self.stores = SqlStores(self.config.database, ledger_process=True)
         await _settle_at_first(stores.ledger)
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")

@@ -38,7 +38,7 @@ def calls(one, number):
 
 
 def bound_files(one, size=None):
-    """Limit the size of files that the service may write, in bytes; None removes the limit."""
+    """Limit the size of files that the service and its ledger's process may write, in bytes; None removes the limit."""
     pid = one.process.pid
     for each in (pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())):
         _, hard = resource.prlimit(each, resource.RLIMIT_FSIZE)

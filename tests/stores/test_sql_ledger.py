@@ -63,7 +63,7 @@ async def spend(ledger, name):
 async def main(ledger):
     await asyncio.gather(*(spend(ledger, name) for name in range(16)))
 
-with SqlStores(sys.argv[1]) as stores:
+with SqlStores(sys.argv[1], ledger_process=sys.argv[2] == "ledger process") as stores:
     asyncio.run(main(stores.ledger))
 """
 """A process that calls without end, 16 calls at once, and prints the requests that it has committed."""
@@ -103,11 +103,12 @@ async def test_no_more_calls_are_charged_than_there_are_credits(url, movements):
 
 
 @pytest.mark.task
-async def test_after_a_kill_each_call_is_charged_once_or_released(url, movements):
+@pytest.mark.parametrize("writer", ["thread", "ledger process"])
+async def test_after_a_kill_each_call_is_charged_once_or_released(url, movements, writer):
     """After `kill -9` every printed request is charged, none twice, and all reservations are released."""
     with SqlStores(url) as stores:
         await stores.ledger.credit(DEFAULT_ACCOUNT, 100_000)
-        with process(SPEND, url) as running:
+        with process(SPEND, url, writer) as running:
             printed = [running.stdout.readline().strip() for _ in range(300)]
             running.send_signal(signal.SIGKILL)
             later = (await asyncio.to_thread(running.stdout.read)).split("\n")

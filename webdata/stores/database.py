@@ -130,6 +130,11 @@ def open_database(url: str) -> Database:
     return _open(url, "FULL", migrations.run)
 
 
+def attach_database(url: str) -> Database:
+    """The database at a URL that another process has opened before, without a migration or a connection yet."""
+    return _open(url, "FULL", lambda _: None)
+
+
 def open_links(url: str) -> Database:
     """The database of links at an SQLAlchemy URL, with its table; see `open_database` for the URLs and errors."""
     return _open(url, "NORMAL", _create_links)

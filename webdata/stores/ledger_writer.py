@@ -1,6 +1,6 @@
 """The writer of the ledger in an SQL database: many operations in one transaction."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Table, delete, insert, select, update
@@ -45,10 +45,14 @@ def _insert_rows(table: Table, names: Sequence[str], dialect: Dialect) -> Update
 
 
 class LedgerWriter:
-    """Writes operations to the tables of the ledger."""
+    """Writes operations to the tables of the ledger.
 
-    def __init__(self, database: Database) -> None:
+    `before_commit` is called in each transaction before the commit; the transaction is rolled back where it raises.
+    """
+
+    def __init__(self, database: Database, before_commit: Callable[[], None] = lambda: None) -> None:
         self._database = database
+        self._before_commit = before_commit
         dialect = database.writes.dialect
         self._statements = Statements(dialect)
         self._integrity_error: type[Exception] = dialect.loaded_dbapi.IntegrityError
@@ -86,6 +90,7 @@ class LedgerWriter:
                     movements.append(movement)
                     results.append(state.balances[movement.account_id])
             self._save(on, before, state, movements)
+            self._before_commit()
         return results
 
     def _load(self, on: Any, operations: Iterable[Operation]) -> LedgerState:

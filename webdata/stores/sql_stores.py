@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Self
 
 from webdata.stores.database import open_database
+from webdata.stores.ledger_process import LedgerProcess
 from webdata.stores.ledger_writer import LedgerWriter
 from webdata.stores.processes import this_process
 from webdata.stores.sql import SqlAccounts, SqlKeys
@@ -11,17 +12,24 @@ from webdata.stores.sql_ledger import SqlLedger
 
 
 class SqlStores:
-    """Keys, accounts and ledger of the database at `url`. Raises ConfigError if the database cannot be opened."""
+    """Keys, accounts and ledger of the database at `url`.
 
-    def __init__(self, url: str) -> None:
+    With `ledger_process` a child process writes the ledger. Raises ConfigError if the database cannot be opened.
+    """
+
+    def __init__(self, url: str, *, ledger_process: bool = False) -> None:
         self._database = open_database(url)
         self.keys = SqlKeys(self._database)
         self.accounts = SqlAccounts(self._database)
-        self.ledger = SqlLedger(self._database, this_process(), LedgerWriter(self._database).write)
+        self._ledger_process = LedgerProcess(url) if ledger_process else None
+        write = self._ledger_process.write if self._ledger_process else LedgerWriter(self._database).write
+        self.ledger = SqlLedger(self._database, this_process(), write)
 
     def close(self) -> None:
         """Write what is queued, then close every connection."""
         self.ledger.close()
+        if self._ledger_process:
+            self._ledger_process.close()
         self._database.close()
 
     def __enter__(self) -> Self:
