@@ -1,8 +1,8 @@
-"""Stores in the memory of the process, for tests and trials."""
+"""Stores of keys, accounts and credits in memory: the model that those in a database are compared with."""
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -19,7 +19,7 @@ from webdata.stores.interfaces import (
     rotatable,
 )
 from webdata.stores.ledger import BaseLedger
-from webdata.stores.ledger_state import Credit, LedgerState, Movement, Operation, Reservation
+from webdata.stores.ledger_state import Bucket, Credit, LedgerState, Movement, Operation, Reservation
 
 logger = logging.getLogger(__name__)
 
@@ -173,21 +173,13 @@ class MemoryLedger(BaseLedger):
         return list(self._database.ledger_state.reservations.values())
 
 
-class MemoryLinks:
-    """A LinkStore in a dictionary."""
-
-    def __init__(self) -> None:
-        self._addresses: dict[str, str] = {}
-
-    def find(self, ids: Collection[str]) -> dict[str, str]:
-        return {one: self._addresses[one] for one in ids if one in self._addresses}
-
-    def add(self, addresses: Mapping[str, str]) -> None:
-        for one, address in addresses.items():
-            self._addresses.setdefault(one, address)
-
-    def close(self) -> None:
-        """There is nothing to close."""
+def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Bucket]]:
+    """The amount in each bucket of each account after all these movements; the total is zero."""
+    amounts: Counter[tuple[str, Bucket]] = Counter()
+    for movement in movements:
+        amounts[movement.account_id, movement.source] -= movement.amount
+        amounts[movement.account_id, movement.target] += movement.amount
+    return amounts
 
 
 def _usage(group: str, movements: Sequence[Movement]) -> Usage:

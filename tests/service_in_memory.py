@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.testing import StringTransport
 from twisted.web.http_headers import Headers
 
+from tests.memory_stores import MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.access.api_keys import ApiKeys, new_key
 from webdata.access.cache import Cache
 from webdata.access.credits import Credits
@@ -28,7 +29,6 @@ from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_PLAN
 from webdata.stores.limits_memory import MemoryLimits
-from webdata.stores.memory import MemoryDatabase, MemoryKeys, MemoryLedger
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

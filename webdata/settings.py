@@ -28,7 +28,7 @@ SAMPLES = _config.samples
 # Ours: what stores the publishers' addresses behind news links (a LinkStore): a class, and its arguments.
 RESOLVED_LINKS = ("webdata.stores.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
-SANDBOX_RESOLVED_LINKS = ("webdata.stores.memory.MemoryLinks",)
+SANDBOX_RESOLVED_LINKS = ("webdata.stores.links_memory.MemoryLinks",)
 # Ours: the key for OpenAlex (None: without one), and a mail address for Crossref.
 OPENALEX_KEY = _config.openalex_key
 CONTACT = _config.contact

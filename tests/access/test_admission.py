@@ -7,12 +7,12 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
+from tests.memory_stores import sums
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
-from webdata.stores.ledger_state import sums
 
 ANSWER = Answer({"results": [1]}, Outcome.OK, "http", {"fetch": 0.25})
 CALLER_HEADERS = {

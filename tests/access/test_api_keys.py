@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.memory_stores import MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.access.api_keys import ApiKeys, check_name, check_shape, digest, first_keys, new_key, new_secret, successor
 from webdata.domain.errors import UnauthorizedError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.memory import MemoryDatabase, MemoryKeys, MemoryLedger
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 task = pytest.mark.task

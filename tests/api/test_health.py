@@ -3,12 +3,12 @@
 import pytest
 from pytest_twisted import ensureDeferred
 
+from tests.memory_stores import MemoryKeys
 from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.fetching.transport_policy import Scope
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
-from webdata.stores.memory import MemoryKeys
 
 PROXIES = pools(
     [("DE", "http://u:secret@proxy.example:1"), ("DE", "http://proxy.example:2"), ("US", "http://us.example:3")]

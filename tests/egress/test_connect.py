@@ -9,10 +9,10 @@ import treq
 import trustme
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.ssl import Certificate, trustRootFromCertificates
-from twisted.web.client import BrowserLikePolicyForHTTPS, ResponseFailed
+from twisted.web.client import Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool, ResponseFailed
 
 from webdata.domain.errors import TargetError
-from webdata.egress.connect import GuardedPool, guarded_agent
+from webdata.egress.connect import GuardedEndpoints, GuardedPool
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
 
@@ -30,7 +30,9 @@ async def to_private(name):
 def guarded(port, resolver, policy=None):
     from twisted.internet import reactor
 
-    return guarded_agent(reactor, Guard(Rule(frozenset({port}), LOOPBACK), resolver), policy)
+    guard = Guard(Rule(frozenset({port}), LOOPBACK), resolver)
+    endpoints = GuardedEndpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
+    return Agent.usingEndpointFactory(reactor, endpoints, pool=HTTPConnectionPool(reactor))
 
 
 async def fetch(agent, url):

@@ -13,7 +13,7 @@ from webdata.domain.query import Region
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.resources.news_search import NewsQuery
 from webdata.spiders.google_news import EDITIONS, GoogleNewsSpider
-from webdata.stores.memory import MemoryLinks
+from webdata.stores.links_memory import MemoryLinks
 from webdata.stores.sql import SqlLinks
 
 
@@ -24,7 +24,7 @@ def parameters(**fields):
 
 
 def spider(**settings):
-    memory = ("webdata.stores.memory.MemoryLinks",)
+    memory = ("webdata.stores.links_memory.MemoryLinks",)
     own = {"ON_DEMAND": True, "RESOLVED_LINKS": memory, "SANDBOX_RESOLVED_LINKS": memory, **settings}
     return GoogleNewsSpider.from_crawler(get_crawler(GoogleNewsSpider, own))
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from sqlalchemy import select
 
+from tests.memory_stores import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.stores.ledger_state import Movement
-from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from tests.memory_stores import sums
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account, Key, Plan, Usage
-from webdata.stores.ledger_state import sums
-from webdata.stores.memory import MemoryLinks
+from webdata.stores.links_memory import MemoryLinks
 from webdata.stores.sql import SqlLinks
 
 NOON = datetime(2026, 7, 1, 12, 0, 0, 123456, tzinfo=UTC)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 from sqlalchemy import select
 
+from tests.memory_stores import MemoryAccounts, MemoryDatabase, MemoryLedger, sums
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
-from webdata.stores.ledger_state import Movement, sums
-from webdata.stores.memory import MemoryAccounts, MemoryDatabase, MemoryLedger
+from webdata.stores.ledger_state import Movement
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.memory_stores import sums
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, Account, Key
-from webdata.stores.ledger_state import sums
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 

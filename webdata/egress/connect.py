@@ -18,7 +18,7 @@ from twisted.internet.interfaces import (
     IResolutionReceiver,
     IStreamClientEndpoint,
 )
-from twisted.web.client import URI, Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool
+from twisted.web.client import URI, HTTPConnectionPool
 from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS
 from zope.interface import implementer
 
@@ -26,16 +26,6 @@ from webdata.egress.guard import Guard
 from webdata.egress.rule import Address, Target
 
 CONNECT_SECONDS = 30.0
-
-
-def guarded_agent(reactor: Any, guard: Guard, policy: IPolicyForHTTPS | None = None) -> Agent:
-    """An agent that reaches allowed targets only; others fail with TargetError.
-
-    It reuses connections, stores no cookies, and follows no redirects.
-    """
-    endpoints = GuardedEndpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
-    agent: Agent = Agent.usingEndpointFactory(reactor, endpoints, pool=HTTPConnectionPool(reactor))
-    return agent
 
 
 @implementer(IAgentEndpointFactory)

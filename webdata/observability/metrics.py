@@ -70,7 +70,9 @@ class Metrics:
             registry=self.registry,
         )
         self._seconds = cache(seconds.labels)
-        Info("webdata_build", "What runs.", registry=self.registry).info(_build())
+        Info("webdata_build", "What runs.", registry=self.registry).info(
+            {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version()}
+        )
         self.registry.register(self._state)
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
@@ -167,10 +169,6 @@ def _transport(budget: EngineBudget, end: Answer | Exception) -> str:
     if isinstance(end, Answer):
         return end.transport
     return budget.attempts[-1]["transport"] if budget.attempts else ""
-
-
-def _build() -> dict[str, str]:
-    return {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version()}
 
 
 def call_metrics(crawlers: WarmCrawlers) -> Iterator[Metric]:

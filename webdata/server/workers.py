@@ -244,7 +244,8 @@ class Workers:
         for event, handle in handlers.items():
             if event in happened:
                 handle()
-        self._distribute()
+        while self._waiting and self._send(self._waiting[0]):
+            self._waiting.popleft()
         self._kill_hung()
         if not self._were_ready and not self._stopping and all(slot.ready for slot in self._slots):
             self._were_ready = True
@@ -313,11 +314,6 @@ class Workers:
         with contextlib.suppress(OSError):  # no further connection, or one whose client has gone
             while len(self._waiting) < MOST_WAITING:
                 self._waiting.append((number, listening.accept()[0]))
-
-    def _distribute(self) -> None:
-        """Send the accepted connections to the workers, in their order, until none takes another."""
-        while self._waiting and self._send(self._waiting[0]):
-            self._waiting.popleft()
 
     def _send(self, accepted: Accepted) -> bool:
         """Send a connection to the next worker that takes it; busy ones are tried last."""

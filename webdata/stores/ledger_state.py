@@ -9,8 +9,6 @@ A movement transfers an amount between two buckets of an account:
     free     balance → spent       zero: a call that cost no credit
 """
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -158,15 +156,6 @@ class LedgerState:
         if account_id not in self.balances:
             raise LookupError(f"there is no account {account_id}")
         return self.balances[account_id]
-
-
-def sums(movements: Iterable[Movement]) -> Counter[tuple[str, Bucket]]:
-    """The amount in each bucket of each account after all these movements; the total is zero."""
-    amounts: Counter[tuple[str, Bucket]] = Counter()
-    for movement in movements:
-        amounts[movement.account_id, movement.source] -= movement.amount
-        amounts[movement.account_id, movement.target] += movement.amount
-    return amounts
 
 
 def _movement(

@@ -154,7 +154,7 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
             html_page("layout", 200) if interface == "atom" else json_reply({"version": 3, "posts": [{"uid": 1}]})
         ),
         "encoding": lambda request: _with_invalid_utf8(normal(request)),
-        "torn": lambda request: _half(normal(request)),
+        "torn": lambda request: replace(reply := normal(request), body=reply.body[: len(reply.body) // 2]),
         "oauthdown": jsonblocked["oauth"] if interface == "oauth" else normal,
         "jsonblocked": jsonblocked.get(interface, normal),
     }
@@ -163,10 +163,6 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
 def _with_headers(reply: Reply, headers: Headers) -> Reply:
     names = {name for name, _ in headers}
     return replace(reply, headers=(*(header for header in reply.headers if header[0] not in names), *headers))
-
-
-def _half(reply: Reply) -> Reply:
-    return replace(reply, body=reply.body[: len(reply.body) // 2])
 
 
 def _with_invalid_utf8(reply: Reply) -> Reply:

@@ -66,10 +66,6 @@ def _layout(request: SandboxRequest) -> Reply:
     return Reply(200, HTML, blocks(TEMPLATE)["layout"].fill(q=request.first("q")).encode("utf-8", "replace"))
 
 
-def _unsupported(request: SandboxRequest) -> Reply:
-    return Reply(200, XML, unsupported(_search(request)))
-
-
 def _search(request: SandboxRequest) -> Search:
     requested = scenarios(request.first("q"))
     links = [scenario for scenario in requested if scenario.name in (*LINK_SCENARIOS, "slow")]
@@ -148,6 +144,6 @@ ARTICLE_SCENARIOS: dict[str, Handler] = {
 }
 PAGES: dict[str, Handler] = {
     "/rss/search": _results,
-    "/rss/unsupported": _unsupported,
+    "/rss/unsupported": lambda request: Reply(200, XML, unsupported(_search(request))),
     "/sorry/index": interstitials.sorry,
 }
