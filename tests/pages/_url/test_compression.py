@@ -1,6 +1,8 @@
 """Decompression: each encoding, several layers, truncated bodies, bombs and wrong encodings."""
 
+import contextlib
 import gzip
+import time
 import zlib
 
 import brotli
@@ -10,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import UpstreamError
-from webdata.pages._url.compression import READERS, decompressed
+from webdata.pages._url.compression import MEMBERS, READERS, decompressed
 
 TEXT = b"".join(b"line %d of a page\n" % number for number in range(20_000))
 MUCH = 10_000_000
@@ -76,6 +78,48 @@ def test_the_layers_of_a_body_are_bounded():
     with pytest.raises(UpstreamError, match="has 4 encodings: at most 3 are read") as caught:
         decompressed(gzip.compress(body), "gzip, gzip, gzip, gzip", MUCH)
     assert caught.value.kind == "too_many_encodings"
+
+
+SLOW = {
+    "gzip of empty members": ("gzip", gzip.compress(b"") * 900_000),
+    "gzip of empty members in gzip": ("gzip, gzip", gzip.compress(gzip.compress(b"") * 900_000, 1)),
+    "gzip of a thousand members": ("gzip", gzip.compress(bytes(19_000), 0) * 1000),
+    "zstd of frames to be skipped": ("zstd", b"\x50\x2a\x4d\x18\0\0\0\0" * 2_300_000),
+    "zstd of empty frames": ("zstd", zstd.compress(b"") * 1_400_000),
+    "zstd of frames of a byte": ("zstd", zstd.compress(b"a") * 1_400_000),
+    "deflate of empty blocks": ("deflate", b"\0\0\0\xff\xff" * 3_800_000),
+    "deflate of empty Huffman blocks": ("deflate", b"\x02\x08\x20\x80\0" * 3_800_000),
+    "br of empty blocks": ("br", b"\x0c" + b"\x06" * 19_000_000),
+}
+"""Bodies of up to 19 MB whose decompression takes long, where each part is copied with all that follows it."""
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_body_of_many_parts_ends_soon(name):
+    """The time grows with the size of a body, not with that times the number of its parts."""
+    encodings, body = SLOW[name]
+    began = time.process_time()
+    with contextlib.suppress(UpstreamError):
+        decompressed(body, encodings, 20_000_000)
+    assert time.process_time() - began < 2.0
+
+
+@pytest.mark.parametrize("name", ["gzip", "x-gzip", "zstd"])
+def test_the_parts_of_a_body_are_bounded(name):
+    """Of gzip's members and Zstandard's frames as many are read as any page has, and no more."""
+    part = zstd.compress(b"a") if name == "zstd" else gzip.compress(b"a")
+    assert decompressed(part * MEMBERS, name, MUCH) == (b"a" * MEMBERS, True)
+    with pytest.raises(UpstreamError, match="compressed in more than 1000 parts") as caught:
+        decompressed(part * (MEMBERS + 1), name, MUCH)
+    assert caught.value.kind == "too_many_encodings"
+
+
+def test_a_window_of_zstandard_is_bounded():
+    """A frame whose window is larger than HTTP allows would take that much memory: it is not read."""
+    large = zstd.compress(TEXT, options={zstd.CompressionParameter.window_log: 27})
+    frame = large[:4] + bytes([large[4] & ~0x20, (27 - 10) << 3]) + large[5:]
+    with pytest.raises(UpstreamError):
+        decompressed(frame, "zstd", MUCH)
 
 
 @settings(deadline=None)
