@@ -382,6 +382,22 @@ def test_text_for_two_screen_widths_is_read_once():
     assert (found["title"], found["advertiser"]) == ("Bowl bowl", "JoJo")
 
 
+@pytest.mark.parametrize(
+    ("spans", "advertiser"),
+    [
+        ("<span>Nord Shop</span> <span>Nord Shop</span>", "Nord Shop"),
+        ("<span>JoJo</span>", "JoJo"),
+        ("<span>Jo</span>Jo", "JoJo"),
+    ],
+)
+def test_only_a_copy_in_an_element_of_its_own_is_left_out(spans, advertiser):
+    """Copies may be apart; a name that repeats itself is whole."""
+    bowl = '<a href="https://depot.example/bowl"></a><div class="pla-unit-title">A</div>'
+    unit = f'<div class="pla-unit">{bowl}<div class="LbUacb">{spans}</div></div>'
+    (found,) = google_web.record(results_page(result("one"), unit), ANY)["shopping_ads"]
+    assert found["advertiser"] == advertiser
+
+
 def test_the_moments_of_a_video_are_no_items():
     """Links into a video belong to its item, even if they are opaque."""
     video = '<div><a href="/goto?url=CAES{0}"><div role="heading">Video {0}</div><div>4:05</div></a>{1}</div>'

@@ -10,23 +10,12 @@ import pytest
 from pytest_twisted import async_yield_fixture, ensureDeferred
 from twisted.internet.threads import deferToThread
 
+from tests.recording_sandbox import Recording
 from webdata.domain.errors import ConfigError
 from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy, parse_description, region_proxies
 from webdata.sandbox.server import Sandbox
 
 PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
-
-
-class Recording(Sandbox):
-    """A sandbox that records the requests to its sites."""
-
-    def __init__(self):
-        super().__init__()
-        self.requests = []
-
-    def answer(self, request):
-        self.requests.append(request)
-        return super().answer(request)
 
 
 @async_yield_fixture

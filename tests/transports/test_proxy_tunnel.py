@@ -15,27 +15,15 @@ from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.test import get_crawler
 
+from tests.recording_sandbox import Recording
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.sandbox.proxies import SERVED_BY, Behaviour, RegionProxy
-from webdata.sandbox.server import Sandbox
 from webdata.transports import proxy_tunnel
 from webdata.transports.proxy_tunnel import ProxiedHandler
 
 PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search?q=coffee"]
 
 pytestmark = pytest.mark.task
-
-
-class Recording(Sandbox):
-    """A sandbox that records the requests to its sites."""
-
-    def __init__(self):
-        super().__init__()
-        self.requests = []
-
-    def answer(self, request):
-        self.requests.append(request)
-        return super().answer(request)
 
 
 @asynccontextmanager

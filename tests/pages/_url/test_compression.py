@@ -118,8 +118,10 @@ def test_a_window_of_zstandard_is_bounded():
     """A frame whose window is larger than HTTP allows would take that much memory: it is not read."""
     large = zstd.compress(TEXT, options={zstd.CompressionParameter.window_log: 27})
     frame = large[:4] + bytes([large[4] & ~0x20, (27 - 10) << 3]) + large[5:]
-    with pytest.raises(UpstreamError):
+    assert zstd.decompress(frame) == TEXT
+    with pytest.raises(UpstreamError) as caught:
         decompressed(frame, "zstd", MUCH)
+    assert caught.value.kind == "content_encoding"
 
 
 @settings(deadline=None)

@@ -61,8 +61,8 @@ def _title(unit: LexborNode) -> str:
 def _once(node: LexborNode | None) -> str:
     """The text of an element, without the copy of it that a page holds for screens of another width."""
     text = visible_text(node)
-    parts = map(visible_text, node.css("span")) if node is not None else ()
-    return next((part for part in parts if part * 2 == text), text)
+    parts = [visible_text(part) for part in node.css("span")] if node is not None else []
+    return next((part for part in parts if parts.count(part) > 1 and text in (part * 2, f"{part} {part}")), text)
 
 
 def _link(mark: Mark, unit: LexborNode) -> str | None:

@@ -147,7 +147,9 @@ def _zstandard(body: memoryview) -> Chunks:
 
 
 def _too_many_members() -> UpstreamError:
-    return UpstreamError(f"the page is compressed in more than {MEMBERS} parts", "too_many_encodings")
+    return UpstreamError(
+        f"the page is compressed in more than {MEMBERS} parts: so many are read at most", "too_many_encodings"
+    )
 
 
 READERS: dict[str, Callable[[memoryview], Chunks]] = {
