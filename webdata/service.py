@@ -213,6 +213,7 @@ class Service:
         if self.workers:
             self.workers.close()
         if self.stores:
+            await self.stores.ledger.flush()
             self.stores.close()
         await self.sandbox.stop()
 

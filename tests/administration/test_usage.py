@@ -17,6 +17,7 @@ def test_usage_is_printed_as_a_table_or_csv(run, use):
         await stores.ledger.commit("req_1", "empty")
         await stores.ledger.release("req_2", "blocked")
         stores.ledger.note(DEFAULT_ACCOUNT, "req_3", "web_search", "key_a", "ok", cached=True)
+        await stores.ledger.flush()
 
     assert re.fullmatch(r"default used nothing from 20\S+ to 20\S+\.\n", run("usage"))
     use(call)

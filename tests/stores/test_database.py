@@ -1,5 +1,6 @@
 """The opening and migration of databases."""
 
+import asyncio
 import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -239,7 +240,12 @@ async def fill(ledger):
 async def test_a_full_database_recovers(sqlite):
     """A write to a full database fails and changes nothing; with free space it succeeds again."""
     database = open_database(sqlite)
-    ledger = SqlLedger(database, "here:1:1", LedgerWriter(database).write)
+    writer = LedgerWriter(database)
+
+    async def write(operations):
+        return await asyncio.to_thread(writer.write, operations)
+
+    ledger = SqlLedger(database, "here:1:1", write)
     with database.reads.connect() as connection:
         connection.execute(text("PRAGMA max_page_count=1"))  # SQLite rounds it up to the current number
     number = await fill(ledger)

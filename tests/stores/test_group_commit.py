@@ -1,11 +1,10 @@
 """Group commit of what many callers submit."""
 
 import asyncio
-from threading import Event, Thread
 
 import pytest
 
-from webdata.stores.group_commit import GROUP_SIZE, GroupCommitter
+from webdata.stores.group_commit import GROUP_SIZE, POST_SECONDS, GroupCommitter
 
 pytestmark = pytest.mark.task
 
@@ -15,11 +14,11 @@ class Writer:
 
     def __init__(self):
         self.groups = []
-        self.gate = Event()
+        self.gate = asyncio.Event()
         self.gate.set()
 
-    def __call__(self, group):
-        self.gate.wait(5)
+    async def __call__(self, group):
+        await self.gate.wait()
         self.groups.append(group)
         if 13 in group:
             raise OSError("the disk is full")
@@ -33,10 +32,7 @@ def writer():
 
 @pytest.fixture
 def committer(writer):
-    one = GroupCommitter(writer)
-    yield one
-    writer.gate.set()
-    one.close()
+    return GroupCommitter(writer)
 
 
 async def test_items_submitted_during_a_write_are_one_group(committer, writer):
@@ -77,53 +73,34 @@ async def test_a_failed_write_is_raised_to_all_callers(committer, writer):
     assert await committer.submit(5) == 10
 
 
-@pytest.mark.parametrize("result", [SystemExit("stop"), []])
-async def test_the_thread_survives_a_broken_writer(result):
-    """Callers get an error when the writer exits or returns too few results, and the next group is written."""
+async def test_too_few_results_are_an_error():
+    """Callers get an error when the writer returns too few results, and the next group is written."""
 
-    def write(group):
-        if group == [1]:
-            if isinstance(result, list):
-                return result
-            raise result
-        return group
+    async def write(group):
+        return [] if group == [1] else group
 
     committer = GroupCommitter(write)
-    async with asyncio.timeout(5):
-        with pytest.raises(RuntimeError):
-            await committer.submit(1)
-        assert await committer.submit(2) == 2
-    committer.close()
+    with pytest.raises(RuntimeError, match="0 results for 1 items"):
+        await committer.submit(1)
+    assert await committer.submit(2) == 2
 
 
 async def test_items_of_cancelled_callers_are_written(committer, writer):
-    """An item is written also when its caller was cancelled, or its event loop is closed."""
+    """An item is written also when its caller was cancelled."""
     writer.gate.clear()
-    cancelled = asyncio.ensure_future(committer.submit(1))
-    await asyncio.sleep(0.05)
-    cancelled.cancel()
-
-    async def submit_and_return():
-        asyncio.ensure_future(committer.submit(2))  # noqa: RUF006  # it is not awaited on purpose
-        await asyncio.sleep(0)
-
-    thread = Thread(target=asyncio.run, args=(submit_and_return(),))
-    thread.start()
-    await asyncio.to_thread(thread.join)
+    cancelled = [asyncio.ensure_future(committer.submit(number)) for number in (1, 2)]
+    await asyncio.sleep(0)
+    for task in cancelled:
+        task.cancel()
     writer.gate.set()
     assert await committer.submit(3) == 6
     assert [number for group in writer.groups for number in group] == [1, 2, 3]
 
 
-async def test_close_writes_submitted_items(writer):
-    """Items that are submitted before `close` are written, and later ones are refused."""
-    committer = GroupCommitter(writer)
-    waiting = [asyncio.ensure_future(committer.submit(number)) for number in range(5)]
-    await asyncio.sleep(0)
-    await asyncio.to_thread(committer.close)
-    assert await asyncio.gather(*waiting) == [0, 2, 4, 6, 8]
-    with pytest.raises(RuntimeError, match="closed"):
-        await committer.submit(1)
+async def test_it_serves_one_event_loop_after_another(committer):
+    """After its event loop is closed it writes for the next one."""
+    assert await asyncio.to_thread(asyncio.run, committer.submit(1)) == 2
+    assert await asyncio.to_thread(asyncio.run, committer.submit(2)) == 4
 
 
 async def test_posted_items_are_written_without_waiting(committer, writer, caplog):
@@ -161,11 +138,21 @@ async def test_the_queue_of_posted_items_is_limited(committer, writer, monkeypat
     assert "3 is lost: 2 wait to be written already" in caplog.text
 
 
-async def test_close_writes_posted_items(writer):
-    """Items that are posted before `close` are written, and later ones are refused."""
-    committer = GroupCommitter(writer)
+async def test_nothing_is_taken_after_close(committer, writer):
+    """Items that are submitted or posted after `close` are refused."""
     committer.post(1)
+    await committer.flush()
     committer.close()
     assert writer.groups == [[1]]
     with pytest.raises(RuntimeError, match="closed"):
         committer.post(2)
+    with pytest.raises(RuntimeError, match="closed"):
+        await committer.submit(2)
+
+
+async def test_posted_items_are_written_soon(committer, writer):
+    """Posted items are written together some milliseconds later, without a call that waits."""
+    for number in (1, 2, 3):
+        committer.post(number)
+    await asyncio.sleep(20 * POST_SECONDS)
+    assert writer.groups == [[1, 2, 3]]

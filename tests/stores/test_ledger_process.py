@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -82,85 +83,92 @@ def ends(pid, within=10):
     return False
 
 
-def test_each_operation_has_its_own_result(ledger):
+@pytest.mark.task
+async def test_each_operation_has_its_own_result(ledger):
     """Each operation of a group has its result: the balance, or the error that it raised."""
     reserve = Reserve(Reservation("req_1", DEFAULT_ACCOUNT, "key", "web_search", "here:1:1", NOW))
-    first, refused, last = ledger.write([credit(-999), credit(-2), reserve])
+    first, refused, last = await ledger.write([credit(-999), credit(-2), reserve])
     assert (first, last) == (1, 0)
     assert isinstance(refused, OutOfCreditsError)
     assert str(refused) == "the account has 1 credits, so 2 cannot be taken back"
 
 
-def test_a_killed_process_is_replaced(ledger, caplog):
+@pytest.mark.task
+async def test_a_killed_process_is_replaced(ledger, caplog):
     """After the process was killed the next write starts another one, logs an error and succeeds."""
-    assert ledger.write([credit(1)]) == [1001]
+    assert await ledger.write([credit(1)]) == [1001]
     before = ledger.process
     before.kill()
     before.wait()
-    assert ledger.write([credit(1)]) == [1002]
+    assert await ledger.write([credit(1)]) == [1002]
     assert ledger.process.pid != before.pid
     assert [(row.levelno, row.message) for row in caplog.records if "ledger" in row.message] == [
         (logging.ERROR, "the process that writes the ledger has ended (status -9): another begins")
     ]
 
 
-def test_a_write_whose_process_is_killed_fails(sqlite):
+@pytest.mark.task
+async def test_a_write_whose_process_is_killed_fails(sqlite):
     """A write during which the process is killed raises DatabaseAwayError, and the next write succeeds."""
     with running(sqlite) as ledger, sqlite3.connect(make_url(sqlite).database, isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
-        killer = subprocess.Popen(["sh", "-c", f"sleep 1; kill -9 {ledger.process.pid}"])
+        asyncio.get_running_loop().call_later(1, ledger.process.kill)
         with pytest.raises(DatabaseAwayError, match="the process that writes the ledger has ended"):
-            ledger.write([credit(1)])
-        killer.wait()
+            await ledger.write([credit(1)])
         other.execute("ROLLBACK")
-        assert ledger.write([credit(1)]) == [1001]
+        assert await ledger.write([credit(1)]) == [1001]
 
 
-def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
+@pytest.mark.task
+async def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
     """A process whose pipe is closed is replaced, even if it still runs."""
     with running(sqlite) as ledger:
         before = ledger.process
         os.kill(before.pid, signal.SIGSTOP)
-        ledger._pipe.close()
+        ledger._socket.shutdown(socket.SHUT_RDWR)
         with pytest.raises(DatabaseAwayError):
-            ledger.write([credit(1)])
-        assert ledger.write([credit(1)]) == [1001]
+            await ledger.write([credit(1)])
+        assert await ledger.write([credit(1)]) == [1001]
         assert ledger.process.pid != before.pid
 
 
-def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
+@pytest.mark.task
+async def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
     """A write to a frozen process raises DatabaseAwayError after a timeout, and the next write succeeds."""
     monkeypatch.setattr("webdata.stores.ledger_process.ANSWER_SECONDS", 1)
     with running(sqlite) as ledger:
-        assert ledger.write([credit(1)]) == [1001]
+        assert await ledger.write([credit(1)]) == [1001]
         os.kill(ledger.process.pid, signal.SIGSTOP)
         with pytest.raises(DatabaseAwayError, match="it has not answered within 1 seconds"):
-            ledger.write([credit(1)])
+            await ledger.write([credit(1)])
         monkeypatch.undo()
-        assert ledger.write([credit(1)]) == [1002]
+        assert await ledger.write([credit(1)]) == [1002]
 
 
-def test_a_process_that_cannot_start_is_an_error(sqlite, monkeypatch):
+@pytest.mark.task
+async def test_a_process_that_cannot_start_is_an_error(sqlite, monkeypatch):
     """If the system allows no more processes, the first start raises ConfigError; a later one is tried again."""
     with running(sqlite) as ledger:
-        ledger._kill()
+        ledger.process.kill()
+        ledger.process.wait()
         with monkeypatch.context() as full:
             full.setattr(subprocess, "Popen", Mock(side_effect=BlockingIOError(EAGAIN, "no room")))
             with pytest.raises(ConfigError, match=r"cannot begin .*no room.*: make room for another process"):
                 LedgerProcess(sqlite)
             with pytest.raises(DatabaseAwayError, match="no room"):
-                ledger.write([credit(1)])
-        assert ledger.write([credit(1)]) == [1001]
+                await ledger.write([credit(1)])
+        assert await ledger.write([credit(1)]) == [1001]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_stop_signals_are_ignored(sqlite, number):
+@pytest.mark.task
+async def test_stop_signals_are_ignored(sqlite, number):
     """The signals of Ctrl-C and of a service manager do not stop the process; its parent does."""
     with running(sqlite) as ledger:
         os.kill(ledger.process.pid, number)
-        assert ledger.write([credit(1)]) == [1001]
+        assert await ledger.write([credit(1)]) == [1001]
         os.kill(ledger.process.pid, number)
-        assert ledger.write([credit(1)]) == [1002]
+        assert await ledger.write([credit(1)]) == [1002]
     assert ledger.process.returncode == 0
 
 
@@ -194,21 +202,23 @@ async def test_a_transaction_of_a_killed_parent_is_rolled_back(sqlite):
         assert list(await stores.ledger._reservations()) == []
 
 
-def test_the_database_url_is_not_an_argument(sqlite):
+@pytest.mark.task
+async def test_the_database_url_is_not_an_argument(sqlite):
     """The URL of the database, which may contain a password, is not among the arguments, which every user can read."""
     with running(sqlite) as ledger:
-        assert ledger.write([]) == []
-        arguments = Path(f"/proc/{ledger.process.pid}/cmdline").read_bytes()
+        assert await ledger.write([]) == []
+        arguments = await asyncio.to_thread(Path(f"/proc/{ledger.process.pid}/cmdline").read_bytes)
     assert b"webdata.stores.ledger_process" in arguments
     assert sqlite.encode() not in arguments
 
 
-def test_it_imports_nothing_from_the_current_folder(sqlite, tmp_path, monkeypatch):
+@pytest.mark.task
+async def test_it_imports_nothing_from_the_current_folder(sqlite, tmp_path, monkeypatch):
     """Modules in the current folder of the service do not replace those that the process imports."""
     (tmp_path / "orjson.py").write_text("raise SystemExit(7)", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     with running(sqlite) as ledger:
-        assert ledger.write([credit(1)]) == [1001]
+        assert await ledger.write([credit(1)]) == [1001]
 
 
 def test_it_starts_from_a_checkout(sqlite):

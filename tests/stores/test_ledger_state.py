@@ -83,12 +83,15 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(account=ACCOUNTS, request=REQUESTS)
     def note(self, account, request):
         before = len(self.movements())
-        self.ledger.note(account, request, "web_search", "key", "ok")
-        self.run(self.ledger.flush())
+        self.run(self.note_and_flush(account, request))
         repeated = request in self.reserved or request in self.ended
         assert len(self.movements()) == before + (not repeated)
         if request not in self.reserved:
             self.ended.add(request)
+
+    async def note_and_flush(self, account, request):
+        self.ledger.note(account, request, "web_search", "key", "ok")
+        await self.ledger.flush()
 
     @rule(dead=st.booleans())
     def settle(self, dead):

@@ -224,7 +224,7 @@ class Ledger(Protocol):
         ...
 
     def close(self) -> None:
-        """Write what is queued, then stop."""
+        """Take no more records; `flush` before, or queued ones are lost."""
         ...
 
 

@@ -1,6 +1,6 @@
 """The ledger in an SQL database."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -27,7 +27,9 @@ GROUPS: dict[GroupBy, ColumnElement[Any]] = {
 class SqlLedger(BaseLedger):
     """A Ledger in an SQL database with group commit. `process` is as in BaseLedger; `write` writes a group."""
 
-    def __init__(self, database: Database, process: str, write: Callable[[list[Operation]], Results]) -> None:
+    def __init__(
+        self, database: Database, process: str, write: Callable[[list[Operation]], Awaitable[Results]]
+    ) -> None:
         super().__init__(process)
         self._database = database
         self._committer: GroupCommitter[Operation, int] = GroupCommitter(write)

@@ -1,11 +1,14 @@
 """The SQL stores of one database, together."""
 
+import asyncio
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from webdata.stores.database import open_database
 from webdata.stores.ledger_process import LedgerProcess
-from webdata.stores.ledger_writer import LedgerWriter
+from webdata.stores.ledger_state import Operation
+from webdata.stores.ledger_writer import LedgerWriter, Results
 from webdata.stores.processes import this_process
 from webdata.stores.sql import SqlAccounts, SqlKeys
 from webdata.stores.sql_ledger import SqlLedger
@@ -22,11 +25,12 @@ class SqlStores:
         self.keys = SqlKeys(self._database)
         self.accounts = SqlAccounts(self._database)
         self._ledger_process = LedgerProcess(url) if ledger_process else None
-        write = self._ledger_process.write if self._ledger_process else LedgerWriter(self._database).write
+        self._writer = LedgerWriter(self._database)
+        write = self._ledger_process.write if self._ledger_process else self._write_in_thread
         self.ledger = SqlLedger(self._database, this_process(), write)
 
     def close(self) -> None:
-        """Write what is queued, then close every connection."""
+        """Close every connection; `ledger.flush` before, or queued records are lost."""
         self.ledger.close()
         if self._ledger_process:
             self._ledger_process.close()
@@ -39,3 +43,6 @@ class SqlStores:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    async def _write_in_thread(self, operations: Sequence[Operation]) -> Results:
+        return await asyncio.to_thread(self._writer.write, operations)
