@@ -30,6 +30,13 @@ def test_a_key_has_a_share_of_its_own(held):
     assert held.of_keys == {"a": 4 * MEBIBYTE, "b": 3 * MEBIBYTE}
 
 
+def test_one_call_alone_may_hold_any_number(held):
+    """The largest page there may be is answered where no other large one is held."""
+    CallShare("a", held).hold(20 * MEBIBYTE)
+    with pytest.raises(OverloadedError):
+        CallShare("b", held).hold(2 * MEBIBYTE)
+
+
 def test_all_keys_together_have_a_limit(held):
     """Where all keys together hold the most, another call is told that the process is overloaded."""
     CallShare("a", held).hold(6 * MEBIBYTE)

@@ -26,6 +26,11 @@ class HeldBytes:
         self.of_keys: Counter[str] = Counter()
         self.total = 0
 
+    @staticmethod
+    def exceeds(others: int, size: int, most: int) -> bool:
+        """Whether `size` bytes are too many beside those of others."""
+        return others > 0 and others + size > most
+
     def change(self, key: str, size: int) -> None:
         """Count `size` bytes more, or fewer, for a key."""
         self.total += size
@@ -46,16 +51,18 @@ class CallShare:
     def hold(self, size: int) -> None:
         """Hold `size` bytes instead of those before; at most SMALL are not counted.
 
-        Raises RateLimitedError where the key, OverloadedError where the process would then hold too many.
+        Raises RateLimitedError where the key, OverloadedError where the process would then hold too many. One call
+        alone may hold any number: other limits bound the size of a page.
         """
         counted = size if size > SMALL and not self._released else 0
         more = counted - self.bytes_held
-        if more > 0 and self._held.of_keys[self.key] + more > self._held.most_of_key:
-            most = self._held.most_of_key // MEBIBYTE
+        held = self._held
+        if more > 0 and held.exceeds(held.of_keys[self.key] - self.bytes_held, counted, held.most_of_key):
+            most = held.most_of_key // MEBIBYTE
             raise RateLimitedError(
                 f"The large answers that this key fetches or has not read yet exceed {most} MiB: let one end first.", 1
             )
-        if more > 0 and self._held.total + more > self._held.most:
+        if more > 0 and held.exceeds(held.total - self.bytes_held, counted, held.most):
             raise OverloadedError("too many large answers are fetched or read at this moment", retry_after=1)
         self._held.change(self.key, more)
         self.bytes_held = counted

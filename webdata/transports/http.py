@@ -128,6 +128,7 @@ def _count_bytes(txresponse: Any, body: "Deferred[Any]", share: CallShare) -> No
             if received > SMALL and not body.called:
                 share.hold(received)
         except WebdataError as error:
+            share.release()  # at once, for other downloads that arrive at the same time
             txresponse._transport._producer.abortConnection()  # noqa: SLF001  # as above
             body.errback(error)
         receive(data)
