@@ -11,6 +11,7 @@ from tests.memory_stores import sums
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.fetching.shares import MEBIBYTE, CallShare, HeldBytes
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 
@@ -209,3 +210,23 @@ def test_the_admission_has_a_cache(admission):
     """These tests have a cache, unlike the API's other tests."""
     assert isinstance(admission._cache.store, MemoryCache)
     assert admission.snapshot()["credits"] == {"reserved": 0, "committed": 0, "released": 0}
+
+
+LARGE_ANSWER = replace(ANSWER, record={"text": "x" * 2 * MEBIBYTE})
+
+
+@ensureDeferred
+async def test_large_answers_count_until_they_are_read(send_live, admission, calls, database):
+    """A key that holds its share gets a 429 that costs nothing, and is answered again once its answers are read."""
+    held = admission.held_bytes = HeldBytes(most_of_key=3 * MEBIBYTE)
+    calls.end = LARGE_ANSWER
+    (key,) = [key for key in database.keys.values() if not key.test]
+    other = CallShare(key.id, held)
+    other.hold(2 * MEBIBYTE)
+    refused = await send_live()
+    assert (refused.status, refused.problem["code"], cost(refused)) == (429, "rate_limited", (0, 1000))
+    assert "let one end first" in refused.problem["message"]
+    other.release()
+    answered = await send_live()
+    assert (answered.status, cost(answered)) == (200, (1, 999))
+    assert held.total == 0

@@ -19,6 +19,9 @@ from twisted.internet.protocol import Protocol
 from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import BrowserLikePolicyForHTTPS
 
+from webdata.domain.errors import RateLimitedError
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun
+from webdata.fetching.shares import SMALL, CallShare, HeldBytes
 from webdata.transports import http
 from webdata.transports.http import MAX_IDLE_CONNECTIONS, BoundedHandler, SharedContext
 
@@ -194,3 +197,21 @@ async def test_one_context_verifies_every_host():
         server.close()
     assert len(contexts) == 3
     assert len(set(contexts)) == 1
+
+
+async def test_a_large_body_counts_for_its_caller_while_it_arrives(handler):
+    """A download that would exceed what its caller's key may hold ends at once with that error."""
+    held = HeldBytes(most=10 * LARGE, most_of_key=LARGE + SMALL)
+    site = Site(LARGE)
+    async with site.running() as url:
+        shares = [CallShare("key_a", held), CallShare("key_a", held), CallShare("key_b", held)]
+        downloads = [
+            asyncio.ensure_future(handler.download_request(Request(url, meta={FETCH: Fetch(QueryRun(share=share))})))
+            for share in shares
+        ]
+        for _ in downloads:
+            (await asyncio.wait_for(site.responses.get(), 5))[0].set()
+        first, second, other = await asyncio.gather(*downloads, return_exceptions=True)
+    assert (len(first.body), len(other.body)) == (LARGE, LARGE)
+    assert isinstance(second, RateLimitedError)
+    assert held.of_keys["key_b"] == LARGE

@@ -11,6 +11,7 @@ from webdata.access.credits import Credits, Payment
 from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.query import Query
+from webdata.fetching.shares import CallShare, HeldBytes
 from webdata.resources import Resource
 from webdata.stores.interfaces import Caller, Limit
 
@@ -49,6 +50,8 @@ class CallResult:
     status: CallerStatus | None
     ignored: list[str]
     """Names of parameters and headers without effect."""
+    share: CallShare | None = None
+    """What the call holds until its reply is read."""
 
 
 class Admission:
@@ -75,6 +78,7 @@ class Admission:
         self._deadline = deadline
         self._sandbox_always = sandbox_always
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
+        self.held_bytes = HeldBytes()
 
     def snapshot(self) -> dict[str, Any]:
         """Cache hits, stale hits and misses, and credits moved, since the start."""
@@ -82,18 +86,21 @@ class Admission:
 
     async def answer(self, request: CallRequest) -> CallResult:
         """Run a call from its key to its answer. Raises nothing; a caller that disconnects does not cancel it."""
-        status, ignored = None, list[str]()
+        status, ignored, share = None, list[str](), None
         try:
             caller = await self.api_keys.authenticate(request.header, request.resource.name)
             async with self.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, ignored = request.read()
-                call = Call(request.resource, query, caller.key.test or self._sandbox_always, self._deadline)
+                share = CallShare(caller.key.id, self.held_bytes)
+                call = Call(request.resource, query, caller.key.test or self._sandbox_always, self._deadline, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                return CallResult(found, status, ignored)
+                return CallResult(found, status, ignored, share)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
+            if share:
+                share.release()
             return CallResult(error, status, ignored)
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
@@ -105,6 +112,7 @@ class Admission:
                 if found is None:
                     async with payment:
                         found = await self._crawlers.answer(flight.call)
+                        _hold(call, len(found.json))
                         payment.settle(found.outcome)
                     await flight.land(found)
         except STALE_FOR:
@@ -112,6 +120,7 @@ class Admission:
             if found is None:
                 raise
         if isinstance(found, Hit):
+            _hold(call, len(found.entry.body))
             payment.note_hit(found.entry.outcome)
         self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
         return found
@@ -120,3 +129,9 @@ class Admission:
         """Wait up to `seconds` for paid calls to end, and store the last uses of keys."""
         await self.credits.close(seconds)
         await self.api_keys.close()
+
+
+def _hold(call: Call, size: int) -> None:
+    """Have a call hold the bytes of its answer, instead of those of its page; raises as `CallShare.hold`."""
+    if call.share:
+        call.share.hold(size)

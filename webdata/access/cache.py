@@ -26,6 +26,7 @@ from webdata.domain.errors import (
     LayoutError,
     OutOfCreditsError,
     OverloadedError,
+    RateLimitedError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -175,8 +176,8 @@ class Flight:
     """One of several identical calls at the same time: the leader fetches, the others wait for its answer.
 
     Entered, it has a `hit`, or `call` is to be run and its answer to be passed to `land`. Entering raises the error of
-    the leader's fetch; if that was OutOfCreditsError, another flight leads instead. Raises UpstreamTimeoutError where
-    another process has fetched until the call's deadline.
+    the leader's fetch; if that was one of the leader's own caller (OutOfCreditsError, RateLimitedError), another flight
+    leads instead. Raises UpstreamTimeoutError where another process has fetched until the call's deadline.
     """
 
     def __init__(self, cache: Cache, call: Call, control: CacheControl) -> None:
@@ -200,7 +201,7 @@ class Flight:
                 if self._key not in flights:  # none has begun meanwhile
                     await self._lead(owned=claimed)
                     break
-            with suppress(OutOfCreditsError):
+            with suppress(OutOfCreditsError, RateLimitedError):
                 entry = await asyncio.shield(flights[self._key])
                 self.hit = self._cache.hit(entry) if entry else None
         return self

@@ -109,7 +109,9 @@ class Api:
             reply, code = answer_reply(resource, result.end, result.ignored), "ok"
         if self._observe:
             self._observe(resource.name, code)
-        return Reply(reply.status, reply.body, {**(result.status.headers() if result.status else {}), **reply.headers})
+        headers = {**(result.status.headers() if result.status else {}), **reply.headers}
+        release = result.share.release if result.share and result.share.bytes_held else None
+        return Reply(reply.status, reply.body, headers, release)
 
     async def _key_page(self, page: KeyPage, incoming: Incoming) -> Reply:
         admission, status = self._admission, None

@@ -16,6 +16,7 @@ from werkzeug.exceptions import HTTPException
 from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
 from webdata.api.replies import Reply, new_request_id
+from webdata.server.sending import send
 from webdata.server.site import MAX_BODY
 
 access_log = logging.getLogger("webdata.api")
@@ -91,9 +92,13 @@ class Dispatcher(Resource):
         error = None if task.cancelled() else task.exception()
         if error:
             logger.error("%s failed", incoming.id, exc_info=error)
+        reply = _internal(incoming) if error or task.cancelled() else task.result()
         if incoming.id in self._in_flight:  # else the caller has hung up
-            failed = error or task.cancelled()
-            _send(_internal(incoming) if failed else task.result(), request, incoming)
+            if on_end := reply.on_end:
+                request.notifyFinish().addBoth(lambda _: on_end())
+            _send(reply, request, incoming)
+        elif reply.on_end:
+            reply.on_end()
 
     def _finished(self, end: Failure | None, request: Request, incoming: Incoming, began: float) -> None:
         self._in_flight.discard(incoming.id)
@@ -116,8 +121,7 @@ def _send(reply: Reply, request: Request, incoming: Incoming) -> None:
     except ValueError:  # headers that cannot be encoded; the caller waits, and so does a service that stops
         logger.exception("%s failed", incoming.id)
         body = _internal(incoming).put_on(request, incoming.id)
-    request.write(body)
-    request.finish()
+    send(request, body)
 
 
 def _internal(incoming: Incoming) -> Reply:

@@ -1,6 +1,6 @@
 """A reply: status, headers and body in one value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from http import HTTPStatus
@@ -35,6 +35,8 @@ class Reply:
     status: int
     body: bytes
     headers: dict[str, str] = field(default_factory=dict)
+    on_end: Callable[[], None] | None = field(default=None, compare=False)
+    """Called when the client has read it, or is gone."""
 
     def put_on(self, request: Request, request_id: str) -> bytes:
         """Set status and headers on a request to which nothing was written; returns the body to write."""

@@ -11,13 +11,14 @@ import resource
 import signal
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from threading import Lock
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
+from webdata.fetching.shares import FairSlots
 from webdata.pages import url
 from webdata.resources.url_request import UrlPage
 
@@ -37,28 +38,27 @@ MODULES = ("__main__", "webdata.pages.url")
 
 
 class LargePageLimit:
-    """A semaphore for large pages, each of which takes several times its length in memory while it is converted."""
+    """Slots for large pages, each of which takes several times its length in memory while it is converted."""
 
     def __init__(self) -> None:
-        self._slots = asyncio.Semaphore(LARGE_AT_ONCE)
+        self._slots = FairSlots(LARGE_AT_ONCE)
 
     @asynccontextmanager
-    async def slot(self, length: int, left: float) -> AsyncIterator[None]:
-        """Hold a slot for a page of at most `length` bytes; a page that is not large needs none.
+    async def slot(self, length: int, left: float, key: str = "") -> AsyncIterator[None]:
+        """Hold a slot for a page of at most `length` bytes and a caller's key; a page that is not large needs none.
 
         Raises UpstreamTimeoutError when no slot is free within `left` seconds.
         """
         if length < LARGE:
             yield
             return
-        try:
-            await asyncio.wait_for(self._slots.acquire(), left)
-        except TimeoutError as error:
-            raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
-        try:
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(left):
+                    await held.enter_async_context(self._slots.slot(key))
+            except TimeoutError as error:
+                raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
             yield
-        finally:
-            self._slots.release()
 
 
 class Conversions:

@@ -33,6 +33,7 @@ from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.retry_policy import first_answer
+from webdata.fetching.shares import CallShare
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.resources import Resource
@@ -53,6 +54,8 @@ class Call:
     sandbox: bool
     deadline: float
     """Seconds until the caller gets a reply, with a page or without."""
+    share: CallShare | None = field(default=None, compare=False)
+    """What it may hold of what all calls have in common."""
 
 
 @dataclass(frozen=True)
@@ -320,6 +323,7 @@ class WarmCrawler:
         request = spider.prepared(call.query)
         run = Fetch.of(request).run
         run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
+        run.share = call.share
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()

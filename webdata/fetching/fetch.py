@@ -11,6 +11,7 @@ from scrapy.http import Headers, Response
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import FetchError
 from webdata.domain.outcome import Outcome
+from webdata.fetching.shares import CallShare
 from webdata.fetching.transport_policy import Scope
 
 FETCH = "fetch"
@@ -34,12 +35,19 @@ class QueryRun:
     """All that have ended, in that order."""
     proxy: str | None = None
     """The label of the proxy of its last fetch, which the next one goes through, too."""
+    share: CallShare | None = field(default=None, repr=False)
+    """What its call may hold of what all calls have in common; None in a batch."""
 
     def start(self) -> float:
         """When it started: now, if it has not before."""
         if self.started_at is None:
             self.started_at = monotonic()
         return self.started_at
+
+    @property
+    def key(self) -> str:
+        """That of the caller; "" in a batch."""
+        return self.share.key if self.share else ""
 
     @property
     def seconds_left(self) -> float:

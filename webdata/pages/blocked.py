@@ -53,6 +53,8 @@ TYPED = re.compile(rb"""<textarea\b|\btype\s*=\s*["']?(?:text|search|email|tel|p
 """The fields of a form that is more than a captcha."""
 BARE = 64
 """Bytes; a shorter body is no page."""
+MOST_READ = 1024 * 1024
+"""Bytes of a page that are looked at: three times the largest page of a firewall that is known."""
 REFUSALS = (403, 405, 418, 429)
 UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) supported", re.IGNORECASE)
 
@@ -139,7 +141,7 @@ def block(
     `checks` are CHECKS (the default), for pages that should show results, or ANY_SITE.
     """
     lower = {name.lower(): value for name, value in headers.items()}
-    page = Page(status, lower, b"" if status < 400 and _is_data(lower, body) else body, _address(url))
+    page = Page(status, lower, b"" if status < 400 and _is_data(lower, body) else body[:MOST_READ], _address(url))
     return next((found for check in checks or CHECKS if (found := check(page)) is not None), None)
 
 

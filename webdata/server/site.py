@@ -16,6 +16,7 @@ from twisted.web.resource import Resource
 from zope.interface import implementer
 
 from webdata.server.connections import LIMITS, Connections, Phase, Unsent
+from webdata.server.sending import Sender
 
 MAX_BODY = 1_048_576
 """Bytes of a request's body. More are dropped, and the request is answered 413."""
@@ -195,7 +196,11 @@ class Channel(HTTPChannel):
     def now_unsent(self) -> Unsent | None:
         """Bytes that wait for the socket, and how many of them were sent; None when all were."""
         tcp = self.transport.transport if isinstance(self.transport, TLSMemoryBIOProtocol) else self.transport
-        return (len(tcp.dataBuffer), tcp.offset) if isinstance(tcp, FileDescriptor) and tcp.dataBuffer else None
+        if not isinstance(tcp, FileDescriptor):
+            return None
+        waiting = len(tcp.dataBuffer) + tcp._tempDataLen  # noqa: SLF001  # there is no public attribute
+        left = self._requestProducer.left if isinstance(self._requestProducer, Sender) else 0
+        return (waiting + left, tcp.offset) if waiting else None
 
     def _enter(self, phase: Phase) -> None:
         self.site.connections.enter(self, phase)

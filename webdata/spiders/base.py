@@ -21,11 +21,13 @@ from webdata.batch.files import Row
 from webdata.batch.queries import Batch
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import (
+    AccessError,
     BlockedError,
     ConfigError,
     FetchError,
     LayoutError,
     NotFoundError,
+    OverloadedError,
     QueryError,
     TargetError,
     UnsupportedContentError,
@@ -46,6 +48,8 @@ from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 
 TOO_MANY_REQUESTS = 429
+REFUSALS = (AccessError, OverloadedError)
+"""Errors of a download that say what the caller may not do here, and nothing about the upstream."""
 SECONDS = re.compile(r"\d{1,6}")
 
 unknown_layout = object()
@@ -192,7 +196,7 @@ class EngineSpider(Spider):
 
     def loss(self, error: Exception) -> WebdataError:
         """The error for a download's exception."""
-        return error if isinstance(error, TargetError) else fetch_error(error)
+        return error if isinstance(error, REFUSALS) else fetch_error(error)
 
     def judge(self, response: Response) -> None:
         """Check a response, unless a middleware has done so."""

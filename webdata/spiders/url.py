@@ -119,8 +119,9 @@ class UrlSpider(EngineSpider):
         headers = plain_headers(response)
         packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
         details = {"url": response.url, "status": response.status, "headers": headers}
-        left = Fetch.of(response).run.seconds_left if self.online else OFFLINE
-        async with self.large_pages.slot(self.limit if packed else len(body), left):
+        run = Fetch.of(response).run
+        left = run.seconds_left if self.online else OFFLINE
+        async with self.large_pages.slot(self.limit if packed else len(body), left, run.key):
             if packed:  # a saved page, or a large one
                 body, unbroken = await self.unpacked(body, packed)
                 whole = whole and unbroken

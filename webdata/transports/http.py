@@ -15,6 +15,10 @@ from twisted.web.client import Response as TxResponse
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.domain.errors import WebdataError
+from webdata.fetching.fetch import Fetch
+from webdata.fetching.shares import SMALL, CallShare
+
 MAX_BODIES = 64
 """Bodies that are read at once. The connections of the others are paused, and TCP's flow control stops the senders."""
 SLOW_BODY_SECONDS = 2.0
@@ -107,8 +111,29 @@ class BoundedAgent(_ScrapyAgent):
     def _cb_bodyready(self, txresponse: TxResponse, request: Request) -> "Deferred[Any]":
         body = maybeDeferred(super()._cb_bodyready, txresponse, request)
         if not body.called:  # else there is none, or it is refused
+            if share := Fetch.of(request).run.share:
+                _count_bytes(txresponse, body, share)
             self._bodies.admit(body, txresponse._transport)  # noqa: SLF001  # there is no public attribute
         return body
+
+
+def _count_bytes(txresponse: Any, body: "Deferred[Any]", share: CallShare) -> None:
+    """Have the bytes of a large body held by its call while they arrive; over a limit the download fails at once."""
+    reader = txresponse._bodyProtocol  # noqa: SLF001  # there is no public attribute
+    receive = reader.dataReceived
+
+    def count(data: bytes) -> None:
+        received = reader._bytes_received + len(data)  # noqa: SLF001  # as above
+        try:
+            if received > SMALL and not body.called:
+                share.hold(received)
+        except WebdataError as error:
+            share.release()  # at once, for other downloads that arrive at the same time
+            txresponse._transport._producer.abortConnection()  # noqa: SLF001  # as above
+            body.errback(error)
+        receive(data)
+
+    reader.dataReceived = count
 
 
 @implementer(IPolicyForHTTPS)

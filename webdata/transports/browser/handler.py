@@ -93,7 +93,7 @@ class BrowserHandler(BaseDownloadHandler):
         try:
             async with asyncio.timeout(seconds):
                 await self._check(request.url)
-                async with self._browser.page_slot():
+                async with self._browser.page_slot(Fetch.of(request).run.key):
                     return await self._download(request, until)
         except TimeoutError as error:
             raise DownloadTimeoutError("the browser did not load the page in time") from error

@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 
 from webdata.domain.errors import UpstreamError
 from webdata.egress.proxy import BROWSER_ARGUMENTS
+from webdata.fetching.shares import FairSlots
 from webdata.transports.browser.contexts import Contexts
 
 if TYPE_CHECKING:  # nothing of Playwright is imported before the first page
@@ -57,7 +58,7 @@ class Browser:
         self.contexts = Contexts(self.kill)
         self._executable = executable
         self._url = url
-        self._slots = asyncio.Semaphore(limit)
+        self._slots = FairSlots(limit)
         self._playwright: Playwright | None = None
         self._chromium: Chromium | None = None
         self._opening: asyncio.Task[Chromium] | None = None
@@ -88,9 +89,9 @@ class Browser:
         }
 
     @asynccontextmanager
-    async def page_slot(self) -> AsyncIterator[None]:
-        """Hold one of the `limit` slots for pages; they are given in the order of the requests."""
-        async with self._slots:
+    async def page_slot(self, key: str = "") -> AsyncIterator[None]:
+        """Hold one of the `limit` slots for pages, which are given to the callers' keys in turn."""
+        async with self._slots.slot(key):
             self.pages += 1
             try:
                 yield
