@@ -32,6 +32,7 @@ from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.base import fetch_error
+from webdata.spiders.google_web import GoogleWebSpider
 from webdata.transports.browser.process import Browser
 
 CHROMIUM = find_chromium()
@@ -117,10 +118,10 @@ def project(site, **settings):
 
 
 @asynccontextmanager
-async def crawling(site, **settings):
-    """A crawler without an engine, whose requests name their transport."""
+async def crawling(site, *, spider=Visitor, **settings):
+    """A crawler without an engine, or of one, whose requests name their transport."""
     own = project(site, ON_DEMAND=True, SANDBOX=True, DOWNLOAD_VERIFY_CERTIFICATES=False, **settings)
-    warm = WarmCrawler(Crawler(Visitor, own))
+    warm = WarmCrawler(Crawler(spider, own))
     await warm._start()
     try:
         yield warm._crawler
@@ -265,7 +266,7 @@ async def test_a_pages_own_requests_are_guarded(crawler, site):
 
 async def test_a_guarded_crawler_refuses_forbidden_targets(site):
     """A forbidden target is refused before a page is opened."""
-    async with crawling(site, EGRESS_GUARD=True) as guarded:
+    async with crawling(site) as guarded:
         for url in ("https://127-0-0-1.trap.example/", "http://127.0.0.1/", "https://localhost/"):
             with pytest.raises(TargetError):
                 await fetched(guarded, url)
@@ -416,13 +417,13 @@ def remote_browser(tmp_path):
 
 
 async def test_a_remote_browser_is_used(site, remote_browser):
-    """A remote browser is used over its debugging port and not closed; under the egress guard it is refused."""
+    """A remote browser is used over its debugging port and not closed, for an engine's own sites only."""
     process, url = remote_browser
-    async with crawling(site, BROWSER_URL=url) as crawler:
+    async with crawling(site, spider=GoogleWebSpider, BROWSER_URL=url) as crawler:
         response = await fetched(crawler, f"{SEARCH}coffee+sandbox:enablejs")
         assert (response.status, browser_of(crawler).remote) == (200, True)
         assert b'id="rso"' in response.body
-    async with crawling(site, BROWSER_URL=url, EGRESS_GUARD=True) as crawler:
+    async with crawling(site, BROWSER_URL=url) as crawler:
         with pytest.raises(UpstreamError, match="guard"):
             await fetched(crawler, f"{SEARCH}coffee")
     assert process.poll() is None

@@ -182,7 +182,12 @@ class TwoPagesSpider(EngineSpider):
 async def items_of(**arguments):
     settings = scrapy_settings()
     settings.setdict(
-        {"ITEM_PIPELINES": {}, "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500}, "SANDBOX": False},
+        {
+            "ITEM_PIPELINES": {},
+            "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500},
+            "SANDBOX": False,
+            "EGRESS_GUARD": False,  # it refuses `data:`
+        },
         priority="cmdline",
     )
     crawler, items = Crawler(TwoPagesSpider, settings), []
