@@ -19,6 +19,7 @@ from webdata.domain.errors import (
     ConfigError,
     LayoutError,
     NotFoundError,
+    TargetError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -241,3 +242,9 @@ def test_a_response_is_judged_once():
     refused = response(status=403)
     Fetch.of(refused).judged = True
     spider({"ON_DEMAND": True}).judge(refused)
+
+
+def test_a_refused_target_is_the_fault_of_an_engines_site():
+    """An engine's site that leads elsewhere, or whose address is not public, failed; the caller gave no target."""
+    error = spider({"ON_DEMAND": True}).loss(TargetError("the target is not allowed"))
+    assert (type(error), error.kind) == (UpstreamError, "off_site")

@@ -200,13 +200,9 @@ class EngineSpider(Spider):
 
     def loss(self, error: Exception) -> WebdataError:
         """The error for a download's exception; that a site leads where no engine may go is the site's fault."""
-        if not isinstance(error, TargetError):
-            return fetch_error(error)
-        return (
-            error
-            if self.any_site
-            else UpstreamError("the upstream led to another site, or an address inside", "off_site")
-        )
+        if isinstance(error, TargetError) and not self.any_site:
+            return UpstreamError("the upstream led to another site, or has no public address", "off_site")
+        return error if isinstance(error, TargetError) else fetch_error(error)
 
     def judge(self, response: Response) -> None:
         """Check a response, unless a middleware has done so."""
