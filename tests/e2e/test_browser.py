@@ -78,6 +78,14 @@ PAGES = {
     "cut.example": Reply(body=b"<!doctype html><p>half".ljust(4000), cut=2000),
     "chunked.example": Reply(pieces=lambda: iter([CHUNKED])),
     "popups.example": Reply(body=POPUPS.encode()),
+    "moved.google.com": Reply(302, (("Location", "https://foreign.example/"),)),
+    "script.google.com": Reply(403, body=(CHALLENGE % "location = 'https://foreign.example/'").encode()),
+    "form.google.com": Reply(
+        403,
+        body=(
+            CHALLENGE % "document.write('<form method=post action=//foreign.example>');document.forms[0].submit()"
+        ).encode(),
+    ),
 }
 
 
@@ -273,6 +281,21 @@ async def test_a_guarded_crawler_refuses_forbidden_targets(site):
         assert browser_of(guarded).launches == 0
 
 
+@pytest.mark.parametrize(
+    ("transport", "page"),
+    [("http", "moved"), ("impersonate", "moved"), ("browser", "moved"), ("browser", "script"), ("browser", "form")],
+)
+async def test_no_transport_leaves_an_engines_sites(site, transport, page):
+    """A redirect, a script or a form that leads to a foreign host ends the download, which is not sent there."""
+    site.requests.clear()
+    async with crawling(site, spider=GoogleWebSpider) as crawler:
+        fetch = Fetch(transport=transport, judged=True)
+        request = Request(f"https://{page}.google.com/", meta={FETCH: fetch, "cookiejar": "x"}, dont_filter=True)
+        with pytest.raises(TargetError):
+            await crawler.engine.download_async(request)
+    assert {one.host for one in site.requests} == {f"{page}.google.com"}
+
+
 async def test_a_passed_challenge_leaves_its_cookies(crawler):
     """The response is the final page with its status, and later plain requests with its cookies are not challenged."""
     url = f"{SEARCH}coffee+sandbox:enablejs"
@@ -382,7 +405,7 @@ async def test_windows_of_a_page_are_closed(crawler, site):
 
 async def test_windows_of_a_remote_browser_are_closed(site, remote_browser):
     """Windows that pages open in a remote browser are closed."""
-    async with crawling(site, BROWSER_URL=remote_browser[1]) as crawler:
+    async with crawling(site, BROWSER_URL=remote_browser[1], EGRESS_GUARD=False) as crawler:
         await fetched(crawler, "https://popups.example/")
         await asyncio.sleep(0.7)
         pages = [page for context in browser_of(crawler)._chromium.contexts for page in context.pages]
