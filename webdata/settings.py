@@ -48,8 +48,8 @@ BACKOFF = _config.backoff
 BACKOFF_MAX = _config.backoff * 10
 # Ours: answers captchas, an async function(response, error) -> Request | None.
 CAPTCHA_HOOK = _config.captcha_hook
-# Ours: whether the egress guard checks all downloads of a crawler, by the operator's rule.
-EGRESS_GUARD = False
+# Ours: whether the egress guard checks all downloads, by the operator's rule and the spider's sites; off in tests only.
+EGRESS_GUARD = True
 EGRESS_PORTS = _config.egress_ports
 EGRESS_ALLOW = _config.egress_allow
 # Ours: bytes of the longest page that a URL of a caller's may have, decompressed.
@@ -104,6 +104,7 @@ BATCH_SETTINGS = {
 # Accept and Accept-Language: devices have all headers, in their order.
 DEFAULT_REQUEST_HEADERS: dict[str, str] = {}
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # ours, egress, heeds no dont_filter
     "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it stores the original requests
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours retries by outcome, not by status
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500

@@ -32,6 +32,7 @@ from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.base import fetch_error
+from webdata.spiders.google_web import GoogleWebSpider
 from webdata.transports.browser.process import Browser
 
 CHROMIUM = find_chromium()
@@ -77,6 +78,14 @@ PAGES = {
     "cut.example": Reply(body=b"<!doctype html><p>half".ljust(4000), cut=2000),
     "chunked.example": Reply(pieces=lambda: iter([CHUNKED])),
     "popups.example": Reply(body=POPUPS.encode()),
+    "moved.google.com": Reply(302, (("Location", "https://foreign.example/"),)),
+    "script.google.com": Reply(403, body=(CHALLENGE % "location = 'https://foreign.example/'").encode()),
+    "form.google.com": Reply(
+        403,
+        body=(
+            CHALLENGE % "document.write('<form method=post action=//foreign.example>');document.forms[0].submit()"
+        ).encode(),
+    ),
 }
 
 
@@ -117,10 +126,10 @@ def project(site, **settings):
 
 
 @asynccontextmanager
-async def crawling(site, **settings):
-    """A crawler without an engine, whose requests name their transport."""
+async def crawling(site, *, spider=Visitor, **settings):
+    """A crawler without an engine, or of one, whose requests name their transport."""
     own = project(site, ON_DEMAND=True, SANDBOX=True, DOWNLOAD_VERIFY_CERTIFICATES=False, **settings)
-    warm = WarmCrawler(Crawler(Visitor, own))
+    warm = WarmCrawler(Crawler(spider, own))
     await warm._start()
     try:
         yield warm._crawler
@@ -265,11 +274,26 @@ async def test_a_pages_own_requests_are_guarded(crawler, site):
 
 async def test_a_guarded_crawler_refuses_forbidden_targets(site):
     """A forbidden target is refused before a page is opened."""
-    async with crawling(site, EGRESS_GUARD=True) as guarded:
+    async with crawling(site) as guarded:
         for url in ("https://127-0-0-1.trap.example/", "http://127.0.0.1/", "https://localhost/"):
             with pytest.raises(TargetError):
                 await fetched(guarded, url)
         assert browser_of(guarded).launches == 0
+
+
+@pytest.mark.parametrize(
+    ("transport", "page"),
+    [("http", "moved"), ("impersonate", "moved"), ("browser", "moved"), ("browser", "script"), ("browser", "form")],
+)
+async def test_no_transport_leaves_an_engines_sites(site, transport, page):
+    """A redirect, a script or a form that leads to a foreign host ends the download, which is not sent there."""
+    site.requests.clear()
+    async with crawling(site, spider=GoogleWebSpider) as crawler:
+        fetch = Fetch(transport=transport, judged=True)
+        request = Request(f"https://{page}.google.com/", meta={FETCH: fetch, "cookiejar": "x"}, dont_filter=True)
+        with pytest.raises(TargetError):
+            await crawler.engine.download_async(request)
+    assert {one.host for one in site.requests} == {f"{page}.google.com"}
 
 
 async def test_a_passed_challenge_leaves_its_cookies(crawler):
@@ -381,7 +405,7 @@ async def test_windows_of_a_page_are_closed(crawler, site):
 
 async def test_windows_of_a_remote_browser_are_closed(site, remote_browser):
     """Windows that pages open in a remote browser are closed."""
-    async with crawling(site, BROWSER_URL=remote_browser[1]) as crawler:
+    async with crawling(site, BROWSER_URL=remote_browser[1], EGRESS_GUARD=False) as crawler:
         await fetched(crawler, "https://popups.example/")
         await asyncio.sleep(0.7)
         pages = [page for context in browser_of(crawler)._chromium.contexts for page in context.pages]
@@ -416,13 +440,13 @@ def remote_browser(tmp_path):
 
 
 async def test_a_remote_browser_is_used(site, remote_browser):
-    """A remote browser is used over its debugging port and not closed; under the egress guard it is refused."""
+    """A remote browser is used over its debugging port and not closed, for an engine's own sites only."""
     process, url = remote_browser
-    async with crawling(site, BROWSER_URL=url) as crawler:
+    async with crawling(site, spider=GoogleWebSpider, BROWSER_URL=url) as crawler:
         response = await fetched(crawler, f"{SEARCH}coffee+sandbox:enablejs")
         assert (response.status, browser_of(crawler).remote) == (200, True)
         assert b'id="rso"' in response.body
-    async with crawling(site, BROWSER_URL=url, EGRESS_GUARD=True) as crawler:
+    async with crawling(site, BROWSER_URL=url) as crawler:
         with pytest.raises(UpstreamError, match="guard"):
             await fetched(crawler, f"{SEARCH}coffee")
     assert process.poll() is None

@@ -3,11 +3,13 @@
 import ipaddress
 from ipaddress import IPv4Address, IPv6Address
 
+import ifaddr
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import TargetError
+from webdata.egress import interfaces, rule
 from webdata.egress.rule import GLOBAL_IPV6, NOT_GLOBAL, Rule, is_global
 
 RULE = Rule(frozenset({80, 443}))
@@ -170,3 +172,57 @@ def test_the_refusal_names_the_allowed_ports():
     for ports, text in (({80, 8443, 443}, "on port 80, 443 or 8443,"), ({80}, "on port 80,")):
         with pytest.raises(TargetError, match=text):
             Rule(frozenset(ports)).check_url("file:///")
+
+
+SITES = Rule(frozenset({443}), sites=frozenset({"google.com", "google.co.uk"}))
+
+
+@pytest.mark.parametrize("host", ["google.com", "www.google.com", "a.b.GOOGLE.co.uk", "google.com.", "ｇoogle.com"])
+def test_a_site_has_its_subdomains(host):
+    """The hosts of a site are its domain and all below it, in any spelling."""
+    assert SITES.check_url(f"https://{host}/search").port == 443
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://google.de/", "https://notgoogle.com/", "https://google.com.evil.example/", "https://com/",
+     "https://co.uk/", "https://1.1.1.1/", "https://google.com:22/", "https://google.com@evil.example/",
+     "https://evil.example\\@google.com/", "https://evil.example#.google.com", "https://google.com.."],
+)  # fmt: skip
+def test_other_hosts_are_refused_for_sites(url):
+    """A host that only looks like a site, a public address and another port are refused."""
+    with pytest.raises(TargetError):
+        SITES.check_url(url)
+
+
+def test_the_machines_own_addresses_are_refused(monkeypatch):
+    """A public address of an interface is refused, as a literal and as a name's, unless the operator allows it."""
+    own, other = IPv4Address("8.8.4.4"), IPv4Address("8.8.8.8")
+    monkeypatch.setattr(rule, "own_addresses", lambda: frozenset({own}))
+    with pytest.raises(TargetError):
+        RULE.check_url("http://8.8.4.4/")
+    with pytest.raises(TargetError):
+        RULE.check_addresses([other, own])
+    RULE.check_addresses([other])
+    Rule(RULE.ports, (ipaddress.ip_network("8.8.4.4/32"),)).check_url("http://8.8.4.4/")
+
+
+def test_own_addresses_are_those_of_all_interfaces(monkeypatch):
+    """Both versions are read, without the scope of an address, and again after a minute."""
+    assert IPv4Address("127.0.0.1") in interfaces.own_addresses()
+    now, listed = 60.0, [adapter("8.8.4.4", ("2606:4700::1", 0, 3))]
+    monkeypatch.setattr(interfaces, "monotonic", lambda: now)
+    monkeypatch.setattr(interfaces, "get_adapters", lambda: listed)
+    interfaces._read.cache_clear()
+    assert interfaces.own_addresses() == {IPv4Address("8.8.4.4"), IPv6Address("2606:4700::1")}
+    listed = [adapter("8.8.8.8")]
+    now = 119.0
+    assert IPv4Address("8.8.4.4") in interfaces.own_addresses()
+    now = 120.0
+    assert interfaces.own_addresses() == {IPv4Address("8.8.8.8")}
+    interfaces._read.cache_clear()
+
+
+def adapter(*addresses):
+    ips = [ifaddr.IP(address, 24, "eth0") for address in addresses]
+    return ifaddr.Adapter("eth0", "eth0", ips)

@@ -71,10 +71,9 @@ def job(tmp_path, monkeypatch):
             (tmp_path / "q.txt").write_text("".join(f"{query}\n" for query in queries))
             arguments = {"queries": "q.txt"}
         own = scrapy_settings()
-        own.setdict(
-            {"SANDBOX": False, "FEEDS": {"out.jsonl": {"format": "jsonl", "overwrite": True}}, **settings},
-            priority="cmdline",
-        )
+        feeds = {"out.jsonl": {"format": "jsonl", "overwrite": True}}
+        unguarded = {"SANDBOX": False, "EGRESS_GUARD": False}  # the guard refuses `data:`
+        own.setdict({**unguarded, "FEEDS": feeds, **settings}, priority="cmdline")
         crawler = Crawler(spider, own)
         await deferred_from_coro(crawler.crawl_async(**arguments))
         return SimpleNamespace(

@@ -19,6 +19,7 @@ from webdata.domain.errors import (
     ConfigError,
     LayoutError,
     NotFoundError,
+    TargetError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -182,7 +183,12 @@ class TwoPagesSpider(EngineSpider):
 async def items_of(**arguments):
     settings = scrapy_settings()
     settings.setdict(
-        {"ITEM_PIPELINES": {}, "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500}, "SANDBOX": False},
+        {
+            "ITEM_PIPELINES": {},
+            "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500},
+            "SANDBOX": False,
+            "EGRESS_GUARD": False,  # it refuses `data:`
+        },
         priority="cmdline",
     )
     crawler, items = Crawler(TwoPagesSpider, settings), []
@@ -236,3 +242,9 @@ def test_a_response_is_judged_once():
     refused = response(status=403)
     Fetch.of(refused).judged = True
     spider({"ON_DEMAND": True}).judge(refused)
+
+
+def test_a_refused_target_is_the_fault_of_an_engines_site():
+    """An engine's site that leads elsewhere, or whose address is not public, failed; the caller gave no target."""
+    error = spider({"ON_DEMAND": True}).loss(TargetError("the target is not allowed"))
+    assert (type(error), error.kind) == (UpstreamError, "off_site")

@@ -68,10 +68,9 @@ def test_a_forbidden_target_is_refused(url):
         running().request(query(url))
 
 
-def test_every_download_is_guarded():
-    """The engine's own settings for the guard and for the largest page override the project's."""
-    settings = get_crawler(UrlSpider, {**SETTINGS, "EGRESS_GUARD": False, "DOWNLOAD_MAXSIZE": 7}).settings
-    assert settings.getbool("EGRESS_GUARD")
+def test_the_largest_page_has_a_size_of_its_own():
+    """The engine's own setting for the largest page overrides the project's."""
+    settings = get_crawler(UrlSpider, {**SETTINGS, "DOWNLOAD_MAXSIZE": 7}).settings
     assert settings.getint("DOWNLOAD_MAXSIZE") == 3 * 1024 * 1024
 
 

@@ -29,14 +29,14 @@ def handler(**changed):
     return TransportsHandler.from_crawler(crawler)
 
 
-def test_plain_downloads_are_not_guarded_by_default():
+def test_plain_downloads_are_guarded():
+    """All plain requests go through the guard, whatever the spider."""
+    assert type(handler()._handlers["http"]) is GuardedHandler
+
+
+def test_the_guard_can_be_off_for_tests():
     """Without the setting EGRESS_GUARD the handler of plain and proxied requests is used alone."""
-    assert type(handler()._handlers["http"]) is ProxiedHandler
-
-
-def test_plain_downloads_are_guarded_by_the_setting():
-    """With EGRESS_GUARD all plain requests go through the guard."""
-    assert type(handler(EGRESS_GUARD=True)._handlers["http"]) is GuardedHandler
+    assert type(handler(EGRESS_GUARD=False)._handlers["http"]) is ProxiedHandler
 
 
 def test_the_settings_name_one_handler_for_http_and_https():

@@ -39,7 +39,7 @@ class Visitor(Spider):
 @asynccontextmanager
 async def crawling(**settings):
     own = scrapy_settings()
-    own.setdict({"ON_DEMAND": True, **settings})
+    own.setdict({"ON_DEMAND": True, "EGRESS_GUARD": False, **settings})
     warm = WarmCrawler(Crawler(Visitor, own))
     await warm._start()
     try:

@@ -52,8 +52,9 @@ class BlockedMiddleware:
         self.crawler = crawler
         self.retries = resources.retries
         self.hook = hook
-        guarded_elsewhere = resources.browser.remote and crawler.settings.getbool("EGRESS_GUARD")
-        self.excluded = {"browser"} if guarded_elsewhere else set()
+        any_site = cast(type[Judge], crawler.spidercls).any_site
+        unguarded = resources.browser.remote and any_site and crawler.settings.getbool("EGRESS_GUARD")
+        self.excluded = {"browser"} if unguarded else set()
         """Transports that the egress guard cannot control."""
 
     @classmethod

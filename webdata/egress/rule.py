@@ -2,13 +2,16 @@
 
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 
 from ada_url import URL
+from scrapy import Spider
 from scrapy.settings import BaseSettings
 
 from webdata.domain.errors import TargetError
+from webdata.egress.interfaces import own_addresses
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -17,6 +20,8 @@ SCHEMES = {"http:": 80, "https:": 443}
 LOOPBACK = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
+RECENT = 64
+"""URLs and hosts whose parts are remembered: the parts of a request check the same one, one after another."""
 
 
 def networks(*texts: str) -> tuple[Network, ...]:
@@ -69,20 +74,34 @@ class Target:
 
 @dataclass(frozen=True)
 class Rule:
-    """Allows targets on `ports` whose addresses are global or in one of the networks of `allow`."""
+    """Allows targets on `ports` whose addresses are global and not this machine's, or in a network of `allow`."""
 
     ports: frozenset[int]
     allow: tuple[Network, ...] = ()
+    sites: frozenset[str] | None = None
+    """Domains whose hosts, and those of their subdomains, are the only ones to be reached; None for all hosts."""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> "Rule":
         """The rule of the settings `EGRESS_PORTS` and `EGRESS_ALLOW`."""
         return cls(frozenset(settings["EGRESS_PORTS"]), tuple(settings["EGRESS_ALLOW"]))
 
+    @classmethod
+    def of_spider(cls, settings: BaseSettings, spider: type[Spider]) -> "Rule":
+        """The rule of the settings for a spider's own sites, which are its `allowed_domains`.
+
+        An engine that declares none reaches nothing. All hosts may be reached with its attribute `any_site`, and by a
+        spider without that attribute, as in Scrapy's own commands.
+        """
+        rule = cls.from_settings(settings)
+        if getattr(spider, "any_site", True):
+            return rule
+        return replace(rule, sites=frozenset(getattr(spider, "allowed_domains", ())))
+
     def check_url(self, url: str) -> Target:
         """The target of a URL, before its name is resolved; raises TargetError for one that may not be fetched."""
-        target = self._target(url)
-        if target is None or target.port not in self.ports:
+        target = _target(url)
+        if target is None or target.port not in self.ports or not self._is_on_sites(target.host):
             raise self.refusal()
         self.check_addresses(known_addresses(target.host))
         return target
@@ -93,8 +112,10 @@ class Rule:
             raise self.refusal()
 
     def allows(self, address: Address) -> bool:
-        """Whether an address is global or in an allowed network."""
-        return is_global(address) or any(address in network for network in self.allow)
+        """Whether an address is global and of another machine, or in an allowed network."""
+        if is_global(address) and address not in own_addresses():
+            return True
+        return any(address in network for network in self.allow)
 
     def refusal(self) -> TargetError:
         """The same error for every reason, so that it does not help to map the network."""
@@ -105,17 +126,28 @@ class Rule:
             f"on port {ports}, without user and password"
         )
 
-    def _target(self, url: str) -> Target | None:
-        try:
-            parts = URL(url)
-        except ValueError:
-            return None
-        if parts.protocol not in SCHEMES or parts.username or parts.password:
-            return None
-        parts.hash = ""
-        host = parts.hostname.strip("[]")
-        port = int(parts.port or SCHEMES[parts.protocol])
-        return Target(parts.protocol[:-1], host, port, parts.href) if _is_valid_host(host) else None
+    def _is_on_sites(self, host: str) -> bool:
+        """Whether a host, in lower case, is one of the sites, or a subdomain of one."""
+        if self.sites is None:
+            return True
+        domain = host.removesuffix(".")
+        while domain and domain not in self.sites:
+            domain = domain.partition(".")[2]
+        return bool(domain)
+
+
+@lru_cache(maxsize=RECENT)
+def _target(url: str) -> Target | None:
+    try:
+        parts = URL(url)
+    except ValueError:
+        return None
+    if parts.protocol not in SCHEMES or parts.username or parts.password:
+        return None
+    parts.hash = ""
+    host = parts.hostname.strip("[]")
+    port = int(parts.port or SCHEMES[parts.protocol])
+    return Target(parts.protocol[:-1], host, port, parts.href) if _is_valid_host(host) else None
 
 
 def is_global(address: Address) -> bool:
@@ -125,6 +157,7 @@ def is_global(address: Address) -> bool:
     return not any(address in network for network in NOT_GLOBAL)
 
 
+@lru_cache(maxsize=RECENT)
 def known_addresses(host: str) -> tuple[Address, ...]:
     """The addresses of a host that needs no look-up: a literal address, or localhost (RFC 6761); else none."""
     name = host.rstrip(".").lower()

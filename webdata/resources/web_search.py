@@ -2,21 +2,29 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from webdata.domain.query import SearchQuery, lower
+from webdata.domain.query import SearchQuery, explained, lower
 from webdata.resources import Resource
+from webdata.resources._google_domains import DOMAINS, nearest
 
 
 def _language(value: object) -> object:
     return value.strip().removeprefix("lang_") if isinstance(value, str) else value
 
 
+def _known_domain(value: str | None) -> str | None:
+    if value is None or value.removeprefix("www.") in DOMAINS:
+        return value
+    raise explained(f"cannot be {value!r}: give a domain of the engine, such as domain={nearest(value)}")
+
+
 COUNTRY = r"^[a-z]{2}$"
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$"
 LANGUAGES = r"^lang_[A-Za-z-]{2,10}(\|lang_[A-Za-z-]{2,10})*$"
 COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
-GOOGLE_DOMAIN = r"^(www\.)?google\.(com|[a-z]{2}|com?\.[a-z]{2})$"
+GOOGLE_DOMAIN = r"^(www\.)?google\.(com|cat|[a-z]{2}|com?\.[a-z]{2})$"
+"""The form of `DOMAINS`, which alone are accepted."""
 
 Count = Annotated[
     int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
@@ -83,6 +91,7 @@ class WebQuery(SearchQuery):
             examples=["google.de"],
         ),
         BeforeValidator(lower),
+        AfterValidator(_known_domain),
     ] = None
 
 

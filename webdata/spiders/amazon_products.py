@@ -9,7 +9,7 @@ from scrapy.http import Response
 
 from webdata.domain.records import Record
 from webdata.pages import amazon_products
-from webdata.pages._amazon.marketplaces import locale
+from webdata.pages._amazon.marketplaces import DOMAINS, locale
 from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
@@ -19,6 +19,7 @@ class AmazonProductsSpider(EngineSpider):
 
     name = "amazon_products"
     resources = (PRODUCT_SEARCH,)
+    allowed_domains = DOMAINS
 
     def request(self, query: ProductQuery) -> Request:
         (host, currency), language = locale(query.region)

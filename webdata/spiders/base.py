@@ -47,6 +47,8 @@ from webdata.pages import blocked
 from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 
+SITE_PORTS = (80, 443)
+"""Ports of the engines' own sites; the setting `EGRESS_PORTS` is for callers' URLs."""
 TOO_MANY_REQUESTS = 429
 REFUSALS = (AccessError, OverloadedError)
 """Errors of a download that say what the caller may not do here, and nothing about the upstream."""
@@ -59,7 +61,8 @@ unknown_layout = object()
 class EngineSpider(Spider):
     """An engine: it answers the queries of one resource, or of several, from one site.
 
-    A subclass sets `resources` and implements `request` and `parse`; this class runs it on demand and in batches.
+    A subclass sets `resources` and `allowed_domains` and implements `request` and `parse`; this class runs it on demand
+    and in batches.
     The state of a query is in its request (`webdata.fetching.fetch.Fetch`), never on the spider: many queries run at
     once.
     """
@@ -68,8 +71,11 @@ class EngineSpider(Spider):
     """Each has its own type of query."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
     """Transports for its pages, the cheapest first."""
+    allowed_domains: ClassVar[tuple[str, ...]] = ()
+    """The domains of its sites: no request of it leaves them and their subdomains, redirects and forms included."""
     any_site: ClassVar[bool] = False
-    """Whether its pages are those of any site, so that transports are rated by site."""
+    """Whether its pages are those of any site, so that it needs no `allowed_domains`, and transports are rated by site.
+    """
     rank: ClassVar[int] = 0
     """A resource's engine of the lowest rank answers calls, of equal ones the first by name; the others follow in this
     order where one fails. A batch runs a single engine."""
@@ -86,6 +92,8 @@ class EngineSpider(Spider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
+        if not cls.any_site:
+            settings.set("EGRESS_PORTS", SITE_PORTS, priority="spider")
         super().update_settings(settings)
         if not settings.getbool("ON_DEMAND"):
             settings.setdict(settings.getdict("BATCH_SETTINGS"), priority="spider")  # or `scrapy crawl` loses them
@@ -195,7 +203,9 @@ class EngineSpider(Spider):
             raise self.loss(error) from error
 
     def loss(self, error: Exception) -> WebdataError:
-        """The error for a download's exception."""
+        """The error for a download's exception; that a site leads where no engine may go is the site's fault."""
+        if isinstance(error, TargetError) and not self.any_site:
+            return UpstreamError("the upstream led to another site, or has no public address", "off_site")
         return error if isinstance(error, REFUSALS) else fetch_error(error)
 
     def judge(self, response: Response) -> None:

@@ -44,6 +44,7 @@ class BingWebSpider(EngineSpider):
 
     name = "bing_web"
     resources = (BING_SEARCH,)
+    allowed_domains = ("bing.com",)
 
     def request(self, query: BingQuery) -> Request:
         return request(query, market(query), country(query))

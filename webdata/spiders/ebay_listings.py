@@ -9,7 +9,7 @@ from scrapy.http import Response
 
 from webdata.domain.records import Record
 from webdata.pages import ebay_listings
-from webdata.pages._ebay.sites import site
+from webdata.pages._ebay.sites import DOMAINS, site
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
@@ -22,6 +22,7 @@ class EbayListingsSpider(EngineSpider):
 
     name = "ebay_listings"
     resources = (MARKETPLACE_SEARCH,)
+    allowed_domains = DOMAINS
 
     def request(self, query: MarketplaceQuery) -> Request:
         shop = site(query.region)

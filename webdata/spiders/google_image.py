@@ -9,6 +9,7 @@ from scrapy.http import Response
 
 from webdata.domain.records import Record
 from webdata.pages import google_image, google_web
+from webdata.resources._google_domains import DOMAINS
 from webdata.resources.image_search import IMAGE_SEARCH, ImageQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 from webdata.spiders.google_web import LOCALES
@@ -19,6 +20,7 @@ class GoogleImageSpider(EngineSpider):
 
     name = "google_image"
     resources = (IMAGE_SEARCH,)
+    allowed_domains = DOMAINS
 
     def request(self, query: ImageQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")

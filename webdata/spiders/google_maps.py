@@ -14,6 +14,7 @@ from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport
+from webdata.resources._google_domains import DOMAINS
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 from webdata.spiders.base import EngineSpider, accept_language
@@ -51,6 +52,7 @@ class GoogleMapsSpider(EngineSpider):
 
     name = "google_maps"
     resources = (MAPS_SEARCH,)
+    allowed_domains = DOMAINS
 
     def request(self, query: MapsQuery) -> Request:
         return request(query, COUNTRIES.get(query.country, WORLD))

@@ -10,6 +10,7 @@ from scrapy.http import Response
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import google_web
+from webdata.resources._google_domains import DOMAINS
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.base import EngineSpider, accept_language, utf8
 
@@ -37,6 +38,7 @@ class GoogleWebSpider(EngineSpider):
 
     name = "google_web"
     resources = (WEB_SEARCH,)
+    allowed_domains = DOMAINS
 
     def request(self, query: WebQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")

@@ -40,6 +40,7 @@ class LinkedinJobsSpider(EngineSpider):
 
     name = "linkedin_jobs"
     resources = (JOB_SEARCH,)
+    allowed_domains = ("linkedin.com",)
 
     def request(self, query: JobQuery) -> Request:
         return list_request(query, 0)

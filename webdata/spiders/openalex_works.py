@@ -32,6 +32,7 @@ class OpenalexWorksSpider(WorksSpider):
     """
 
     name = "openalex_works"
+    allowed_domains = ("openalex.org",)
 
     key: str | None = None
     """The API key (setting `OPENALEX_KEY`); None for a blank one, which the API would refuse."""

@@ -51,6 +51,7 @@ class RedditSpider(EngineSpider):
 
     name = "reddit"
     resources = FORUM
+    allowed_domains = ("reddit.com",)
 
     transports = ("http",)  # a browser is blocked alike
     providers: list[Provider]

@@ -54,7 +54,6 @@ class UrlSpider(EngineSpider):
     resources = (URL_REQUEST,)
     any_site = True
     custom_settings = {  # noqa: RUF012  # Scrapy's own hook
-        "EGRESS_GUARD": True,
         "COMPRESSION_ENABLED": False,  # ours, below
         "METAREFRESH_ENABLED": True,  # off elsewhere, where result pages are requested
         "METAREFRESH_MAXDELAY": 11,  # 100: a page with a longer delay has content of its own

@@ -12,7 +12,7 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 
 from webdata.egress.connect import GuardedPool
 from webdata.egress.guard import Guard
-from webdata.egress.rule import Target
+from webdata.egress.rule import Rule, Target
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.transports.browser.process import Browser
@@ -24,7 +24,7 @@ class TransportsHandler(BaseDownloadHandler):
     """Downloads over http and https by the transport of their fetch: `http`, `impersonate`, `browser`.
 
     The handlers of the last two are created for their first request. With the setting `EGRESS_GUARD`, every request
-    to a target that the guard does not allow fails with TargetError.
+    to an address that the guard does not allow fails with TargetError.
     """
 
     def __init__(self, crawler: Crawler, guard: Guard | None):
@@ -70,6 +70,7 @@ class GuardedHandler(BoundedHandler):
     """The plain handler, with connections that the guard opens.
 
     For requests with `request.meta["proxy"]` the target is checked, and `proxied`, a plain handler, downloads them.
+    The proxy resolves the names of a spider's own sites alone: no look-up here adds to what is known of them.
     """
 
     def __init__(self, crawler: Crawler, guard: Guard, proxied: BaseDownloadHandler):
@@ -82,6 +83,7 @@ class GuardedHandler(BoundedHandler):
         self._pool = pool
         self._guard = guard
         self._proxied = proxied
+        self._any_site = Rule.of_spider(crawler.settings, crawler.spidercls).sites is None
 
     async def download_request(self, request: Request) -> Response:
         target = self._guard.rule.check_url(request.url)
@@ -89,7 +91,8 @@ class GuardedHandler(BoundedHandler):
             request = request.replace(url=target.url)
         if not request.meta.get("proxy"):
             return await super().download_request(request)
-        await self._check(target, request.meta.get("download_timeout"))
+        if self._any_site:
+            await self._check(target, request.meta.get("download_timeout"))
         return await self._proxied.download_request(request)
 
     async def _check(self, target: Target, seconds: float | None) -> None:

@@ -15,7 +15,9 @@ CURRENCIES = {
     "ae": "AED", "sa": "SAR", "eg": "EGP", "co.za": "ZAR", "in": "INR", "co.jp": "JPY", "com.au": "AUD",
     "sg": "SGD", "cn": "CNY",
 }  # fmt: skip
-"""Amazon's domains, and the currency of each."""
+"""The ends of Amazon's domains, and the currency of each."""
+DOMAINS = tuple(f"amazon.{end}" for end in CURRENCIES)
+"""Amazon's domains."""
 
 SHARED_MARKS = {
     "$": {"USD", "CAD", "MXN", "AUD", "SGD"},

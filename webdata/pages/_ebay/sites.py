@@ -12,6 +12,12 @@ class Site(NamedTuple):
     language: str
 
 
+DOMAINS = (
+    "ebay.com", "ebay.at", "ebay.be", "ebay.ca", "ebay.ch", "ebay.co.uk", "ebay.com.au", "ebay.com.hk", "ebay.com.my",
+    "ebay.com.sg", "ebay.de", "ebay.es", "ebay.fr", "ebay.ie", "ebay.it", "ebay.nl", "ebay.ph", "ebay.pl",
+)  # fmt: skip
+"""eBay's domains; visitors may be led from one to that of their country."""
+
 HOME = Site("www.ebay.com", "en")
 
 SITES = {

@@ -42,7 +42,7 @@ class Rules:
     """Bytes of the longest document; 0 for no limit."""
     redirects: int
     """Limit of the redirects before a document."""
-    check: Callable[[str], object] | None
+    check: Callable[[str], object]
     """Raises an error for a URL that may not be requested."""
     fault: Callable[[str], Exception | None]
     """Why the guard proxy did not reach a URL; None when it did, or without that proxy."""
@@ -158,7 +158,7 @@ class Documents:
         self._redirects = self._redirects + 1 if "redirectedRequestId" in event else 0
         if self._redirects > self._rules.redirects:
             raise IgnoreRequest("max redirections reached")
-        self._check(event["request"]["url"])
+        self._rules.check(event["request"]["url"])
         return "continueRequest", {}
 
     async def _on_response(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -167,7 +167,7 @@ class Documents:
         if status in REDIRECTS and "location" in headers:
             if not headers["location"]:
                 raise IgnoreRequest("a redirect to itself")
-            self._check(urljoin(url, headers["location"]))
+            self._rules.check(urljoin(url, headers["location"]))
             return "continueRequest", {}
         self._check_size(_length(headers))
         document = Document(url, status, headers, None, _may_be_page(status, headers), True, event["networkId"])
@@ -176,10 +176,6 @@ class Documents:
         self._request_id, self._size = document.request_id, 0
         self._on_document(document)
         return _response_command(document, event)
-
-    def _check(self, url: str) -> None:
-        if self._rules.check:
-            self._rules.check(url)
 
     def _check_size(self, size: int) -> None:
         if 0 < self._rules.maxsize < size:

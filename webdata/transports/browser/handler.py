@@ -32,6 +32,7 @@ from scrapy_playwright.page import PageMethod
 
 from webdata.domain.errors import UpstreamError
 from webdata.egress.guard import Guard
+from webdata.egress.rule import Rule
 from webdata.fetching.device_profiles import LANGUAGES, identity
 from webdata.fetching.fetch import Fetch
 from webdata.pages._url.compression import DECOMPRESSED
@@ -68,8 +69,8 @@ class BrowserHandler(BaseDownloadHandler):
     `Fetch.as_sent`, unless the script of a challenge has replaced it in place.
 
     All connections of a local browser go through the guard's proxy, for every crawler, since pages run scripts of
-    unknown origin; a remote browser cannot reach that proxy. When the browser ends, UpstreamError of kind `browser` is
-    raised.
+    unknown origin; a remote browser cannot reach that proxy, and loads pages of a spider's own sites only. The pages
+    themselves stay on those sites. When the browser ends, UpstreamError of kind `browser` is raised.
     """
 
     def __init__(self, crawler: Crawler, browser: Browser, guard: Guard):
@@ -77,7 +78,8 @@ class BrowserHandler(BaseDownloadHandler):
         settings = crawler.settings
         self._browser = browser
         self._guard = guard
-        self._guarded = settings.getbool("EGRESS_GUARD")
+        self._rule = Rule.of_spider(settings, crawler.spidercls)
+        self._refuses_remote = settings.getbool("EGRESS_GUARD") and self._rule.sites is None
         self._lenient = not settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._seconds = settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = settings.getint("DOWNLOAD_MAXSIZE")
@@ -110,14 +112,14 @@ class BrowserHandler(BaseDownloadHandler):
         if not self._browser.remote:
             with wrap_twisted_exceptions():
                 await self._guard.check(url)
-        elif self._guarded:
+        elif self._refuses_remote:
             raise UpstreamError("a browser that runs elsewhere cannot be held to the egress guard", "browser")
 
     async def _download(self, request: Request, until: float) -> Response:
         languages = _languages(request)
         guard = None if self._browser.remote else self._guard
         async with self._browser.contexts.borrow(self._profile(request, languages), guard) as context:
-            rules = self._rules(request, guard, context)
+            rules = self._rules(request, context)
             visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until)
             try:
                 page = await self._visit(request, context, visit, until)
@@ -130,11 +132,11 @@ class BrowserHandler(BaseDownloadHandler):
             raise ResponseDataLossError("the page was cut off")
         return _response(request, page)
 
-    def _rules(self, request: Request, guard: Guard | None, context: Context) -> Rules:
+    def _rules(self, request: Request, context: Context) -> Rules:
         return Rules(
             maxsize=self._maxsize,
             redirects=self._redirects,
-            check=guard.rule.check_url if guard else None,
+            check=self._rule.check_url,
             fault=context.fault,
             as_sent=Fetch.of(request).as_sent,
         )
