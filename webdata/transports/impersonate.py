@@ -4,11 +4,12 @@ It is an extra: `pip install webdata[impersonate]`.
 """
 
 import re
+from time import monotonic
 from typing import Any
 
 from curl_cffi import CurlECode, CurlHttpVersion
+from curl_cffi.requests import AsyncSession, exceptions
 from curl_cffi.requests import Response as CurlResponse
-from curl_cffi.requests import exceptions
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -21,14 +22,17 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
-from scrapy.http import Response
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy_impersonate import ImpersonateDownloadHandler
+from scrapy_impersonate.parser import CurlOptionsParser, RequestParser
 
 from webdata.egress.guard import Guard
 from webdata.egress.rule import known_addresses
 from webdata.fetching.device_profiles import PROFILE
 from webdata.fetching.fetch import Fetch
+from webdata.transports.http import MAX_HEAD, MAX_HEADERS, too_many_headers
 from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
 
 NO_RESPONSE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
@@ -46,7 +50,7 @@ class ImpersonateHandler(BaseDownloadHandler):
         self._verify = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._seconds = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
-        self._handler = ImpersonateDownloadHandler(crawler)
+        self._handler = _Downloads(crawler)
 
     async def download_request(self, request: Request) -> Response:
         curl_request = request.replace(
@@ -82,7 +86,8 @@ class ImpersonateHandler(BaseDownloadHandler):
 
     async def _options(self, request: Request) -> dict[str, Any]:
         """Further options of libcurl: the size limit, and the addresses or the proxy of the connection."""
-        options: dict[str, Any] = {"MAXFILESIZE_LARGE": self._maxsize, **await self._addresses(request)}
+        options: dict[str, Any] = {"MAXFILESIZE_LARGE": self._maxsize, "HTTP_CONTENT_DECODING": 0}
+        options |= await self._addresses(request)
         if request.url.startswith("http:"):  # else libcurl asks for an upgrade to HTTP/2, as no browser does
             options["HTTP_VERSION"] = CurlHttpVersion.V1_1
         if request.meta.get("proxy"):
@@ -101,6 +106,25 @@ class ImpersonateHandler(BaseDownloadHandler):
             return {}
         listed = ",".join(f"[{address}]" if address.version == 6 else str(address) for address in addresses)
         return {"RESOLVE": [f"{target.host}:{target.port}:{listed}"]}
+
+
+class _Downloads(ImpersonateDownloadHandler):  # type: ignore[misc]  # it has no types
+    """scrapy-impersonate's downloads, whose bodies stay compressed for the middleware that bounds the work."""
+
+    async def _download_request(self, request: Request) -> Response:
+        """Raises UpstreamError for a response with more headers than are read."""
+        sent = request.copy()
+        options = CurlOptionsParser(sent).as_dict()  # removes headers for the proxy from those for the target
+        async with AsyncSession(max_clients=1, curl_options=options) as client:
+            began = monotonic()
+            received = await client.request(**RequestParser(sent).as_dict())
+            request.meta["download_latency"] = monotonic() - began
+        named = received.headers.multi_items()
+        if received.header_size > MAX_HEAD or len(named) > MAX_HEADERS:
+            raise too_many_headers()
+        headers, body = Headers(named), received.content
+        kind = responsetypes.from_args(headers=headers, url=received.url, body=body)
+        return kind(received.url, received.status_code, headers, body, ["impersonate"], request)
 
 
 def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:

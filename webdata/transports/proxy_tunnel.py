@@ -30,7 +30,7 @@ from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.fetching.fetch import Fetch
-from webdata.transports.http import BoundedAgent, BoundedHandler
+from webdata.transports.http import BoundedAgent, BoundedHandler, bounded_headers
 
 READY_SECONDS = 8.0
 """Time limit until the target's first byte through a tunnel, or half of the download timeout if that is shorter."""
@@ -50,7 +50,7 @@ class ProxiedHandler(BoundedHandler):
             return await super().download_request(request)
         agent = self._agent(_ProxiedAgent)
         try:
-            with wrap_twisted_exceptions():
+            with bounded_headers(), wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
         except DownloadFailedError as error:
             if reason := agent.proxy_failure(request, error):

@@ -34,7 +34,7 @@ from webdata.domain.errors import UpstreamError
 from webdata.egress.guard import Guard
 from webdata.fetching.device_profiles import LANGUAGES, identity
 from webdata.fetching.fetch import Fetch
-from webdata.pages._url.compression import DECOMPRESSED
+from webdata.pages._url.compression import WAS_ENCODED
 from webdata.transports.browser.contexts import Context, Profile
 from webdata.transports.browser.documents import Rules
 from webdata.transports.browser.process import Browser
@@ -286,9 +286,9 @@ def _response(request: Request, page: LoadedPage) -> Response:
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
+    flags = ["browser", *([] if page.complete else ["dataloss"])]
     if page.as_sent and encoding and Fetch.of(request).as_sent:
-        headers["Content-Encoding"] = encoding[0]
-    flags = ["browser", DECOMPRESSED, *([] if page.complete else ["dataloss"])]
+        flags.append(WAS_ENCODED + encoding[0].decode("latin-1"))
     return kind(page.url, status=page.status, headers=headers, body=page.body, request=request, flags=flags)
 
 
