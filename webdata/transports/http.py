@@ -5,7 +5,7 @@ page fails at once, and its connection is aborted.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any, TypeVar, cast
@@ -90,6 +90,12 @@ class BoundedHandler(HTTP11DownloadHandler):
             fail_on_dataloss=self._fail_on_dataloss,
             crawler=self._crawler,
         )
+
+
+def check_headers(headers: Sequence[tuple[str, str]]) -> None:
+    """Raise UpstreamError for more headers than are read."""
+    if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
+        raise too_many_headers()
 
 
 @contextmanager

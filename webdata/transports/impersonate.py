@@ -4,10 +4,12 @@ It is an extra: `pip install webdata[impersonate]`.
 """
 
 import re
+from io import BytesIO
 from time import monotonic
 from typing import Any
 
-from curl_cffi import CurlECode, CurlHttpVersion
+from curl_cffi import CurlECode, CurlHttpVersion, CurlInfo
+from curl_cffi.curl import CURL_WRITEFUNC_ERROR
 from curl_cffi.requests import AsyncSession, exceptions
 from curl_cffi.requests import Response as CurlResponse
 from scrapy import Request
@@ -32,9 +34,13 @@ from webdata.egress.guard import Guard
 from webdata.egress.rule import known_addresses
 from webdata.fetching.device_profiles import PROFILE
 from webdata.fetching.fetch import Fetch
-from webdata.transports.http import MAX_HEAD, MAX_HEADERS, too_many_headers
-from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
+from webdata.transports.http import MAX_CHUNKS, check_headers, too_many_headers
+from webdata.transports.proxy_tunnel import BROKEN, ENDLESS, READY_SECONDS
 
+TOO_LARGE = "Too large response headers"
+"""Part of libcurl's message for headers of more than 300 KB, which has no code of its own; it reads 5000 at most."""
+HANDSHAKE_SECONDS = CurlInfo.APPCONNECT_TIME
+"""Zero until the target's handshake is complete: until then the proxy has answered."""
 NO_RESPONSE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
 
 
@@ -115,16 +121,28 @@ class _Downloads(ImpersonateDownloadHandler):  # type: ignore[misc]  # it has no
         """Raises UpstreamError for a response with more headers than are read."""
         sent = request.copy()
         options = CurlOptionsParser(sent).as_dict()  # removes headers for the proxy from those for the target
-        async with AsyncSession(max_clients=1, curl_options=options) as client:
+        read = _Body()
+        async with AsyncSession(max_clients=1, curl_options=options, curl_infos=[HANDSHAKE_SECONDS]) as client:
             began = monotonic()
-            received = await client.request(**RequestParser(sent).as_dict())
+            received = await client.request(**RequestParser(sent).as_dict(), content_callback=read.write)
             request.meta["download_latency"] = monotonic() - began
         named = received.headers.multi_items()
-        if received.header_size > MAX_HEAD or len(named) > MAX_HEADERS:
-            raise too_many_headers()
-        headers, body = Headers(named), received.content
+        check_headers(named)
+        headers, body = Headers(named), read.received.getvalue()
         kind = responsetypes.from_args(headers=headers, url=received.url, body=body)
         return kind(received.url, received.status_code, headers, body, ["impersonate"], request)
+
+
+class _Body:
+    """Takes the pieces of a body; libcurl ends the download of one in more pieces than any page has."""
+
+    def __init__(self) -> None:
+        self.received = BytesIO()
+        self._pieces = 0
+
+    def write(self, piece: bytes) -> int:
+        self._pieces += 1
+        return CURL_WRITEFUNC_ERROR if self._pieces > MAX_CHUNKS else self.received.write(piece)
 
 
 def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:
@@ -134,8 +152,17 @@ def _proxy_failure(request: Request, error: exceptions.RequestException) -> str 
     if error.code == CurlECode.COULDNT_CONNECT:  # also a tunnel that is refused
         status = re.search(r"response (\d{3})", str(error))
         return "the proxy did not connect to the upstream" + (f" ({status[1]})" if status else "")
-    broken = error.code in NO_RESPONSE and isinstance(error.response, CurlResponse) and not error.response.header_size
+    if not isinstance(error.response, CurlResponse):
+        return None
+    if _has_too_many_headers(error) and request.url.startswith("https:"):
+        shaken = error.response.infos.get(HANDSHAKE_SECONDS)  # type: ignore[call-overload]  # its keys are CurlInfo
+        return None if shaken else ENDLESS
+    broken = error.code in NO_RESPONSE and not error.response.header_size
     return BROKEN if broken and Fetch.of(request).proxy else None
+
+
+def _has_too_many_headers(error: exceptions.RequestException) -> bool:
+    return error.code == CurlECode.TOO_LARGE or TOO_LARGE in str(error)
 
 
 def _failure(error: exceptions.RequestException) -> Exception:
@@ -148,7 +175,9 @@ def _failure(error: exceptions.RequestException) -> Exception:
     for kind, plain, reason in kinds:
         if isinstance(error, kind):
             return plain(reason)
-    if error.code == CurlECode.PARTIAL_FILE:
+    if _has_too_many_headers(error):
+        return too_many_headers()
+    if error.code in (CurlECode.PARTIAL_FILE, CurlECode.WRITE_ERROR):
         return ResponseDataLossError("the page was cut off")
     if error.code == CurlECode.FILESIZE_EXCEEDED:
         return DownloadCancelledError("the page is larger than what is read")

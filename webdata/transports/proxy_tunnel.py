@@ -38,6 +38,7 @@ BETWEEN_ADDRESSES = 0.05
 """Seconds between the attempts at a proxy's addresses; Twisted's 0.3 would also delay the failure of the last one."""
 MAX_HEAD = 16 * 1024
 BROKEN = "the proxy broke the connection"
+ENDLESS = "the proxy's answer does not end"
 SILENT = "the proxy opened a tunnel, and nothing of the upstream was received through it"
 PORTS = {"http": 80, "https": 443}
 
@@ -193,8 +194,11 @@ class _Tunnel(Protocol):
             self._inner.dataReceived(data)
             return
         self._head += data
-        if b"\r\n\r\n" in self._head or len(self._head) > MAX_HEAD:
+        if b"\r\n\r\n" in self._head:
             self._read_status()
+        elif len(self._head) > MAX_HEAD:
+            self._fail(ENDLESS)
+            self._transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.connected = False
