@@ -247,6 +247,7 @@ async def test_endless_heads_are_not_read(proxied, answer):
     async with proxied(ports=[port]) as (proxy, *_), asyncio.timeout(3):
         assert await exchange(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port) == b""
         await left.wait()
+        assert proxy.fault(f"http://127.0.0.2:{port}/").kind == "too_many_headers"
     server.close()
     assert sent < 10_000_000
 

@@ -2,15 +2,18 @@
 
 import asyncio
 import gzip
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from ipaddress import ip_network
 from pathlib import Path
 from time import monotonic
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request, Spider
 from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.crawler import Crawler
 
+from webdata.config.config import find_chromium
 from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.downloadermiddlewares.decompression import sent_encoding
@@ -143,6 +146,25 @@ async def test_too_many_headers_are_refused(transport, name):
         with pytest.raises(UpstreamError, match="more than 200 headers or 64 KB") as caught:
             await download(crawler, url, transport)
     assert caught.value.kind == "too_many_headers"
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
+async def test_too_many_headers_are_refused_in_the_browser():
+    """The browser's pages have the same bounds: endless heads and too many headers are an upstream failure."""
+    sites = {name: Site(*ENDLESS[name]) for name in ("headers", "1xx")}
+    sites["many"] = Site(OK + MANY["many"] + b"Content-Length: 2\r\n\r\nok")
+    async with AsyncExitStack() as stack:
+        urls = {name: await stack.enter_async_context(site.running()) for name, site in sites.items()}
+        rule = {
+            "EGRESS_ALLOW": (ip_network("127.0.0.1"),),
+            "EGRESS_PORTS": [urlsplit(url).port for url in urls.values()],
+        }
+        crawler = await stack.enter_async_context(crawling(CHROMIUM=find_chromium(), **rule))
+        for name, url in urls.items():
+            with pytest.raises(UpstreamError) as caught:
+                await download(crawler, url, "browser")
+            assert caught.value.kind == "too_many_headers", name
+            assert sites[name].sent < 10_000_000
 
 
 @pytest.mark.parametrize("transport", ["http", "impersonate"])

@@ -39,6 +39,7 @@ from webdata.transports.browser.contexts import Context, Profile
 from webdata.transports.browser.documents import Rules
 from webdata.transports.browser.process import Browser
 from webdata.transports.browser.visit import LoadedPage, Visit
+from webdata.transports.http import too_many_headers
 
 logger = logging.getLogger(__name__)
 
@@ -270,6 +271,8 @@ def _proxy(request: Request, encoding: str) -> str | None:
 
 
 def _failure(error: PlaywrightError) -> Exception:
+    if "ERR_RESPONSE_HEADERS_TOO_BIG" in error.message:
+        return too_many_headers()
     for text, kind, reason in FAILURES:
         if text in error.message:
             return kind(reason)
