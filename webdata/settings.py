@@ -54,6 +54,8 @@ EGRESS_PORTS = _config.egress_ports
 EGRESS_ALLOW = _config.egress_allow
 # Ours: bytes of the longest page that a URL of a caller's may have, decompressed.
 URL_MAX_BYTES = _config.url_max_bytes
+# Ours: whether a page that is large stays compressed until the spider reads it.
+LARGE_PAGES_COMPRESSED = False
 # Ours: the proxies of each region, whether the sandbox is reached through them too (they are its own then), and whether
 # queries for a region without any are refused.
 PROXIES = _config.proxies
@@ -108,6 +110,8 @@ DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it stores the original requests
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours retries by outcome, not by status
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,  # ours bounds the work
+    "webdata.downloadermiddlewares.decompression.DecompressionMiddleware": 590,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,  # ours fetches no list of domains
     "webdata.downloadermiddlewares.cookies.ShippedSuffixesCookiesMiddleware": 700,
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750

@@ -1,6 +1,7 @@
 """Conversion of pages to Markdown in processes that can be killed."""
 
 import asyncio
+import gzip
 import multiprocessing
 import os
 import signal
@@ -161,3 +162,52 @@ async def test_large_pages_wait_for_a_slot():
     await slots[0].__aexit__(None, None, None)
     async with limit.slot(LARGE, 1):
         pass
+
+
+SLOW_BODY = b"\x0c" + b"\x06" * 200_000_000
+"""Empty blocks of Brotli."""
+
+
+async def decompressed(body, encoding="gzip", limit=1_000_000, seconds=5.0, left=20.0):
+    """Decompress a page in a pool of its own, which is stopped afterwards."""
+    conversions = Conversions(seconds)
+    conversions.hold()
+    try:
+        return await conversions.decompressed(body, encoding, limit, left)
+    finally:
+        await conversions.release()
+
+
+@pytest.mark.task
+async def test_a_process_decompresses_a_page():
+    """The plain body comes from a worker process, and so do the reason and the kind of an error."""
+    assert await decompressed(gzip.compress(SMALL)) == (SMALL, True)
+    assert await decompressed(SMALL) == (SMALL, True)
+    with pytest.raises(UpstreamError, match="larger than what is read") as caught:
+        await decompressed(gzip.compress(bytes(2_000_000)))
+    assert caught.value.kind == "too_large"
+
+
+@pytest.mark.task
+async def test_a_decompression_that_takes_too_long_is_killed():
+    """It ends after its own limit, or with the time of its call."""
+    with pytest.raises(UpstreamError, match="too long to decompress") as caught:
+        await decompressed(SLOW_BODY, "br", seconds=0.2)
+    assert caught.value.kind == "too_complex"
+    with pytest.raises(UpstreamTimeoutError):
+        await decompressed(SLOW_BODY, "br", left=0.2)
+
+
+@pytest.mark.task
+async def test_a_running_decompression_does_not_delay_the_end():
+    """The processes are killed when the last holder releases them, whatever they work on."""
+    conversions = Conversions()
+    conversions.hold()
+    await conversions.decompressed(gzip.compress(SMALL), "gzip", 1000, 20.0)
+    running = asyncio.create_task(conversions.decompressed(SLOW_BODY, "br", 1000, 20.0))
+    await asyncio.sleep(0.3)
+    begun = monotonic()
+    await conversions.release()
+    await asyncio.wait([running])
+    assert monotonic() - begun < 3
+    assert not processes()

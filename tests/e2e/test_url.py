@@ -68,6 +68,7 @@ def test_every_compression_is_decompressed(fetch, name):
     status, _, record = fetch(f"/compressed/{name}")
     assert status == 200
     assert record["data"].startswith("<!DOCTYPE html>")
+    assert record["headers"]["content-encoding"] == COMPRESSED[name][0]
     assert record["config"]["truncated"] is (name == "cut")
 
 

@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import re
 from base64 import b64encode
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
@@ -215,6 +215,41 @@ async def test_hop_by_hop_headers_of_responses_are_dropped(proxied):
         answer = await exchange(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port)
     server.close()
     assert answer == b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 100,
+        b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %s\r\n" % (number, b"a" * 900) for number in range(60)),
+        b"HTTP/1.1 200 OK\r\n" + b"a:b\r\n" * 1000 + b"\r\n",
+        b"a" * 60_000,
+    ],
+    ids=["1xx", "headers", "short headers", "one line"],
+)
+async def test_endless_heads_are_not_read(proxied, answer):
+    """A site that sends headers or interim responses without end gets its connection closed at once."""
+    sent, left = 0, asyncio.Event()
+
+    async def serve(reader, writer):
+        nonlocal sent
+        await reader.readuntil(b"\r\n\r\n")
+        with suppress(OSError):
+            while sent < 60_000_000:
+                writer.write(answer)
+                sent += len(answer)
+                await writer.drain()
+        left.set()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.2", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with proxied(ports=[port]) as (proxy, *_), asyncio.timeout(3):
+        assert await exchange(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port) == b""
+        await left.wait()
+        assert proxy.fault(f"http://127.0.0.2:{port}/").kind == "too_many_headers"
+    server.close()
+    assert sent < 10_000_000
 
 
 async def test_idle_connections_are_closed(proxied):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.sandbox.exchange import Reply
-from webdata.sandbox.wire import MAX_BODY, MAX_HEAD, RequestReader, WireError, head_bytes, reply_bytes
+from webdata.sandbox.wire import MAX_BODY, MAX_HEAD, MAX_HEADERS, RequestReader, WireError, head_bytes, reply_bytes
 
 REQUEST = b"POST /save?a=1 HTTP/1.1\r\nHost: example.com\r\nContent-Length: 3\r\n\r\na=b"
 
@@ -94,6 +94,12 @@ def test_the_client_decides_about_keep_alive(version, headers, keep_alive):
 def test_invalid_requests_are_refused(data, status):
     """Bytes that are no request raise an error with the status of the reason."""
     assert refusal(data) == status
+
+
+def test_the_headers_are_bounded():
+    """As many headers are read as any client sends, and no more."""
+    assert reader(b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * MAX_HEADERS + b"\r\n").next()
+    assert refusal(b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * (MAX_HEADERS + 1) + b"\r\n") == 431
 
 
 def test_the_buffer_is_bounded():

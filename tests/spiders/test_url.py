@@ -1,6 +1,7 @@
 """Requests for any URL, and the check of their responses."""
 
 import asyncio
+import gzip
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -214,3 +215,15 @@ def test_unsupported_content_of_a_batch_is_invalid():
     spider = running(url=URL, response_type="markdown")
     failure = spider.failure(UnsupportedContentError("image/png"), Row(1, {}))
     assert (failure.outcome, failure.query) == ("invalid", {"url": URL, "response_type": "markdown"})
+
+
+def test_a_saved_page_that_is_compressed_is_decompressed():
+    """A page with a Content-Encoding is compressed, whether saved or large; its record has the header."""
+    record = found(response(gzip.compress(b"<p>hello</p>"), **{"Content-Encoding": "gzip"}))
+    assert (record["data"], record["headers"]["content-encoding"]) == ("<p>hello</p>", "gzip")
+
+
+def test_the_encoding_of_a_decompressed_page_is_known():
+    """A page that was decompressed during its download has no such header any more; its record has it."""
+    record = found(response(flags=["Content-Encoding: gzip, br"]))
+    assert (record["data"], record["headers"]) == ("<p>hello</p>", {"content-encoding": "gzip, br"})

@@ -74,7 +74,7 @@ NOT_REACHED = {
     "dns": "its name could not be resolved",
 }
 """Kinds of failures that are not the upstream's own, as messages say them."""
-EXPLAINED = ("too_large", "too_many_encodings", "redirects")
+EXPLAINED = ("too_large", "too_many_encodings", "too_many_headers", "redirects")
 """Kinds of failures whose reason is a text of ours that helps the caller."""
 DATABASE_RETRY = 5
 """Seconds until another try, where the database does not answer."""

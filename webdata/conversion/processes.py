@@ -1,4 +1,4 @@
-"""Conversion of pages to Markdown in worker processes that can be killed.
+"""Conversion of pages to Markdown, and decompression of large ones, in worker processes that can be killed.
 
 A Python thread cannot be stopped from outside, and while it runs C code no other thread runs. So a conversion runs in
 a process, which is killed when its time or its memory is used up; the overhead is less than a millisecond a page. The
@@ -9,7 +9,7 @@ import asyncio
 import multiprocessing
 import resource
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AsyncExitStack, asynccontextmanager
 from threading import Lock
@@ -20,6 +20,7 @@ from pebble import ProcessExpired, ProcessPool
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.fetching.shares import FairSlots
 from webdata.pages import url
+from webdata.pages._url.compression import Decompressed, leniently_decompressed
 from webdata.resources.url_request import UrlPage
 
 SECONDS = 5.0
@@ -94,7 +95,9 @@ class Conversions:
         try:
             async with asyncio.timeout(left):
                 for bare in (False, True):
-                    page = await self._attempt(body, {**arguments, "bare": bare}, self.seconds[bare])
+                    page: UrlPage | str | None = await self._attempt(
+                        _convert, (body, {**arguments, "bare": bare}), self.seconds[bare]
+                    )
                     if isinstance(page, str):
                         raise UnsupportedContentError(page)
                     if page is not None:
@@ -103,9 +106,26 @@ class Conversions:
             raise UpstreamTimeoutError("no time is left to convert the page", "timeout") from error
         raise UpstreamError("the page takes too long to convert, ask for it with response_type full", "too_complex")
 
-    async def _attempt(self, body: bytes, arguments: Mapping[str, Any], seconds: float) -> UrlPage | str | None:
-        """The result of `_convert`; None when its process was killed or ran out of memory."""
-        future = self._running_pool().schedule(_convert, (body, arguments, seconds + 1), timeout=seconds)
+    async def decompressed(self, body: bytes, content_encoding: str, limit: int, left: float) -> Decompressed:
+        """The plain body of a large page, by `leniently_decompressed`, whose errors it raises.
+
+        Raises UpstreamTimeoutError after `left` seconds, and UpstreamError of kind `too_complex` when it takes too much
+        time or memory.
+        """
+        try:
+            async with asyncio.timeout(left):
+                plain = await self._attempt(_decompress, (body, content_encoding, limit), self.seconds[False])
+        except TimeoutError as error:
+            raise UpstreamTimeoutError("no time is left to decompress the page", "timeout") from error
+        if plain is None:
+            raise UpstreamError("the page takes too long to decompress", "too_complex")
+        if isinstance(plain, Decompressed):
+            return plain
+        raise UpstreamError(*plain)
+
+    async def _attempt(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+        """The function's result; None when its process was killed or ran out of memory."""
+        future = self._running_pool().schedule(_alarmed, (function, arguments, seconds + 1), timeout=seconds)
         try:
             return await asyncio.wrap_future(future)
         except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
@@ -130,15 +150,26 @@ def _initialize() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _convert(body: bytes, arguments: Mapping[str, Any], seconds: float) -> UrlPage | str:
-    """The record of a page; the content type of one that is not text, since a pickled exception loses its fields.
-
-    The alarm ends the process when its parent has died and cannot kill it.
-    """
+def _alarmed(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+    """The function's result; the alarm ends the process when its parent has died and cannot kill it."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return function(*arguments)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _convert(body: bytes, arguments: Mapping[str, Any]) -> UrlPage | str:
+    """The record of a page; the content type of one that is not text, since a pickled exception loses its fields."""
     try:
         return url.page(body, **arguments)
     except UnsupportedContentError as error:
         return error.content_type
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _decompress(body: bytes, content_encoding: str, limit: int) -> Decompressed | tuple[str, str | None]:
+    """The plain body, or the reason and the kind of the error, since a pickled exception loses its fields."""
+    try:
+        return leniently_decompressed(body, content_encoding, limit)
+    except UpstreamError as error:
+        return error.reason, error.kind

@@ -15,7 +15,7 @@ from twisted.internet.error import DNSLookupError
 from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.egress.guard import Guard
 from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
-from webdata.egress.relay import CHUNK, Connection, Limits, relay, relay_response
+from webdata.egress.relay import CHUNK, TOO_MANY_HEADERS, Connection, Limits, relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
 from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
 
@@ -28,9 +28,10 @@ FAULTS = {
     "dns": "the upstream's name could not be resolved",
     "refused": "the upstream refused the connection",
     "unreachable": "the upstream could not be reached",
+    "too_many_headers": "the upstream sent more headers than are read",
     "proxy": "the proxy did not connect to the upstream",
 }
-"""Why an allowed target was not reached, by kind."""
+"""Why an allowed target was not reached, or its response not read, by kind."""
 HOP_BY_HOP = {"connection", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 """Headers of a single connection (RFC 9110, 7.6.1) and those that are written anew; `proxy-…` are dropped as well."""
 
@@ -140,8 +141,10 @@ class GuardProxy:
             server.writer.write(_forwarded_request(message, url, self._parent))
             try:
                 await relay_response(server, client, self._limits.idle)
-            except WireError:
-                if self._parent:
+            except WireError as error:
+                if error.status == TOO_MANY_HEADERS:
+                    self._record_fault(message.target, "too_many_headers")
+                elif self._parent:
                     self._record_fault(message.target, "proxy")
 
     async def _connect(self, url: str, *, tunnel: bool) -> Connection | None:

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from webdata.sandbox.exchange import Headers, Reply
 
 MAX_HEAD = 64 * 1024
+MAX_HEADERS = 200
 MAX_BODY = 8 * 1024 * 1024
 
 METHOD = re.compile(rb"[A-Z]{1,20}( |$)")
@@ -92,6 +93,8 @@ def _head(head: bytes) -> tuple[str, str, bytes, dict[str, str]]:
 
 
 def _headers(lines: bytes) -> dict[str, str]:
+    if lines.count(b"\n") > MAX_HEADERS:
+        raise WireError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"more than {MAX_HEADERS} headers")
     headers: dict[str, str] = {}
     position = 0
     while position < len(lines):

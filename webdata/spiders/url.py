@@ -16,13 +16,13 @@ from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError, We
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 from webdata.downloadermiddlewares.cookies import OneQuery
-from webdata.downloadermiddlewares.decompression import DATALOSS, DecompressionMiddleware, plain_body
+from webdata.downloadermiddlewares.decompression import DATALOSS, sent_encoding
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
 from webdata.fetching.fetch import Fetch, QueryRun
 from webdata.pages import blocked, url
-from webdata.pages._url.compression import DECOMPRESSED, Decompressed
+from webdata.pages._url.compression import Decompressed
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
 from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
 
@@ -37,7 +37,6 @@ OFFLINE = 60.0
 MIDDLEWARES = {
     redirect.MetaRefreshMiddleware: None,
     RefreshMiddleware: 580,
-    DecompressionMiddleware: 590,
     redirect.RedirectMiddleware: None,
     RedirectMiddleware: 600,
 }
@@ -54,7 +53,7 @@ class UrlSpider(EngineSpider):
     resources = (URL_REQUEST,)
     any_site = True
     custom_settings = {  # noqa: RUF012  # Scrapy's own hook
-        "COMPRESSION_ENABLED": False,  # ours, below
+        "LARGE_PAGES_COMPRESSED": True,  # until there is room for one
         "METAREFRESH_ENABLED": True,  # off elsewhere, where result pages are requested
         "METAREFRESH_MAXDELAY": 11,  # 100: a page with a longer delay has content of its own
         "REDIRECT_MAX_TIMES": REDIRECTS,
@@ -116,21 +115,25 @@ class UrlSpider(EngineSpider):
     async def parse(self, response: Response, query: UrlQuery) -> AsyncIterator[Record]:
         body, whole = response.body, DATALOSS not in response.flags
         headers = plain_headers(response)
-        packed = headers.get("content-encoding") if body and DECOMPRESSED not in response.flags else None
+        packed = headers.get("content-encoding") if body else None
+        if encoding := sent_encoding(response):
+            headers["content-encoding"] = encoding
         details = {"url": response.url, "status": response.status, "headers": headers}
         run = Fetch.of(response).run
         left = run.seconds_left if self.online else OFFLINE
         async with self.large_pages.slot(self.limit if packed else len(body), left, run.key):
             if packed:  # a saved page, or a large one
-                body, unbroken = await self.unpacked(body, packed)
+                body, unbroken = await self.unpacked(body, packed, left)
                 whole = whole and unbroken
+            if run.share:
+                run.share.hold(len(body))
             found = await page(body, left, {**details, "response_type": query.response_type})
         yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
 
-    async def unpacked(self, body: bytes, encodings: str) -> Decompressed:
+    async def unpacked(self, body: bytes, encodings: str, left: float) -> Decompressed:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
         try:
-            return await asyncio.to_thread(plain_body, body, encodings, self.limit)
+            return await CONVERSIONS.decompressed(body, encodings, self.limit, left)
         except UpstreamError as error:
             raise self.loss(error) from None
 

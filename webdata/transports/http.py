@@ -1,21 +1,40 @@
-"""Plain downloads: Scrapy's own handler, with bounded memory when a thousand run at once."""
+"""Plain downloads: Scrapy's own handler, with bounded memory when a thousand run at once.
+
+Twisted's HTTP client reads any number of headers and of chunks of one byte. Here a response that has more than any
+page fails at once, and its connection is aborted.
+"""
 
 import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler, _ScrapyAgent
+from scrapy.core.downloader.handlers.http11 import (
+    HTTP11DownloadHandler,
+    _LenientHTTP11ClientFactory,
+    _LenientHTTP11ClientProtocol,
+    _LenientHTTPClientParser,
+    _ScrapyAgent,
+)
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred, maybeDeferred
+from twisted.internet.error import ConnectionDone
+from twisted.internet.interfaces import IAddress, ITCPTransport
+from twisted.python.failure import Failure
+from twisted.web._newclient import HTTP11ClientProtocol
+from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import Response as TxResponse
-from twisted.web.iweb import IPolicyForHTTPS
+from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
+from twisted.web.iweb import IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
-from webdata.domain.errors import WebdataError
+from webdata.domain.errors import UpstreamError, WebdataError
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.shares import SMALL, CallShare
 
@@ -25,7 +44,27 @@ SLOW_BODY_SECONDS = 2.0
 """Seconds after which a body does not count any more: one that arrives so slowly does not fill the memory."""
 MAX_IDLE_CONNECTIONS = 64
 """Connections to a site that stay open for further requests."""
+MAX_HEAD = 64 * 1024
+"""Bytes of the status line and the headers of one response, together with those of interim responses (1xx) before it
+and of the trailers behind it; a browser reads 256 KB, and sites send 16 at most."""
+MAX_HEADERS = 200
+"""Lines of the same."""
+MAX_CHUNKS = 100_000
+"""Chunks that one body may have; measured, so many of one byte take 0.2 s."""
+MAX_CHUNK_EXTRA = 16 * 1024
+"""Bytes that the sizes and extensions of a body's chunks may have besides what any chunk needs."""
 Agent = TypeVar("Agent", bound="BoundedAgent")
+
+
+class TooManyHeadersError(Exception):
+    """A response has more headers than are read."""
+
+
+def too_many_headers() -> UpstreamError:
+    """The error of a call whose upstream sends more headers than are read."""
+    return UpstreamError(
+        f"the upstream sent more than {MAX_HEADERS} headers or {MAX_HEAD // 1024} KB of them", "too_many_headers"
+    )
 
 
 class BoundedHandler(HTTP11DownloadHandler):
@@ -35,10 +74,11 @@ class BoundedHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._contextFactory = SharedContext(self._contextFactory)
         self._pool.maxPersistentPerHost = MAX_IDLE_CONNECTIONS
+        self._pool._factory = BoundedClientFactory  # noqa: SLF001  # as Scrapy sets its own
         self._bodies = BodyLimit()
 
     async def download_request(self, request: Request) -> Response:
-        with wrap_twisted_exceptions():
+        with bounded_headers(), wrap_twisted_exceptions():
             return await maybe_deferred_to_future(self._agent(BoundedAgent).download_request(request))
 
     def _agent(self, kind: "type[Agent]") -> "Agent":
@@ -52,6 +92,108 @@ class BoundedHandler(HTTP11DownloadHandler):
             fail_on_dataloss=self._fail_on_dataloss,
             crawler=self._crawler,
         )
+
+
+def check_headers(headers: Sequence[tuple[str, str]]) -> None:
+    """Raise UpstreamError for more headers than are read."""
+    if len(headers) > MAX_HEADERS or sum(len(name) + len(value) for name, value in headers) > MAX_HEAD:
+        raise too_many_headers()
+
+
+@contextmanager
+def bounded_headers() -> Iterator[None]:
+    """Raise UpstreamError for a response that was aborted for its headers."""
+    try:
+        yield
+    except DownloadFailedError as error:
+        reasons = getattr(error.__cause__, "reasons", None) or ()
+        if any(reason.check(TooManyHeadersError) for reason in reasons):
+            raise too_many_headers() from None
+        raise
+
+
+class BoundedChunks(_ChunkedTransferDecoder):
+    """Reads a chunked body (RFC 9112, 7.1) of MAX_CHUNKS at most, and passes on the data of many chunks at once.
+
+    Chunk extensions are bounded as in Go's net/http: MAX_CHUNK_EXTRA bytes, and for each chunk 16 bytes and twice its
+    data. Twisted bounds a single line, and the bytes of trailers.
+    """
+
+    def __init__(self, dataCallback: Callable[[bytes], None], finishCallback: Callable[[bytes], None]):
+        super().__init__(self._collect, self._finish)
+        self._deliver, self._end = dataCallback, finishCallback
+        self._data: list[bytes] = []
+        self._chunks = 0
+        self._extra = 0
+
+    def dataReceived(self, data: bytes) -> None:
+        try:
+            super().dataReceived(data)
+        finally:
+            self._flush()
+
+    def _dataReceived_CHUNK_LENGTH(self) -> bool:
+        before = len(self._buffer)
+        if not super()._dataReceived_CHUNK_LENGTH():
+            return False
+        self._chunks += 1
+        self._extra = max(0, self._extra + before - len(self._buffer) - 16 - 2 * self.length)
+        if self._chunks > MAX_CHUNKS or self._extra > MAX_CHUNK_EXTRA:
+            raise _MalformedChunkedDataError("more chunks, or longer lines between them, than any page has")
+        return True
+
+    def _collect(self, data: bytes) -> None:
+        self._data.append(data)
+
+    def _finish(self, rest: bytes) -> None:
+        self._flush()
+        self._end(rest)
+
+    def _flush(self) -> None:
+        if self._data:
+            data, self._data = b"".join(self._data), []
+            self._deliver(data)
+
+
+class BoundedClientParser(_LenientHTTPClientParser):
+    """Scrapy's own parser of one response, which raises TooManyHeadersError for more than MAX_HEAD or MAX_HEADERS."""
+
+    MAX_LENGTH = MAX_HEAD
+    _transferDecoders = {b"chunked": BoundedChunks}  # noqa: RUF012, N815  # Twisted's own
+    _bytes_read = 0
+    _lines_read = 0
+
+    def lineReceived(self, line: bytes) -> None:
+        self._bytes_read += len(line) + 1
+        self._lines_read += 1
+        if self._bytes_read > MAX_HEAD or self._lines_read > MAX_HEADERS + 2:  # the status line and the empty one
+            raise TooManyHeadersError
+        super().lineReceived(line)
+
+    def lineLengthExceeded(self, line: bytes) -> None:
+        raise TooManyHeadersError
+
+
+class BoundedClient(_LenientHTTP11ClientProtocol):
+    """Scrapy's own connection, with the bounded parser; it is aborted when a response cannot be read."""
+
+    def request(self, request: TxRequest) -> "Deferred[IResponse]":
+        response = super().request(request)
+        assert self._parser is not None
+        self._parser.__class__ = BoundedClientParser  # as Scrapy does: Twisted creates its own
+        return response
+
+    def _giveUp(self, reason: Failure) -> None:
+        if not reason.check(ConnectionDone):  # else the response is complete
+            cast(ITCPTransport, self.transport).abortConnection()  # a server that goes on sending would keep it open
+        super()._giveUp(reason)  # type: ignore[no-untyped-call]
+
+
+class BoundedClientFactory(_LenientHTTP11ClientFactory):
+    """Creates the connections of a pool."""
+
+    def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:
+        return BoundedClient(self._quiescentCallback)  # type: ignore[no-untyped-call]
 
 
 class BodyLimit:

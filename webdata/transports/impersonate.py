@@ -4,11 +4,14 @@ It is an extra: `pip install webdata[impersonate]`.
 """
 
 import re
+from io import BytesIO
+from time import monotonic
 from typing import Any
 
-from curl_cffi import CurlECode, CurlHttpVersion
+from curl_cffi import CurlECode, CurlHttpVersion, CurlInfo
+from curl_cffi.curl import CURL_WRITEFUNC_ERROR
+from curl_cffi.requests import AsyncSession, exceptions
 from curl_cffi.requests import Response as CurlResponse
-from curl_cffi.requests import exceptions
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.core.downloader.handlers.http11 import TunnelError
@@ -21,16 +24,23 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     ResponseDataLossError,
 )
-from scrapy.http import Response
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy_impersonate import ImpersonateDownloadHandler
+from scrapy_impersonate.parser import CurlOptionsParser, RequestParser
 
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule, known_addresses
 from webdata.fetching.device_profiles import PROFILE
 from webdata.fetching.fetch import Fetch
-from webdata.transports.proxy_tunnel import BROKEN, READY_SECONDS
+from webdata.transports.http import MAX_CHUNKS, check_headers, too_many_headers
+from webdata.transports.proxy_tunnel import BROKEN, ENDLESS, READY_SECONDS
 
+TOO_LARGE = "Too large response headers"
+"""Part of libcurl's message for headers of more than 300 KB, which has no code of its own; it reads 5000 at most."""
+HANDSHAKE_SECONDS = CurlInfo.APPCONNECT_TIME
+"""Zero until the target's handshake is complete: until then the proxy has answered."""
 NO_RESPONSE = (CurlECode.RECV_ERROR, CurlECode.GOT_NOTHING)
 
 
@@ -47,7 +57,7 @@ class ImpersonateHandler(BaseDownloadHandler):
         self._verify = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._seconds = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
-        self._handler = ImpersonateDownloadHandler(crawler)
+        self._handler = _Downloads(crawler)
 
     async def download_request(self, request: Request) -> Response:
         curl_request = request.replace(
@@ -83,7 +93,8 @@ class ImpersonateHandler(BaseDownloadHandler):
 
     async def _options(self, request: Request) -> dict[str, Any]:
         """Further options of libcurl: the size limit, and the addresses or the proxy of the connection."""
-        options: dict[str, Any] = {"MAXFILESIZE_LARGE": self._maxsize, **await self._addresses(request)}
+        options: dict[str, Any] = {"MAXFILESIZE_LARGE": self._maxsize, "HTTP_CONTENT_DECODING": 0}
+        options |= await self._addresses(request)
         if request.url.startswith("http:"):  # else libcurl asks for an upgrade to HTTP/2, as no browser does
             options["HTTP_VERSION"] = CurlHttpVersion.V1_1
         if request.meta.get("proxy"):
@@ -107,6 +118,37 @@ class ImpersonateHandler(BaseDownloadHandler):
         return {"RESOLVE": [f"{target.host}:{target.port}:{listed}"]}
 
 
+class _Downloads(ImpersonateDownloadHandler):  # type: ignore[misc]  # it has no types
+    """scrapy-impersonate's downloads, whose bodies stay compressed for the middleware that bounds the work."""
+
+    async def _download_request(self, request: Request) -> Response:
+        """Raises UpstreamError for a response with more headers than are read."""
+        sent = request.copy()
+        options = CurlOptionsParser(sent).as_dict()  # removes headers for the proxy from those for the target
+        read = _Body()
+        async with AsyncSession(max_clients=1, curl_options=options, curl_infos=[HANDSHAKE_SECONDS]) as client:
+            began = monotonic()
+            received = await client.request(**RequestParser(sent).as_dict(), content_callback=read.write)
+            request.meta["download_latency"] = monotonic() - began
+        named = received.headers.multi_items()
+        check_headers(named)
+        headers, body = Headers(named), read.received.getvalue()
+        kind = responsetypes.from_args(headers=headers, url=received.url, body=body)
+        return kind(received.url, received.status_code, headers, body, ["impersonate"], request)
+
+
+class _Body:
+    """Takes the pieces of a body; libcurl ends the download of one in more pieces than any page has."""
+
+    def __init__(self) -> None:
+        self.received = BytesIO()
+        self._pieces = 0
+
+    def write(self, piece: bytes) -> int:
+        self._pieces += 1
+        return CURL_WRITEFUNC_ERROR if self._pieces > MAX_CHUNKS else self.received.write(piece)
+
+
 def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:
     """How the proxy failed; None when the target did, as at the sandbox's own proxy, which has no label."""
     if isinstance(error, exceptions.Timeout) and "Operation timed out" not in str(error):  # libcurl: not connected
@@ -114,8 +156,17 @@ def _proxy_failure(request: Request, error: exceptions.RequestException) -> str 
     if error.code == CurlECode.COULDNT_CONNECT:  # also a tunnel that is refused
         status = re.search(r"response (\d{3})", str(error))
         return "the proxy did not connect to the upstream" + (f" ({status[1]})" if status else "")
-    broken = error.code in NO_RESPONSE and isinstance(error.response, CurlResponse) and not error.response.header_size
+    if not isinstance(error.response, CurlResponse):
+        return None
+    if _has_too_many_headers(error) and request.url.startswith("https:"):
+        shaken = error.response.infos.get(HANDSHAKE_SECONDS)  # type: ignore[call-overload]  # its keys are CurlInfo
+        return None if shaken else ENDLESS
+    broken = error.code in NO_RESPONSE and not error.response.header_size
     return BROKEN if broken and Fetch.of(request).proxy else None
+
+
+def _has_too_many_headers(error: exceptions.RequestException) -> bool:
+    return error.code == CurlECode.TOO_LARGE or TOO_LARGE in str(error)
 
 
 def _failure(error: exceptions.RequestException) -> Exception:
@@ -128,7 +179,9 @@ def _failure(error: exceptions.RequestException) -> Exception:
     for kind, plain, reason in kinds:
         if isinstance(error, kind):
             return plain(reason)
-    if error.code == CurlECode.PARTIAL_FILE:
+    if _has_too_many_headers(error):
+        return too_many_headers()
+    if error.code in (CurlECode.PARTIAL_FILE, CurlECode.WRITE_ERROR):
         return ResponseDataLossError("the page was cut off")
     if error.code == CurlECode.FILESIZE_EXCEEDED:
         return DownloadCancelledError("the page is larger than what is read")

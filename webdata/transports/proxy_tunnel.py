@@ -30,7 +30,7 @@ from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.fetching.fetch import Fetch
-from webdata.transports.http import BoundedAgent, BoundedHandler
+from webdata.transports.http import BoundedAgent, BoundedHandler, bounded_headers
 
 READY_SECONDS = 8.0
 """Time limit until the target's first byte through a tunnel, or half of the download timeout if that is shorter."""
@@ -38,6 +38,7 @@ BETWEEN_ADDRESSES = 0.05
 """Seconds between the attempts at a proxy's addresses; Twisted's 0.3 would also delay the failure of the last one."""
 MAX_HEAD = 16 * 1024
 BROKEN = "the proxy broke the connection"
+ENDLESS = "the proxy's answer does not end"
 SILENT = "the proxy opened a tunnel, and nothing of the upstream was received through it"
 PORTS = {"http": 80, "https": 443}
 
@@ -50,7 +51,7 @@ class ProxiedHandler(BoundedHandler):
             return await super().download_request(request)
         agent = self._agent(_ProxiedAgent)
         try:
-            with wrap_twisted_exceptions():
+            with bounded_headers(), wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
         except DownloadFailedError as error:
             if reason := agent.proxy_failure(request, error):
@@ -193,8 +194,11 @@ class _Tunnel(Protocol):
             self._inner.dataReceived(data)
             return
         self._head += data
-        if b"\r\n\r\n" in self._head or len(self._head) > MAX_HEAD:
+        if b"\r\n\r\n" in self._head:
             self._read_status()
+        elif len(self._head) > MAX_HEAD:
+            self._fail(ENDLESS)
+            self._transport.abortConnection()
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.connected = False

@@ -12,6 +12,8 @@ from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.exceptions import CannotResolveHostError, DownloadFailedError, DownloadTimeoutError
 from scrapy.http.cookies import WrappedRequest, WrappedResponse
 
+from webdata.downloadermiddlewares.decompression import sent_encoding
+from webdata.fetching.fetch import FETCH, Fetch
 from webdata.spiders.base import fetch_error
 from webdata.transports.browser import handler
 from webdata.transports.browser.contexts import proxy_settings
@@ -50,6 +52,20 @@ def test_browser_errors_become_the_errors_of_plain_downloads(message, kind):
 def test_the_end_of_the_browser_has_its_own_kind():
     """A page that is closed with its browser is an UpstreamError of kind `browser`."""
     assert fetch_error(handler._failure(Error("Page.goto: Target page has been closed"))).kind == "browser"
+
+
+def test_too_many_headers_have_their_own_kind():
+    """Chromium reads 256 KB, where it gets a response through a tunnel."""
+    error = handler._failure(Error("Page.goto: net::ERR_RESPONSE_HEADERS_TOO_BIG at https://example.com/"))
+    assert fetch_error(error).kind == "too_many_headers"
+
+
+def test_the_encoding_of_a_page_as_sent_is_known():
+    """The browser has decompressed it: the header is gone, and what it was is in a flag."""
+    request = Request(URL, meta={FETCH: Fetch(as_sent=True)})
+    page = loaded(headers={"content-encoding": "br"}, body=b"<p>a</p>", as_sent=True)
+    response = handler._response(request, page)
+    assert (sent_encoding(response), "Content-Encoding" in response.headers) == ("br", False)
 
 
 def test_the_browsers_cookies_are_set_by_the_response():

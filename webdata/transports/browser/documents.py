@@ -17,10 +17,12 @@ from playwright.async_api import Error as PlaywrightError
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 
 from webdata.pages._url.kinds import Kind, kind
+from webdata.transports.http import check_headers
 
 CHUNK = 1024 * 1024
 MAX_RENDERED = 1024 * 1024
 """Bytes of the longest page that is rendered when its body as sent is wanted; a longer one is no challenge."""
+MAX_DIGITS = 20
 REDIRECTS = (301, 302, 303, 307, 308)
 NO_CONTENT = (204, 205)
 BODY_HEADERS = ("content-encoding", "content-length")
@@ -163,6 +165,7 @@ class Documents:
 
     async def _on_response(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         url, status = event["request"]["url"], event["responseStatusCode"]
+        check_headers([(header["name"], header["value"]) for header in event.get("responseHeaders", [])])
         headers = _joined(event.get("responseHeaders", []))
         if status in REDIRECTS and "location" in headers:
             if not headers["location"]:
@@ -228,9 +231,9 @@ def _decoded(part: Mapping[str, Any], name: str) -> bytes:
 
 
 def _length(headers: Mapping[str, str]) -> int:
-    """The Content-Length in bytes; 0 when it is missing or no number."""
+    """The Content-Length in bytes; 0 when it is missing or no number, or one of so many digits that it is absurd."""
     length = headers.get("content-length", "")
-    return int(length) if length.isdecimal() else 0
+    return int(length) if length.isdecimal() and len(length) < MAX_DIGITS else 0
 
 
 def _response_command(document: Document, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -35,11 +35,12 @@ from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
 from webdata.fetching.device_profiles import LANGUAGES, identity
 from webdata.fetching.fetch import Fetch
-from webdata.pages._url.compression import DECOMPRESSED
+from webdata.pages._url.compression import WAS_ENCODED
 from webdata.transports.browser.contexts import Context, Profile
 from webdata.transports.browser.documents import Rules
 from webdata.transports.browser.process import Browser
 from webdata.transports.browser.visit import LoadedPage, Visit
+from webdata.transports.http import too_many_headers
 
 logger = logging.getLogger(__name__)
 
@@ -272,6 +273,8 @@ def _proxy(request: Request, encoding: str) -> str | None:
 
 
 def _failure(error: PlaywrightError) -> Exception:
+    if "ERR_RESPONSE_HEADERS_TOO_BIG" in error.message:
+        return too_many_headers()
     for text, kind, reason in FAILURES:
         if text in error.message:
             return kind(reason)
@@ -288,9 +291,9 @@ def _response(request: Request, page: LoadedPage) -> Response:
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
+    flags = ["browser", *([] if page.complete else ["dataloss"])]
     if page.as_sent and encoding and Fetch.of(request).as_sent:
-        headers["Content-Encoding"] = encoding[0]
-    flags = ["browser", DECOMPRESSED, *([] if page.complete else ["dataloss"])]
+        flags.append(WAS_ENCODED + encoding[0].decode("latin-1"))
     return kind(page.url, status=page.status, headers=headers, body=page.body, request=request, flags=flags)
 
 
