@@ -55,7 +55,7 @@ class Api:
         self._admission = admission
         self._pages = pages
         self._observe = observer
-        self._connections = connections or Connections()
+        self._connections = Connections() if connections is None else connections  # without any open it is false
         self._description = Reply(200, orjson.dumps(describe(self._resources, pages)), {"content-type": JSON})
         self.app = Klein()
         self._declare_routes(self.app)

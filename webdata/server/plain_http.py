@@ -11,7 +11,7 @@ from twisted.protocols.tls import BufferingTLSTransport, TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.domain.api_key import HEADERS, KEY
+from webdata.domain.api_key import HEADERS, KEY, redacted
 from webdata.server.connections import Connections
 from webdata.server.site import Channel, Refusals, Site, ascii_only
 
@@ -52,7 +52,7 @@ class RedirectSite(Site):
         if target[:1] not in ("", "/", "?"):
             return None
         path = target if target.startswith("/") else f"/{target}"
-        return self._base(hosts) + KEY.sub(r"wd_\1_REMOVED", path)
+        return self._base(hosts) + redacted(path, "REMOVED")
 
     def _base(self, hosts: list[str]) -> str:
         host = _host(hosts[0]) if len(hosts) == 1 else None
