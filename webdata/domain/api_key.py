@@ -9,7 +9,8 @@ HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
 
 def _encoded(char: str) -> str:
     """A pattern for a character of a URL, percent-encoded any number of times."""
-    return rf"(?:{char}|%(?:25)*{ord(char):02x})"
+    digits = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(char):02x}")
+    return rf"(?:{char}|%(?:25)*{digits})"
 
 
 def _word(text: str) -> str:
@@ -17,9 +18,8 @@ def _word(text: str) -> str:
 
 
 KEY = re.compile(
-    rf"(?:{_word('wd_')})(?:(?P<live>{_word('live')})|{_word('test')}){_encoded('_')}"
-    r"(?:\w|%(?:25)*(?:3[0-9]|[46][1-9a-f]|[57][0-9a]|5f))+",
-    re.IGNORECASE,
+    rf"{_word('wd_')}(?:(?P<live>{_word('live')})|{_word('test')}){_encoded('_')}"
+    r"(?:\w|%(?:25)*(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))+"
 )
 """A key in other text, such as a URL, in which each of its characters may be percent-encoded."""
 
