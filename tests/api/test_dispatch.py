@@ -37,7 +37,7 @@ async def test_a_key_in_the_url_is_not_logged(send, lines, test_secret):
 @deferred_f_from_coro_f
 async def test_no_target_breaks_a_line_of_the_log(raw, lines):
     """No target breaks a line of the log."""
-    await raw(b"GET /v1/search?q=%0A\xc2\x85 HTTP/1.1\r\n\r\n")
+    await raw(b"GET /v1/search?q=%0A\xc2\x85 HTTP/1.1\r\nHost: a\r\n\r\n")
 
     [line] = lines()
     assert "/v1/search?q=%0A%C2%85 401" in line
@@ -47,7 +47,7 @@ async def test_no_target_breaks_a_line_of_the_log(raw, lines):
 @deferred_f_from_coro_f
 async def test_a_target_in_absolute_form_is_accepted(raw, test_secret, calls):
     """A target in absolute form, as sent to proxies, is accepted."""
-    head = f"GET http://service.test/v1/search/q=a HTTP/1.1\r\nX-Api-Key: {test_secret}\r\n\r\n"
+    head = f"GET http://service.test/v1/search/q=a HTTP/1.1\r\nHost: a\r\nX-Api-Key: {test_secret}\r\n\r\n"
 
     assert (await raw(head.encode())).startswith(b"HTTP/1.1 200 ")
     assert calls.calls[0].query.q == "a"
@@ -57,7 +57,7 @@ async def test_a_target_in_absolute_form_is_accepted(raw, test_secret, calls):
 @deferred_f_from_coro_f
 async def test_a_target_in_asterisk_form_is_refused(raw, lines):
     """`OPTIONS *` is refused like other methods, with a line of the log."""
-    response = await raw(b"OPTIONS * HTTP/1.1\r\n\r\n")
+    response = await raw(b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
 
     assert response.startswith(b"HTTP/1.1 405 ")
     assert b"\r\nAllow: GET, HEAD\r\n" in response

@@ -15,7 +15,6 @@ from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import NotFoundError, QueryError, TargetError, UnsupportedContentError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
-from webdata.server.site import MAX_BODY
 
 PAGE = {"url": "https://example.com/", "response_type": "full"}
 RIGHT = (
@@ -185,13 +184,6 @@ async def test_other_methods_are_refused(post, calls, method, target):
 async def test_the_key_is_checked_before_the_body(post, calls):
     """Without a key the body is not parsed."""
     assert (await post(b"nonsense", content_type=None, **{"X-Api-Key": None})).status == 401
-
-
-@ensureDeferred
-async def test_a_long_body_is_refused(post, calls):
-    """A body beyond the limit is a 413."""
-    response = await post({**PAGE, "url": "https://example.com/" + "x" * MAX_BODY})
-    assert (response.status, response.problem["code"]) == (413, "payload_too_large")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ def test_request_ids_sort_by_time():
 def test_a_reply_can_be_sent_as_bytes():
     """The bytes of a response are a status line, headers with the length in bytes, and the body."""
     assert Reply(400, "é".encode(), {"content-type": "text/plain"}).last_words() == (
-        b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nserver: webdata\r\n"
+        b"HTTP/1.1 400 Bad Request\r\nx-content-type-options: nosniff\r\n"
+        b"content-security-policy: default-src 'none'; frame-ancestors 'none'; sandbox\r\n"
+        b"content-type: text/plain\r\nserver: webdata\r\n"
         b"content-length: 2\r\nconnection: close\r\n\r\n\xc3\xa9"
     )
 

@@ -130,7 +130,7 @@ def test_chrome_is_left_out(html):
         ("a * b, and one star*", "a * b, and one star*"),
         ("snake_case_name and __init__", r"snake_case_name and \_\_init\_\_"),
         ("type `x`", r"type \`x\`"),
-        ("a &lt;div&gt; and 1 &lt; 2", r"a \<div> and 1 < 2"),
+        ("a &lt;div&gt; and 1 &lt; 2", "a &lt;div> and 1 < 2"),
         ("[text](address) of [two]", r"[text\](address) of [two]"),
         ("<code>a*b*_c_</code>", "`a*b*_c_`"),
         ("<math><msub><mi>a</mi><mi>b</mi></msub></math> *x*", r"$a_{b}$ \*x\*"),

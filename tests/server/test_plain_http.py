@@ -64,7 +64,6 @@ async def exchange(port, sent, *, ends=True):
         ("DELETE / HTTP/1.1\r\nHost: data.example:80", "https://data.example:8443/"),
         ("POST /v1/request HTTP/1.1\r\nHost: [::1]:8080\r\nContent-Length: 5000000", "https://[::1]:8443/v1/request"),
         ("GET /x HTTP/1.0", f"{URL}/x"),
-        ("GET /x HTTP/1.1\r\nHost: a.example\r\nHost: b.example", f"{URL}/x"),
         ("GET /x HTTP/1.1\r\nHost: user@evil.example", f"{URL}/x"),
         ("GET /x HTTP/1.1\r\nHost: evil.example/path", f"{URL}/x"),
         ("GET /x HTTP/1.1\r\nHost: [::zz]", f"{URL}/x"),
@@ -96,6 +95,9 @@ async def test_every_request_is_redirected(plain, sent, location):
         b"CONNECT data.example:443 HTTP/1.1\r\nHost: data.example:443\r\n\r\n",
         b"GET ftp://data.example/ HTTP/1.1\r\n\r\n",
         b"GET x HTTP/1.1\r\nHost: data.example\r\n\r\n",
+        b"GET /x HTTP/1.1\r\n\r\n",
+        b"GET /x HTTP/1.1\r\nHost: a.example\r\nHost: b.example\r\n\r\n",
+        b"GET /x HTTP/1.1\r\nHost: a.example\r\n Host: b.example\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
         b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n",
@@ -112,13 +114,13 @@ async def test_what_cannot_be_redirected(plain, sent):
 
 async def test_only_the_first_request_is_answered(plain):
     """A second request on the connection is dropped."""
-    answer = await exchange(plain, b"GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n")
+    answer = await exchange(plain, b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHost: a\r\n\r\n")
     assert answer.count(b"HTTP/1.1 308") == 1
 
 
 async def test_head_has_no_body(plain):
     """HEAD gets the headers alone."""
-    answer = await exchange(plain, b"HEAD /a HTTP/1.1\r\n\r\n")
+    answer = await exchange(plain, b"HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n")
     assert answer.endswith(b"\r\n\r\n")
     assert answer.count(b"\r\n\r\n") == 1
 
@@ -127,9 +129,9 @@ async def test_head_has_no_body(plain):
 async def test_an_unencrypted_key(plain, header, caplog):
     """The answer asks to have the key replaced; the key is in no answer and no log."""
     caplog.set_level("INFO")
-    with_key = await exchange(plain, f"GET /v1/search HTTP/1.1\r\n{header}: {KEY}\r\n\r\n".encode())
-    in_target = await exchange(plain, f"GET /v1/search?apikey={KEY} HTTP/1.1\r\n\r\n".encode())
-    without = await exchange(plain, b"GET /v1/search HTTP/1.1\r\n\r\n")
+    with_key = await exchange(plain, f"GET /v1/search HTTP/1.1\r\nHost: a\r\n{header}: {KEY}\r\n\r\n".encode())
+    in_target = await exchange(plain, f"GET /v1/search?apikey={KEY} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+    without = await exchange(plain, b"GET /v1/search HTTP/1.1\r\nHost: a\r\n\r\n")
     assert b"have it replaced" in with_key
     assert b"have it replaced" in in_target
     assert b"have it replaced" not in without
@@ -145,7 +147,7 @@ async def test_an_unencrypted_key(plain, header, caplog):
 async def test_a_large_body_loses_no_answer(plain):
     """A client that sends a large body before it reads gets the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", plain)
-    writer.write(b"POST / HTTP/1.1\r\nContent-Length: 8000000\r\n\r\n")
+    writer.write(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n")
     for _ in range(80):
         writer.write(b"x" * 100_000)
         await writer.drain()
@@ -159,7 +161,7 @@ async def test_a_client_that_does_not_close(plain, clock):
     with closing(socket.create_connection(("127.0.0.1", plain))) as client:
         client.setblocking(False)
         loop = asyncio.get_running_loop()
-        client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         async with asyncio.timeout(10):
             assert await loop.sock_recv(client, 65536)
             clock.pump([1.0] * 6)
@@ -210,7 +212,9 @@ def test_any_host_and_target(site, target, given_hosts):
 
 async def test_plain_http_on_the_port_of_https(api, tmp_path):
     """A client that does not begin TLS gets a 400 at once; one whose first byte is of TLS gets no plain HTTP."""
-    site = secured(Site(api.resource(), Connections(), refusals, 3600), ServerTLS(Config(tls_folder=tmp_path)))
+    site = secured(
+        Site(api.resource(), Connections(), refusals, api.sender_of, 3600), ServerTLS(Config(tls_folder=tmp_path))
+    )
     listening = reactor.listenTCP(0, site, interface="127.0.0.1")
     port = listening.getHost().port
     for first in range(256):

@@ -37,6 +37,10 @@ class Bodies(Resource):
         return NOT_DONE_YET
 
 
+def nobody(request):
+    raise NotImplementedError("no request has a body here")
+
+
 @pytest.fixture
 def bodies():
     return Bodies(LARGE)
@@ -49,7 +53,7 @@ def connections():
 
 @pytest.fixture
 def port(bodies, connections):
-    listening = reactor.listenTCP(0, Site(bodies, connections, refusals), interface="127.0.0.1")
+    listening = reactor.listenTCP(0, Site(bodies, connections, refusals, nobody), interface="127.0.0.1")
     yield listening.getHost().port
     listening.stopListening()
 

@@ -57,10 +57,7 @@ class ApiKeys:
 
         Raises UnauthorizedError with the reason for which the key or its scope is refused, never with the key.
         """
-        secret = next((value for name in HEADERS if (value := header(name)) is not None), None)
-        if secret is None:
-            raise UnauthorizedError(f"The API key is missing. {GET_ONE}.")
-        check_shape(secret)
+        secret = sent_secret(header)
         caller = await self._keys.find(digest(secret))
         if caller is None:
             raise UnauthorizedError(f"This API key is not known here. {GET_ONE}.")
@@ -90,6 +87,15 @@ class ApiKeys:
             await self._keys.touch(used)
         except Exception:  # no call depends on it
             logger.exception("The last uses of keys could not be stored")
+
+
+def sent_secret(header: Header) -> str:
+    """The key of a request, before it is looked up; raises UnauthorizedError if there is none or no key looks so."""
+    secret = next((value for name in HEADERS if (value := header(name)) is not None), None)
+    if secret is None:
+        raise UnauthorizedError(f"The API key is missing. {GET_ONE}.")
+    check_shape(secret)
+    return secret
 
 
 def new_key(

@@ -9,14 +9,16 @@ from typing import Any
 
 import orjson
 from klein import Klein
+from twisted.web.http import Request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from webdata.access.admission import Admission, CallerStatus, CallRequest
+from webdata.access.api_keys import Header, sent_secret
 from webdata.access.rate_limits import check_limit
 from webdata.api import refusals
 from webdata.api.account import KEY_PAGES, KeyPage
 from webdata.api.dispatch import Dispatcher
-from webdata.api.incoming import Incoming
+from webdata.api.incoming import Incoming, header_of
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import body_query, packed_query, path_query
@@ -53,7 +55,7 @@ class Api:
         self._admission = admission
         self._pages = pages
         self._observe = observer
-        self._connections = connections or Connections()
+        self._connections = Connections() if connections is None else connections  # without any open it is false
         self._description = Reply(200, orjson.dumps(describe(self._resources, pages)), {"content-type": JSON})
         self.app = Klein()
         self._declare_routes(self.app)
@@ -79,7 +81,16 @@ class Api:
 
     def site(self, hsts: int = 0) -> Site:
         """The site of a port; by TLS it sends `hsts`, in seconds."""
-        return Site(self._dispatcher, self._connections, refusals, hsts)
+        return Site(self._dispatcher, self._connections, refusals, self.sender_of, hsts)
+
+    def sender_of(self, request: Request) -> Awaitable[str]:
+        """The id of the key of a request whose body has not come; raises UnauthorizedError, at once or when awaited."""
+        header = partial(header_of, request.requestHeaders)
+        sent_secret(header)
+        return self._key_id(header)
+
+    async def _key_id(self, header: Header) -> str:
+        return (await self._admission.api_keys.authenticate(header)).key.id
 
     async def drain(self, within: float) -> None:
         """Answer new requests with 503 and wait until those in flight are answered, and the answers sent.

@@ -17,7 +17,6 @@ from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
 from webdata.api.replies import Reply, new_request_id
 from webdata.server.sending import send
-from webdata.server.site import MAX_BODY
 
 access_log = logging.getLogger("webdata.api")
 logger = logging.getLogger(__name__)
@@ -27,10 +26,6 @@ MOST_ROUTED = 1000
 CLIENT_GONE = 499
 """Logged, never sent: the caller hung up before the reply (nginx's code)."""
 STOPPING = overloaded("The service is stopping", 5)
-TOO_LARGE = ProblemDetails(
-    "payload_too_large",
-    f"The body is larger than {MAX_BODY} bytes: send a smaller one, or none where parameters go in the URL.",
-)
 
 
 class Dispatcher(Resource):
@@ -66,8 +61,6 @@ class Dispatcher(Resource):
         request.notifyFinish().addBoth(self._finished, request, incoming, perf_counter())
         if self._stopping and incoming.path not in self._open_pages:
             return _close_with(STOPPING, request, incoming)
-        if len(incoming.body) > MAX_BODY:
-            return _close_with(TOO_LARGE, request, incoming)
         match = self._remembered if len(incoming.path) <= LONGEST_READ else self._match
         try:
             endpoint, segments = match(incoming.path, incoming.method)

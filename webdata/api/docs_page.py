@@ -57,7 +57,6 @@ def page_headers() -> dict[str, str]:
         "content-type": HTML,
         "content-security-policy": f"{allowed}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         "referrer-policy": "no-referrer",
-        "x-content-type-options": "nosniff",
         **NO_CACHE,
     }
 

@@ -32,22 +32,28 @@ class Incoming:
 
     @classmethod
     def read(cls, request: Request, request_id: str) -> "Incoming":
-        """From a request that came just now: its body is gone as soon as its caller is."""
-        assert request.content
-        request.content.seek(0)
-        body: bytes = request.content.read()
+        """From a request that came just now, with what is there of its body, which is gone as soon as its caller is."""
+        body = b""
+        if request.content:
+            request.content.seek(0)
+            body = request.content.read()
         method = request.method.decode("ascii", "replace")
         return cls(request_id, method, *_read(request.uri), request.requestHeaders, body)
 
     def header(self, name: str) -> str | None:
         """The value of a header, the last one where it was sent twice; None if it was not sent."""
-        values = self.headers.getRawHeaders(name.encode("ascii"))
-        return values[-1].decode("utf-8", "replace") if values else None
+        return header_of(self.headers, name)
 
     @property
     def wanted_type(self) -> str:
         """The media type of an error body."""
         return PROBLEM_JSON if PROBLEM_JSON in (self.header("accept") or "").lower() else JSON
+
+
+def header_of(headers: Headers, name: str) -> str | None:
+    """The value of a header, the last one where it was sent twice; None if it was not sent."""
+    values = headers.getRawHeaders(name.encode("ascii"))
+    return values[-1].decode("utf-8", "replace") if values else None
 
 
 def _read(target: bytes) -> tuple[str, str, str]:

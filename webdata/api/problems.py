@@ -13,6 +13,7 @@ from webdata.api.replies import Reply, loss_headers
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
+    BodyTooLargeError,
     DatabaseAwayError,
     FetchError,
     LayoutError,
@@ -63,6 +64,7 @@ OUT_OF_CREDITS = (
     "Your account has no credits left, so nothing was fetched: whoever runs this service gives more with "
     "`webdata accounts credit`. Cached answers and test keys cost none."
 )
+SMALLER_BODY = "Send a smaller one, or none where parameters go in the URL."
 LAYOUT = (
     "The upstream's page has a shape that is not known here, so nothing was read from it. Trying again rarely "
     "helps: tell whoever runs this service, with the request_id."
@@ -129,7 +131,7 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
-        case AccessError() | UnsupportedContentError():
+        case AccessError() | BodyTooLargeError() | UnsupportedContentError():
             return _refused(error)
         case OverloadedError() | DatabaseAwayError():
             return _unavailable(error)
@@ -151,13 +153,15 @@ def overloaded(reason: str, retry_after: int) -> ProblemDetails:
     return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
 
 
-def _refused(error: AccessError | UnsupportedContentError) -> ProblemDetails:
+def _refused(error: AccessError | BodyTooLargeError | UnsupportedContentError) -> ProblemDetails:
     message = _sentence(str(error))
     match error:
         case OutOfCreditsError():
             return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
         case RateLimitedError():
             return ProblemDetails("rate_limited", message, retry_after=error.retry_after)
+        case BodyTooLargeError():
+            return ProblemDetails("payload_too_large", f"{message} {SMALLER_BODY}")
         case TargetError():
             return ProblemDetails("target_not_allowed", message)
         case UnsupportedContentError():

@@ -1,17 +1,24 @@
 """The error bodies of the API for connections that its routes never see; implements `webdata.server.site.Refusals`."""
 
+import logging
 from collections.abc import Mapping
 
+from twisted.web.server import Request
+
 from webdata.api.dispatch import access_log
-from webdata.api.problems import ProblemDetails
+from webdata.api.incoming import Incoming
+from webdata.api.problems import ProblemDetails, problem_of
 from webdata.api.replies import new_request_id
 from webdata.domain.api_key import redacted
 from webdata.server.connections import LIMITS, Phase
 from webdata.server.site import SLOWEST
 
+logger = logging.getLogger(__name__)
+
 UNREADABLE = ProblemDetails(
     "bad_request",
-    "This is not a readable HTTP request: send GET /v1/… HTTP/1.1 with at most 16 KB of path and headers.",
+    "This is not a readable HTTP request: send GET /v1/… HTTP/1.1 with one Host header, at most 16 KB of path and "
+    "headers, and a body with either one Content-Length or Transfer-Encoding: chunked.",
 )
 TOO_SLOW = ProblemDetails(
     "request_timeout",
@@ -39,6 +46,17 @@ def unreadable(headers: Mapping[str, str]) -> bytes:
 def too_slow(headers: Mapping[str, str]) -> bytes:
     """408 for a request that was not complete in time."""
     return TOO_SLOW.reply(new_request_id()).with_headers(headers).last_words()
+
+
+def body_refused(request: Request, error: Exception, headers: Mapping[str, str]) -> bytes:
+    """The problem of a request whose body is not read, which the access log records."""
+    incoming = Incoming.read(request, new_request_id())
+    problem = problem_of(error)
+    if problem.code == "internal":
+        logger.error("%s failed", incoming.id, exc_info=error)
+    reply = problem.reply(incoming.id, incoming.wanted_type).with_headers(headers)
+    access_log.info("%s %s %s %d - without its body", incoming.id, incoming.method, incoming.redacted, reply.status)
+    return reply.last_words()
 
 
 def not_tls() -> bytes:

@@ -21,6 +21,12 @@ from webdata.resources import Resource
 
 SERVER = "webdata"
 """The `Server` header: no versions."""
+INERT = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+}
+"""On every response without others of its own: a browser shows it as the type that it has, without scripts, forms and
+frames, for what it holds may come from any site."""
 PHASES = ("queue", "fetch", "render", "parse", "validate")
 """The phases of a call, in order, as `server-timing` names them."""
 IDS = ValueProvider()
@@ -41,7 +47,7 @@ class Reply:
     def put_on(self, request: Request, request_id: str) -> bytes:
         """Set status and headers on a request to which nothing was written; returns the body to write."""
         request.setResponseCode(self.status, _phrase(self.status).encode("ascii"))  # Twisted has no phrase for 422
-        own = {"server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body))}
+        own = {**INERT, "server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body))}
         request.responseHeaders = ReplyHeaders(request.responseHeaders, own | self.headers)
         return self.body
 
@@ -51,7 +57,13 @@ class Reply:
 
     def last_words(self) -> bytes:
         """The whole response as bytes, for a connection that is closed after it."""
-        headers = {**self.headers, "server": SERVER, "content-length": str(len(self.body)), "connection": "close"}
+        headers = {
+            **INERT,
+            **self.headers,
+            "server": SERVER,
+            "content-length": str(len(self.body)),
+            "connection": "close",
+        }
         lines = [f"HTTP/1.1 {self.status} {_phrase(self.status)}", *map(": ".join, headers.items())]
         return "\r\n".join([*lines, "", ""]).encode("ascii") + self.body
 

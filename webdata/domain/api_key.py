@@ -5,13 +5,28 @@ from dataclasses import dataclass
 
 HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
 """Request headers that may hold the key; the first one present counts (docs/api.md)."""
-KEY = re.compile(r"wd_(live|test)_\w+")
-"""A key in other text, such as a URL."""
 
 
-def redacted(text: str) -> str:
-    """The text for a log: of each key in it only the kind is left."""
-    return KEY.sub(r"wd_\1_…", text)
+def _encoded(char: str) -> str:
+    """A pattern for a character of a URL, percent-encoded any number of times."""
+    digits = "".join(f"[{digit}{digit.upper()}]" for digit in f"{ord(char):02x}")
+    return rf"(?:{char}|%(?:25)*{digits})"
+
+
+def _word(text: str) -> str:
+    return "".join(map(_encoded, text))
+
+
+KEY = re.compile(
+    rf"{_word('wd_')}(?:(?P<live>{_word('live')})|{_word('test')}){_encoded('_')}"
+    r"(?:\w|%(?:25)*(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))+"
+)
+"""A key in other text, such as a URL, in which each of its characters may be percent-encoded."""
+
+
+def redacted(text: str, mark: str = "…") -> str:
+    """The text for a log: of each key in it only the kind is left, and the mark."""
+    return KEY.sub(lambda key: f"wd_{'live' if key['live'] else 'test'}_{mark}", text)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ WebdataError
 │       └── UpstreamTimeoutError         no answer in time
 ├── UnsupportedContentError  content that cannot be given in the requested form
 ├── RecordError              a record that its own schema refuses: a fault of ours
+├── BodyTooLargeError        a request's body that is longer than any may be
 ├── OverloadedError          no room for another call now
 ├── DatabaseAwayError        the database of keys and credits does not answer
 └── AccessError
@@ -124,6 +125,14 @@ class UnsupportedContentError(WebdataError):
 
 class RecordError(WebdataError):
     """A record that its own schema refuses: a fault of ours, never of the caller."""
+
+
+class BodyTooLargeError(WebdataError):
+    """A request's body of more bytes than any may have."""
+
+    def __init__(self, most: int):
+        super().__init__(f"the body is larger than {most} bytes")
+        self.most = most
 
 
 class OverloadedError(WebdataError):

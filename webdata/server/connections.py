@@ -50,8 +50,10 @@ LIMITS = {
     Phase.CLOSING: 5.0,
 }
 """Seconds that a phase may last. Bytes that arrive extend BODY alone (`Connection.extra`)."""
-WAITING = (Phase.HANDSHAKE, Phase.NEW, Phase.HEAD, Phase.BODY, Phase.IDLE)
-"""Phases in which no response is lost when the connection is closed."""
+WAITING = (Phase.HANDSHAKE, Phase.NEW, Phase.HEAD, Phase.BODY, Phase.IDLE, Phase.CLOSING)
+"""Phases in which the client is next to act: no response is lost when the connection is closed once all is sent."""
+STILL_SENDING = 0.1
+"""Connections beyond `most`, as a share of it, that may stay open to send what was written to them."""
 
 Unsent = tuple[int, int]
 """The state of the send buffer, which differs after each read by the client."""
@@ -88,7 +90,8 @@ class Connections:
     """The open connections of a process, on all of its ports.
 
     A sweep each second closes those whose phase has lasted too long. When more than `most` are open, the one that has
-    waited longest for its client is closed, be it the new one: slow clients cannot keep out others.
+    waited longest for its client is closed, be it the new one: slow clients cannot keep out others, neither those that
+    send slowly nor those that read slowly or do not hang up.
     """
 
     def __init__(self, most: int = MOST, clock: IReactorTime | None = None) -> None:
@@ -158,7 +161,7 @@ class Connections:
 
     def _make_room(self) -> None:
         longest = next(iter(self._waiting))
-        if longest.now_unsent():
+        if longest.now_unsent() and len(self._open) <= self.most * (1 + STILL_SENDING):
             longest.close()
         else:
             longest.abort()

@@ -1,6 +1,7 @@
 """Redirects from plain HTTP to HTTPS, on a port of its own, and the refusal of plain HTTP on the port of HTTPS."""
 
 import re
+from collections.abc import Awaitable
 from contextlib import suppress
 from ipaddress import IPv6Address
 from typing import Any
@@ -10,7 +11,7 @@ from twisted.protocols.tls import BufferingTLSTransport, TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.domain.api_key import HEADERS, KEY
+from webdata.domain.api_key import HEADERS, KEY, redacted
 from webdata.server.connections import Connections
 from webdata.server.site import Channel, Refusals, Site, ascii_only
 
@@ -33,7 +34,7 @@ class RedirectSite(Site):
     protocol: type[Channel]
 
     def __init__(self, url: str, port: int | None, connections: Connections, refusals: Refusals) -> None:
-        Site.__init__(self, Resource(), connections, refusals)
+        Site.__init__(self, Resource(), connections, refusals, _nobody)
         self.protocol = RedirectChannel
         self._url = url
         self._port = port
@@ -51,7 +52,7 @@ class RedirectSite(Site):
         if target[:1] not in ("", "/", "?"):
             return None
         path = target if target.startswith("/") else f"/{target}"
-        return self._base(hosts) + KEY.sub(r"wd_\1_REMOVED", path)
+        return self._base(hosts) + redacted(path, "REMOVED")
 
     def _base(self, hosts: list[str]) -> str:
         host = _host(hosts[0]) if len(hosts) == 1 else None
@@ -71,12 +72,19 @@ def _host(header: str) -> str | None:
     return None if host is None or ".." in host else host
 
 
+def _nobody(request: object) -> Awaitable[str]:
+    raise NotImplementedError("no body is read by plain HTTP")
+
+
 class RedirectChannel(Channel):
     """A connection by plain HTTP: answered once the headers are complete, without reading the body."""
 
     site: RedirectSite
 
     def allHeadersReceived(self) -> None:
+        if not self._is_one_message():
+            self._respondToBadRequestAndDisconnect()
+            return
         headers = self.requests[-1].requestHeaders
         target = ascii_only(self._path).decode("ascii")
         hosts = [host.decode("latin-1") for host in headers.getRawHeaders(b"host", [])]

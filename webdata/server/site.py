@@ -1,7 +1,9 @@
 """The HTTP server under the API: takes what real clients send, and loses no response when it closes a connection."""
 
+import asyncio
 import re
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, Protocol
 
 from twisted.internet.abstract import FileDescriptor
@@ -15,14 +17,18 @@ from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
+from webdata.domain.errors import BodyTooLargeError
+from webdata.server.bodies import Bodies, SenderOf
 from webdata.server.connections import LIMITS, Connections, Phase, Unsent
 from webdata.server.sending import Sender
 
 MAX_BODY = 1_048_576
-"""Bytes of a request's body. More are dropped, and the request is answered 413."""
+"""Bytes of a request's body. One that says so, or proves so, is refused without reading on."""
 SLOWEST = 16_384
-"""Bytes a second at which a body extends its time limit; dropped bytes do not."""
+"""Bytes a second at which a body extends its time limit; those beyond MAX_BODY do not."""
 ODD = re.compile(rb"[^\x21-\x7e]")
+FOLDS = (b" ", b"\t")
+"""The beginnings of a line that continues a header; no client sends it any more (RFC 9112 5.2)."""
 REQUEST_LINE_ENDS = (b" HTTP/1.1", b" HTTP/1.0")
 KEEP_ALIVE = b"timeout=%d" % LIMITS[Phase.IDLE]
 """How long a connection stays open between two requests, so that clients do not send into a closed one."""
@@ -38,6 +44,9 @@ class Refusals(Protocol):
     def too_slow(self, headers: Mapping[str, str]) -> bytes:
         """For a request that was not complete within LIMITS; with these further headers."""
 
+    def body_refused(self, request: server.Request, error: Exception, headers: Mapping[str, str]) -> bytes:
+        """For a request whose body is not read because of this error; with these further headers."""
+
     def not_tls(self) -> bytes:
         """For a client that does not begin TLS on a port of HTTPS."""
 
@@ -51,7 +60,10 @@ def ascii_only(target: bytes) -> bytes:
 
 
 class BoundedRequest(server.Request):
-    """A request that stores at most MAX_BODY bytes of its body, and one more if the body is larger."""
+    """A request whose body stays in memory: a file for each that has begun would let clients use up the open files."""
+
+    def gotLength(self, length: int | None) -> None:
+        self.content = BytesIO()
 
     def requestReceived(self: Any, command: bytes, path: bytes, version: bytes) -> None:
         """Render the site's resource.
@@ -68,10 +80,9 @@ class BoundedRequest(server.Request):
         except BaseException:  # noqa: BLE001  # as Twisted does
             self.processingFailed(Failure())
 
-    def handleContentChunk(self, data: bytes) -> None:
-        assert self.content is not None
-        room = MAX_BODY + 1 - self.content.tell()
-        server.Request.handleContentChunk(self, data[:room])
+    def handleContentChunk(self: Any, data: bytes) -> None:
+        if self.channel.stores(len(data)):
+            server.Request.handleContentChunk(self, data)
 
 
 @implementer(IHandshakeListener, IHalfCloseableProtocol)
@@ -89,7 +100,13 @@ class Channel(HTTPChannel):
     _unread: Request | None = None
     """The request answered last, while the client has not read enough of the answers for another to begin."""
     received = 0
-    """Bytes of the current request's body."""
+    """Bytes of the current request's body, as they were sent."""
+    _stored = 0
+    """Those in memory."""
+    _sender: str | None = None
+    """Whose share of memory the current request's body takes; None where it came together with its head."""
+    _seeking: asyncio.Future[str] | None = None
+    """The search for the sender, during which nothing is read."""
 
     def connectionMade(self) -> None:
         HTTPChannel.connectionMade(self)
@@ -106,6 +123,7 @@ class Channel(HTTPChannel):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.site.connections.closed(self)
         self._unread = None
+        self._end_body()
         HTTPChannel.connectionLost(self, reason)
 
     def readConnectionLost(self) -> None:
@@ -123,6 +141,9 @@ class Channel(HTTPChannel):
         HTTPChannel.dataReceived(self, data)
 
     def lineReceived(self, line: bytes) -> None:
+        if line[:1] in FOLDS:
+            self._respondToBadRequestAndDisconnect()
+            return
         if line.endswith(REQUEST_LINE_ENDS) and not line.isascii():
             method, _, rest = line.partition(b" ")
             target, _, version = rest.rpartition(b" ")
@@ -132,19 +153,109 @@ class Channel(HTTPChannel):
     def lineLengthExceeded(self, line: bytes) -> None:
         self._respondToBadRequestAndDisconnect()
 
+    def headerReceived(self, line: bytes) -> bool:
+        if self.phase is Phase.CLOSING:  # an earlier header was refused, which Twisted forgets
+            return False
+        return bool(HTTPChannel.headerReceived(self, line))
+
     def allHeadersReceived(self) -> None:
-        self.received = 0
-        if self.length != 0:  # None: of unknown length
-            self._enter(Phase.BODY)
-        HTTPChannel.allHeadersReceived(self)
+        """Have the body read once it is known whose it is, unless it is here already."""
+        if not self._is_one_message():
+            self._respondToBadRequestAndDisconnect()
+            return
+        self.received = self._stored = 0
+        if self.length == 0:
+            HTTPChannel.allHeadersReceived(self)
+            return
+        self._enter(Phase.BODY)
+        if self.length is not None and self.length > MAX_BODY:
+            self._refuse_body(BodyTooLargeError(MAX_BODY))
+        elif self.length is not None and self.length <= len(self._buffer):
+            HTTPChannel.allHeadersReceived(self)
+        else:
+            self._seek_sender()
 
     def rawDataReceived(self, data: bytes) -> None:
         self.received += len(data)
         HTTPChannel.rawDataReceived(self, data)
 
+    def stores(self, size: int) -> bool:
+        """Whether to store so many further bytes of the body; if not, the request has been refused."""
+        if self.phase is Phase.CLOSING:
+            return False
+        try:
+            if self._stored + size > MAX_BODY:
+                raise BodyTooLargeError(MAX_BODY)
+            if self._sender:
+                self.site.bodies.take(self._sender, size)
+        except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
+            self._refuse_body(error)
+            return False
+        self._stored += size
+        return True
+
     def allContentReceived(self) -> None:
+        if self.phase is Phase.CLOSING:
+            return
+        self._end_body()
         self._enter(Phase.CALL)
         HTTPChannel.allContentReceived(self)
+
+    def _is_one_message(self) -> bool:
+        """Whether no other server can read another request into these bytes (RFC 9112 3.2 and 6.1)."""
+        headers = self.requests[-1].requestHeaders
+        hosts = headers.getRawHeaders(b"host") or ()
+        if len(hosts) != 1 and (hosts or self._version == b"HTTP/1.1"):
+            return False
+        return self.length is not None or self._version == b"HTTP/1.1"
+
+    def _maybeChooseTransferDecoder(self, header: bytes, data: bytes) -> bool:
+        if header == b"Transfer-Encoding" and data.lower() != b"chunked":  # Twisted ignores "identity"
+            return self._failChooseTransferDecoder()
+        try:
+            return bool(super()._maybeChooseTransferDecoder(header, data))  # type: ignore[no-untyped-call]
+        except ValueError:  # Python reads no number of more than 4300 digits
+            return self._failChooseTransferDecoder()
+
+    def _seek_sender(self) -> None:
+        request = self.requests[-1]
+        try:
+            self._seeking = self.site.bodies.seek(request)
+        except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
+            self._refuse_body(error)
+            return
+        self.paused = True
+        self._networkProducer.pauseProducing()
+        self._seeking.add_done_callback(self._sender_found)
+
+    def _sender_found(self, seeking: asyncio.Future[str]) -> None:
+        error = seeking.exception()
+        if seeking is not self._seeking:  # the connection is closed
+            return
+        self._seeking = None
+        if isinstance(error, Exception):
+            self._refuse_body(error)
+            return
+        self._sender = seeking.result()
+        HTTPChannel.allHeadersReceived(self)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        self.paused = False
+        self._networkProducer.resumeProducing()
+        self.dataReceived(b"")
+
+    def _refuse_body(self, error: Exception) -> None:
+        request = self.requests[-1]
+        request.method, request.uri = self._command, self._path
+        self._close_with(self.site.refusals.body_refused(request, error, self._security_headers()))
+
+    def _end_body(self) -> None:
+        """Give back the memory of a body that is complete or not wanted any more."""
+        self._seeking = None
+        if self._sender:
+            self.site.bodies.give_back(self._sender, self._stored)
+            self._sender = None
 
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
         for name, value in self._security_headers().items():
@@ -163,6 +274,8 @@ class Channel(HTTPChannel):
 
     def resumeProducing(self) -> None:
         HTTPChannel.resumeProducing(self)
+        if self.paused:
+            self._networkProducer.pauseProducing()
         if self._unread:
             request, self._unread = self._unread, None
             self.requestDone(request)
@@ -214,11 +327,16 @@ class Channel(HTTPChannel):
 
         To close both sides at once would reset the connection of a client that still sends, and lose the response.
         """
+        if self.phase is Phase.CLOSING:
+            return
+        self._end_body()
+        self._enter(Phase.CLOSING)
+        if self.paused:
+            self._read_on()
         HTTPChannel.write(self, response)
         if not isinstance(self.transport, FileDescriptor):  # TLS itself reads until the client closes
             self.loseConnection()
             return
-        self._enter(Phase.CLOSING)
         self.transport.unregisterProducer()
         self.transport.loseWriteConnection()
         HTTPChannel.clearLineBuffer(self)
@@ -231,16 +349,21 @@ class Channel(HTTPChannel):
 class Site(server.Site):
     """Serves a resource by HTTP; `connections` are those of the process, on all ports.
 
+    `sender_of` says from a request's head whose body is about to come; without an answer none is read.
+
     Over TLS every response has Strict-Transport-Security of `hsts` seconds (RFC 6797), none where it is 0.
     """
 
     protocol: type[Channel] = Channel  # type: ignore[assignment]  # Twisted's own wraps this one to speak HTTP/2 as well
 
-    def __init__(self, resource: Resource, connections: Connections, refusals: Refusals, hsts: int = 0) -> None:
+    def __init__(
+        self, resource: Resource, connections: Connections, refusals: Refusals, sender_of: SenderOf, hsts: int = 0
+    ) -> None:
         server.Site.__init__(self, resource, requestFactory=BoundedRequest, parsePOSTFormSubmission=False)
         self.timeOut = None  # Twisted's timer for each connection: Connections has one for all
         self.connections = connections
         self.refusals = refusals
+        self.bodies = Bodies(sender_of)
         self.tls_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
 
     def log(self, request: object) -> None:

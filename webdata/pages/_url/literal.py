@@ -14,18 +14,25 @@ PAIRED = (
     re.compile("~(?=~)|(?<=~)~"),
 )
 """Characters that are markup if there are two of them: https://spec.commonmark.org/current/#delimiter-run"""
-ALWAYS = re.compile(r"<(?=[a-zA-Z/!?])|&(?=#?\w+;)")
-"""Text like a tag or an entity."""
+HTML = re.compile(r"<(?=[a-zA-Z/!?]|\Z)|&(?=#?\w+;)")
+"""Text like a tag or an entity; a tag may go on in the next element."""
+TAG = re.compile(r"<(?=[a-zA-Z/!?])")
+ENTITIES = {"<": "&lt;", "&": "&amp;"}
+"""Not all renderers know a backslash before these."""
 LINK = re.compile(r"](?=\()")
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
 
 
 def escaped(part: HtmlElement) -> None:
-    """Escape, in place, the text outside of listings, code and formulas."""
+    """Escape, in place, the text outside of listings, code and formulas, and the texts of images."""
     code = {element for whole in part.iter(*CODE) for element in whole.iter("*")}
     linked = {element for link in part.iter("a") for element in link.iter("*")}
     for element in part.iter("*"):
-        if element.text and element not in code and not FORMULA.fullmatch(element.text):
+        if alt := element.get("alt"):
+            element.set("alt", inert(alt))
+        if element.text and FORMULA.fullmatch(element.text):
+            element.text = TAG.sub("< ", element.text)  # TeX ignores spaces
+        elif element.text and element not in code:
             element.text = _escaped(element.text, element in linked)
         around = element.getparent()
         if element.tail and element is not part and around not in code:
@@ -35,6 +42,11 @@ def escaped(part: HtmlElement) -> None:
 def _escaped(text: str, linked: bool) -> str:
     """Text with escapes, but not for brackets in links, which the converter escapes."""
     patterns = [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
-    for pattern in [*patterns, ALWAYS] if linked else [*patterns, ALWAYS, LINK]:
+    for pattern in patterns if linked else [*patterns, LINK]:
         text = pattern.sub(lambda found: "".join(BACKSLASH + char for char in found[0]), text)
-    return text
+    return inert(text)
+
+
+def inert(text: str) -> str:
+    """Text in which nothing is HTML for a renderer of Markdown, or for a browser."""
+    return HTML.sub(lambda found: ENTITIES[found[0]], text)

@@ -15,7 +15,7 @@ from webdata.pages._url.content import content, described
 from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.links import address, footnotes, linked, permanent
-from webdata.pages._url.literal import escaped
+from webdata.pages._url.literal import escaped, inert
 from webdata.pages._url.marks import marked
 from webdata.pages._url.shells import SCRIPT, fallback_texts
 from webdata.pages._url.weights import size
@@ -157,7 +157,7 @@ def _titled(written: str, title: str, part: HtmlElement) -> str:
     opening = " ".join(part.text_content()[:1000].split()).casefold()
     if not title or part.find(".//h1") is not None or opening.startswith(title.casefold()):
         return written
-    return f"# {title}\n\n{written}"
+    return f"# {inert(title)}\n\n{written}"
 
 
 def _written(part: HtmlElement) -> str:
