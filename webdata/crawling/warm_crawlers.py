@@ -29,6 +29,7 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
+from webdata.egress.guard import resolver
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
@@ -53,6 +54,8 @@ class Call:
     sandbox: bool
     deadline: float
     """Seconds until the caller gets a reply, with a page or without."""
+    caller: str = ""
+    """The id of its key: what it shares with all others has a part for each key."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
-            sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
+            sandbox: FetchResources.from_settings(own, Browser.from_settings(own), resolver(own))
             for sandbox, own in self._settings.items()
         }
         self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)
@@ -320,6 +323,7 @@ class WarmCrawler:
         request = spider.prepared(call.query)
         run = Fetch.of(request).run
         run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
+        run.caller = call.caller
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()

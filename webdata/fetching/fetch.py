@@ -34,6 +34,8 @@ class QueryRun:
     """All that have ended, in that order."""
     proxy: str | None = None
     """The label of the proxy of its last fetch, which the next one goes through, too."""
+    caller: str = ""
+    """The id of the key for which it runs; empty in batches."""
 
     def start(self) -> float:
         """When it started: now, if it has not before."""

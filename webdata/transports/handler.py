@@ -1,7 +1,7 @@
 """The download handler: selects the transport of each request."""
 
 import asyncio
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -12,7 +12,7 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 
 from webdata.egress.connect import GuardedPool
 from webdata.egress.guard import Guard
-from webdata.egress.rule import Target
+from webdata.egress.rule import Rule, Target
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.transports.browser.process import Browser
@@ -37,7 +37,7 @@ class TransportsHandler(BaseDownloadHandler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, Guard.from_settings(crawler.settings) if crawler.settings.getbool("EGRESS_GUARD") else None)
+        return cls(crawler, guard_of(crawler) if crawler.settings.getbool("EGRESS_GUARD") else None)
 
     async def download_request(self, request: Request) -> Response:
         transport = Fetch.of(request).transport
@@ -50,7 +50,6 @@ class TransportsHandler(BaseDownloadHandler):
             await handler.close()
 
     def _create(self, transport: str) -> BaseDownloadHandler:
-        settings = self.crawler.settings
         if transport == "impersonate":
             from webdata.transports.impersonate import ImpersonateHandler  # noqa: PLC0415 - it needs an extra
 
@@ -58,12 +57,14 @@ class TransportsHandler(BaseDownloadHandler):
         if transport == "browser":
             from webdata.transports.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
 
-            return BrowserHandler(
-                self.crawler,
-                cast(Browser, FetchResources.of(self.crawler).browser),
-                self._guard or Guard.from_settings(settings),
-            )
+            browser = cast(Browser, FetchResources.of(self.crawler).browser)
+            return BrowserHandler(self.crawler, browser, self._guard or guard_of(self.crawler))
         raise NotSupported(f"there is no transport called {transport}")
+
+
+def guard_of(crawler: Crawler) -> Guard:
+    """The guard of a crawler's settings, with the resolver that it shares with others."""
+    return Guard(Rule.from_settings(crawler.settings), FetchResources.of(crawler).resolver)
 
 
 class GuardedHandler(BoundedHandler):
@@ -79,7 +80,7 @@ class GuardedHandler(BoundedHandler):
         pool = GuardedPool(reactor, guard, self._contextFactory)
         pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         pool._factory = self._pool._factory  # noqa: SLF001  # Scrapy's, lenient with broken servers
-        self._pool = pool
+        self._pool = self._guarded_pool = pool
         self._guard = guard
         self._proxied = proxied
 
@@ -89,15 +90,19 @@ class GuardedHandler(BoundedHandler):
             request = request.replace(url=target.url)
         if not request.meta.get("proxy"):
             return await super().download_request(request)
-        await self._check(target, request.meta.get("download_timeout"))
+        guard = self._guard.for_caller(Fetch.of(request).run.caller)
+        await self._check(guard, target, request.meta.get("download_timeout"))
         return await self._proxied.download_request(request)
 
-    async def _check(self, target: Target, seconds: float | None) -> None:
+    def _pool_for(self, request: Request) -> Any:
+        return self._guarded_pool.for_caller(Fetch.of(request).run.caller)
+
+    async def _check(self, guard: Guard, target: Target, seconds: float | None) -> None:
         """Check the target's addresses, which the proxy resolves again, within the download's time limit."""
         try:
             async with asyncio.timeout(seconds):
                 with wrap_twisted_exceptions():
-                    await self._guard.addresses(target)
+                    await guard.addresses(target)
         except TimeoutError as error:
             raise DownloadTimeoutError("the name was not resolved in time") from error
 
