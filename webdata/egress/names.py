@@ -202,11 +202,11 @@ def records_of(answer: dns.Message, name: str, kind: int) -> Records:
         if owner not in aliases:
             break
         seconds = min(seconds, aliases[owner].ttl)
-        owner = cast(dns.Record_CNAME, aliases[owner].payload).name.name.lower()
+        owner = cast(Any, aliases[owner].payload).name.name.lower()
     else:
         raise AnswerError("the name is an alias of too many others")
     found = [record for record in answer.answers if record.type == kind and record.name.name.lower() == owner]
-    addresses = tuple(ipaddress.ip_address(cast(dns.Record_A, record.payload).address) for record in found)
+    addresses = tuple(ipaddress.ip_address(cast(Any, record.payload).address) for record in found)
     return Records(addresses, min((record.ttl for record in found), default=seconds), answer.rCode == dns.ENAME)
 
 
