@@ -139,13 +139,13 @@ def crawling():
 
 
 @asynccontextmanager
-async def open_crawler(**settings):
-    """Open an idle crawler, and yield its `download_async`."""
+async def open_crawler(resolver=None, **settings):
+    """Open an idle crawler, and yield its `download_async`; names are those of the fixture `names`, or a resolver's."""
     own = Settings()
     own.setmodule("webdata.settings", priority="project")
     own.setdict({"ON_DEMAND": True, "EGRESS_GUARD": True, "SANDBOX": False, **settings}, priority="cmdline")
     crawler = Crawler(Visitor, own)
-    resolve = sandbox_resolver if own.getbool("SANDBOX") else by_reactor
+    resolve = resolver or (sandbox_resolver if own.getbool("SANDBOX") else by_reactor)
     crawler.fetch_resources = FetchResources.from_settings(own, Browser.from_settings(own), resolve)
     opened = asyncio.Event()
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from webdata.domain.errors import ConfigError, TargetError
+from webdata.domain.errors import ConfigError, TargetError, UpstreamError, UpstreamTimeoutError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MAX_FAULTS, GuardProxy
 from webdata.egress.relay import Limits
@@ -148,6 +148,19 @@ async def test_the_reason_of_a_failed_connection_is_stored(proxied, target, pare
         assert proxy.fault(f"https://{target}/").kind == kind
         assert await exchange(proxy, b"GET http://%s/ HTTP/1.1" % target.encode()) == b""
         assert proxy.fault(f"http://{target}/x").kind == kind
+
+
+@pytest.mark.parametrize("error", [UpstreamTimeoutError("silent", "dns_timeout"), UpstreamError("down", "dns_failed")])
+async def test_a_failure_of_the_name_servers_is_stored(proxied, error):
+    """It is the fault of the connection, with the type and kind that the resolver raised."""
+
+    async def resolve(name, caller):
+        raise error
+
+    async with proxied(resolver=resolve) as (proxy, *_):
+        assert status(await exchange(proxy, b"CONNECT site.example:443 HTTP/1.1")) == 502
+        fault = proxy.fault("https://site.example/")
+    assert (type(fault), fault.kind) == (type(error), error.kind)
 
 
 async def test_a_fault_is_deleted_after_a_successful_connection(proxied):
