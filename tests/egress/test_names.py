@@ -373,6 +373,10 @@ async def test_the_reactor_resolves_without_threads(tmp_path, name, expected):
         ReactorNames(resolver).resolveHostName(receiver, name, 80)
         await asyncio.wait_for(receiver.complete.wait(), 1)
         assert receiver.found == expected
+        receiver = Receiver()
+        ReactorNames(resolver).resolveHostName(receiver, name, 80, [IPv4Address])
+        await asyncio.wait_for(receiver.complete.wait(), 1)
+        assert receiver.found == [address for address in expected if isinstance(address, IPv4Address)]
 
 
 async def test_private_addresses_reach_the_guard(tmp_path):

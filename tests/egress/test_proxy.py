@@ -263,6 +263,19 @@ async def test_stopping_closes_everything(proxied):
         assert not proxy._open
 
 
+async def test_a_parent_proxy_may_have_a_name(proxied, names):
+    """It is the operator's, so the reactor resolves it: the guard's rule is for targets."""
+    sandbox = Sandbox()
+    port = urlsplit(await sandbox.start()).port
+    names.table["proxy.example"] = [["127.0.0.1"]]
+    async with proxied(parent=f"http://proxy.example:{port}") as (proxy, *_):
+        assert status(await exchange(proxy, b"GET http://www.example.com/ HTTP/1.1")) == 200
+    async with proxied(parent=f"http://nowhere.example:{port}") as (proxy, *_):
+        assert await exchange(proxy, b"GET http://www.example.com/ HTTP/1.1") == b""
+        assert proxy.fault("http://www.example.com/").kind == "proxy"
+    await sandbox.stop()
+
+
 async def test_a_parent_proxy_receives_checked_targets_only(proxied):
     """The target is checked first; then the parent proxy opens a tunnel to its name."""
     sandbox = Sandbox()

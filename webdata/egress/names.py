@@ -62,8 +62,8 @@ NOTHING_SECONDS = 5.0
 NEVER_ASKED = ("invalid", "onion")
 """Domains without addresses (RFC 6761, 6.4; RFC 7686)."""
 
-ZONES = TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
-"""Finds registrable domains by the list of public suffixes that tldextract ships."""
+SHIPPED = TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
+"""Knows the public suffixes (`co.uk`) from the list that tldextract ships."""
 
 SILENT = ("the name servers of the upstream did not answer in time", "dns_timeout")
 FAILED = ("the name servers could not resolve the upstream's name", "dns_failed")
@@ -270,7 +270,7 @@ async def _over_tcp(server: str, port: int, question: bytes) -> bytes:
 
 def zone(name: str) -> str:
     """The registrable domain of a name; its last two labels where the list of public suffixes does not say."""
-    return ZONES(name).top_domain_under_public_suffix or ".".join(name.split(".")[-2:])
+    return SHIPPED(name).top_domain_under_public_suffix or ".".join(name.split(".")[-2:])
 
 
 @dataclass(frozen=True)
@@ -376,14 +376,15 @@ class ReactorNames:
     ) -> IHostResolution:
         looking_up = _LookingUp(hostName)
         resolutionReceiver.resolutionBegan(looking_up)
-        looking_up.done = deferred_from_coro(self._resolve(resolutionReceiver, hostName, portNumber))
+        looking_up.done = deferred_from_coro(self._resolve(resolutionReceiver, hostName, portNumber, addressTypes))
         return looking_up
 
-    async def _resolve(self, receiver: IResolutionReceiver, name: str, port: int) -> None:
+    async def _resolve(self, receiver: IResolutionReceiver, name: str, port: int, kinds: Any) -> None:
         try:
             for address in known_addresses(name) or await self._resolver(name, name):
                 kind = IPv4Address if address.version == 4 else IPv6Address
-                receiver.addressResolved(kind("TCP", str(address), port))
+                if kinds is None or kind in kinds:
+                    receiver.addressResolved(kind("TCP", str(address), port))
         except FetchError as error:
             logger.info("%s was not resolved: %s", name, error.reason)
         finally:
