@@ -46,8 +46,8 @@ SECONDS = 10.0
 """Time limit of a look-up, with the time that it waits for its share."""
 ROUNDS = (2.0, 4.0)
 """Seconds that a name server has for an answer, when it is asked for the first and the second time."""
-LONGEST_ANSWER = 4096
-"""Bytes of an answer that is read: some 250 addresses. Reading is the event loop's, and anybody may own a zone."""
+LONGEST_ANSWER = 2048
+"""Bytes of an answer that is read: some 120 addresses. Reading is the event loop's, and anybody may own a zone."""
 MOST_ALIASES = 16
 """Names that one may be an alias of, each of the next (CNAME)."""
 OF_CALLER = 8
