@@ -31,6 +31,7 @@ from webdata.crawling.garbage import collect_less
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
+from webdata.egress.names import NameResolver, ReactorNames
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
@@ -63,6 +64,7 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
+    reactor.installNameResolver(ReactorNames(NameResolver(search=True)))
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)
     if main.failure:

@@ -52,6 +52,13 @@ def kinds(database):
 
 
 @ensureDeferred
+async def test_a_call_knows_its_key(send_live, calls, database):
+    """Whatever the service shares among its callers has a part for each key."""
+    await send_live()
+    assert calls.calls[0].share.key == database.movements[-1].key_id
+
+
+@ensureDeferred
 async def test_a_miss_is_paid_and_a_hit_is_free(send_live, calls, database):
     """The first call pays and fetches; the second gets the same record free of charge, with its age."""
     first, second = await send_live(), await send_live("/v1/search/q=coffee")

@@ -12,7 +12,14 @@ from pytest_twisted import ensureDeferred
 
 from webdata.api.params import body_query, members
 from webdata.crawling.warm_crawlers import Answer
-from webdata.domain.errors import NotFoundError, QueryError, TargetError, UnsupportedContentError, UpstreamError
+from webdata.domain.errors import (
+    NotFoundError,
+    QueryError,
+    TargetError,
+    UnsupportedContentError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
 from webdata.domain.outcome import Outcome
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 
@@ -191,6 +198,8 @@ async def test_the_key_is_checked_before_the_body(post, calls):
     [
         (TargetError("the target is not allowed: give another"), 400, "target_not_allowed", None),
         (NotFoundError("no such host", "dns"), 404, "not_found", "not_found"),
+        (UpstreamError("no name server answers", "dns_failed"), 502, "upstream_failed", "upstream"),
+        (UpstreamTimeoutError("the name servers are silent", "dns_timeout"), 502, "upstream_timeout", "upstream"),
         (UnsupportedContentError("application/pdf"), 422, "validation_error", None),
         (UpstreamError("the page is larger than it may be", "too_large"), 502, "upstream_failed", "upstream"),
     ],

@@ -4,6 +4,7 @@ import pytest
 from scrapy.crawler import Crawler
 
 from webdata.crawling.warm_crawlers import scrapy_settings
+from webdata.egress.guard import sandbox_resolver
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.spiders.google_web import GoogleWebSpider
 from webdata.transports.browser.process import Browser
@@ -42,7 +43,7 @@ async def test_a_batch_closes_its_own_resources(monkeypatch):
 async def test_shared_resources_stay_open(monkeypatch):
     """Resources that a service's crawlers share are not closed by one of them."""
     settings = scrapy_settings()
-    given = FetchResources.from_settings(settings, ObservedBrowser.from_settings(settings))
+    given = FetchResources.from_settings(settings, ObservedBrowser.from_settings(settings), sandbox_resolver)
     crawler = await crawled(monkeypatch, given)
     assert crawler.fetch_resources is given
     assert ObservedBrowser.closed == 0

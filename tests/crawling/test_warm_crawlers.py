@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from dataclasses import replace
 
 import pytest
 import pytest_twisted
@@ -11,6 +12,9 @@ from scrapy.utils.log import LogCounterHandler
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
 from webdata.domain.outcome import Outcome
+from webdata.egress.guard import sandbox_resolver
+from webdata.fetching.shares import CallShare, HeldBytes
+from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
@@ -46,6 +50,20 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert answer.record["ts"] > 0
     assert answer.transport == "http"
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
+
+
+async def test_names_are_looked_up_for_the_key_of_their_call(crawlers):
+    """A call's look-ups take the share of its key."""
+    looked_up = []
+
+    async def resolve(name, caller):
+        looked_up.append((name, caller))
+        return await sandbox_resolver(name)
+
+    crawlers.fetch_resources[True] = replace(crawlers.fetch_resources[True], resolver=resolve)
+    query = UrlQuery(url="https://example.com/article", response_type="full")
+    await crawlers.answer(Call(URL_REQUEST, query, sandbox=True, deadline=20.0, share=CallShare("key-1", HeldBytes())))
+    assert looked_up == [("example.com", "key-1")]
 
 
 async def test_log_lines_are_not_counted(crawlers):

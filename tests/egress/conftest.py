@@ -16,6 +16,12 @@ from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver
 from zope.interface import implementer
 
+from webdata.domain.errors import UpstreamTimeoutError
+from webdata.egress.guard import sandbox_resolver
+from webdata.egress.names import SILENT, reactor_addresses
+from webdata.fetching.fetch_resources import FetchResources
+from webdata.transports.browser.process import Browser
+
 SITE = "127.0.0.2"
 """The address of the only server that the rule of the tests allows; all other loopback addresses are forbidden."""
 
@@ -133,12 +139,14 @@ def crawling():
 
 
 @asynccontextmanager
-async def open_crawler(**settings):
-    """Open an idle crawler, and yield its `download_async`."""
+async def open_crawler(resolver=None, **settings):
+    """Open an idle crawler, and yield its `download_async`; names are those of the fixture `names`, or a resolver's."""
     own = Settings()
     own.setmodule("webdata.settings", priority="project")
     own.setdict({"ON_DEMAND": True, "EGRESS_GUARD": True, "SANDBOX": False, **settings}, priority="cmdline")
     crawler = Crawler(Visitor, own)
+    resolve = resolver or (sandbox_resolver if own.getbool("SANDBOX") else by_reactor)
+    crawler.fetch_resources = FetchResources.from_settings(own, Browser.from_settings(own), resolve)
     opened = asyncio.Event()
 
     def spider_opened():
@@ -156,6 +164,16 @@ async def open_crawler(**settings):
     finally:
         await crawler.stop_async()
         await ended
+        await crawler.fetch_resources.close()
+
+
+async def by_reactor(name, caller):
+    """The resolver of the fixture `names`; a silent one ends as name servers do."""
+    try:
+        async with asyncio.timeout(1):
+            return await reactor_addresses(name)
+    except TimeoutError:
+        raise UpstreamTimeoutError(*SILENT) from None
 
 
 @pytest.fixture

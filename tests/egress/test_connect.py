@@ -19,11 +19,11 @@ from webdata.egress.rule import Rule
 LOOPBACK = (ipaddress.ip_network("127.0.0.2/32"),)
 
 
-async def to_site(name):
+async def to_site(name, caller):
     return [ipaddress.ip_address("127.0.0.2")]
 
 
-async def to_private(name):
+async def to_private(name, caller):
     return [ipaddress.ip_address("127.0.0.2"), ipaddress.ip_address("127.0.0.1")]
 
 

@@ -1,12 +1,11 @@
 """The guard's check of names and their addresses, and the time limit of a look-up."""
 
-import asyncio
 import ipaddress
 
 import pytest
 from twisted.internet.error import DNSLookupError
 
-from webdata.domain.errors import TargetError
+from webdata.domain.errors import TargetError, UpstreamTimeoutError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.rule import Rule
 
@@ -14,7 +13,7 @@ RULE = Rule(frozenset({80, 443}))
 
 
 def resolver(*texts):
-    async def resolve(name):
+    async def resolve(name, caller):
         return [ipaddress.ip_address(text) for text in texts]
 
     return resolve
@@ -40,22 +39,38 @@ async def test_a_name_with_one_private_address_is_refused():
 async def test_literal_addresses_are_not_looked_up():
     """A URL with an address needs no resolver."""
 
-    async def resolve(name):
+    async def resolve(name, caller):
         raise AssertionError(name)
 
     assert (await Guard(RULE, resolve).check("http://1.1.1.1/")).host == "1.1.1.1"
 
 
 @pytest.mark.task
-async def test_a_look_up_has_a_time_limit():
-    """A resolver that does not answer and a name without addresses raise the same error."""
+async def test_a_name_without_addresses_is_not_found():
+    """The error is that of a host that does not exist; a failure of the resolver stays what it is."""
 
-    async def resolve(name):
-        await asyncio.sleep(60)
+    async def fail(name, caller):
+        raise UpstreamTimeoutError("silent", "dns_timeout")
 
-    for guard in (Guard(RULE, resolve, seconds=0.01), Guard(RULE, resolver())):
-        with pytest.raises(DNSLookupError):
-            await guard.check("http://site.example/")
+    with pytest.raises(DNSLookupError):
+        await Guard(RULE, resolver()).check("http://site.example/")
+    with pytest.raises(UpstreamTimeoutError):
+        await Guard(RULE, fail).check("http://site.example/")
+
+
+@pytest.mark.task
+async def test_a_look_up_is_its_callers():
+    """The resolver is told for whom it resolves a name."""
+    callers = []
+
+    async def resolve(name, caller):
+        callers.append(caller)
+        return [ipaddress.ip_address("1.1.1.1")]
+
+    guard = Guard(RULE, resolve)
+    for one in (guard, guard.for_caller("key-1"), guard.for_caller("key-2")):
+        await one.check("http://site.example/")
+    assert callers == ["", "key-1", "key-2"]
 
 
 @pytest.mark.parametrize(

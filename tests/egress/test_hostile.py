@@ -8,8 +8,9 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 
-from webdata.domain.errors import TargetError
+from webdata.domain.errors import TargetError, UpstreamError, UpstreamTimeoutError
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
+from webdata.fetching.shares import CallShare, HeldBytes
 
 ALLOW = (ipaddress.ip_network("127.0.0.2/32"),)
 """The address of the tests' site."""
@@ -316,3 +317,40 @@ async def test_a_look_up_before_a_proxy_has_the_downloads_time_limit(guarded, na
         with pytest.raises(DownloadTimeoutError):
             await download(Request("http://slow.example/", meta=meta))
     assert not listener.received
+
+
+TRANSPORTS = [("http", False), ("http", True), ("impersonate", False)]
+
+
+@pytest.mark.parametrize(("transport", "proxied"), TRANSPORTS)
+@pytest.mark.task
+async def test_names_are_looked_up_with_the_share_of_their_caller(guarded, transport, proxied):
+    """The resolver is told whose name it is, by every transport and before a proxy."""
+    callers = []
+
+    async def resolve(name, caller):
+        callers.append(caller)
+        return [ipaddress.ip_address("127.0.0.2")]
+
+    async with guarded(resolver=resolve) as (download, _, site):
+        for caller in ("key-1", "key-2"):
+            meta = {FETCH: Fetch(QueryRun(share=CallShare(caller, HeldBytes())), transport=transport)}
+            url = f"http://{caller}.example:{site.port}/"
+            await download(Request(url, meta={**meta, "proxy": site.url} if proxied else meta))
+    assert callers == ["key-1", "key-2"]
+
+
+@pytest.mark.parametrize(("transport", "proxied"), TRANSPORTS)
+@pytest.mark.parametrize("error", [UpstreamTimeoutError("silent", "dns_timeout"), UpstreamError("down", "dns_failed")])
+@pytest.mark.task
+async def test_a_failure_of_the_name_servers_is_told_as_it_is(guarded, transport, proxied, error):
+    """It is never a host that does not exist."""
+
+    async def resolve(name, caller):
+        raise error
+
+    async with guarded(resolver=resolve) as (download, _, site):
+        meta = {FETCH: Fetch(transport=transport), **({"proxy": site.url} if proxied else {})}
+        with pytest.raises(type(error)) as caught:
+            await download(Request("http://site.example/", meta=meta))
+    assert caught.value.kind == error.kind

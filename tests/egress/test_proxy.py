@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from webdata.domain.errors import ConfigError, TargetError
+from webdata.domain.errors import ConfigError, TargetError, UpstreamError, UpstreamTimeoutError
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MAX_FAULTS, GuardProxy
 from webdata.egress.relay import Limits
@@ -150,6 +150,19 @@ async def test_the_reason_of_a_failed_connection_is_stored(proxied, target, pare
         assert proxy.fault(f"http://{target}/x").kind == kind
 
 
+@pytest.mark.parametrize("error", [UpstreamTimeoutError("silent", "dns_timeout"), UpstreamError("down", "dns_failed")])
+async def test_a_failure_of_the_name_servers_is_stored(proxied, error):
+    """It is the fault of the connection, with the type and kind that the resolver raised."""
+
+    async def resolve(name, caller):
+        raise error
+
+    async with proxied(resolver=resolve) as (proxy, *_):
+        assert status(await exchange(proxy, b"CONNECT site.example:443 HTTP/1.1")) == 502
+        fault = proxy.fault("https://site.example/")
+    assert (type(fault), fault.kind) == (type(error), error.kind)
+
+
 async def test_a_fault_is_deleted_after_a_successful_connection(proxied):
     """Faults are stored for the latest MAX_FAULTS hosts and ports."""
     async with proxied() as (proxy, _, site):
@@ -283,6 +296,19 @@ async def test_stopping_closes_everything(proxied):
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", proxy.port)
         assert not proxy._open
+
+
+async def test_a_parent_proxy_may_have_a_name(proxied, names):
+    """It is the operator's, so the reactor resolves it: the guard's rule is for targets."""
+    sandbox = Sandbox()
+    port = urlsplit(await sandbox.start()).port
+    names.table["proxy.example"] = [["127.0.0.1"]]
+    async with proxied(parent=f"http://proxy.example:{port}") as (proxy, *_):
+        assert status(await exchange(proxy, b"GET http://www.example.com/ HTTP/1.1")) == 200
+    async with proxied(parent=f"http://nowhere.example:{port}") as (proxy, *_):
+        assert await exchange(proxy, b"GET http://www.example.com/ HTTP/1.1") == b""
+        assert proxy.fault("http://www.example.com/").kind == "proxy"
+    await sandbox.stop()
 
 
 async def test_a_parent_proxy_receives_checked_targets_only(proxied):

@@ -153,9 +153,22 @@ def test_a_target_is_parsed_as_in_a_browser(url, target):
     assert (parsed.scheme, parsed.host, parsed.port, parsed.url) == target
 
 
-@pytest.mark.parametrize("host", [f"{'a' * 64}.example", ".".join(["a" * 60] * 5), "a..b", ".example"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        f"{'a' * 64}.example",
+        ".".join(["a" * 60] * 5),
+        "a..b",
+        ".example",
+        "a!b.example",
+        "a'b.example",
+        "a*.example",
+        "(a).example",
+        "a,b.example",
+    ],
+)
 def test_invalid_names_are_refused(host):
-    """A name that exceeds the limits of DNS is not sent to a resolver."""
+    """A name that exceeds the limits of DNS, or has characters that no host has, is not sent to a resolver."""
     assert not is_allowed(f"http://{host}/")
 
 

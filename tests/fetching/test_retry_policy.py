@@ -62,6 +62,8 @@ def after(attempts, *, of=None, left=60, other_proxy=False, retry_after=0.0):
         ("upstream", "http_408", "http", "http"),
         ("upstream", "http_400", "http", None),
         ("upstream", "too_large", "http", None),
+        ("upstream", "dns_failed", "http", "http"),
+        ("upstream", "dns_timeout", "http", None),
         ("degraded", None, "http", "http"),
         ("layout", None, "http", None),
         ("not_found", None, "http", None),

@@ -11,7 +11,14 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from webdata.batch.files import Row
-from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UnsupportedContentError, UpstreamError
+from webdata.domain.errors import (
+    BlockedError,
+    NotFoundError,
+    TargetError,
+    UnsupportedContentError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.resources.url_request import UrlQuery
 from webdata.spiders.url import UrlSpider
@@ -89,6 +96,8 @@ def test_queries_do_not_share_cookies():
         (DownloadCancelledError("x"), "too_large", UpstreamError, "larger than the 3 MiB that are read"),
         (UpstreamError("x", "too_large"), "too_large", UpstreamError, "larger than the 3 MiB"),
         (UpstreamError("x", "reset"), "reset", UpstreamError, "x"),
+        (UpstreamError("x", "dns_failed"), "dns_failed", UpstreamError, "x"),
+        (UpstreamTimeoutError("x", "dns_timeout"), "dns_timeout", UpstreamTimeoutError, "x"),
     ],
 )
 def test_a_failed_download_has_a_reason(error, kind, outcome, text):

@@ -85,7 +85,7 @@ async def test_libcurl_connects_to_the_checked_address():
     """The guard resolves a name, and libcurl makes no look-up of its own."""
     lookups = []
 
-    async def resolver(name):
+    async def resolver(name, caller):
         lookups.append(name)
         return [ipaddress.ip_address("127.0.0.1")]
 

@@ -94,7 +94,8 @@ class Admission:
                 check_limit(limit)
                 query, ignored = request.read()
                 share = CallShare(caller.key.id, self.held_bytes)
-                call = Call(request.resource, query, caller.key.test or self._sandbox_always, self._deadline, share)
+                sandbox = caller.key.test or self._sandbox_always
+                call = Call(request.resource, query, sandbox, self._deadline, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
                 return CallResult(found, status, ignored, share)

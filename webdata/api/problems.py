@@ -74,6 +74,7 @@ NOT_REACHED = {
     "proxy": "a proxy of this service failed",
     "browser": "the browser of this service failed",
     "dns": "its name could not be resolved",
+    "dns_failed": "the name servers failed to resolve its name",
 }
 """Kinds of failures that are not the upstream's own, as messages say them."""
 EXPLAINED = ("too_large", "too_many_encodings", "too_many_headers", "redirects")

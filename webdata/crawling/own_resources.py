@@ -6,6 +6,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
+from webdata.egress.guard import resolver
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.transports.browser.process import Browser
 
@@ -26,7 +27,7 @@ class OwnFetchResources:
     def update_settings(self, settings: BaseSettings) -> None:
         if hasattr(self.crawler, "fetch_resources"):
             return
-        self.resources = FetchResources.from_settings(settings, Browser.from_settings(settings))
+        self.resources = FetchResources.from_settings(settings, Browser.from_settings(settings), resolver(settings))
         self.crawler.fetch_resources = self.resources  # type: ignore[attr-defined]  # ours
         self.crawler.signals.connect(self.engine_stopped, signals.engine_stopped)
 

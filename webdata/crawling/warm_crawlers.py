@@ -29,6 +29,7 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
+from webdata.egress.guard import resolver
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
@@ -163,7 +164,7 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
-            sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
+            sandbox: FetchResources.from_settings(own, Browser.from_settings(own), resolver(own))
             for sandbox, own in self._settings.items()
         }
         self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)

@@ -8,10 +8,8 @@ from weakref import WeakKeyDictionary
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares import cookies
 from scrapy.http.cookies import CookieJar
-from tldextract import TLDExtract
 
-SHIPPED = TLDExtract(include_psl_private_domains=True, suffix_list_urls=())
-"""Knows the public suffixes (`co.uk`) from the list that tldextract ships."""
+from webdata.egress.names import SHIPPED
 
 MOST_JARS = 1_000
 

@@ -47,17 +47,40 @@ class GuardedPool(HTTPConnectionPool):
 
     def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
         super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]  # Twisted has not typed it
-        self._endpoints = GuardedEndpoints(reactor, guard, policy)
+        self._guard = guard
+        self._policy = policy
 
     def getConnection(self, key: Any, endpoint: IStreamClientEndpoint) -> Deferred[Any]:
         """A connection for Scrapy's key: the scheme, host and port of the target, and the local address.
 
         Raises ValueError for the longer keys of connections to proxies, which belong to another pool.
         """
+        return self.connection(key, self._guard)
+
+    def connection(self, key: Any, guard: Guard) -> Deferred[Any]:
+        """The same, with a new connection opened by this guard."""
         scheme, host, port, bind_address = key
         netloc = b"[%s]:%d" % (host, port) if b":" in host else b"%s:%d" % (host, port)
         uri = URI(scheme, netloc, host, port, b"/", b"", b"", b"")
-        return super().getConnection(key, self._endpoints.endpointForURI(uri, bind_address))
+        endpoints = GuardedEndpoints(self._reactor, guard, self._policy)
+        return super().getConnection(key, endpoints.endpointForURI(uri, bind_address))
+
+    def for_caller(self, caller: str) -> "CallersPool":
+        """The same pool, whose new connections take the share of a caller to look up names."""
+        return CallersPool(self, self._guard.for_caller(caller))
+
+
+class CallersPool:
+    """A GuardedPool as an agent uses it, for one caller."""
+
+    def __init__(self, pool: GuardedPool, guard: Guard):
+        self.persistent = pool.persistent
+        self._pool = pool
+        self._guard = guard
+
+    def getConnection(self, key: Any, endpoint: IStreamClientEndpoint) -> Deferred[Any]:
+        """See `GuardedPool.getConnection`."""
+        return self._pool.connection(key, self._guard)
 
 
 @implementer(IStreamClientEndpoint)

@@ -10,8 +10,9 @@ from ssl import SSLContext
 from urllib.parse import unquote, urlsplit
 
 from webdata.domain.errors import ConfigError
+from webdata.egress.names import reactor_addresses
 from webdata.egress.relay import HEAD_LIMIT, Connection
-from webdata.egress.rule import Address, Target
+from webdata.egress.rule import Address, Target, known_addresses
 
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0
@@ -67,24 +68,31 @@ async def connect_to_target(
     if parent:
         connection = await _connect_to_parent(parent)
         return await _open_tunnel(connection, parent, target) if tunnel else connection
+    return await _connect(addresses, target.port)
+
+
+async def _connect(
+    addresses: Sequence[Address], port: int, tls: SSLContext | None = None, host: str = ""
+) -> Connection:
+    """A connection to the first address that answers, with TLS for the host; raises OutboundError."""
     kind = "unreachable"
     for address in addresses:
         try:
-            return await _connect(str(address), target.port)
+            async with asyncio.timeout(SECONDS):
+                streams = await asyncio.open_connection(
+                    str(address), port, ssl=tls, server_hostname=host if tls else None, limit=HEAD_LIMIT
+                )
+            return Connection(*streams)
         except (OSError, TimeoutError) as error:
             kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
     raise OutboundError(kind)
 
 
-async def _connect(host: str, port: int, tls: SSLContext | None = None) -> Connection:
-    async with asyncio.timeout(SECONDS):
-        return Connection(*await asyncio.open_connection(host, port, ssl=tls, limit=HEAD_LIMIT))
-
-
 async def _connect_to_parent(parent: ParentProxy) -> Connection:
+    addresses = known_addresses(parent.host) or await reactor_addresses(parent.host)
     try:
-        return await _connect(parent.host, parent.port, parent.tls)
-    except (OSError, TimeoutError) as error:
+        return await _connect(addresses, parent.port, parent.tls, parent.host)
+    except OutboundError as error:
         raise OutboundError("proxy") from error
 
 

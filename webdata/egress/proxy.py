@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 
 from twisted.internet.error import DNSLookupError
 
-from webdata.domain.errors import TargetError, UpstreamError, WebdataError
+from webdata.domain.errors import TargetError, UpstreamError, UpstreamTimeoutError, WebdataError
 from webdata.egress.guard import Guard
+from webdata.egress.names import FAILED, SILENT
 from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
 from webdata.egress.relay import CHUNK, TOO_MANY_HEADERS, Connection, Limits, relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
@@ -26,6 +27,8 @@ MAX_FAULTS = 256
 NOT_ALLOWED = "target"
 FAULTS = {
     "dns": "the upstream's name could not be resolved",
+    "dns_failed": FAILED[0],
+    "dns_timeout": SILENT[0],
     "refused": "the upstream refused the connection",
     "unreachable": "the upstream could not be reached",
     "too_many_headers": "the upstream sent more headers than are read",
@@ -74,7 +77,10 @@ class GuardProxy:
         kind = self._faults.get(_host_port(url))
         if kind is None:
             return None
-        return self._guard.rule.refusal() if kind == NOT_ALLOWED else UpstreamError(FAULTS[kind], kind)
+        if kind == NOT_ALLOWED:
+            return self._guard.rule.refusal()
+        error = UpstreamTimeoutError if kind in SILENT else UpstreamError
+        return error(FAULTS[kind], kind)
 
     async def start(self) -> str:
         """Listen on a free port of loopback, and return the proxy's URL, without its password."""
@@ -156,6 +162,8 @@ class GuardProxy:
             self._record_fault(url, NOT_ALLOWED)
         except DNSLookupError:
             self._record_fault(url, "dns")
+        except UpstreamError as error:
+            self._record_fault(url, error.kind or "dns_failed")
         except OutboundError as error:
             self._record_fault(url, error.kind)
         else:

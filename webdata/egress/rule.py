@@ -1,6 +1,7 @@
 """The rule: which URLs and addresses may be reached. Plain data, no network."""
 
 import ipaddress
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +20,8 @@ Network = IPv4Network | IPv6Network
 SCHEMES = {"http:": 80, "https:": 443}
 LOOPBACK = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 LONGEST_NAME = 253
-LONGEST_LABEL = 63
+LABEL = re.compile(r"[A-Za-z0-9_-]{1,63}")
+"""A part of a host's name: URLs may have other characters in it, which no host has."""
 RECENT = 64
 """URLs and hosts whose parts are remembered: the parts of a request check the same one, one after another."""
 
@@ -147,7 +149,7 @@ def _target(url: str) -> Target | None:
     parts.hash = ""
     host = parts.hostname.strip("[]")
     port = int(parts.port or SCHEMES[parts.protocol])
-    return Target(parts.protocol[:-1], host, port, parts.href) if _is_valid_host(host) else None
+    return Target(parts.protocol[:-1], host, port, parts.href) if ":" in host or is_valid_name(host) else None
 
 
 def is_global(address: Address) -> bool:
@@ -169,7 +171,6 @@ def known_addresses(host: str) -> tuple[Address, ...]:
         return ()
 
 
-def _is_valid_host(host: str) -> bool:
-    """Whether the lengths of a name and its labels are valid (RFC 1035); some resolvers fail on others."""
-    labels = host.removesuffix(".").split(".")
-    return ":" in host or (len(host) <= LONGEST_NAME and all(0 < len(label) <= LONGEST_LABEL for label in labels))
+def is_valid_name(name: str) -> bool:
+    """Whether a name and its labels have valid lengths (RFC 1035) and characters; resolvers fail on others."""
+    return len(name) <= LONGEST_NAME and all(map(LABEL.fullmatch, name.removesuffix(".").split(".")))

@@ -1,6 +1,6 @@
-"""What all crawlers of one network share: proxies, what is known of transports, the retry policy, the browser."""
+"""What all crawlers of one network share: proxies, what is known of transports, the retry policy, browser, names."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, Self
@@ -31,6 +31,10 @@ class Browser(Protocol):
         """Close it."""
 
 
+Resolver = Callable[[str, str], Awaitable[Sequence[Any]]]
+"""Resolves names for the egress guard (`webdata.egress.names.Resolver`)."""
+
+
 @dataclass(frozen=True)
 class FetchResources:
     """One for the crawlers of the internet, one for those of the sandbox (their attribute `fetch_resources`)."""
@@ -39,14 +43,15 @@ class FetchResources:
     transports: TransportPolicy
     retries: RetryPolicy
     browser: Browser
+    resolver: Resolver
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings, browser: Browser) -> Self:
+    def from_settings(cls, settings: BaseSettings, browser: Browser, resolver: Resolver) -> Self:
         """As an operator has set them; nothing is opened before its first use."""
         backoff = Backoff(settings.getfloat("BACKOFF"), settings.getfloat("BACKOFF_MAX"))
         transports, proxies = TransportPolicy(available(settings)), ProxyPool(used_pools(settings))
         retries = RetryPolicy(transports, proxies, settings.getint("MAX_STEPS"), backoff)
-        return cls(proxies, transports, retries, browser)
+        return cls(proxies, transports, retries, browser, resolver)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:

@@ -1,7 +1,7 @@
 """The download handler: selects the transport of each request."""
 
 import asyncio
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -37,7 +37,7 @@ class TransportsHandler(BaseDownloadHandler):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler, Guard.from_settings(crawler.settings) if crawler.settings.getbool("EGRESS_GUARD") else None)
+        return cls(crawler, guard_of(crawler) if crawler.settings.getbool("EGRESS_GUARD") else None)
 
     async def download_request(self, request: Request) -> Response:
         transport = Fetch.of(request).transport
@@ -50,7 +50,6 @@ class TransportsHandler(BaseDownloadHandler):
             await handler.close()
 
     def _create(self, transport: str) -> BaseDownloadHandler:
-        settings = self.crawler.settings
         if transport == "impersonate":
             from webdata.transports.impersonate import ImpersonateHandler  # noqa: PLC0415 - it needs an extra
 
@@ -58,12 +57,14 @@ class TransportsHandler(BaseDownloadHandler):
         if transport == "browser":
             from webdata.transports.browser.handler import BrowserHandler  # noqa: PLC0415 - it loads Playwright
 
-            return BrowserHandler(
-                self.crawler,
-                cast(Browser, FetchResources.of(self.crawler).browser),
-                self._guard or Guard.from_settings(settings),
-            )
+            browser = cast(Browser, FetchResources.of(self.crawler).browser)
+            return BrowserHandler(self.crawler, browser, self._guard or guard_of(self.crawler))
         raise NotSupported(f"there is no transport called {transport}")
+
+
+def guard_of(crawler: Crawler) -> Guard:
+    """The guard of a crawler's settings, with the resolver that it shares with others."""
+    return Guard(Rule.from_settings(crawler.settings), FetchResources.of(crawler).resolver)
 
 
 class GuardedHandler(BoundedHandler):
@@ -80,7 +81,7 @@ class GuardedHandler(BoundedHandler):
         pool = GuardedPool(reactor, guard, self._contextFactory)
         pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
         pool._factory = self._pool._factory  # noqa: SLF001  # Scrapy's, lenient with broken servers
-        self._pool = pool
+        self._pool = self._guarded_pool = pool
         self._guard = guard
         self._proxied = proxied
         self._any_site = Rule.of_spider(crawler.settings, crawler.spidercls).sites is None
@@ -92,15 +93,19 @@ class GuardedHandler(BoundedHandler):
         if not request.meta.get("proxy"):
             return await super().download_request(request)
         if self._any_site:
-            await self._check(target, request.meta.get("download_timeout"))
+            guard = self._guard.for_caller(Fetch.of(request).run.key)
+            await self._check(guard, target, request.meta.get("download_timeout"))
         return await self._proxied.download_request(request)
 
-    async def _check(self, target: Target, seconds: float | None) -> None:
+    def _pool_for(self, request: Request) -> Any:
+        return self._guarded_pool.for_caller(Fetch.of(request).run.key)
+
+    async def _check(self, guard: Guard, target: Target, seconds: float | None) -> None:
         """Check the target's addresses, which the proxy resolves again, within the download's time limit."""
         try:
             async with asyncio.timeout(seconds):
                 with wrap_twisted_exceptions():
-                    await self._guard.addresses(target)
+                    await guard.addresses(target)
         except TimeoutError as error:
             raise DownloadTimeoutError("the name was not resolved in time") from error
 

@@ -79,14 +79,19 @@ class BoundedHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         with bounded_headers(), wrap_twisted_exceptions():
-            return await maybe_deferred_to_future(self._agent(BoundedAgent).download_request(request))
+            agent = self._agent(BoundedAgent, self._pool_for(request))
+            return await maybe_deferred_to_future(agent.download_request(request))
 
-    def _agent(self, kind: "type[Agent]") -> "Agent":
+    def _pool_for(self, request: Request) -> Any:
+        """The connections that a request may use."""
+        return self._pool
+
+    def _agent(self, kind: "type[Agent]", pool: Any) -> "Agent":
         return kind(
             self._bodies,
             contextFactory=self._contextFactory,
             bindAddress=self._bind_address,
-            pool=self._pool,
+            pool=pool,
             maxsize=self._default_maxsize,
             warnsize=self._default_warnsize,
             fail_on_dataloss=self._fail_on_dataloss,

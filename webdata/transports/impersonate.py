@@ -111,7 +111,7 @@ class ImpersonateHandler(BaseDownloadHandler):
             return {}
         with wrap_twisted_exceptions():
             target = self._guard.rule.check_url(request.url)
-            addresses = await self._guard.addresses(target)
+            addresses = await self._guard.for_caller(Fetch.of(request).run.key).addresses(target)
         if known_addresses(target.host):
             return {}
         listed = ",".join(f"[{address}]" if address.version == 6 else str(address) for address in addresses)

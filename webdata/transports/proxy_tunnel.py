@@ -49,7 +49,7 @@ class ProxiedHandler(BoundedHandler):
     async def download_request(self, request: Request) -> Response:
         if not request.meta.get("proxy"):
             return await super().download_request(request)
-        agent = self._agent(_ProxiedAgent)
+        agent = self._agent(_ProxiedAgent, self._pool)
         try:
             with bounded_headers(), wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))

@@ -95,7 +95,7 @@ class BrowserHandler(BaseDownloadHandler):
         until = monotonic() + seconds
         try:
             async with asyncio.timeout(seconds):
-                await self._check(request.url)
+                await self._check(request)
                 async with self._browser.page_slot(Fetch.of(request).run.key):
                     return await self._download(request, until)
         except TimeoutError as error:
@@ -108,17 +108,17 @@ class BrowserHandler(BaseDownloadHandler):
         await self._browser.contexts.close(self._engine)
         await self._pages.close()
 
-    async def _check(self, url: str) -> None:
+    async def _check(self, request: Request) -> None:
         """Raise the guard's errors for a URL: a refusal by the guard's proxy would look like one of the site."""
         if not self._browser.remote:
             with wrap_twisted_exceptions():
-                await self._guard.check(url)
+                await self._guard.for_caller(Fetch.of(request).run.key).check(request.url)
         elif self._refuses_remote:
             raise UpstreamError("a browser that runs elsewhere cannot be held to the egress guard", "browser")
 
     async def _download(self, request: Request, until: float) -> Response:
         languages = _languages(request)
-        guard = None if self._browser.remote else self._guard
+        guard = None if self._browser.remote else self._guard.for_caller(Fetch.of(request).run.key)
         async with self._browser.contexts.borrow(self._profile(request, languages), guard) as context:
             rules = self._rules(request, context)
             visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until)
