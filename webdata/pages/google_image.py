@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._elements import ancestry, attribute, lines, visible_text
+from webdata.pages._elements import ancestry, attribute, lines, parsed, visible_text
 from webdata.pages._elements import image as picture
 from webdata.pages._google import empty, tree
 from webdata.pages._google.links import outside
@@ -117,7 +117,7 @@ def _source_page(details: list[Any]) -> list[Any]:
 
 def _data_images(body: bytes) -> KeyedImages:
     """The images of the JSON beside each tile."""
-    for node in LexborHTMLParser(body).css(DATA) if b"rg_meta" in body else ():
+    for node in parsed(body).css(DATA) if b"rg_meta" in body else ():
         match _decoded(node.text().strip()):
             case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **others}:
                 original = Original(src, width, height, others.get("ity"))
@@ -136,8 +136,8 @@ def _decoded(text: str) -> Any:
 
 def _tile_images(body: bytes) -> KeyedImages:
     """The images of the tiles; they have the original's address only where a script has run."""
-    parser = LexborHTMLParser(body)
-    columns = parser.css(COLUMNS)[:1] or parser.css("body")
+    root = parsed(body)
+    columns = root.css(COLUMNS)[:1] or root.css("body")
     groups = ([node for column in columns for node in column.css(tiles)] for tiles in (TILES, VIEWS, PREVIEWS))
     for tile in next(filter(None, groups), []):
         image = _tile(tile)
