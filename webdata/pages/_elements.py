@@ -111,6 +111,14 @@ def ancestry_below(root: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
         yield around
 
 
+def outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
+    """The elements that are within no other of them; so the time for all the parts of each grows as their number."""
+    found = {node.mem_id: node for node in nodes}
+    return [
+        node for node in found.values() if not any(around.mem_id in found for around in islice(ancestry(node), 1, None))
+    ]
+
+
 def enclosing(node: LexborNode, name: str, *values: str) -> LexborNode | None:
     """The nearest element around one that has an attribute, with one of `values` if any are given."""
     for around in ancestry(node):

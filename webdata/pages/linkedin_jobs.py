@@ -11,7 +11,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._elements import parsed
+from webdata.pages._elements import outermost, parsed
 from webdata.pages._text import clean
 from webdata.resources._job_terms import ANYWHERE
 from webdata.resources.job_search import Job, JobPage, JobQuery
@@ -136,7 +136,7 @@ def _has_no_results_message(root: LexborNode) -> bool:
 def _postings(root: LexborNode) -> list[Job]:
     """The postings of the first kind of cards that the page has, else of the list items that link to one."""
     for mark in CARDS:
-        if found := [job for card in root.css(mark) if (job := _job(card)) is not None]:
+        if found := [job for card in outermost(root.css(mark)) if (job := _job(card)) is not None]:
             return found
     items = (item for item in root.css(f"li:has({LINK})") if len(item.css("li")) == 1)
     return [job for item in items if (job := _job(item)) is not None]
