@@ -40,8 +40,9 @@ def heads(page: Page) -> list[Head]:
 
 
 def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
-    """The text ads; one outside the named areas is at the top if its order is before `first_result`."""
-    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads]
+    """The text ads with an address; one outside the named areas is at the top if its order is before `first_result`."""
+    found = ((head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads)
+    return [(order, ad) for order, ad in found if ad["link"]]
 
 
 def _anchor(heading: Mark) -> Mark | None:

@@ -189,9 +189,10 @@ def _others(page: Page) -> Iterator[NamedLink]:
     """The related entities: tiles with a picture and a link to a search for another entity."""
     for mark in page.of("link"):
         href = mark.attribute("href")
-        if "aside" not in mark.inside or not ENTITY.search(href) or mark.is_within(EXCLUDED):
+        link = target(href)
+        if "aside" not in mark.inside or not link or not ENTITY.search(href) or mark.is_within(EXCLUDED):
             continue
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
         name = mark.attribute("title") or visible_text(tile)
         if tile is not None and name and tile.css_first("img") is not None and len(name) < 80:
-            yield {"name": name, "link": target(href) or ""}
+            yield {"name": name, "link": link}
