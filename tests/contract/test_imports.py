@@ -123,6 +123,15 @@ def test_only_the_top_names_a_concrete_store():
             assert not is_concrete, f"{module} imports {name}"
 
 
+def test_trees_of_pages_are_made_in_one_place():
+    """Only `pages._elements` parses HTML, after it has measured the page, so that no page module can forget to."""
+    makers = [path for path in MODULES if any(name.startswith("selectolax") for name in imports(path))]
+    named = {f"{name_of(path)}: {name}" for path in makers for name in imports(path) if name.startswith("selectolax")}
+    assert {one for one in named if not one.endswith(".LexborNode")} == {
+        "pages._elements: selectolax.lexbor.LexborHTMLParser"
+    }
+
+
 def test_the_environment_is_read_in_one_place():
     """Only `config` reads variables; Scrapy's settings and the command line pass the environment to it."""
     readers = {name_of(path) for path in MODULES if re.search(r"\benviron\b", path.read_text(encoding="utf-8"))}

@@ -1,5 +1,7 @@
 """Forms of consent pages."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +56,31 @@ def test_a_form_without_a_method_is_a_get_request():
 def test_other_forms_are_not_sent(page):
     """Searches, pages without forms, forms for scripts and age checks have no submission."""
     assert form(page, URL) is None
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "<form><button name=a>Accept</button></form>",
+        "<form action=https://a.example/>" + "<button name=a>Accept</button>" * 20 + "<input name=b>" * 20,
+        "<form><object>",
+        "<div><form><input name=a>",
+    ],
+)
+def test_the_time_grows_with_the_size_of_the_page(shape):
+    """Any number of forms, buttons and fields is read in one walk."""
+    form(GOOGLE.encode(), URL)
+    times = []
+    for size in (50_000, 200_000):
+        began = process_time()
+        form((shape * (size // len(shape))).encode(), URL)
+        times.append(process_time() - began)
+    assert times[1] < 8 * max(times[0], 0.02)
+
+
+def test_a_page_larger_than_any_consent_page_has_no_form():
+    """Its tree is not made."""
+    assert form(GOOGLE.encode() + b"<p>" * 100_000, URL) is None
 
 
 @given(st.binary(max_size=300))

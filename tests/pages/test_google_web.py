@@ -289,6 +289,31 @@ def test_an_empty_page_may_have_ads_and_links_to_help():
     assert (found["results"], found["ads_count"]) == ([], 1)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "<li><a class=k8XOCe href='/search?q=kiln'></a></li>",
+        "<li><a class=k8XOCe href='/search?q=kiln'><img src=x></a></li>",
+        "<li><a class=k8XOCe href='/search?q=kiln'><button>kiln</button></a></li>",
+    ],
+)
+def test_a_related_search_without_text_is_left_out(odd):
+    """An odd element of an optional part does not lose the others."""
+    related = "".join(f"<li><a class=k8XOCe href='/search?q=pottery+{n}'>pottery {n}</a></li>" for n in "ab")
+    found = google_web.record(results_page(result("one"), foot=f"<ul>{odd}{related}</ul>"), ANY)
+    assert [one["text"] for one in found["related_searches"]] == ["pottery a", "pottery b"]
+    assert [one["position"] for one in found["related_searches"]] == [1, 2]
+
+
+def test_an_ad_without_an_address_is_left_out():
+    """The other ads and the results are there."""
+    heading = '<div role="heading" aria-level="3">Depot</div>'
+    ads = [f'<div data-text-ad="1"><a href="{href}">{heading}</a></div>' for href in ("#", "https://depot.example/")]
+    found = google_web.record(results_page(*ads, result("one")), ANY)
+    assert [ad["link"] for ad in found["ads"]] == ["https://depot.example/"]
+    assert titles(found["results"]) == ["one"]
+
+
 def test_related_searches_are_no_advice():
     """A list of links below a heading with the terms is no message."""
     related = "".join(f"<li><a href='/search?q=pottery+{n}'>pottery {n}</a></li>" for n in "abc")

@@ -31,8 +31,8 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
     body = page.path.read_bytes()
-    resource, query = query_of(spider, body, given)
     try:
+        resource, query = query_of(spider, body, given)
         found = await spider.parsed(_response(spider, page, body, query), query)
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}

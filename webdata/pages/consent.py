@@ -6,15 +6,20 @@ verify an age are never filled in.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import parsed
+from webdata.domain.errors import LayoutError
+from webdata.pages._elements import outermost, parsed
 
 BUTTON = "button, input[type=submit]"
+LABELS = ("value", "aria-label", "name", "id")
+MOST_BUTTONS = 50
+"""Buttons of a form that are read; a consent page has two or three."""
 REFUSES = re.compile(
     "reject|refuse|decline|necessary|essential|disagree|ablehnen|notwendige|refuser|rechazar|rifiuta|recusar|rejeitar"
     "|weigeren|afwijzen|avvisa|afvis|avslå|hylkää|odrzuć|odmítnout|elutas|reddet|отклонить|拒否|拒绝|거부",
@@ -39,27 +44,41 @@ class Form:
     fields: Mapping[str, str]
 
 
+class Answer(NamedTuple):
+    """A button of a form, and its rank: 2 where it refuses, 1 where it accepts, 0 for another."""
+
+    rank: int
+    form: LexborNode
+    button: LexborNode
+
+
 def form(body: bytes, url: str) -> Form | None:
     """The submission for the consent page at a URL: one that refuses, else one that accepts, else None."""
-    answers = [
-        (rank, _form(element, button, url))
-        for element in parsed(body).css("form")
-        if not AGE.search(element.html or "")
-        for button in element.css(BUTTON)
-        if (rank := _rank(element, button)) and urlsplit(_target(element, url)).scheme in ("http", "https")
-    ]
-    return max(answers, key=lambda answer: answer[0])[1] if answers else None
+    try:
+        answers = [answer for element in outermost(parsed(body).css("form")) for answer in _answers(element, url)]
+    except LayoutError:  # larger or deeper than any consent page
+        return None
+    best = max(answers, key=lambda answer: answer.rank, default=None)
+    return _form(best.form, best.button, url) if best else None
+
+
+def _answers(element: LexborNode, url: str) -> Iterator[Answer]:
+    """The answers of a form that is sent to a site and verifies no age."""
+    if urlsplit(_target(element, url)).scheme not in ("http", "https") or AGE.search(element.html or ""):
+        return
+    eom = element.css_first("input[name=set_eom]")
+    for button in element.css(BUTTON)[:MOST_BUTTONS]:
+        rank = _rank(button) if eom is None else 2 if eom.attributes.get("value") == "true" else 1
+        if rank:
+            yield Answer(rank, element, button)
 
 
 def _target(element: LexborNode, url: str) -> str:
     return urljoin(url, element.attributes.get("action") or "")
 
 
-def _rank(element: LexborNode, button: LexborNode) -> int:
-    """2 for a button that refuses, 1 for one that accepts, 0 for another."""
-    if (eom := element.css_first("input[name=set_eom]")) is not None:
-        return 2 if eom.attributes.get("value") == "true" else 1
-    text = " ".join(filter(None, (button.text(), *map(button.attributes.get, ("value", "aria-label", "name", "id")))))
+def _rank(button: LexborNode) -> int:
+    text = " ".join(filter(None, (button.text(), *map(button.attributes.get, LABELS))))
     return 2 if REFUSES.search(text) else 1 if ACCEPTS.search(text) else 0
 
 

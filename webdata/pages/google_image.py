@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
-from webdata.pages._elements import ancestry, attribute, lines, visible_text
+from webdata.pages._elements import ancestry, attribute, lines, outermost, parsed, visible_text
 from webdata.pages._elements import image as picture
 from webdata.pages._google import empty, tree
 from webdata.pages._google.links import outside
@@ -25,6 +25,8 @@ from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
 
 MOST = 20
 """Images of a record (docs/api.md)."""
+MOST_TILES = 10 * MOST
+"""Tiles among which those images are looked for."""
 
 RECORD = re.compile(rb'\[\s*0\s*,\s*"[\w-]+"\s*,\s*\[\s*"')
 RECORD_BYTES = 16_384
@@ -117,7 +119,7 @@ def _source_page(details: list[Any]) -> list[Any]:
 
 def _data_images(body: bytes) -> KeyedImages:
     """The images of the JSON beside each tile."""
-    for node in LexborHTMLParser(body).css(DATA) if b"rg_meta" in body else ():
+    for node in parsed(body).css(DATA) if b"rg_meta" in body else ():
         match _decoded(node.text().strip()):
             case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **others}:
                 original = Original(src, width, height, others.get("ity"))
@@ -136,10 +138,10 @@ def _decoded(text: str) -> Any:
 
 def _tile_images(body: bytes) -> KeyedImages:
     """The images of the tiles; they have the original's address only where a script has run."""
-    parser = LexborHTMLParser(body)
-    columns = parser.css(COLUMNS)[:1] or parser.css("body")
-    groups = ([node for column in columns for node in column.css(tiles)] for tiles in (TILES, VIEWS, PREVIEWS))
-    for tile in next(filter(None, groups), []):
+    root = parsed(body)
+    columns = root.css(COLUMNS)[:1] or root.css("body")
+    groups = (outermost(node for column in columns for node in column.css(tiles)) for tiles in (TILES, VIEWS, PREVIEWS))
+    for tile in next(filter(None, groups), [])[:MOST_TILES]:
         image = _tile(tile)
         if image and RELATED not in tile.attributes:
             yield image["image"]["src"], image
@@ -152,8 +154,11 @@ def _tile(tile: LexborNode) -> ImageResult | None:
     pages = (values.get("imgrefurl"), attribute(tile, "data-lpage"), *links)
     page = next(filter(None, map(outside, pages)), None)
     width, height = attribute(tile, "data-ow") or values.get("w"), attribute(tile, "data-oh") or values.get("h")
-    title = _caption(tile).removesuffix(_domain(page or "", []))
-    return _image(_thumbnail(tile, values), Source(page, title, []), Original(values.get("imgurl"), width, height))
+    thumbnail = _thumbnail(tile, values)
+    if not thumbnail or not page:
+        return None
+    title = _caption(tile).removesuffix(_domain(page, []))
+    return _image(thumbnail, Source(page, title, []), Original(values.get("imgurl"), width, height))
 
 
 def _thumbnail(tile: LexborNode, values: dict[str, str]) -> str | None:

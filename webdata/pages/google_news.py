@@ -11,9 +11,10 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 import feedparser  # type: ignore[import-untyped]  # it has no types
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
+from webdata.pages._elements import parsed as tree
 from webdata.pages._news import ids, links
 from webdata.pages._text import clean
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle
@@ -134,7 +135,7 @@ def sub_articles(summary: str) -> list[SubArticle]:
     """The articles of a cluster, the entry itself first; [] where the summary is a single link."""
     if f"<{ITEM}" not in summary:
         return []
-    rows = ((item, item.css_first(LINK)) for item in LexborHTMLParser(summary).css(ITEM))
+    rows = ((item, item.css_first(LINK)) for item in tree(summary).css(ITEM))
     return [_sub_article(item, link) for item, link in rows if link is not None and _is_article(link)]
 
 
@@ -166,7 +167,7 @@ def entities(entries: Iterable[NewsEntry]) -> list[NewsEntity]:
 def _topics(entries: Iterable[NewsEntry]) -> Iterator[tuple[str, str]]:
     """The distinct names and links of topics in the summaries."""
     summaries = (entry.get("summary") or "" for entry in entries)
-    pages = (LexborHTMLParser(summary) for summary in summaries if TOPIC_PATH in summary)
+    pages = (tree(summary) for summary in summaries if TOPIC_PATH in summary)
     topics = (link for page in pages for link in page.css(LINK) if _is_topic(link))
     yield from dict.fromkeys((clean(topic.text()), topic.attributes["href"] or "") for topic in topics)
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
+from webdata.pages._elements import outermost, parsed
 from webdata.pages._text import clean
 from webdata.resources._job_terms import ANYWHERE
 from webdata.resources.job_search import Job, JobPage, JobQuery
@@ -73,15 +74,15 @@ def record(body: bytes, query: JobQuery) -> JobPage:
 
     Raises LayoutError for a page without postings and without the message that none were found.
     """
-    tree = LexborHTMLParser(body)
-    if _has_no_results_message(tree):
-        return page([], query, _search(tree).location)
-    found = _postings(tree)
+    root = parsed(body)
+    if _has_no_results_message(root):
+        return page([], query, _search(root).location)
+    found = _postings(root)
     if not found:
         raise LayoutError("neither job postings nor a message that none were found")
     if not any(job["position"] for job in found):
         raise LayoutError("the position of any posting")
-    return page(found, query, _search(tree).location)
+    return page(found, query, _search(root).location)
 
 
 def page(postings: Iterable[Job], query: JobQuery, location: str = "") -> JobPage:
@@ -104,40 +105,40 @@ def page(postings: Iterable[Job], query: JobQuery, location: str = "") -> JobPag
 
 def postings(body: bytes) -> list[Job]:
     """Every posting of a page in order, with repeated ones: their number is the offset of the next page."""
-    return _postings(LexborHTMLParser(body))
+    return _postings(parsed(body))
 
 
 def shown_search(body: bytes) -> Search:
     """The search terms that a page repeats."""
-    return _search(LexborHTMLParser(body))
+    return _search(parsed(body))
 
 
-def _search(tree: LexborHTMLParser) -> Search:
-    fields = (tree.css_first(f'input[name="{name}"][value]') for name in ("keywords", "location"))
+def _search(root: LexborNode) -> Search:
+    fields = (root.css_first(f'input[name="{name}"][value]') for name in ("keywords", "location"))
     return Search(*(clean(field.attributes["value"]) if field else "" for field in fields))
 
 
-def _has_no_results_message(tree: LexborHTMLParser) -> bool:
+def _has_no_results_message(root: LexborNode) -> bool:
     """Whether the page has the message that nothing was found; its cards are suggestions then."""
-    if tree.css_first(NOTHING):
+    if root.css_first(NOTHING):
         return True
-    if tree.css_first(LINK):
+    if root.css_first(LINK):
         return False
-    title = tree.css_first("title")
-    heads = (clean(node.text()) for node in tree.css("h1, h2"))
+    title = root.css_first("title")
+    heads = (clean(node.text()) for node in root.css("h1, h2"))
     return (
-        tree.css_first(NOTHING_TAG) is not None
+        root.css_first(NOTHING_TAG) is not None
         or NOTHING_TITLE.match(clean(title.text()) if title else "") is not None
         or any(NOTHING_PHRASES.search(head) for head in heads)
     )
 
 
-def _postings(tree: LexborHTMLParser) -> list[Job]:
+def _postings(root: LexborNode) -> list[Job]:
     """The postings of the first kind of cards that the page has, else of the list items that link to one."""
     for mark in CARDS:
-        if found := [job for card in tree.css(mark) if (job := _job(card)) is not None]:
+        if found := [job for card in outermost(root.css(mark)) if (job := _job(card)) is not None]:
             return found
-    items = (item for item in tree.css(f"li:has({LINK})") if len(item.css("li")) == 1)
+    items = (item for item in root.css(f"li:has({LINK})") if len(item.css("li")) == 1)
     return [job for item in items if (job := _job(item)) is not None]
 
 

@@ -221,7 +221,7 @@ class EngineSpider(Spider):
         except LayoutError as error:
             self.report_layout(response, error.reason)
             raise
-        seconds = monotonic() - Fetch.of(response).run.start()
+        seconds = max(monotonic() - Fetch.of(response).run.start(), 0.0)  # some virtual machines' clocks step back
         outcome, resource = self.outcome(as_record(page), query), self.resource_of(query)
         return ParsedPage(page, query, seconds, outcome, resource.envelope, self.partial(response))
 

@@ -1,6 +1,7 @@
 """Reddit's JSON, with all documented fields and our names."""
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,9 +38,25 @@ def test_keys_of_the_upstream_are_repeated_under_our_names():
 
 
 def test_values_of_the_upstream_are_never_replaced():
-    """Only missing keys are added, as null."""
+    """Only missing keys are added, as null; a value of another type than the documented one is none."""
     found = completed({"kind": "t3", "data": {"id": "1", "score": 0, "title": "", "name": "t3_1"}})["data"]
     assert (found["score"], found["title"], found["selftext"]) == (0, "", None)
+
+
+@pytest.mark.parametrize(
+    ("name", "ours", "odd"),
+    [
+        ("selftext", "selftext", ["a"]),
+        ("subreddit", "subforum", {"a": None}),
+        ("score", "score", "12"),
+        ("over_18", "over_18", 1),
+        ("edited", "edited", "yesterday"),
+    ],
+)
+def test_a_value_of_an_undocumented_type_is_left_out(name, ours, odd):
+    """One odd field of one post does not lose the whole listing."""
+    found = completed({"kind": "t3", "data": {"id": "1", "name": "t3_1", "title": "x", name: odd}})["data"]
+    assert (found[ours], found["title"]) == (None, "x")
 
 
 @given(st.dictionaries(st.text(max_size=3), JSON) | st.lists(JSON))

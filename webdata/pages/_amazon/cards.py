@@ -9,7 +9,7 @@ from itertools import chain
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._elements import ancestry, attribute, texts, visible_text
+from webdata.pages._elements import ancestry, attribute, outermost, texts, visible_text
 
 CARDS = '[data-component-type="s-search-result"]'
 OTHER_CARDS = ".s-result-item[data-asin]"
@@ -38,8 +38,8 @@ BADGES = ".a-badge-label, .rio-badge-label"
 
 
 def cards(root: LexborNode) -> list[LexborNode]:
-    """The cards of a page, in its order."""
-    return root.css(CARDS) or [card for card in root.css(OTHER_CARDS) if _own_asin(card)]
+    """The cards of a page, in its order; one within another is a part of it."""
+    return outermost(root.css(CARDS) or (card for card in root.css(OTHER_CARDS) if _own_asin(card)))
 
 
 def asin(card: LexborNode) -> str | None:

@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 from webdata.pages._bing.column import AD, ORGANIC, Entry
 from webdata.pages._bing.links import absolute, is_paid
 from webdata.pages._bing.snippet import address, snippet
-from webdata.pages._elements import ancestry, attribute, visible_text
+from webdata.pages._elements import ancestry, attribute, outermost, visible_text
 from webdata.pages._text import clean, price
 from webdata.resources.bing_search import BingAd, BingShoppingAd
 
@@ -40,7 +40,11 @@ def shopping_ads(root: LexborNode) -> list[BingShoppingAd]:
     if root.css_first('a[href*="/acl"] img, .pa_item') is None:
         return []
     for unit in UNITS:
-        found = {ad["targetUrl"]: ad for box in root.css(unit) if not _is_text_box(box) and (ad := _shopping_ad(box))}
+        found = {
+            ad["targetUrl"]: ad
+            for box in outermost(root.css(unit))
+            if not _is_text_box(box) and (ad := _shopping_ad(box))
+        }
         if found:
             return list(found.values())
     return []

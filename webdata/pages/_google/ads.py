@@ -20,6 +20,8 @@ OLD_HEAD = "ad_cclk"
 DESCRIPTION = ".Va3FIb.r025kc, .MUxGbd.yDYNvb, .ads-creative, .yDYNvb"
 ADDRESS = "[data-dtld], cite, .qzEoUe, .ob9lvb, .Zu0yb"
 STARS = "[role=img][aria-label], g-review-stars [aria-label], .z3HNkc"
+MOST_LINKS = 20
+"""Marks after an old heading among which its link is looked for; a heading has two links."""
 REVIEWS = re.compile(r"\(([\d.,KkM]+)\)")
 
 
@@ -38,8 +40,9 @@ def heads(page: Page) -> list[Head]:
 
 
 def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
-    """The text ads; one outside the named areas is at the top if its order is before `first_result`."""
-    return [(head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads]
+    """The text ads with an address; one outside the named areas is at the top if its order is before `first_result`."""
+    found = ((head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads)
+    return [(order, ad) for order, ad in found if ad["link"]]
 
 
 def _anchor(heading: Mark) -> Mark | None:
@@ -54,7 +57,8 @@ def _old_anchor(page: Page, heading: Mark) -> Mark | None:
     """Early in 2018 the link was inside the heading, after a hidden one for the tracker."""
     if not heading.is_within(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
         return None
-    links = (mark for mark in page.of("link") if mark.around is heading)
+    inside = page.marks[heading.order + 1 : heading.order + 1 + MOST_LINKS]
+    links = (mark for mark in inside if "link" in mark.kinds and mark.around is heading)
     return next((mark for mark in links if visible_text(mark.node) and not hidden(mark.node)), None)
 
 

@@ -7,6 +7,7 @@ there the heading is a `[role=heading]`, and the text of the link contains its a
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from selectolax.lexbor import LexborNode
 
@@ -35,6 +36,10 @@ PICTURES = "[data-snf=Vjbam], g-img, .uhHOwf, .LicuJb"
 SITELINKS = "h3 > a, .HiHjCd a, .osl a, .GqbEwc, .usJj9c a"
 READ_ON = f'a[href*="{HIGHLIGHT}"], a[aria-describedby]'
 """The link at the end of a snippet: to its text on the page, or described by the title."""
+MOST_BLOCKS = 8
+"""Blocks in the box of a result, which has other results beside it in some layouts."""
+MOST_LINES = 200
+"""Lines of a box, and links, that are searched for its snippet."""
 LONG = 40
 """Characters; a line this long below a title is its snippet."""
 BRACKETS = re.compile(r"\((\d[^()]*)\)")
@@ -110,7 +115,7 @@ def _is_mobile_result(title: Title, boxed: bool) -> bool:
 def result(page: Page, title: Title) -> Result:
     """One organic result; the caller sets its ranks."""
     outer = page.box(title.anchor)
-    inner = _inner(title, outer)
+    inner = _inner(page, title, outer)
     description, day = _description(inner, title)
     return {
         "title": title.text,
@@ -123,11 +128,11 @@ def result(page: Page, title: Title) -> Result:
     }
 
 
-def _inner(title: Title, outer: LexborNode) -> LexborNode:
-    """The innermost known box of a result, else its outer box."""
+def _inner(page: Page, title: Title, outer: LexborNode) -> LexborNode:
+    """The innermost known box of a result, unless it is one of many results; else its outer box."""
     for mark in title.mark.outer():
         if not mark.kinds.isdisjoint(("result_box", "plain_box")):
-            return mark.node
+            return mark.node if page.count(mark.node) <= MOST_BLOCKS else outer
     return outer
 
 
@@ -158,8 +163,9 @@ def _text_after(box: LexborNode, title: Title) -> str:
 
     On the page without JavaScript a box has few other lines, so a shorter one will do.
     """
-    linked = [text for anchor in box.css("a") if (text := visible_text(anchor))]
-    lengths = {line: len(_without(line, linked)) for line in _below(box, title) if "›" not in line}
+    linked = [text for anchor in box.css("a")[:MOST_LINES] if (text := visible_text(anchor))]
+    below = islice(_below(box, title), MOST_LINES)
+    lengths = {line: len(_without(line, linked)) for line in below if "›" not in line}
     long = next((line for line, length in lengths.items() if length > LONG), "")
     return long or (max(lengths, key=lengths.__getitem__, default="") if title.mark.is_within(("plain_box",)) else "")
 

@@ -30,6 +30,8 @@ VALUE = ".LrzXr, .kno-fv"
 STARS = ".Aq14fc, .yi40Hd, .z3HNkc, g-review-stars [aria-label]"
 OLD_TITLE = ".kno-ecr-pt"
 RATED = re.compile(r"^[0-5][.,]\d|^\(")
+MOST_TITLES = 20
+"""Titles of entities among which that of the panel is looked for; a page has two or three."""
 EXCLUDED = ("question", "popup", "text_ad", "product_ad", "dictionary")
 
 
@@ -65,16 +67,17 @@ def company(page: Page) -> Company:
 
 
 def _title(page: Page) -> Mark | None:
-    for mark in page.of("fact"):
-        titled = mark.attribute("data-attrid") == TITLE and not mark.is_within(EXCLUDED) and visible_text(mark.node)
-        if titled and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in page.of("fact")):
+    facts = [mark for mark in page.of("fact") if not mark.is_within(EXCLUDED)]
+    about = [mark for mark in facts if mark.attribute("data-attrid").startswith(ABOUT)]
+    for mark in [mark for mark in facts if mark.attribute("data-attrid") == TITLE][:MOST_TITLES]:
+        if visible_text(mark.node) and not page.is_hidden(mark.node) and any(_is_about(fact, mark) for fact in about):
             return mark
     return _old_title(page)
 
 
 def _old_title(page: Page) -> Mark | None:
     """Until 2020 the title had only a class, and was in the right column."""
-    for aside in page.of("aside"):
+    for aside in page.of("aside")[:MOST_TITLES]:
         node = aside.node.css_first(OLD_TITLE)
         if node is not None and any(aside in fact.outer() for fact in page.of("fact")):
             return Mark(node, aside.order, aside)
@@ -84,11 +87,7 @@ def _old_title(page: Page) -> Mark | None:
 def _is_about(fact: Mark, title: Mark) -> bool:
     """Whether a fact belongs to the titled entity: the box "See results about" has a title, but no facts."""
     around = title.within("aside", "open_box")
-    return (
-        fact.attribute("data-attrid").startswith(ABOUT)
-        and not fact.is_within(EXCLUDED)
-        and (around is None or around in fact.outer())
-    )
+    return around is None or around in fact.outer()
 
 
 def _type(subtitle: Mark | None, title: Mark) -> str | None:
@@ -178,7 +177,8 @@ def _reviews(subtitle: Mark | None) -> int | None:
 def _kg_id(page: Page, name: str) -> str | None:
     """The entity's id in the knowledge graph, from an element with its name, else from the panel's own data."""
     nodes = page.root.css("[data-maindata], [data-kpid]")
-    named = [node for node in nodes if f'"{name}"' in attribute(node, "data-maindata")]
+    quoted = f'"{name}"'
+    named = [node for node in nodes if quoted in attribute(node, "data-maindata")]
     for node in [*named, *(node for node in nodes if "data-kpid" in node.attributes)]:
         if match := KG_ID.search(attribute(node, "data-maindata") or attribute(node, "data-kpid")):
             return match.group()
@@ -189,9 +189,10 @@ def _others(page: Page) -> Iterator[NamedLink]:
     """The related entities: tiles with a picture and a link to a search for another entity."""
     for mark in page.of("link"):
         href = mark.attribute("href")
-        if "aside" not in mark.inside or not ENTITY.search(href) or mark.is_within(EXCLUDED):
+        link = target(href)
+        if "aside" not in mark.inside or not link or not ENTITY.search(href) or mark.is_within(EXCLUDED):
             continue
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
         name = mark.attribute("title") or visible_text(tile)
         if tile is not None and name and tile.css_first("img") is not None and len(name) < 80:
-            yield {"name": name, "link": target(href) or ""}
+            yield {"name": name, "link": link}

@@ -25,10 +25,13 @@ def related_searches(page: Page) -> Ordered[RelatedSearch]:
         if page.is_hidden(mark.node):
             continue
         text = visible_text(mark.node)
+        link = target(mark.attribute("href"))
+        if not text or not link:
+            continue
         item: RelatedSearch = {
             "position": len(searches) + 1,
             "text": text,
-            "link": target(mark.attribute("href")) or "",
+            "link": link,
             "result_type": "related_search",
         }
         searches.setdefault(text, (mark.order, item))

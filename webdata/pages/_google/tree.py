@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.errors import LayoutError
 from webdata.pages._elements import ancestry, hidden, parsed
 
 SIGNS = {
@@ -46,6 +47,9 @@ SIGNS = {
 }
 """Simple selectors (a tag, `#id`, `.class`, `[attribute]`), and the kind of element that each matches."""
 
+MOST_AROUND = 24
+"""Marked elements around one; real pages have at most seven. So all marks together have a few times a page's text."""
+
 Item = TypeVar("Item")
 Ordered = list[tuple[int, Item]]
 """The items of a part, each with the `order` of its mark."""
@@ -61,7 +65,7 @@ _UNION = ", ".join(SIGNS)
 class Mark:
     """A marked element: its kinds, and the marked element around it."""
 
-    __slots__ = ("around", "attributes", "contents", "inside", "kinds", "node", "order")
+    __slots__ = ("around", "attributes", "contents", "inside", "kinds", "level", "node", "order")
 
     def __init__(self, node: LexborNode, order: int, around: "Mark | None"):
         self.node = node
@@ -70,6 +74,8 @@ class Mark:
         self.attributes = node.attributes
         self.kinds = kinds_of(node.tag, self.attributes)
         self.around = around
+        self.level: int = around.level + 1 if around else 0
+        """The number of marks around it."""
         self.inside: frozenset[str] = around.contents if around else frozenset()
         """The kinds of all marks around it."""
         self.contents: frozenset[str] = self.inside | self.kinds
@@ -166,7 +172,7 @@ def page(body: bytes) -> Page:
 
 
 def marked(root: LexborNode) -> list[Mark]:
-    """The marks under an element, in document order."""
+    """The marks under an element, in document order; raises LayoutError for a page with too many within each other."""
     marks: list[Mark] = []
     nearest: dict[int, Mark | None] = {root.mem_id: None}
     own: set[int] = set()
@@ -175,6 +181,8 @@ def marked(root: LexborNode) -> list[Mark]:
         if key not in own:
             own.add(key)
             nearest[key] = mark = Mark(node, len(marks), _around(node, nearest))
+            if mark.level > MOST_AROUND:
+                raise LayoutError("results that are not within each other")
             marks.append(mark)
     return marks
 

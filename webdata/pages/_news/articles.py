@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from selectolax.lexbor import LexborHTMLParser
-
 from webdata.domain.errors import LayoutError
+from webdata.pages._elements import parsed
 from webdata.pages._news.ids import is_web_address
 
 SIGNED = "[data-n-a-id][data-n-a-ts][data-n-a-sg]"
@@ -40,12 +39,12 @@ class Signed:
 
 def signature_or_address(body: bytes) -> Signed | str:
     """The signed id on an article's page, else the publisher's address; raises LayoutError without either."""
-    tree = LexborHTMLParser(body)
-    for node in tree.css(SIGNED):
+    root = parsed(body)
+    for node in root.css(SIGNED):
         values = [node.attributes[f"data-n-a-{name}"] or "" for name in ("id", "ts", "sg")]
         if all(values) and TIME.fullmatch(values[1]):
             return Signed(values[0], int(values[1]), values[2])
-    for node in tree.css(ADDRESSED):
+    for node in root.css(ADDRESSED):
         address = node.attributes["data-n-au"] or ""
         if is_web_address(address):
             return address

@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
-from selectolax.lexbor import LexborHTMLParser
-
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.domain.query import Query
+from webdata.pages._elements import parsed
 from webdata.pages._reddit.things import Thing
 from webdata.resources.forum import ForumAboutQuery, ForumSubforumQuery, ForumUserQuery
 
@@ -137,7 +136,7 @@ def _common(entry: ET.Element) -> dict[str, Any]:
 
 def _post(entry: ET.Element, content: str) -> dict[str, Any]:
     html, own = _html(content), _link(entry)
-    url = next((a.attributes.get("href") for a in LexborHTMLParser(content).css("a") if a.text() == "[link]"), None)
+    url = next((a.attributes.get("href") for a in parsed(content).css("a") if a.text() == "[link]"), None)
     thumbnail = entry.find(THUMBNAIL)
     return {
         "title": _text(entry, "title") or "",
@@ -167,8 +166,7 @@ def _html(content: str) -> str:
 
 def _plain(html: str) -> str:
     """The text of HTML, with a blank line between paragraphs; a feed does not have the Markdown of a post."""
-    body = LexborHTMLParser(html).body if html else None
-    texts = [block.text().strip() for block in body.css(BLOCKS)] if body else []
+    texts = [block.text().strip() for block in parsed(html).css(BLOCKS)] if html else []
     return "\n\n".join(filter(None, texts))
 
 

@@ -4,8 +4,9 @@ https://github.com/reddit-archive/reddit/wiki/JSON, and observed 2020 to 2026: `
 a deleted author is `[deleted]`, `edited` is false or a time, kind `more` is a placeholder of omitted comments.
 """
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import orjson
 
@@ -21,6 +22,17 @@ DOCUMENTED: Mapping[str, Mapping[str, Any]] = {
 }
 """The documented fields of each kind, and their values where the upstream has none."""
 THEIRS, OURS = "subreddit", "subforum"
+TYPES: Mapping[str, Mapping[str, frozenset[type]]] = {
+    kind: {
+        re.sub(f"^{OURS}", THEIRS, name): frozenset(
+            {*get_args(hint), hint} | ({int} if float in get_args(hint) else set())
+        )
+        for name, hint in get_type_hints(record).items()
+        if hint is not Any
+    }
+    for kind, record in (("t1", Comment), ("t3", Post), ("t5", About))
+}
+"""The types that the documented fields have in JSON, by the upstream's names; a value of another type is left out."""
 DEEPEST = 200
 """Levels; the deepest threads have 60."""
 CONTAINERS = (dict, list)
@@ -63,6 +75,7 @@ def _check(child: Any) -> None:
     if child["kind"] == "more":
         if not isinstance(data.get("children"), list):
             raise LayoutError("the ids of comments that were left out")
+        data["children"] = [name for name in data["children"] if isinstance(name, str)]
     elif not (data.get("id") and isinstance(data["id"], str)):
         raise LayoutError("the id of a post or a comment")
 
@@ -81,6 +94,8 @@ def completed(found: Any) -> Any:
 
 
 def _complete(kind: str, data: Thing) -> None:
+    for name in [name for name in TYPES[kind].keys() & data.keys() if type(data[name]) not in TYPES[kind][name]]:
+        data[name] = None
     for name, missing in DOCUMENTED[kind].items():
         data.setdefault(name, missing)
     if kind != "t5" and data["name"] is None:

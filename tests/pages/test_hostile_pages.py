@@ -1,0 +1,257 @@
+"""Pages that nobody's site sends: the time of every page module grows with their size, and each has an outcome."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+
+import pytest
+from scrapy.http import Headers, Response
+
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import FetchError, LayoutError
+from webdata.pages import _elements
+from webdata.pipelines.envelope import ParsedPage, envelope
+from webdata.pipelines.validate import validate
+from webdata.spiders.base import EngineSpider
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
+"""All engines but those of any site, whose pages are converted in processes that can be killed."""
+SEED = 7
+
+MUTATIONS = 150
+SECONDS, SECONDS_A_MB = 0.25, 0.5
+"""The processor's time of a mutation, five times what a page may take: the machine of a test has other work to do."""
+
+SAMPLE = 5
+SIZE = 150
+GROWTH = 8
+"""How many times the time may grow for four times the size: twice what it does, half of what squares would."""
+NOISE = 0.04
+"""Seconds below which times are not compared."""
+TAG = re.compile(rb"<([a-zA-Z][\w-]*)[^<>]{0,300}>")
+
+TOKENS = (
+    b"<", b">", b'"', b"'", b"&#0;", b"&#xD800;", b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"</div>", b"<div>" * 250,
+    b"<table>" * 50, b"</script>", b"<script>", b"<!--", b"]]>", b"\\ud800", b"null", b"[]", b"{}", b"-1", b"1e999",
+    b"NaN", b"9" * 30, b'""', b"[" * 300, b'{"a":' * 300, b"javascript:alert(1)", b"http://[::1", b"http://a:99999/",
+    b"//", b"%zz", "٣".encode(), b"2026-13-45", b"0001-01-01T00:00:00Z", b" href=''", b" class=''",
+)  # fmt: skip
+"""What is inserted into pages."""
+VALUES = (
+    None, [], {}, "", 0, -1, 1e308, 10**30, True, "x" * 1000, [[]], {"a": None}, "http://[::1", "\x00", [None] * 5,
+    "١٢", "1e9", 1e-320,
+)  # fmt: skip
+"""What values of JSON are replaced with."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fixture's page, and what is known of its response and its query."""
+
+    name: str
+    body: bytes
+    response: dict
+    request: dict
+
+
+def cases(spider: type[EngineSpider]) -> list[Case]:
+    folders = sorted(path.parent for path in (FIXTURES / spider.name).glob("*/request.json"))
+    return [
+        Case(
+            folder.name,
+            next(folder.glob("body.*")).read_bytes(),
+            json.loads((folder / "response.json").read_text(encoding="utf-8")),
+            json.loads((folder / "request.json").read_text(encoding="utf-8")),
+        )
+        for folder in folders
+    ]
+
+
+def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
+    """The processor's seconds for a page instead of a case's; raises what is neither a valid record nor an outcome."""
+    resource, fields = spider.chosen(case.request)
+    query = resource.query.check(fields)
+    saved = case.response
+    response = Response(
+        saved["url"], status=saved["status"], headers=Headers(saved["headers"]), body=body,
+        request=spider.prepared(query),
+    )  # fmt: skip
+    began = process_time()
+    try:
+        found = result_of(spider.parsed(response, query))
+    except FetchError:
+        return process_time() - began
+    seconds = process_time() - began
+    validate(resource, envelope(found))
+    return seconds
+
+
+def result_of(parsing: Coroutine[None, None, ParsedPage]) -> ParsedPage:
+    """The result of a coroutine that waits for nothing."""
+    try:
+        parsing.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a saved page is parsed without a network")
+
+
+def repeated(case: Case, tag: re.Match[bytes], size: int) -> bytes:
+    return case.body[: tag.start()] + (tag[0] + b"x 12 $5</" + tag[1] + b">") * size + case.body[tag.start() :]
+
+
+def nested(case: Case, tag: re.Match[bytes], size: int) -> bytes:
+    """Deep elements one beside another, each as deep as a page may be."""
+    deep = tag[0] * 100 + b"x" + (b"</" + tag[1] + b">") * 100
+    return case.body[: tag.start()] + deep * max(1, size // 30) + case.body[tag.start() :]
+
+
+def unclosed(case: Case, tag: re.Match[bytes], size: int) -> bytes:
+    return case.body[: tag.start()] + tag[0] * size * 4 + case.body[tag.start() :]
+
+
+def copied(case: Case, tag: re.Match[bytes], size: int) -> bytes:
+    """A part of the page, cut anywhere, again and again."""
+    part = case.body[tag.start() : tag.start() + 1500]
+    return case.body[: tag.start()] + part * (size // 8) + case.body[tag.start() :]
+
+
+SHAPES: tuple[Callable[[Case, re.Match[bytes], int], bytes], ...] = (repeated, nested, unclosed, copied)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_the_time_of_a_page_grows_with_its_size(spider, shape):
+    """A page of four times as many elements takes about four times as long, whatever they are and however they lie."""
+    chance, engine = random.Random(SEED), spider()
+    tags = [(case, tag) for case in cases(spider) for tag in TAG.finditer(case.body)]
+    for case, tag in chance.sample(tags, min(SAMPLE, len(tags))):
+        small, large = (shape(case, tag, size) for size in (SIZE, 4 * SIZE))
+        before = judged(engine, case, small)
+        after = min(judged(engine, case, large) for _ in range(2))
+        assert after < GROWTH * max(before, NOISE / GROWTH), f"{case.name}: {tag[0]!r} takes {before}, then {after}"
+
+
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_a_broken_page_has_an_outcome(spider):
+    """A page with some bytes changed, cut or doubled gives a valid record or an error of its outcome, in short time."""
+    chance, engine, known = random.Random(SEED), spider(), cases(spider)
+    for number in range(MUTATIONS):
+        case = chance.choice(known)
+        body = mutated(chance, case.body)
+        try:
+            seconds = judged(engine, case, body)
+        except Exception as error:
+            raise AssertionError(f"mutation {number}, of {case.name}") from error
+        assert seconds < SECONDS + SECONDS_A_MB * len(body) / 1e6, f"mutation {number}, of {case.name}"
+
+
+def mutated(chance: random.Random, body: bytes) -> bytes:
+    if not body:
+        return chance.choice(TOKENS)
+    value = json_of(body)
+    if value is not None and chance.random() < 0.6:
+        return json.dumps(mutated_value(chance, value, chance.choice((0.002, 0.02, 0.1)))).encode()
+    for _ in range(chance.choice((1, 1, 2))):
+        body = chance.choice(BYTES)(chance, body) or b"<"
+    return body
+
+
+def json_of(body: bytes):
+    try:
+        return json.loads(body.removeprefix(b")]}'"))
+    except ValueError:
+        return None
+
+
+def mutated_value(chance: random.Random, value, share: float):
+    if chance.random() < share:
+        return chance.choice((*VALUES, [value], {"x": value}))
+    if isinstance(value, dict):
+        return {key: mutated_value(chance, one, share) for key, one in value.items() if chance.random() > share / 2}
+    return [mutated_value(chance, one, share) for one in value] if isinstance(value, list) else value
+
+
+def span(chance: random.Random, body: bytes, most: int) -> tuple[int, int]:
+    start = chance.randrange(len(body))
+    return start, min(len(body), start + chance.randrange(1, most))
+
+
+def flipped(chance: random.Random, body: bytes) -> bytes:
+    changed = bytearray(body)
+    for _ in range(chance.choice((1, 5, 50, 500))):
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+    return bytes(changed)
+
+
+def cut(chance: random.Random, body: bytes) -> bytes:
+    return body[: chance.randrange(len(body))]
+
+
+def dropped(chance: random.Random, body: bytes) -> bytes:
+    start, end = span(chance, body, chance.choice((2, 20, 500, 5000)))
+    return body[:start] + body[end:]
+
+
+def doubled(chance: random.Random, body: bytes) -> bytes:
+    start, end = span(chance, body, 20_000)
+    return body[:end] + body[start:end] * chance.choice((1, 3, 10)) + body[end:]
+
+
+def inserted(chance: random.Random, body: bytes) -> bytes:
+    for _ in range(chance.choice((1, 3, 20))):
+        at = chance.randrange(len(body))
+        body = body[:at] + chance.choice(TOKENS) + body[at:]
+    return body
+
+
+def renumbered(chance: random.Random, body: bytes) -> bytes:
+    return re.sub(rb"\d+", lambda digits: chance.choice((digits[0], digits[0], b"9" * 30, b"-1", b"0", b"")), body)
+
+
+def emptied(chance: random.Random, body: bytes) -> bytes:
+    """Some attributes, and some texts, are empty or odd."""
+    odd = (b'=""', b"", b'="http://[::1"', b'="//"', b'="javascript:x"', b'=" "')
+    body = re.sub(rb'="[^"]{0,200}"', lambda one: one[0] if chance.random() > 0.03 else chance.choice(odd), body)
+    return re.sub(rb">[^<>]{1,200}<", lambda one: one[0] if chance.random() > 0.03 else b"><", body)
+
+
+BYTES = (flipped, cut, dropped, doubled, inserted, inserted, renumbered, emptied, emptied)
+
+
+def tree_of(page: bytes):
+    """The whole of what a page module does first with a page of HTML."""
+    return [list(_elements.ancestry(node)) for node in _elements.parsed(page).css("*")]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(b"<p></p>" * 30_001, id="more tags than any page"),
+        pytest.param(b"<div>" * 50_000, id="unclosed"),
+        pytest.param(b"<div>" * 20_000 + b"</div>" * 20_000, id="closed"),
+        pytest.param(b"<p>x</p>" * 4_000 + b"<li><ul>" * 8_000, id="deep after its beginning"),
+        pytest.param(b"<template>" + b"<div>" * 50_000, id="in a template"),
+        pytest.param(b"<TEMPLATE>" + b"<x></y>" * 25_000, id="with tags that close nothing"),
+        pytest.param(b"<div>" * 300, id="few tags"),
+    ],
+)
+def test_a_page_larger_or_deeper_than_any_is_refused_early(page):
+    """Its tree is not made, or not walked: Lexbor takes 5 s for the worst of these."""
+    began = process_time()
+    with pytest.raises(LayoutError, match="a page of at most"):
+        tree_of(page)
+    assert process_time() - began < 1
+
+
+def test_real_pages_are_far_from_the_bounds(captures):
+    """No real page has half of the tags or of the levels from which pages are refused."""
+    half = " > ".join(["*"] * (_elements.DEPTH // 2))
+    for file in sorted(captures.glob("*/*.html")):
+        page = file.read_bytes()
+        assert page.count(b"<") < _elements.MOST_TAGS / 2, file.name
+        assert _elements.parsed(page).css_first(half) is None, file.name
