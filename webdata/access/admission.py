@@ -89,7 +89,8 @@ class Admission:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, ignored = request.read()
-                call = Call(request.resource, query, caller.key.test or self._sandbox_always, self._deadline)
+                sandbox = caller.key.test or self._sandbox_always
+                call = Call(request.resource, query, sandbox, self._deadline, caller.account.id)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
                 return CallResult(found, status, ignored)
