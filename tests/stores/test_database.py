@@ -3,7 +3,9 @@
 import asyncio
 import os
 import sqlite3
+import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,34 @@ def test_missing_folders_are_created(tmp_path):
     database.close()
     assert pragmas == ["wal", 2]
     assert (tmp_path / "not/there/yet/webdata.sqlite3").is_file()
+
+
+def test_a_new_database_is_its_owners_alone(tmp_path):
+    """The database, the files beside it and its new folders are readable by their owner only, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with closing(open_database(f"sqlite:///{tmp_path}/not/there/webdata.sqlite3")) as database:
+            with database.writes.begin() as connection:
+                connection.execute(text("CREATE TABLE more (number INTEGER)"))
+            made = [tmp_path / "not", *(tmp_path / "not").rglob("*")]
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in made}
+    finally:
+        os.umask(before)
+    files = ["webdata.sqlite3", "webdata.sqlite3-wal", "webdata.sqlite3-shm"]
+    assert modes == {"not": 0o700, "there": 0o700, **dict.fromkeys(files, 0o600)}
+
+
+@pytest.mark.parametrize(("of_folder", "of_file", "warned"), [(0o755, 0o644, 1), (0o700, 0o644, 0), (0o755, 0o600, 0)])
+def test_a_database_that_everybody_can_read(tmp_path, caplog, of_folder, of_file, warned):
+    """A database that was there keeps its mode, with a warning where every user of the machine can read it."""
+    file = tmp_path / "own" / "webdata.sqlite3"
+    file.parent.mkdir()
+    file.touch()
+    file.chmod(of_file)
+    file.parent.chmod(of_folder)
+    open_database(f"sqlite:///{file}").close()
+    assert caplog.text.count(f"every user of this machine can read the database {file}") == warned
+    assert (stat.S_IMODE(file.parent.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (of_folder, of_file)
 
 
 def test_a_new_database_may_be_opened_concurrently(empty):

@@ -173,6 +173,14 @@ class Config:
         is_file = self.database.startswith("sqlite") and file not in ("", ":memory:")
         return f"{folder}{slash}links.sqlite3" if is_file else self.database
 
+    @property
+    def first_keys_file(self) -> Path:
+        """Where the first keys are written when standard output is no terminal: beside an SQLite database, otherwise
+        beside the folder of the certificate.
+        """
+        file = self.database.partition(":///")[2].partition("?")[0] if self.database.startswith("sqlite") else ""
+        return (Path(file) if file else self.tls_folder).with_name("first-keys.txt")
+
     def with_options(self, **options: object) -> "Config":
         """The same settings, replaced by the options that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # names and types are those of the fields

@@ -1,8 +1,11 @@
 """SQL databases: SQLite by default, PostgreSQL by its URL; migrated to the newest schema when they are opened."""
 
 import asyncio
+import logging
+import os
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,6 +26,7 @@ from webdata.stores import migrations
 from webdata.stores.prepared import cursor
 from webdata.stores.tables import LINKS
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
@@ -122,7 +126,8 @@ def errors_as_away() -> Iterator[None]:
 def open_database(url: str) -> Database:
     """The database of accounts, keys and credits at an SQLAlchemy URL.
 
-    `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created.
+    `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created; they
+    and the file are their owner's alone.
     `postgresql://user:password@host/name`: needs `pip install webdata[postgresql]`.
 
     An older schema is migrated, by one process at a time. Raises ConfigError for a database that cannot be used.
@@ -187,12 +192,26 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
     file = engine.url.database
     if not file or file == ":memory:":
         raise ConfigError(f"the database cannot be in memory, where threads do not share it: give {EXAMPLE_URL}")
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    _make_private(Path(file))
     event.listen(engine, "connect", _set_pragmas)
     writes, unsynced = engine.execution_options(), engine.execution_options()
     event.listen(writes, "begin", partial(_begin_immediate, synchronous))
     event.listen(unsynced, "begin", partial(_begin_immediate, "NORMAL"))
     return Database(engine, writes, unsynced)
+
+
+def _make_private(file: Path) -> None:
+    """Make a missing file, which only its owner may read; SQLite gives its mode to the files beside it, -wal and -shm.
+
+    One that is there stays as it is: its mode is the operator's.
+    """
+    for folder in reversed(file.parents):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    if file.stat().st_mode & stat.S_IROTH and file.absolute().parent.stat().st_mode & stat.S_IXOTH:
+        logger.warning("every user of this machine can read the database %s: have it read by its owner only", file)
 
 
 def _set_pragmas(connection: SqliteConnection, _record: Any) -> None:
