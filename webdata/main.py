@@ -19,7 +19,7 @@ from webdata.administration.usage import usage
 from webdata.config.config import Config
 from webdata.crawling.offline import SavedPage, judge
 from webdata.crawling.warm_crawlers import load_spiders
-from webdata.domain.errors import ConfigError, QueryError, RecordError
+from webdata.domain.errors import ConfigError, DatabaseAwayError, QueryError, RecordError
 from webdata.observability.logs import log_to_standard_error
 from webdata.sandbox.run import run as run_sandbox
 from webdata.server.banner import show_banner
@@ -46,13 +46,15 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class Commands(click.Group):
-    """Reports errors in settings and arguments in one line, with exit status 2."""
+    """Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (ConfigError, QueryError) as error:
             raise click.UsageError(str(error)) from error
+        except DatabaseAwayError as error:
+            raise click.ClickException(f"the database does not answer: {error}") from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,6 +14,7 @@ from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.replies import Reply
 from webdata.crawling.warm_crawlers import WarmCrawlers
 from webdata.domain.attempts import Transport
+from webdata.domain.errors import DatabaseAwayError
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.observability.metrics import NETWORKS
 from webdata.observability.recent_calls import RecentCalls
@@ -98,6 +99,9 @@ class Health:
     async def _database_answers(self) -> bool:
         try:
             await self._keys.find("")
+        except DatabaseAwayError as error:
+            logger.error("The database does not answer: %s", error)
+            return False
         except Exception:  # whatever it is, no key can be looked up, and the log has it
             logger.exception("The database does not answer")
             return False
