@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -76,6 +77,7 @@ def main(ctx: click.Context) -> None:
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
     """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:

@@ -1,6 +1,8 @@
 """The service from its start to its stop, over real sockets."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -120,6 +122,24 @@ def test_a_stop_finishes_the_calls_in_flight(start):
         assert one.stop() == 0
         slow.join()
     assert answers[0][0] == 200
+
+
+def children(pid):
+    """The children of a process, and theirs."""
+    found = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [*found, *(one for child in found for one in children(child))]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--workers", "2")])
+def test_sighup_is_ignored(start, arguments):
+    """SIGHUP, to all processes of the service, ends none: certificates are read anew when their files change."""
+    with start(*arguments) as one:
+        running = [one.process.pid, *children(one.process.pid)]
+        for pid in running:
+            os.kill(pid, signal.SIGHUP)
+        assert one.get("/v1/search?q=coffee")[0] == 200
+        assert [one.process.pid, *children(one.process.pid)] == running
+        assert one.stop() == 0
 
 
 def test_keys_are_valid_after_a_restart(start):
