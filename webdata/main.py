@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ from webdata.administration.usage import usage
 from webdata.config.config import Config
 from webdata.crawling.offline import SavedPage, judge
 from webdata.crawling.warm_crawlers import load_spiders
-from webdata.domain.errors import ConfigError, QueryError, RecordError
+from webdata.domain.errors import ConfigError, DatabaseAwayError, QueryError, RecordError
 from webdata.observability.logs import log_to_standard_error
 from webdata.sandbox.run import run as run_sandbox
 from webdata.server.banner import show_banner
@@ -46,13 +47,15 @@ class Pair(click.ParamType[tuple[str, str]]):
 
 
 class Commands(click.Group):
-    """Reports errors in settings and arguments in one line, with exit status 2."""
+    """Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (ConfigError, QueryError) as error:
             raise click.UsageError(str(error)) from error
+        except DatabaseAwayError as error:
+            raise click.ClickException(f"the database does not answer: {error}") from error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,6 +77,7 @@ def main(ctx: click.Context) -> None:
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
     """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:

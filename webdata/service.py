@@ -148,7 +148,8 @@ class Service:
             self.config.transports,
             recent,
             sandbox_always=always,
-            warnings=self.ephemeral.warnings,
+            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings()),
+            folders=self.config.growing_folders,
             workers=self.workers,
         )
         pages = [*self.health.pages(), *([metrics_page(metrics, self.workers)] if self.config.metrics else [])]

@@ -71,6 +71,13 @@ async def test_a_miss_is_paid_and_a_hit_is_free(send_live, calls, database):
 
 
 @ensureDeferred
+async def test_a_call_has_the_account_of_its_key(send_live, calls, database):
+    """A crawl knows whose call it is."""
+    await send_live()
+    assert [call.account for call in calls.calls] == [DEFAULT_ACCOUNT]
+
+
+@ensureDeferred
 async def test_no_cache_fetches_again(send_live, calls):
     """With `Cache-Control: no-cache` the page is fetched again, and paid for."""
     await send_live()

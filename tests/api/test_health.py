@@ -1,5 +1,7 @@
 """Liveness and readiness."""
 
+import re
+
 import pytest
 from pytest_twisted import ensureDeferred
 
@@ -52,8 +54,8 @@ def make_health(crawlers, keys, recent):
     """Makes the health of `crawlers`, or of others."""
     from webdata.api.health import Health
 
-    def make(of=crawlers, keys=keys, transports=("http", "browser"), sandbox_always=False):
-        return Health(of, keys, transports, recent, sandbox_always=sandbox_always)
+    def make(of=crawlers, keys=keys, transports=("http", "browser"), sandbox_always=False, folders=None):
+        return Health(of, keys, transports, recent, sandbox_always=sandbox_always, folders=folders)
 
     return make
 
@@ -211,3 +213,13 @@ def test_losses_in_the_sandbox_count_for_live_keys_only(make_health, crawlers, a
     """Losses in the sandbox are a warning only where live keys are answered there too."""
     lose(crawlers.fetch_resources[True], "http", "browser")
     assert make_health(sandbox_always=always).snapshot()["status"] == status
+
+
+def test_a_nearly_full_disk_is_a_warning(make_health, tmp_path, monkeypatch):
+    """A disk with little room is a warning that names what is on it; a folder that is not there yet is none."""
+    health = make_health(folders={"database": tmp_path, "samples": tmp_path / "none"})
+    assert not [warning for warning in health.snapshot()["warnings"] if "disk" in warning]
+    monkeypatch.setattr("webdata.api.health.LEAST_FREE", 1 << 60)
+    [warning] = [warning for warning in health.snapshot()["warnings"] if "disk" in warning]
+    assert re.fullmatch(r"the disk of the database has \d+ MiB left: make room before writes fail", warning)
+    assert health.snapshot()["status"] == "degraded"

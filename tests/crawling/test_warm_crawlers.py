@@ -66,6 +66,16 @@ async def test_names_are_looked_up_for_the_key_of_their_call(crawlers):
     assert looked_up == [("example.com", "key-1")]
 
 
+async def test_a_session_belongs_to_an_account(crawlers):
+    """The cookies of a session come back in its account's calls, and in no other account's of that name."""
+    query = WebQuery(q="sandbox:once sandbox:error", session="mine")
+
+    async def attempts(account):
+        return len((await crawlers.answer(Call(WEB_SEARCH, query, True, 20.0, account))).attempts)
+
+    assert [await attempts(account) for account in ("acc_a", "acc_a", "acc_b", "acc_b")] == [2, 1, 2, 1]
+
+
 async def test_log_lines_are_not_counted(crawlers):
     """Open crawlers do not count the service's log lines: each would, for every line."""
     await crawlers.answer(call("coffee"))

@@ -29,11 +29,12 @@ WEBDATA = Path(sys.executable).with_name("webdata")
 
 @dataclass
 class Running:
-    """A running service: its process, its URL, and the banner that it printed."""
+    """A running service: its process, its URL, the banner that it printed, and the file of its first keys."""
 
     process: subprocess.Popen
     url: str
     banner: str
+    keys: str
 
     @property
     def port(self):
@@ -55,11 +56,11 @@ class Running:
 
     @property
     def test_key(self):
-        return re.search(r"wd_test_\w+", self.banner)[0]
+        return re.search(r"wd_test_\w+", self.keys)[0]
 
     @property
     def live_key(self):
-        return re.search(r"wd_live_\w+", self.banner)[0]
+        return re.search(r"wd_live_\w+", self.keys)[0]
 
     def get(self, path, key=None, **headers):
         """The status, headers and JSON body of one GET."""
@@ -119,7 +120,8 @@ def service(folder, *arguments, limited=False, **environ):
         assert url, (folder / "log").read_text()
         if not limited:
             unlimit(folder)
-        yield Running(process, url[1], banner)
+        keys = re.search(r"live key are in (\S+), which", banner)
+        yield Running(process, url[1], banner, Path(keys[1]).read_text() if keys else "")
     finally:
         process.kill()
         process.wait()

@@ -6,7 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
@@ -71,9 +71,25 @@ def test_calls_are_refused_while_the_disk_is_full(paying, database, tmp_path):
     bound_files(paying, (tmp_path / "webdata.sqlite3-wal").stat().st_size)
     for _ in range(3):
         assert calls(paying, 4) == {(503, "0", "5", "overloaded"): 4}
+    assert any("the ledger could not be written" in warning for warning in paying.get("/health/ready")[2]["warnings"])
     assert kinds(database) == before
 
     bound_files(paying)
     assert calls(paying, 4) == {(200, "1", None, ""): 4}
     assert kinds(database) == {"reserve": 6, "commit": 6}
+    assert paying.stop() == 0
+
+
+def test_a_deleted_database_is_noticed(paying, tmp_path):
+    """While the file is gone calls are 503 and the service is not ready; no empty file takes its place."""
+    file = tmp_path / "webdata.sqlite3"
+    assert calls(paying, 1) == {(200, "1", None, ""): 1}
+    file.rename(file.with_suffix(".away"))
+    sleep(1.1)
+    assert paying.get("/v1/search?q=coffee", key=paying.live_key)[0] == 503
+    status, _, ready = paying.get("/health/ready")
+    assert (status, ready["status"]) == (503, "unavailable")
+    assert not file.exists()
+    file.with_suffix(".away").rename(file)
+    assert calls(paying, 1) == {(200, "1", None, ""): 1}
     assert paying.stop() == 0

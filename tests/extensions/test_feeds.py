@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -9,6 +10,7 @@ from pytest_twisted import ensureDeferred
 from webdata.batch.journal import NAME
 from webdata.domain.errors import ConfigError
 from webdata.extensions.exporters import RowsExporter
+from webdata.extensions.feeds import JobFeedExporter
 
 QUERIES = ["coffee 2", "layout", "none", "tea 3", "bug", "milk 1"]
 BOTH = {"out.jsonl": {"format": "jsonl", "overwrite": True}, "rows.jsonl": {"format": "rows", "overwrite": True}}
@@ -31,6 +33,10 @@ def assert_exactly_once(job):
     assert sorted(records + failures) == sorted(QUERIES)
     assert sorted(failures) == ["bug", "layout"]
     assert Counter(row["query"] for row in job.lines("rows.jsonl")) == RESULTS
+
+
+def complete(ended):
+    return ended.crawler.get_extension(JobFeedExporter).complete
 
 
 def bytes_of(job):
@@ -151,15 +157,57 @@ async def test_a_feed_that_cannot_be_resumed_is_named_in_a_warning(job, caplog, 
 
 
 @pytest.mark.parametrize("settings", [{}, {"JOBDIR": "job"}])
+@pytest.mark.parametrize("path", ["file/out.jsonl", "folder", "%(unknown)s.jsonl"])
 @ensureDeferred
-async def test_a_feed_that_cannot_be_written_stops_the_job(job, caplog, settings):
-    """Nothing more is fetched once a feed has failed."""
+async def test_a_feed_that_cannot_be_opened_stops_the_job_before_it_begins(job, caplog, settings, path):
+    """Nothing is fetched for an output that cannot be opened."""
     (job.folder / "file").write_text("no folder")
-    feeds = {"file/out.jsonl": {"format": "jsonl"}}
-    ended = await job(*[f"q{number}" for number in range(500)], FEEDS=feeds, FAILURES_FEED="f.jsonl", **settings)
+    (job.folder / "folder").mkdir()
+    feeds = {path: {"format": "jsonl"}}
+    ended = await job("coffee", FEEDS=feeds, FAILURES_FEED="f.jsonl", **settings)
     assert ended.stats["finish_reason"] == "feed_error"
-    assert ended.stats.get("response_received_count", 0) < 200
-    assert "A feed cannot be" in caplog.text
+    assert "response_received_count" not in ended.stats
+    assert caplog.text.count("A feed cannot be opened") == 1
+    assert not complete(ended)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it stands for a full disk")
+@pytest.mark.parametrize("queries", [1, 500])
+@ensureDeferred
+async def test_a_full_disk_stops_the_job_with_one_line(job, caplog, queries):
+    """What cannot be written is one line with what to do, nothing more is fetched, and no query is counted as ended."""
+    feeds = {"/dev/full": {"format": "jsonl"}}
+    ended = await job(*[f"q{number}" for number in range(queries)], FEEDS=feeds, FAILURES_FEED="f.jsonl")
+    assert ended.stats["response_received_count"] < 200
+    [line] = [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+    assert line.getMessage() == (
+        "A feed cannot be written: [Errno 28] No space left on device. The batch stops here: "
+        "make room for it or give another output, then run the same command again"
+    )
+    assert not line.exc_info
+    assert not complete(ended)
+
+
+@ensureDeferred
+async def test_an_output_that_nothing_can_store_is_a_mistake(job):
+    """A batch does not run without an output that was asked for."""
+    with pytest.raises(ConfigError, match="an output cannot be used"):
+        await job("coffee", FEEDS={"nowhere://out.jsonl": {"format": "jsonl"}}, FAILURES_FEED="f.jsonl")
+
+
+@ensureDeferred
+async def test_a_batch_is_complete_when_each_query_has_its_line(job):
+    """A record and a failure both end a query; a batch that stops early is not complete."""
+    assert complete(await job("coffee", "layout"))
+    assert not complete(await job(*["coffee"] * 50, CLOSESPIDER_ITEMCOUNT=1, CONCURRENT_REQUESTS=1))
+
+
+@ensureDeferred
+async def test_a_job_folder_that_cannot_be_made_is_a_mistake(job):
+    """A JOBDIR in a file is refused with one line."""
+    (job.folder / "file").write_text("no folder")
+    with pytest.raises(ConfigError, match=r"JOBDIR cannot be used: .*Not a directory: 'file/job': give a folder"):
+        await job("coffee", JOBDIR="file/job")
 
 
 @ensureDeferred

@@ -1,6 +1,8 @@
 """What an operator reads at the start."""
 
 import errno
+import stat
+import subprocess
 import sys
 from dataclasses import replace
 from io import StringIO
@@ -30,14 +32,48 @@ def plain():
         yield listening, config
 
 
-def test_first_keys_are_shown(plain, capsys):
-    """The banner has both keys and the balance, and its last line calls the service with the test key."""
+class Terminal(StringIO):
+    """Standard output of a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_first_keys_are_shown(plain, monkeypatch):
+    """On a terminal the banner has both keys and the balance, and its last line calls with the test key."""
+    monkeypatch.setattr(sys, "stdout", Terminal())
     show_banner(*plain, FIRST)
-    lines = capsys.readouterr().out.splitlines()
+    lines = sys.stdout.getvalue().splitlines()
     assert lines[0] == f"webdata answers on {plain[0].url}"
     assert "live key (goes out to the internet):         wd_live_b" in lines
     assert any("100,000 credits" in line for line in lines)
     assert lines[-1] == f"try: curl -H 'X-Api-Key: wd_test_a' '{plain[0].url}/v1/search?q=coffee+shops&num=3'"
+
+
+def test_first_keys_are_written_to_a_file(plain, tmp_path, capsys):
+    """Where no terminal shows them, they are in a file that only its owner can read, and the banner has its path."""
+    listening, config = plain
+    show_banner(listening, replace(config, database=f"sqlite:///{tmp_path}/new/webdata.sqlite3"), FIRST)
+    lines, file = capsys.readouterr().out.splitlines(), tmp_path / "new" / "first-keys.txt"
+    assert f"keys: a test key and a live key are in {file}, which only its owner can read." in lines
+    assert any("100,000 credits" in line for line in lines)
+    assert FIRST.test not in "\n".join(lines)
+    assert FIRST.live not in "\n".join(lines)
+    assert (stat.S_IMODE(file.parent.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (0o700, 0o600)
+    header = lines[-1].partition('-H "X-Api-Key: ')[2].partition('" ')[0]
+    shown = subprocess.run(["sh", "-c", f'echo "{header}"'], capture_output=True, text=True, timeout=10, check=True)
+    assert shown.stdout.strip() == FIRST.test
+    assert FIRST.live in file.read_text()
+
+
+def test_first_keys_that_cannot_be_written(plain, tmp_path, capsys):
+    """Where the file cannot be written, the banner says so, and how to make other keys."""
+    listening, config = plain
+    (tmp_path / "file").write_text("no folder")
+    show_banner(listening, replace(config, database=f"sqlite:///{tmp_path}/file/webdata.sqlite3"), FIRST)
+    text = capsys.readouterr().out
+    assert "first-keys.txt cannot be written (Not a directory): make others with" in text
+    assert FIRST.live not in text
 
 
 def test_without_first_keys(plain, capsys):
@@ -52,7 +88,7 @@ def test_a_made_certificate_is_named(tmp_path, capsys):
     """With TLS the last line has the certificate's file for curl."""
     config = Config(port=0, http_port=None, tls_folder=tmp_path)
     with Listening.of(config) as listening:
-        show_banner(listening, replace(config, workers=3), FIRST)
+        show_banner(listening, replace(config, workers=3), None)
     text = capsys.readouterr().out
     assert f"--cacert {tmp_path}/cert.pem " in text.splitlines()[-1]
     assert "3 times as often as its plan allows" in text

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import sqlite3
+import stat
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,11 +13,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect, make_url, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.stores import migrations
-from webdata.stores.database import open_database
+from webdata.stores.database import attach_database, open_database
 from webdata.stores.ledger_writer import LedgerWriter
 from webdata.stores.sql import SqlLinks
 from webdata.stores.sql_ledger import SqlLedger
@@ -55,6 +57,34 @@ def test_missing_folders_are_created(tmp_path):
     database.close()
     assert pragmas == ["wal", 2]
     assert (tmp_path / "not/there/yet/webdata.sqlite3").is_file()
+
+
+def test_a_new_database_is_its_owners_alone(tmp_path):
+    """The database, the files beside it and its new folders are readable by their owner only, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with closing(open_database(f"sqlite:///{tmp_path}/not/there/webdata.sqlite3")) as database:
+            with database.writes.begin() as connection:
+                connection.execute(text("CREATE TABLE more (number INTEGER)"))
+            made = [tmp_path / "not", *(tmp_path / "not").rglob("*")]
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in made}
+    finally:
+        os.umask(before)
+    files = ["webdata.sqlite3", "webdata.sqlite3-wal", "webdata.sqlite3-shm"]
+    assert modes == {"not": 0o700, "there": 0o700, **dict.fromkeys(files, 0o600)}
+
+
+@pytest.mark.parametrize(("of_folder", "of_file", "warned"), [(0o755, 0o644, 1), (0o700, 0o644, 0), (0o755, 0o600, 0)])
+def test_a_database_that_everybody_can_read(tmp_path, caplog, of_folder, of_file, warned):
+    """A database that was there keeps its mode, with a warning where every user of the machine can read it."""
+    file = tmp_path / "own" / "webdata.sqlite3"
+    file.parent.mkdir()
+    file.touch()
+    file.chmod(of_file)
+    file.parent.chmod(of_folder)
+    open_database(f"sqlite:///{file}").close()
+    assert caplog.text.count(f"every user of this machine can read the database {file}") == warned
+    assert (stat.S_IMODE(file.parent.stat().st_mode), stat.S_IMODE(file.stat().st_mode)) == (of_folder, of_file)
 
 
 def test_a_new_database_may_be_opened_concurrently(empty):
@@ -255,3 +285,90 @@ async def test_a_full_database_recovers(sqlite):
     assert await ledger.reserve("acc_default", f"req_{number}", "web_search", "key") == 999 - number
     ledger.close()
     database.close()
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    """A database in a file whose presence is checked each time, and the file."""
+    monkeypatch.setattr("webdata.stores.database.PRESENT_SECONDS", 0)
+    file = tmp_path / "webdata.sqlite3"
+    with closing(open_database(f"sqlite:///{file}")) as database:
+        yield database, file
+
+
+def uses(database):
+    """Each way to use a database."""
+    statement = "SELECT count(*) FROM keys"
+    yield database.look_up(lambda on: on.execute(statement).fetchall())
+    yield database.read(lambda on: on.execute(text(statement)).all())
+    yield database.write(lambda on: on.execute(text(statement)).all())
+
+
+@pytest.mark.task
+async def test_a_deleted_file_is_away(opened):
+    """While the file is gone every use raises DatabaseAwayError, and no empty one takes its place; it may come back."""
+    database, file = opened
+    for use in uses(database):
+        await use
+    file.rename(file.with_suffix(".away"))
+    for use in uses(database):
+        with pytest.raises(DatabaseAwayError, match=r"webdata\.sqlite3 is gone"):
+            await use
+    with pytest.raises(DatabaseAwayError, match="is gone"):
+        LedgerWriter(database).write([])
+    assert not file.exists()
+    file.with_suffix(".away").rename(file)
+    for use in uses(database):
+        await use
+
+
+@pytest.mark.task
+async def test_a_replaced_file_is_away(opened):
+    """Another file in the place of the database is not used: the old one is open still, and deleted."""
+    database, file = opened
+    for use in uses(database):
+        await use
+    file.rename(file.with_suffix(".away"))
+    file.touch()
+    for use in uses(database):
+        with pytest.raises(DatabaseAwayError, match="was replaced by another one: start the service again"):
+            await use
+
+
+@pytest.mark.task
+async def test_an_attached_file_is_never_made(tmp_path):
+    """A process that joins later does not make an empty file in the place of one that is gone."""
+    with closing(attach_database(f"sqlite:///{tmp_path}/webdata.sqlite3")) as database:
+        for use in uses(database):
+            with pytest.raises(DatabaseAwayError):
+                await use
+        with pytest.raises(OperationalError):  # SQLite itself refuses
+            database.reads.connect()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "no tables"])
+@pytest.mark.task
+async def test_a_malformed_file_is_away(opened, damage):
+    """A database that turns malformed raises DatabaseAwayError, whichever way it is used."""
+    database, file = opened
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if damage == "no tables":
+            other.execute("DROP TABLE keys")
+    if damage != "no tables":
+        with file.open("r+b") as raw:
+            raw.truncate(100) if damage == "truncated" else raw.write(os.urandom(file.stat().st_size))
+    for use in uses(database):
+        with pytest.raises(DatabaseAwayError):
+            await use
+
+
+@pytest.mark.parametrize("content", [b"no database" * 1000, b"SQLite format 3\0" + b"x" * 84])
+def test_a_file_that_is_no_database_is_a_mistake(tmp_path, content):
+    """A file with other content ends the start with one line, and is not changed."""
+    file = tmp_path / "webdata.sqlite3"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError, match="the database cannot be used"):
+        open_database(f"sqlite:///{file}")
+    assert file.read_bytes() == content

@@ -73,6 +73,19 @@ async def test_a_failed_write_is_raised_to_all_callers(committer, writer):
     assert await committer.submit(5) == 10
 
 
+async def test_the_failure_of_the_last_group_is_known(committer):
+    """`failure` is why the last group could not be written, until an item is; a refused one writes nothing."""
+    with pytest.raises(OSError, match="the disk is full"):
+        await committer.submit(13)
+    await committer.flush()
+    assert str(committer.failure) == "the disk is full"
+    with pytest.raises(ValueError, match="-1"):
+        await committer.submit(-1)
+    assert str(committer.failure) == "the disk is full"
+    await committer.submit(1)
+    assert committer.failure is None
+
+
 async def test_too_few_results_are_an_error():
     """Callers get an error when the writer returns too few results, and the next group is written."""
 

@@ -1,6 +1,8 @@
 """Samples of pages with an unknown layout."""
 
 import json
+import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 
 from scrapy.http import Response
@@ -21,6 +23,18 @@ def test_a_page_is_stored_with_facts_about_it(tmp_path):
     assert path.read_bytes() == b"<p>new</p>"
     row = {"file": path.name, "engine": "google_web", "url": "https://www.google.com/", "reason": "shape"}
     assert index(path.parent) == [row]
+
+
+def test_samples_are_their_owners_alone(tmp_path):
+    """Pages, index and new folders are readable by their owner only, whatever the umask."""
+    before = os.umask(0)
+    try:
+        Samples(tmp_path / "new" / "samples").add("google_web", b"<p>new</p>")
+    finally:
+        os.umask(before)
+    made = [tmp_path / "new", *(tmp_path / "new").rglob("*")]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_dir()} == {0o700}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made if path.is_file()} == {0o600}
 
 
 def test_the_same_page_is_stored_once(tmp_path):

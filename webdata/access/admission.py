@@ -93,9 +93,9 @@ class Admission:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, ignored = request.read()
+                sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(caller.key.id, self.held_bytes)
-                sandbox = caller.key.test or self._sandbox_always
-                call = Call(request.resource, query, sandbox, self._deadline, share)
+                call = Call(request.resource, query, sandbox, self._deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
                 return CallResult(found, status, ignored, share)

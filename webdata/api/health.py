@@ -2,8 +2,11 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
+from shutil import disk_usage
 from time import monotonic
 from typing import Any
 
@@ -14,6 +17,7 @@ from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.replies import Reply
 from webdata.crawling.warm_crawlers import WarmCrawlers
 from webdata.domain.attempts import Transport
+from webdata.domain.errors import DatabaseAwayError
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.observability.metrics import NETWORKS
 from webdata.observability.recent_calls import RecentCalls
@@ -22,13 +26,17 @@ from webdata.stores.interfaces import KeyStore
 
 logger = logging.getLogger(__name__)
 
+LEAST_FREE = 100 << 20
+"""Bytes that a disk should have free."""
+
 
 class Health:
     """The state of the service, without anything that helps an attacker: no addresses, no keys.
 
     `transports` are those that the operator has not turned off, `recent` has how the last calls ended, `warnings` gives
-    further warnings, `workers` are the worker processes, where there are several. With `sandbox_always` the calls of
-    live keys go to the sandbox, and warnings are about its fetch resources.
+    further warnings, `folders` are those that grow, by what is in them, `workers` are the worker processes, where there
+    are several. With `sandbox_always` the calls of live keys go to the sandbox, and warnings are about its fetch
+    resources.
     """
 
     def __init__(
@@ -40,6 +48,7 @@ class Health:
         *,
         sandbox_always: bool = False,
         warnings: Callable[[], Iterable[str]] = tuple,
+        folders: Mapping[str, Path] | None = None,
         workers: WorkersMetrics | None = None,
     ) -> None:
         self._crawlers = crawlers
@@ -48,6 +57,7 @@ class Health:
         self._recent = recent
         self._sandbox_always = sandbox_always
         self._further_warnings = warnings
+        self._folders = folders or {}
         self._workers = workers
         self._version = version("webdata")
         self._started = monotonic()
@@ -98,6 +108,9 @@ class Health:
     async def _database_answers(self) -> bool:
         try:
             await self._keys.find("")
+        except DatabaseAwayError as error:
+            logger.warning("The database does not answer: %s", error)
+            return False
         except Exception:  # whatever it is, no key can be looked up, and the log has it
             logger.exception("The database does not answer")
             return False
@@ -124,6 +137,7 @@ class Health:
         yield from self._recent.warnings()
         yield from _open_engines(resources)
         yield from _open_pools(resources)
+        yield from _full_disks(self._folders)
         yield from self._further_warnings()
 
 
@@ -156,6 +170,14 @@ def _open_pools(resources: FetchResources) -> Iterator[str]:
         if not any(closed):
             which = "circuit of the only one is" if len(closed) == 1 else f"circuits of all {len(closed)} are"
             yield f"no proxy of {region} works: the {which} open"
+
+
+def _full_disks(folders: Mapping[str, Path]) -> Iterator[str]:
+    for content, folder in folders.items():
+        with suppress(OSError):  # it may not be there yet
+            free = disk_usage(folder).free
+            if free < LEAST_FREE:
+                yield f"the disk of the {content} has {free >> 20} MiB left: make room before writes fail"
 
 
 def _reply(status: int, body: dict[str, Any]) -> Reply:

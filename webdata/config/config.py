@@ -173,6 +173,25 @@ class Config:
         is_file = self.database.startswith("sqlite") and file not in ("", ":memory:")
         return f"{folder}{slash}links.sqlite3" if is_file else self.database
 
+    @property
+    def database_file(self) -> Path | None:
+        """The file of an SQLite database; None for a server."""
+        file = self.database.partition(":///")[2].partition("?")[0] if self.database.startswith("sqlite") else ""
+        return Path(file) if file else None
+
+    @property
+    def growing_folders(self) -> dict[str, Path]:
+        """The folders that grow, by what is in them."""
+        folders = {"database": self.database_file and self.database_file.parent, "samples": self.samples}
+        return {content: folder for content, folder in folders.items() if folder}
+
+    @property
+    def first_keys_file(self) -> Path:
+        """Where the first keys are written when standard output is no terminal: beside an SQLite database, otherwise
+        beside the folder of the certificate.
+        """
+        return (self.database_file or self.tls_folder).with_name("first-keys.txt")
+
     def with_options(self, **options: object) -> "Config":
         """The same settings, replaced by the options that are not None."""
         return replace(self, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # names and types are those of the fields

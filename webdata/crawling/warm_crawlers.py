@@ -55,6 +55,8 @@ class Call:
     sandbox: bool
     deadline: float
     """Seconds until the caller gets a reply, with a page or without."""
+    account: str = ""
+    """The id of the caller's account, which its sessions belong to."""
     share: CallShare | None = field(default=None, compare=False)
     """What it may hold of what all calls have in common."""
 
@@ -321,10 +323,10 @@ class WarmCrawler:
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
         await self._queue.wait()
-        request = spider.prepared(call.query)
-        run = Fetch.of(request).run
+        run = spider.query_run(call.query, call.account)
         run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
         run.share = call.share
+        request = spider.prepared(call.query, run)
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()

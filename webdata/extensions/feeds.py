@@ -2,12 +2,13 @@
 
 import logging
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.extensions.feedexport import FeedExporter, FeedSlot, FileFeedStorage
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
@@ -15,6 +16,7 @@ from scrapy.utils.job import job_dir
 
 from webdata.batch.journal import Journal
 from webdata.batch.queries import Batch
+from webdata.domain.errors import ConfigError
 from webdata.domain.failures import Failure
 
 logger = logging.getLogger(__name__)
@@ -27,37 +29,52 @@ class JobFeedExporter(FeedExporter):
     """Scrapy's feeds; with `JOBDIR`, those in files continue exactly after the last query of a killed run.
 
     After each query the files are flushed and their lengths are written to the job's journal. The next run truncates
-    the files to these lengths, appends (even with `-O`), and skips the queries that have ended.
+    the files to these lengths, appends (even with `-O`), and skips the queries that have ended. A feed that cannot be
+    opened or written stops the batch. Raises ConfigError for outputs that no storage or format is there for.
     """
 
     def __init__(self, crawler: Crawler):
-        super().__init__(crawler)
+        try:
+            super().__init__(crawler)
+        except NotConfigured:
+            if crawler.settings["FEEDS"]:
+                raise ConfigError("an output cannot be used; the log says which: give another path") from None
+            raise  # without feeds, as on demand
         self.batch: Batch | None = getattr(crawler.spider, "batch", None)
         self.journal: Journal | None = None
         self.continued: list[FeedSlot] = []
         self.broken = False
-        folder = job_dir(crawler.settings)
-        if self.batch and folder:
-            self.journal = Journal(Path(folder), self._job(self.batch))
-            self.batch.resume(self.journal)
+        """Whether a feed could not be opened or written; nothing is added to the feeds from then on."""
+        try:
+            folder = job_dir(crawler.settings)
+            if self.batch and folder:
+                self.journal = Journal(Path(folder), self._job(self.batch))
+                self.batch.resume(self.journal)
+        except OSError as error:
+            raise ConfigError(f"JOBDIR cannot be used: {error}: give a folder that can be written") from None
 
     @property
     def failures(self) -> str:
         """The URI of the failures feed; "" if there is none."""
         return next((slot.uri for slot in self.slots if Failure in slot.filter.item_classes), "")
 
+    @property
+    def complete(self) -> bool:
+        """Whether every query of the batch has its record or its failure in the feeds, and all feeds are stored."""
+        stored = not any(name.startswith("feedexport/failed_count/") for name in self.crawler.stats.get_stats())
+        return stored and not self.broken and (self.batch is None or self.batch.ended.total() >= self.batch.total)
+
     def open_spider(self, spider: Spider) -> None:
-        super().open_spider(spider)
-        if self.journal is None:
-            return
-        self.continued = [slot for slot in self.slots if _can_continue(slot)]
-        for slot in self.slots:
-            if slot not in self.continued:
-                logger.warning("%s cannot be resumed: only files of the formats jsonl and rows can", slot.uri)
         try:
-            self._continue(self.journal)
-        except OSError as error:
-            logger.critical("A feed cannot be opened: %s", error)
+            super().open_spider(spider)
+            if self.journal:
+                self._continue(self.journal)
+            for slot in self.slots:
+                if slot.store_empty:  # it is written in any case, so a path that cannot be is reported before a fetch
+                    slot.start_exporting()
+        except Exception as error:
+            self._break("A feed cannot be opened", error)
+            self.slots = [slot for slot in self.slots if slot.file]
             raise CloseSpider("feed_error") from error
 
     def item_scraped(self, item: Any, spider: Spider, response: Response | None = None) -> None:
@@ -67,15 +84,35 @@ class JobFeedExporter(FeedExporter):
             super().item_scraped(item, spider)
             if self.journal and self.batch:
                 self._commit(self.journal, self.batch.outcome(item), _row(item, response))
-        except Exception:
-            self.broken = True  # items after a partly written query would be lost or repeated with it
-            logger.critical("A feed cannot be written, so the job stops here", exc_info=True)
+        except Exception as error:  # noqa: BLE001  # whatever it is, later items would be lost or repeated with it
+            self._break("A feed cannot be written", error)
             deferred_from_coro(self.crawler.engine.close_spider_async(reason="feed_error"))
 
     async def close_spider(self, spider: Spider) -> None:
         await super().close_spider(spider)
         if self.journal:
             self.journal.close()
+
+    async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
+        try:
+            if slot.file and not slot.file.closed:
+                slot.file.flush()
+            await super()._close_slot(slot, spider)
+        except Exception as error:  # noqa: BLE001  # exporters raise anything
+            self._break("A feed cannot be written", error)
+            with suppress(OSError):  # of what is still in the buffer
+                if slot.file:
+                    slot.file.close()
+
+    def _break(self, what: str, error: Exception) -> None:
+        if self.broken:
+            return
+        self.broken = True
+        if isinstance(error, OSError):
+            again = "make room for it or give another output, then run the same command again"
+            logger.critical("%s: %s. The batch stops here: %s", what, error, again)
+        else:
+            logger.critical("%s, so the batch stops here", what, exc_info=error)
 
     def _job(self, batch: Batch) -> dict[str, Any]:
         return {
@@ -87,6 +124,10 @@ class JobFeedExporter(FeedExporter):
         }
 
     def _continue(self, journal: Journal) -> None:
+        self.continued = [slot for slot in self.slots if _can_continue(slot)]
+        for slot in self.slots:
+            if slot not in self.continued:
+                logger.warning("%s cannot be resumed: only files of the formats jsonl and rows can", slot.uri)
         if not journal.begun:
             paths = [str(Path(_storage(slot).path).absolute()) for slot in self.continued]
             journal.begin(paths, [_length(slot) for slot in self.continued])

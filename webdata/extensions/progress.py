@@ -55,6 +55,8 @@ class Progress:
             self.timer.start(self.interval, now=False)
 
     def item_scraped(self, item: Any) -> None:
+        if self.feeds and self.feeds.broken:  # it is in no feed
+            return
         self.batch.ended[self.batch.outcome(item)] += 1
         if self.bar:
             self.bar.update(self.batch)
@@ -66,6 +68,10 @@ class Progress:
             self.timer.stop()
         self._summarise(reason)
 
+    @property
+    def feeds(self) -> JobFeedExporter | None:
+        return self.crawler.get_extension(JobFeedExporter)
+
     def log(self) -> None:
         ok, failed = counts(self.batch)
         ended, total = ok + failed, self.batch.total
@@ -74,12 +80,11 @@ class Progress:
     def _summarise(self, reason: str) -> None:
         ended, total = self.batch.ended.total(), self.batch.total
         outcomes = ", ".join(f"{number} {outcome}" for outcome, number in self.batch.ended.most_common()) or "none"
-        feeds = self.crawler.get_extension(JobFeedExporter)
-        failures = f"; failures are in {feeds.failures}" if feeds and counts(self.batch)[1] else ""
+        failures = f"; failures are in {self.feeds.failures}" if self.feeds and counts(self.batch)[1] else ""
         logger.info("%d of %d queries have ended: %s%s", ended, total, outcomes, failures)
         if ended < total and reason == "finished":
             logger.error("%d queries have neither a record nor a failure: a fault in webdata", total - ended)
-        elif ended < total and feeds and feeds.journal:
+        elif ended < total and self.feeds and self.feeds.journal:
             logger.info("The same command goes on from here")
 
 

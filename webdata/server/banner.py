@@ -2,23 +2,48 @@
 
 import logging
 import shlex
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
 
 from webdata.config.config import Config
 from webdata.domain.api_key import FirstKeys
+from webdata.server import private_files
 from webdata.server.certificates import Certificate
 from webdata.server.listening import Listening
 
 logger = logging.getLogger(__name__)
 
+MAKE_ONE = "export WEBDATA_KEY=$(.venv/bin/webdata keys create)"
+"""Makes a test key, for the shell's later commands."""
+
 
 def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -> None:
-    """Write the banner to standard output. `first_keys` are those just made, None if there were keys before."""
+    """Write the banner to standard output. `first_keys` are those just made, None if there were keys before.
+
+    It has them only on a terminal. Else, where it may end in a log that others read, they are in a file.
+    """
     lines = [f"webdata answers on {listening.url}", *_https(listening), f"browser transport: {_browser(config)}"]
-    lines += [*_workers(config), *_keys(config, first_keys), _example(listening, first_keys)]
+    lines += _workers(config)
+    header = '"X-Api-Key: $WEBDATA_KEY"'
+    if first_keys is None:
+        lines += _keys_from_before()
+    elif sys.stdout.isatty():
+        lines += _first_keys(config, first_keys)
+        lines.append("Keep them: only their hashes are stored, they are not shown again.")
+        header = f"'X-Api-Key: {first_keys.test}'"
+    elif unwritten := _write(config.first_keys_file, _first_keys(config, first_keys)):
+        lines.append(f"keys: {config.first_keys_file} cannot be written ({unwritten}): make others with")
+        lines.append(f"      {MAKE_ONE}")
+    else:
+        lines += _keys_in_file(config.first_keys_file)
+        header = f"\"X-Api-Key: $(grep -o 'wd_test_.*' {shlex.quote(str(config.first_keys_file))})\""
+    if first_keys:
+        lines += _credits(first_keys)
+    lines.append(_example(listening, header))
     try:
         click.echo("\n".join(lines))
     except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
@@ -56,22 +81,39 @@ def _workers(config: Config) -> Iterator[str]:
         yield f"      {config.workers} times as often as its plan allows. Set WEBDATA_REDIS, such as redis://127.0.0.1:6379/0"
 
 
-def _keys(config: Config, first: FirstKeys | None) -> Iterator[str]:
-    if first is None:
-        yield "keys: as made before, and only their hashes are stored: put yours into WEBDATA_KEY,"
-        yield "      or make another with: export WEBDATA_KEY=$(.venv/bin/webdata keys create)"
-        return
+def _keys_from_before() -> Iterator[str]:
+    yield "keys: as made before, and only their hashes are stored: put yours into WEBDATA_KEY,"
+    yield f"      or make another with: {MAKE_ONE}"
+
+
+def _keys_in_file(file: Path) -> Iterator[str]:
+    yield f"keys: a test key and a live key are in {file}, which only its owner can read."
+    yield "Keep them and delete it: elsewhere only their hashes are stored."
+
+
+def _write(file: Path, lines: Iterable[str]) -> str:
+    """Write a file for its owner alone; returns why that failed, "" if it did not."""
+    try:
+        private_files.make_folder(file.parent)
+        private_files.replace(file, "".join(f"{line}\n" for line in lines).encode())
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def _first_keys(config: Config, first: FirstKeys) -> Iterator[str]:
     effect = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
     yield f"test key (answered by the built-in sandbox): {first.test}"
     yield f"{f'live key ({effect}):':<44} {first.live}"
-    yield "Keep them: only their hashes are stored, they are not shown again."
+
+
+def _credits(first: FirstKeys) -> Iterator[str]:
     yield f"The account `default` has {first.credits:,} credits for the live key; test keys cost none."
     yield "      More of them: .venv/bin/webdata accounts credit default 100000"
 
 
-def _example(listening: Listening, first: FirstKeys | None) -> str:
+def _example(listening: Listening, header: str) -> str:
     """A command line that works: it names the test key, the address, and what verifies the certificate."""
-    header = f"'X-Api-Key: {first.test}'" if first else '"X-Api-Key: $WEBDATA_KEY"'
     certificate, url, option = listening.certificate, listening.url, ""
     if certificate and certificate.made:
         option = f"--cacert {shlex.quote(str(certificate.cert_file))} "

@@ -21,6 +21,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
+from webdata.server import private_files
 
 logger = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ def made(folder: Path, names: Sequence[Name]) -> Certificate:
     """
     cert_file, key_file = folder / "cert.pem", folder / "key.pem"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_files.make_folder(folder)
         with _locked(folder):
             fault = _fault(cert_file, key_file, names)
             if fault:
@@ -231,21 +232,9 @@ def _make(cert_file: Path, key_file: Path, names: Sequence[Name]) -> None:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    _replace(key_file, secret, 0o600)
+    private_files.replace(key_file, secret)
     certificate = self_signed(key, names, datetime.now(UTC))
-    _replace(cert_file, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
-
-
-def _replace(file: Path, content: bytes, mode: int) -> None:
-    """Replace a file atomically by one that has the mode from the beginning."""
-    new = file.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    descriptor = os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
-    with os.fdopen(descriptor, "wb") as file_object:
-        file_object.write(content)
-        file_object.flush()
-        os.fsync(descriptor)
-    new.replace(file)
+    private_files.replace(cert_file, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
 
 
 def self_signed(key: ec.EllipticCurvePrivateKey, names: Sequence[Name], now: datetime) -> x509.Certificate:

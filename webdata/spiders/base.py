@@ -162,9 +162,13 @@ class EngineSpider(Spider):
         """
         return {}
 
-    def query_run(self, query: Query) -> QueryRun:
-        """The state that all fetches of a query share: its identity and its deadline."""
+    def query_run(self, query: Query, account: str = "") -> QueryRun:
+        """The state that all fetches of a query share: its identity and its deadline.
+
+        `account` is whose session it is: those of two accounts share neither cookies nor a proxy by their name.
+        """
         region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
+        session = f"{account}/{session}" if session and account else session
         deadline = self.settings.getfloat("DEADLINE") if self.online else inf
         return QueryRun(region, device, session, f"{region}/{device}/{session or ''}", deadline)
 

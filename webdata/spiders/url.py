@@ -76,8 +76,8 @@ class UrlSpider(EngineSpider):
         """Raises TargetError for a URL that is refused without a DNS look-up."""
         return Request(self.rule.check_url(query.url).url if self.online else query.url)
 
-    def query_run(self, query: Query) -> QueryRun:
-        return replace(super().query_run(query), cookiejar=OneQuery())  # callers do not share cookies
+    def query_run(self, query: Query, account: str = "") -> QueryRun:
+        return replace(super().query_run(query, account), cookiejar=OneQuery())  # callers do not share cookies
 
     def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
         request = super().prepared(query, run)

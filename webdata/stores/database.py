@@ -1,19 +1,23 @@
 """SQL databases: SQLite by default, PostgreSQL by its URL; migrated to the newest schema when they are opened."""
 
 import asyncio
+import logging
+import os
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from sqlite3 import SQLITE_BUSY, OperationalError
+from sqlite3 import SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR, OperationalError
 from sqlite3 import Connection as SqliteConnection
+from sqlite3 import DatabaseError as SqliteDatabaseError
 from sqlite3 import Error as SqliteError
 from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import InterfaceError, InternalError, SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, InterfaceError, InternalError, SQLAlchemyError
 from sqlalchemy.exc import OperationalError as SqlOperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateTable
@@ -23,6 +27,7 @@ from webdata.stores import migrations
 from webdata.stores.prepared import cursor
 from webdata.stores.tables import LINKS
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 EXAMPLE_URL = "sqlite:///.webdata/webdata.sqlite3"
@@ -33,8 +38,33 @@ LOCK_POLL_SECONDS = 0.001
 """The interval at which it checks whether it has."""
 PRIMARY_CODE = 0xFF
 """The mask of an extended result code that leaves the primary one (https://www.sqlite.org/rescode.html)."""
+PRESENT_SECONDS = 1.0
+"""Between two checks whether the file of a database is still there."""
 ANSWER_SECONDS = 5
 """How long PostgreSQL may take to answer, and to connect where its URL has no `connect_timeout`."""
+
+
+class DatabaseFile:
+    """The file of an embedded database. SQLite goes on with one that was deleted, and all of it is lost at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._identity: tuple[int, int] | None = None
+        self._next_check = 0.0
+
+    def check(self) -> None:
+        """Raise DatabaseAwayError if the file is gone, or is another one than at the first check."""
+        now = monotonic()
+        if now < self._next_check:
+            return
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            raise DatabaseAwayError(f"its file {self.path} is gone ({error.strerror}): put it back") from error
+        self._identity = self._identity or (found.st_dev, found.st_ino)
+        if self._identity != (found.st_dev, found.st_ino):
+            raise DatabaseAwayError(f"its file {self.path} was replaced by another one: start the service again")
+        self._next_check = now + PRESENT_SECONDS
 
 
 @dataclass(frozen=True)
@@ -47,6 +77,8 @@ class Database:
     """Transactions; SQLite runs one at a time, over all processes."""
     unsynced_writes: Engine
     """Transactions that a crash of the machine, but not of the process, may undo: half the time of a durable one."""
+    file: DatabaseFile | None = None
+    """None for a server."""
 
     @property
     def embedded(self) -> bool:
@@ -66,9 +98,10 @@ class Database:
         """
         if not self.embedded:
             return await self.read(partial(_with_cursor, query))
+        self.check_present()
         try:
             return query(self._cursor)
-        except OperationalError as error:
+        except SqliteDatabaseError as error:  # a malformed file, too
             raise DatabaseAwayError(str(error)) from error
 
     async def write(self, change: Callable[[Connection], T]) -> T:
@@ -87,8 +120,14 @@ class Database:
             raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
     def _run(self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]) -> T:
+        self.check_present()
         with errors_as_away(), connect() as connection:
             return work(connection)
+
+    def check_present(self) -> None:
+        """Raise DatabaseAwayError if the file of an embedded database is gone."""
+        if self.file:
+            self.file.check()
 
     @cached_property
     def _cursor(self) -> Any:
@@ -112,26 +151,35 @@ def _with_cursor(query: Callable[[Any], T], connection: Connection) -> T:
 
 @contextmanager
 def errors_as_away() -> Iterator[None]:
-    """Raise DatabaseAwayError instead of the errors of a database that does not answer."""
+    """Raise DatabaseAwayError instead of the errors of a database that does not answer, or is malformed."""
     try:
         yield
     except (SqlOperationalError, InterfaceError, InternalError, PoolTimeoutError, OperationalError) as error:
+        raise DatabaseAwayError(str(error).partition("\n")[0]) from error
+    except (DatabaseError, SqliteDatabaseError) as error:
+        if type(error) not in (DatabaseError, SqliteDatabaseError):  # such as a violated constraint
+            raise
         raise DatabaseAwayError(str(error).partition("\n")[0]) from error
 
 
 def open_database(url: str) -> Database:
     """The database of accounts, keys and credits at an SQLAlchemy URL.
 
-    `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created.
+    `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created; they
+    and the file are their owner's alone.
     `postgresql://user:password@host/name`: needs `pip install webdata[postgresql]`.
 
-    An older schema is migrated, by one process at a time. Raises ConfigError for a database that cannot be used.
+    An older schema is migrated, by one process at a time. Raises ConfigError for a database that cannot be used, and
+    DatabaseAwayError where its disk fails.
     """
-    return _open(url, "FULL", migrations.run)
+    return _open(url, "FULL", _create_accounts)
 
 
 def attach_database(url: str) -> Database:
-    """The database at a URL that another process has opened before, without a migration or a connection yet."""
+    """The database at a URL that another process has opened before, without a migration or a connection yet.
+
+    Its file is never made anew.
+    """
     return _open(url, "FULL", lambda _: None)
 
 
@@ -140,7 +188,13 @@ def open_links(url: str) -> Database:
     return _open(url, "NORMAL", _create_links)
 
 
+def _create_accounts(engine: Engine) -> None:
+    _make_private(engine)
+    migrations.run(engine)
+
+
 def _create_links(engine: Engine) -> None:
+    _make_private(engine)
     with engine.begin() as connection:
         connection.execute(CreateTable(LINKS, if_not_exists=True))
 
@@ -166,7 +220,10 @@ def _errors_as_config_error() -> Iterator[None]:
     try:
         yield
     except (SQLAlchemyError, SqliteError, ImportError, OSError) as error:
-        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        cause = getattr(error, "orig", None) or error
+        reason = str(cause).strip().splitlines()[0]
+        if getattr(cause, "sqlite_errorcode", 0) & PRIMARY_CODE in (SQLITE_FULL, SQLITE_IOERR):
+            raise DatabaseAwayError(f"{reason}: its disk may be full") from error
         raise ConfigError(f"the database cannot be used ({reason}): {URL_HINT}") from error
 
 
@@ -187,12 +244,35 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
     file = engine.url.database
     if not file or file == ":memory:":
         raise ConfigError(f"the database cannot be in memory, where threads do not share it: give {EXAMPLE_URL}")
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    event.listen(engine, "do_connect", _never_create)
     event.listen(engine, "connect", _set_pragmas)
     writes, unsynced = engine.execution_options(), engine.execution_options()
     event.listen(writes, "begin", partial(_begin_immediate, synchronous))
     event.listen(unsynced, "begin", partial(_begin_immediate, "NORMAL"))
-    return Database(engine, writes, unsynced)
+    return Database(engine, writes, unsynced, DatabaseFile(Path(file).absolute()))
+
+
+def _make_private(engine: Engine) -> None:
+    """Make a missing file of SQLite, which only its owner may read; the files beside it, -wal and -shm, get its mode.
+
+    One that is there stays as it is: its mode is the operator's.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    file = Path(str(engine.url.database))
+    for folder in reversed(file.parents):
+        if not folder.exists():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    if file.stat().st_mode & stat.S_IROTH and file.absolute().parent.stat().st_mode & stat.S_IXOTH:
+        logger.warning("every user of this machine can read the database %s: have it read by its owner only", file)
+
+
+def _never_create(_dialect: Any, _record: Any, arguments: list[Any], options: dict[str, Any]) -> None:
+    """Connect to a file that is there: in the place of one that is gone an empty database would be no help."""
+    arguments[0] = f"{Path(arguments[0]).absolute().as_uri()}?mode=rw"
+    options["uri"] = True
 
 
 def _set_pragmas(connection: SqliteConnection, _record: Any) -> None:

@@ -31,6 +31,8 @@ class GroupCommitter(Generic[T, R]):
 
     def __init__(self, write: Callable[[list[T]], Awaitable[Sequence[R | Exception]]]) -> None:
         self._write = write
+        self.failure: Exception | None = None
+        """Why the last group could not be written; None since an item was."""
         self._queue: deque[tuple[T | None, asyncio.Future[R | None] | None]] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -97,7 +99,10 @@ class GroupCommitter(Generic[T, R]):
             results = await self._write(items) if items else ()
             if len(results) != len(items):
                 raise RuntimeError(f"{len(results)} results for {len(items)} items")
+            if not all(isinstance(result, Exception) for result in results):  # refusals write nothing
+                self.failure = None
         except Exception as error:  # noqa: BLE001  # each caller raises it; the next group may be written
+            self.failure = error
             results = [error] * len(items)
         remaining = iter(results)
         for item, future in group:

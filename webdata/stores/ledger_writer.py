@@ -76,6 +76,7 @@ class LedgerWriter:
     def _transaction(self, operations: Sequence[Operation]) -> Results:
         durable = any(isinstance(one, Credit) or (isinstance(one, End) and one.kind == "commit") for one in operations)
         engine = self._database.writes if durable else self._database.unsynced_writes
+        self._database.check_present()
         with errors_as_away(), engine.begin() as connection, cursor(connection) as on:
             state = self._load(on, operations)
             before = LedgerState(dict(state.balances), dict(state.reservations))

@@ -34,6 +34,11 @@ class SqlLedger(BaseLedger):
         self._database = database
         self._committer: GroupCommitter[Operation, int] = GroupCommitter(write)
 
+    @property
+    def failure(self) -> Exception | None:
+        """Why the last operations could not be written; None if they were."""
+        return self._committer.failure
+
     async def balance(self, account_id: str) -> int:
         balance = await self._database.read(lambda on: on.execute(BALANCE, {"account": account_id}).scalar())
         if balance is None:

@@ -1,7 +1,7 @@
 """The SQL stores of one database, together."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -28,6 +28,11 @@ class SqlStores:
         self._writer = LedgerWriter(self._database)
         write = self._ledger_process.write if self._ledger_process else self._write_in_thread
         self.ledger = SqlLedger(self._database, this_process(), write)
+
+    def warnings(self) -> Iterator[str]:
+        """Warnings for the operator."""
+        if self.ledger.failure:
+            yield "the ledger could not be written when it was last tried, so paid calls are refused: see the log"
 
     def close(self) -> None:
         """Close every connection; `ledger.flush` before, or queued records are lost."""

@@ -17,6 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from webdata.server import private_files
 from webdata.spiders.base import EngineSpider, unknown_layout
 
 logger = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ MOST = 100
 
 @dataclass(frozen=True)
 class Samples:
-    """A folder of pages, which processes may share. The same page is stored once."""
+    """A folder of pages, which processes may share. The same page is stored once, for the service's user alone."""
 
     folder: Path
     most: int = MOST
@@ -35,17 +36,17 @@ class Samples:
     def add(self, engine: str, body: bytes, **facts: Any) -> Path:
         """Store a page and facts about it (`url`, `status`, `reason`, …); returns its path."""
         path = self.folder / f"{engine}-{sha256(body).hexdigest()[:16]}.html"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(self.folder)
         with self._locked():
             if not path.exists():
-                path.write_bytes(body)
+                self._write(path, body)
                 self._write_index([*self._rows(), {"file": path.name, "engine": engine, **facts}])
         return path
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """No other process changes the folder meanwhile."""
-        with (self.folder / ".lock").open("w") as lock:
+        with open(self.folder / ".lock", "w", opener=private_files.opener) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -59,8 +60,12 @@ class Samples:
             (self.folder / row["file"]).unlink(missing_ok=True)
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows[-self.most :])
         new = self.folder / "INDEX.new"
-        new.write_text(text, encoding="utf-8")
+        self._write(new, text.encode())
         new.replace(self.folder / "INDEX.jsonl")  # whole, or not at all
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with open(path, "wb", opener=private_files.opener) as file:
+            file.write(content)
 
 
 class SampleUnknownLayouts:
