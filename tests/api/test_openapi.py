@@ -13,7 +13,7 @@ from webdata.api.account import ACCOUNT, USAGE
 from webdata.api.docs_page import curl, documentation
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
-from webdata.api.replies import Reply
+from webdata.api.replies import INERT, Reply
 from webdata.crawling.warm_crawlers import Answer, load_spiders
 from webdata.domain import errors
 from webdata.domain.errors import QueryError
@@ -49,7 +49,7 @@ FULL_ANSWER = Answer(
     attempts=[{"transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
 )
 """An answer with all optional headers."""
-TRANSPORT_HEADERS = {"server", "date", "content-length", "content-type", "connection"}
+TRANSPORT_HEADERS = {"server", "date", "content-length", "content-type", "connection", *INERT}
 """The headers of HTTP itself."""
 
 
