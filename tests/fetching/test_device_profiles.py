@@ -128,7 +128,7 @@ async def test_the_order_of_headers_is_the_same_on_the_wire():
 
     server = await asyncio.start_server(reply, "127.0.0.1", 0)
     settings = scrapy_settings()
-    settings.set("ON_DEMAND", True)
+    settings.setdict({"ON_DEMAND": True, "EGRESS_GUARD": False})  # the server is on loopback
     warm = WarmCrawler(Crawler(Visitor, settings))
     await warm._start()
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"

@@ -62,7 +62,9 @@ class Visitor(Spider):
 @asynccontextmanager
 async def crawling(**settings):
     own = scrapy_settings()
-    own.setdict({"ON_DEMAND": True, "DOWNLOAD_MAXSIZE": 2_000_000, "DOWNLOAD_WARNSIZE": 0, **settings})
+    own.setdict(
+        {"ON_DEMAND": True, "EGRESS_GUARD": False, "DOWNLOAD_MAXSIZE": 2_000_000, "DOWNLOAD_WARNSIZE": 0, **settings}
+    )
     warm = WarmCrawler(Crawler(Visitor, own))
     await warm._start()
     try:
