@@ -211,3 +211,22 @@ async def test_a_running_decompression_does_not_delay_the_end():
     await asyncio.wait([running])
     assert monotonic() - begun < 3
     assert not processes()
+
+
+@pytest.mark.task
+async def test_a_large_consent_page_is_read_in_a_process():
+    """A form is found in a large page too; one that was made to be slow is given up, and never holds the loop."""
+    conversions = Conversions(seconds=1.0)
+    conversions.hold()
+    form = b'<form action="/save"><button name="x" value="y">Reject all</button></form>'
+    slow = b"<form " + b" ".join(b"a%d" % number for number in range(60_000)) + b">" + form
+    try:
+        found = await conversions.consent_form(b"<p>word</p>" * 4000 + form, "https://consent.example/")
+        assert found.url == "https://consent.example/save"
+        reading, ticks = asyncio.ensure_future(conversions.consent_form(slow, "https://consent.example/")), 0
+        while not reading.done():  # the loop itself is tested
+            await asyncio.sleep(0.01)
+            ticks += 1
+        assert (await reading, ticks > 20) == (None, True)
+    finally:
+        await conversions.release()

@@ -1,4 +1,4 @@
-"""Conversion of pages to Markdown, and decompression of large ones, in worker processes that can be killed.
+"""What a page can make long: conversion to Markdown, decompression, large forms, in processes that can be killed.
 
 A Python thread cannot be stopped from outside, and while it runs C code no other thread runs. So a conversion runs in
 a process, which is killed when its time or its memory is used up; the overhead is less than a millisecond a page. The
@@ -21,6 +21,7 @@ from webdata.domain.errors import UnsupportedContentError, UpstreamError, Upstre
 from webdata.fetching.shares import FairSlots
 from webdata.pages import url
 from webdata.pages._url.compression import Decompressed, leniently_decompressed
+from webdata.pages.consent import Form, form
 from webdata.resources.url_request import UrlPage
 
 SECONDS = 5.0
@@ -28,13 +29,15 @@ SECONDS = 5.0
 WORKERS = 3
 LARGE = 1024 * 1024
 """Bytes from which a page is large."""
+SMALL_FORM = 32 * 1024
+"""Bytes of a consent page that takes the event loop 30 ms at worst."""
 LARGE_AT_ONCE = WORKERS - 1
 """Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
 PAGES = 500
 """Pages after which a process is replaced."""
 MEMORY = 2 * 1024**3
 """Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
-MODULES = ("__main__", "webdata.pages.url")
+MODULES = ("__main__", "webdata.pages.consent", "webdata.pages.url")
 """Modules that are imported once, before the fork."""
 
 
@@ -122,6 +125,17 @@ class Conversions:
         if isinstance(plain, Decompressed):
             return plain
         raise UpstreamError(*plain)
+
+    async def consent_form(self, body: bytes, url: str) -> Form | None:
+        """The submission for the consent page at a URL, by `webdata.pages.consent.form`.
+
+        None also for a page that takes too much time or memory: the parser's time grows with the square of the
+        attributes of one tag.
+        """
+        if len(body) <= SMALL_FORM:
+            return form(body, url)
+        found: Form | None = await self._attempt(form, (body, url), self.seconds[False])
+        return found
 
     async def _attempt(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
         """The function's result; None when its process was killed or ran out of memory."""

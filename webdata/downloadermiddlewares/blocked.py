@@ -13,12 +13,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
+from webdata.conversion.processes import CONVERSIONS
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import ConfigError, FetchError, WebdataError
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.transport_policy import Scope
-from webdata.pages import consent
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ class BlockedMiddleware:
 
     async def _consented(self, fetch: Fetch, request: Request, response: Response | None) -> bool:
         """Send the form of a consent page, whose cookies go into the jar; returns whether there was a form."""
-        form = consent.form(response.body, response.url) if response is not None else None
+        form = await CONVERSIONS.consent_form(response.body, response.url) if response is not None else None
         if form is None:
             return False
         transport: Transport = "http" if fetch.transport == "browser" else fetch.transport
