@@ -19,7 +19,6 @@ from pebble import ProcessExpired, ProcessPool
 
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.fetching.shares import FairSlots
-from webdata.pages import url
 from webdata.pages._url.compression import Decompressed, leniently_decompressed
 from webdata.pages.consent import Form, form
 from webdata.resources.url_request import UrlPage
@@ -175,6 +174,8 @@ def _alarmed(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: 
 
 def _convert(body: bytes, arguments: Mapping[str, Any]) -> UrlPage | str:
     """The record of a page; the content type of one that is not text, since a pickled exception loses its fields."""
+    from webdata.pages import url  # noqa: PLC0415 - it loads the converter, which only these processes need
+
     try:
         return url.page(body, **arguments)
     except UnsupportedContentError as error:
