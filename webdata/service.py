@@ -27,7 +27,7 @@ from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
 from webdata.config.config import Config
-from webdata.crawling.garbage import collect_less
+from webdata.crawling.garbage import collect_less, return_large_blocks
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
@@ -64,6 +64,7 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
+    return_large_blocks()
     reactor.installNameResolver(ReactorNames(NameResolver(search=True)))
     reactor.callWhenRunning(main.start)
     reactor.run(installSignalHandlers=False)

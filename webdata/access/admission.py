@@ -9,6 +9,7 @@ from webdata.access.api_keys import ApiKeys, Header
 from webdata.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.access.credits import Credits, Payment
 from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
+from webdata.crawling.garbage import LargeGarbage
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.query import Query
 from webdata.fetching.shares import CallShare, HeldBytes
@@ -78,7 +79,7 @@ class Admission:
         self._deadline = deadline
         self._sandbox_always = sandbox_always
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
-        self.held_bytes = HeldBytes()
+        self.held_bytes = HeldBytes(on_release=LargeGarbage().freed)
 
     def snapshot(self) -> dict[str, Any]:
         """Cache hits, stale hits and misses, and credits moved, since the start."""

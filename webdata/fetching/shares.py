@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from webdata.domain.errors import OverloadedError, RateLimitedError
@@ -20,7 +20,14 @@ MOST_BYTES_OF_KEY = 48 * MEBIBYTE
 class HeldBytes:
     """The bytes of the large pages and answers that are being read, converted or sent, by key."""
 
-    def __init__(self, most: int = MOST_BYTES, most_of_key: int = MOST_BYTES_OF_KEY) -> None:
+    def __init__(
+        self,
+        most: int = MOST_BYTES,
+        most_of_key: int = MOST_BYTES_OF_KEY,
+        on_release: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_release` is called when a call that held some holds nothing any more."""
+        self.on_release = on_release
         self.most = most
         self.most_of_key = most_of_key
         self.of_keys: Counter[str] = Counter()
@@ -69,7 +76,9 @@ class CallShare:
 
     def release(self) -> None:
         """Hold nothing any more: the answer is read, or nobody reads it."""
-        self.hold(0)
+        if self.bytes_held:
+            self.hold(0)
+            self._held.on_release()
         self._released = True
 
 
