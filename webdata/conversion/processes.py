@@ -7,6 +7,7 @@ processes are forked from one that has imported the page modules: the first star
 
 import asyncio
 import multiprocessing
+import os
 import resource
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -36,6 +37,8 @@ PAGES = 500
 """Pages after which a process is replaced."""
 MEMORY = 2 * 1024**3
 """Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
+NICENESS = 10
+"""By how much they yield the processor to the event loop, whose calls are short."""
 MODULES = ("__main__", "webdata.pages.consent", "webdata.pages.url")
 """Modules that are imported once, before the fork."""
 
@@ -158,9 +161,10 @@ CONVERSIONS = Conversions()
 
 
 def _initialize() -> None:
-    """Limit a worker process's memory, and let SIGTERM end it at once."""
+    """Limit a worker process's memory and priority, and let SIGTERM end it at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    os.nice(NICENESS)
 
 
 def _alarmed(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
