@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -244,3 +245,13 @@ async def test_large_answers_count_until_they_are_read(send_live, admission, cal
     answered = await send_live()
     assert (answered.status, cost(answered)) == (200, (1, 999))
     assert held.total == 0
+
+
+@ensureDeferred
+async def test_an_answer_that_cannot_be_sent_holds_nothing(send_live, admission, calls, monkeypatch):
+    """Where no reply can be made of a large answer, the caller gets a 500, and its key's share is free again."""
+    calls.end = LARGE_ANSWER
+    monkeypatch.setattr("webdata.api.app.answer_reply", Mock(side_effect=UnicodeEncodeError("utf-8", "", 0, 1, "odd")))
+    failed = await send_live()
+    assert (failed.status, failed.problem["code"]) == (500, "internal")
+    assert (admission.held_bytes.total, admission.held_bytes.of_keys) == (0, {})

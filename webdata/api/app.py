@@ -12,7 +12,7 @@ from klein import Klein
 from twisted.web.http import Request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webdata.access.admission import Admission, CallerStatus, CallRequest
+from webdata.access.admission import Admission, CallerStatus, CallRequest, CallResult
 from webdata.access.api_keys import Header, sent_secret
 from webdata.access.rate_limits import check_limit
 from webdata.api import refusals
@@ -113,6 +113,15 @@ class Api:
     async def _call(self, resource: Resource, incoming: Incoming, **segments: str) -> Reply:
         read = partial(_query, resource, segments, incoming)
         result = await self._admission.answer(CallRequest(incoming.id, resource, incoming.header, read))
+        try:
+            return self._call_reply(resource, incoming, result)
+        except BaseException:
+            if result.share:
+                result.share.release()
+            raise
+
+    def _call_reply(self, resource: Resource, incoming: Incoming, result: CallResult) -> Reply:
+        """The reply to a call; what the call holds is released when the reply is read."""
         if isinstance(result.end, Exception):
             problem = _problem(result.end, incoming, resource)
             reply, code = problem.reply(incoming.id, incoming.wanted_type), problem.code

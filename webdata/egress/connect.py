@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import HostnameEndpoint, wrapClientTLS
 from twisted.internet.interfaces import (
@@ -23,6 +22,7 @@ from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.egress.guard import Guard
+from webdata.egress.names import endpoint_of
 from webdata.egress.rule import Address, Target
 
 CONNECT_SECONDS = 30.0
@@ -140,6 +140,5 @@ class _CheckedResolver:
         transportSemantics: str = "TCP",
     ) -> Any:
         for address in self._addresses:
-            kind = IPv4Address if address.version == 4 else IPv6Address
-            resolutionReceiver.addressResolved(kind("TCP", str(address), portNumber))
+            resolutionReceiver.addressResolved(endpoint_of(address, portNumber))
         resolutionReceiver.resolutionComplete()

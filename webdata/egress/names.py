@@ -382,13 +382,19 @@ class ReactorNames:
     async def _resolve(self, receiver: IResolutionReceiver, name: str, port: int, kinds: Any) -> None:
         try:
             for address in known_addresses(name) or await self._resolver(name, name):
-                kind = IPv4Address if address.version == 4 else IPv6Address
-                if kinds is None or kind in kinds:
-                    receiver.addressResolved(kind("TCP", str(address), port))
+                endpoint = endpoint_of(address, port)
+                if kinds is None or type(endpoint) in kinds:
+                    receiver.addressResolved(endpoint)
         except FetchError as error:
             logger.info("%s was not resolved: %s", name, error.reason)
         finally:
             receiver.resolutionComplete()
+
+
+def endpoint_of(address: Address, port: int) -> IPv4Address | IPv6Address:
+    """An address as Twisted's resolvers report it."""
+    kind = IPv4Address if address.version == 4 else IPv6Address
+    return kind("TCP", str(address), port)
 
 
 async def reactor_addresses(name: str) -> Sequence[Address]:
