@@ -31,7 +31,8 @@ from webdata.crawling.garbage import collect_less, return_large_blocks
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.egress.names import NameResolver, ReactorNames
+from webdata.egress.names import NameResolver
+from webdata.egress.reactor_names import ReactorNames
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls

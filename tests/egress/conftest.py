@@ -18,7 +18,8 @@ from zope.interface import implementer
 
 from webdata.domain.errors import UpstreamTimeoutError
 from webdata.egress.guard import sandbox_resolver
-from webdata.egress.names import SILENT, reactor_addresses
+from webdata.egress.names import SILENT
+from webdata.egress.reactor_names import reactor_addresses
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.transports.browser.process import Browser
 

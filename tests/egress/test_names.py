@@ -12,7 +12,8 @@ from twisted.names import dns
 
 from webdata.domain.errors import UpstreamError, UpstreamTimeoutError
 from webdata.egress import names
-from webdata.egress.names import MOST_NAMES, OF_CALLER, OF_ZONE, NameResolver, ReactorNames, zone
+from webdata.egress.names import MOST_NAMES, OF_CALLER, OF_ZONE, NameResolver, zone
+from webdata.egress.reactor_names import ReactorNames
 
 pytestmark = pytest.mark.task
 

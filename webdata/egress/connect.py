@@ -22,7 +22,7 @@ from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.egress.guard import Guard
-from webdata.egress.names import endpoint_of
+from webdata.egress.reactor_names import endpoint_of
 from webdata.egress.rule import Address, Target
 
 CONNECT_SECONDS = 30.0

@@ -10,7 +10,7 @@ from ssl import SSLContext
 from urllib.parse import unquote, urlsplit
 
 from webdata.domain.errors import ConfigError
-from webdata.egress.names import reactor_addresses
+from webdata.egress.reactor_names import reactor_addresses
 from webdata.egress.relay import HEAD_LIMIT, Connection
 from webdata.egress.rule import Address, Target, known_addresses
 
