@@ -106,7 +106,7 @@ BATCH_SETTINGS = {
 # Accept and Accept-Language: devices have all headers, in their order.
 DEFAULT_REQUEST_HEADERS: dict[str, str] = {}
 DOWNLOADER_MIDDLEWARES = {
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # ours, egress, heeds no dont_filter
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # our handler's rule heeds no dont_filter
     "webdata.downloadermiddlewares.blocked.BlockedMiddleware": 300,  # first: it stores the original requests
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours retries by outcome, not by status
     "webdata.downloadermiddlewares.device.DeviceMiddleware": 450,  # before the default user agent, 500
@@ -117,12 +117,15 @@ DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750
     "webdata.downloadermiddlewares.region.RegionMiddleware": 745,  # after the sandbox, whose proxy it replaces
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it
-    "webdata.downloadermiddlewares.egress.EgressMiddleware": 850,  # nothing may change the URL after it
 }
 # Ours wraps Scrapy's own, and adds the egress guard, a browser's TLS, and the browser.
 DOWNLOAD_HANDLERS = {
     "http": "webdata.transports.handler.TransportsHandler",
     "https": "webdata.transports.handler.TransportsHandler",
+    "data": None,  # Scrapy's own would read files of this machine, and hosts that the guard does not allow
+    "file": None,
+    "ftp": None,
+    "s3": None,
 }
 ITEM_PIPELINES = {
     "webdata.pipelines.envelope.EnvelopePipeline": 100,

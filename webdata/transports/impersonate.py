@@ -31,7 +31,7 @@ from scrapy_impersonate import ImpersonateDownloadHandler
 from scrapy_impersonate.parser import CurlOptionsParser, RequestParser
 
 from webdata.egress.guard import Guard
-from webdata.egress.rule import Rule, known_addresses
+from webdata.egress.rule import known_addresses
 from webdata.fetching.device_profiles import PROFILE
 from webdata.fetching.fetch import Fetch
 from webdata.transports.http import MAX_CHUNKS, check_headers, too_many_headers
@@ -53,7 +53,6 @@ class ImpersonateHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler, guard: Guard | None):
         super().__init__(crawler)
         self._guard = guard
-        self._any_site = Rule.of_spider(crawler.settings, crawler.spidercls).sites is None
         self._verify = crawler.settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES")
         self._seconds = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
@@ -103,11 +102,8 @@ class ImpersonateHandler(BaseDownloadHandler):
         return {**options, "PROXY": ""}  # libcurl would read the proxies of the environment
 
     async def _addresses(self, request: Request) -> dict[str, Any]:
-        """With a guard the checked addresses, so that libcurl makes no look-up of its own.
-
-        A proxy resolves the names of the spider's own sites, as in `webdata.transports.handler.GuardedHandler`.
-        """
-        if self._guard is None or (request.meta.get("proxy") and not self._any_site):
+        """With a guard the checked addresses, so that libcurl makes no look-up of its own; a proxy makes its own."""
+        if self._guard is None or request.meta.get("proxy"):
             return {}
         with wrap_twisted_exceptions():
             target = self._guard.rule.check_url(request.url)
