@@ -41,3 +41,10 @@ def test_a_domain_that_is_not_the_engines_is_wrong(domain, right):
         WebQuery.check({"q": "coffee", "domain": domain})
     assert str(caught.value).endswith(f"such as domain={right}")
     assert f"domain cannot be {domain!r}: give a domain of the engine" in str(caught.value)
+
+
+def test_a_filter_has_its_own_longest_form():
+    """Filters of the engine have at most 200 characters; the message says so."""
+    assert len(WebQuery.check({"q": "coffee", "tbs": "é" * 200}).tbs) == 200
+    with pytest.raises(QueryError, match="tbs is too long, 201 characters where 200 are allowed"):
+        WebQuery.check({"q": "coffee", "tbs": "é" * 201})

@@ -196,7 +196,7 @@ class Query(BaseModel):
         try:
             query = cls.model_validate(dict(values))
         except ValidationError as error:
-            rows = error.errors(include_url=False, include_context=False)
+            rows = error.errors(include_url=False)
             raise QueryError([*problems, *(cls._explain(dict(row), headers) for row in rows)]) from None
         if problems:
             raise QueryError(problems)
@@ -232,7 +232,7 @@ def _wrong(row: dict[str, Any]) -> str:
     if _is_blank(text):
         return "is blank"
     if row["type"] == "string_too_long":
-        return f"is too long, {len(text)} characters where {MAX_LENGTH} are allowed"
+        return f"is too long, {len(text)} characters where {row['ctx']['max_length']} are allowed"
     return f"cannot be {_quoted(text)}"
 
 
