@@ -27,7 +27,6 @@ from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
 from webdata.config.config import Config
-from webdata.crawling.garbage import collect_less, return_large_blocks
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
@@ -42,6 +41,7 @@ from webdata.server.banner import show_banner
 from webdata.server.connections import Connections
 from webdata.server.control_socket import ControlSocket
 from webdata.server.listening import Listening, room_for
+from webdata.server.memory import collect_less, return_large_blocks
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
 from webdata.server.workers import Worker

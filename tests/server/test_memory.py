@@ -7,7 +7,7 @@ import weakref
 
 import pytest
 
-from webdata.crawling.garbage import LargeGarbage
+from webdata.server.memory import LargeGarbage
 
 
 class Page:
@@ -20,7 +20,7 @@ class Page:
 @pytest.mark.task
 async def test_circles_are_collected_soon_after_a_large_page(monkeypatch):
     """What only refers to itself is freed, whatever the thresholds of the collector are."""
-    monkeypatch.setattr("webdata.crawling.garbage.COLLECTED_AFTER", 0.01)
+    monkeypatch.setattr("webdata.server.memory.COLLECTED_AFTER", 0.01)
     page = weakref.ref(Page())
     garbage = LargeGarbage()
     for _ in range(3):
@@ -30,7 +30,7 @@ async def test_circles_are_collected_soon_after_a_large_page(monkeypatch):
 
 
 BLOCKS = """
-from webdata.crawling.garbage import return_large_blocks
+from webdata.server.memory import return_large_blocks
 
 def resident():
     with open("/proc/self/statm") as file:

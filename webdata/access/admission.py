@@ -9,11 +9,11 @@ from webdata.access.api_keys import ApiKeys, Header
 from webdata.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.access.credits import Credits, Payment
 from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
-from webdata.crawling.garbage import LargeGarbage
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.query import Query
 from webdata.fetching.shares import CallShare, HeldBytes
 from webdata.resources import Resource
+from webdata.server.memory import LargeGarbage
 from webdata.stores.interfaces import Caller, Limit
 
 

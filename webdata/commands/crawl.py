@@ -9,9 +9,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from webdata.crawling.garbage import collect_less
 from webdata.domain.errors import ConfigError, QueryError
 from webdata.extensions.feeds import JobFeedExporter
+from webdata.server.memory import collect_less
 
 COUNTS = {
     "CONCURRENT_ITEMS": 1,

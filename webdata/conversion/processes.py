@@ -23,6 +23,7 @@ from webdata.fetching.shares import FairSlots
 from webdata.pages._url.compression import Decompressed, leniently_decompressed
 from webdata.pages.consent import Form, form
 from webdata.resources.url_request import UrlPage
+from webdata.server.memory import return_large_blocks
 
 SECONDS = 5.0
 """Limit of one conversion, and again of the one without markup; measured, no page of up to 20 MB takes two."""
@@ -161,8 +162,9 @@ CONVERSIONS = Conversions()
 
 
 def _initialize() -> None:
-    """Limit a worker process's memory and priority, and let SIGTERM end it at once."""
+    """Limit a worker process's memory and priority, have it keep little, and let SIGTERM end it at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return_large_blocks()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.nice(NICENESS)
 
