@@ -305,10 +305,13 @@ def test_a_related_search_without_text_is_left_out(odd):
     assert [one["position"] for one in found["related_searches"]] == [1, 2]
 
 
-def test_an_ad_without_an_address_is_left_out():
+@pytest.mark.parametrize(("title", "link"), [("Depot", "#"), ("", "https://depot.example/odd")])
+def test_an_ad_without_a_title_or_an_address_is_left_out(title, link):
     """The other ads and the results are there."""
-    heading = '<div role="heading" aria-level="3">Depot</div>'
-    ads = [f'<div data-text-ad="1"><a href="{href}">{heading}</a></div>' for href in ("#", "https://depot.example/")]
+    ads = [
+        f'<div data-text-ad="1"><a href="{href}"><div role="heading" aria-level="3">{text}</div></a></div>'
+        for text, href in ((title, link), ("Depot", "https://depot.example/"))
+    ]
     found = google_web.record(results_page(*ads, result("one")), ANY)
     assert [ad["link"] for ad in found["ads"]] == ["https://depot.example/"]
     assert titles(found["results"]) == ["one"]

@@ -248,6 +248,23 @@ def test_a_page_larger_or_deeper_than_any_is_refused_early(page):
     assert process_time() - began < 1
 
 
+@pytest.mark.parametrize(
+    ("spider", "page"),
+    [
+        ("google_web", b"<html>" + b"<a href='https://a.example/'><h3>x</h3></a>" * 401),
+        ("google_video", b"<html>" + b"<a href='https://a.example/'><h3>x</h3></a>" * 401),
+        ("google_news", b"<rss><channel>" + b"<item>&lt;a&gt;</item>" * 3_000 + b"</channel></rss>"),
+    ],
+)
+def test_a_page_of_more_results_than_any_has_is_refused(spider, page):
+    """Its results are not read: each takes as long as it would on a page that is as long as its results are many."""
+    [engine] = [found() for found in SPIDERS if found.name == spider]
+    query = engine.resources[0].query.check({"q": "coffee"})
+    response = Response("https://www.google.com/", body=page, request=engine.prepared(query))
+    with pytest.raises(LayoutError, match="of at most"):
+        result_of(engine.parsed(response, query))
+
+
 def test_real_pages_are_far_from_the_bounds(captures):
     """No real page has half of the tags or of the levels from which pages are refused."""
     half = " > ".join(["*"] * (_elements.DEPTH // 2))

@@ -40,9 +40,12 @@ def heads(page: Page) -> list[Head]:
 
 
 def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
-    """The text ads with an address; one outside the named areas is at the top if its order is before `first_result`."""
+    """The text ads with a title and an address.
+
+    One outside the named areas is at the top if its order is before `first_result`.
+    """
     found = ((head.mark.order, _ad(page, head.mark, head.anchor, first_result)) for head in ad_heads)
-    return [(order, ad) for order, ad in found if ad["link"]]
+    return [(order, ad) for order, ad in found if ad["link"] and ad["title"]]
 
 
 def _anchor(heading: Mark) -> Mark | None:

@@ -50,6 +50,9 @@ SIGNS = {
 MOST_AROUND = 24
 """Marked elements around one; real pages have at most seven. So all marks together have a few times a page's text."""
 
+MOST_HEADINGS = 400
+"""Headings of a page; one of a hundred results has half as many, and each takes a third of a millisecond."""
+
 Item = TypeVar("Item")
 Ordered = list[tuple[int, Item]]
 """The items of a part, each with the `order` of its mark."""
@@ -167,8 +170,11 @@ class Page:
 
 
 def page(body: bytes) -> Page:
-    """Parse a page and mark it."""
-    return Page(parsed(body))
+    """Parse a page and mark it; raises LayoutError for one with more headings than any real page has."""
+    marked_page = Page(parsed(body))
+    if len(marked_page.of("heading")) > MOST_HEADINGS:
+        raise LayoutError(f"a page of at most {MOST_HEADINGS} headings")
+    return marked_page
 
 
 def marked(root: LexborNode) -> list[Mark]:
