@@ -50,11 +50,12 @@ def test_a_form_without_a_method_is_a_get_request():
         b"<p>Before you continue</p>",
         b'<form action="/search"><input name="q"><button>Search</button></form>',
         b'<form action="javascript:go()"><button>Accept</button></form>',
+        b'<form action="http://[::1"><button>Accept</button></form>',
         b'<h1>Over 18?</h1><form method="post"><button name="over18" value="yes">continue</button></form>',
     ],
 )
 def test_other_forms_are_not_sent(page):
-    """Searches, pages without forms, forms for scripts and age checks have no submission."""
+    """Searches, pages without forms, forms for scripts or invalid addresses, and age checks have no submission."""
     assert form(page, URL) is None
 
 
@@ -81,6 +82,13 @@ def test_the_time_grows_with_the_size_of_the_page(shape):
 def test_a_page_larger_than_any_consent_page_has_no_form():
     """Its tree is not made."""
     assert form(GOOGLE.encode() + b"<p>" * 100_000, URL) is None
+
+
+@given(st.text(max_size=30))
+def test_any_address_is_accepted(action):
+    """Any address of a form gives an http or https address or None."""
+    found = form(f'<form action="{action}"><button>reject</button></form>'.encode("utf-8", "replace"), URL)
+    assert found is None or found.url.startswith(("http://", "https://"))
 
 
 @given(st.binary(max_size=300))

@@ -1,6 +1,6 @@
 """The parts of addresses; an invalid one gives None or {}, never an error."""
 
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urljoin, urlsplit
 
 
 def split(href: str) -> SplitResult | None:
@@ -11,6 +11,15 @@ def split(href: str) -> SplitResult | None:
     except ValueError:
         return None
     return parts
+
+
+def join(base: str, href: str) -> str | None:
+    """The absolute address; None for an invalid one."""
+    try:
+        address = urljoin(base, href)
+    except ValueError:
+        return None
+    return address if split(address) else None
 
 
 def query(parts: SplitResult) -> dict[str, str]:

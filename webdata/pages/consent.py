@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._elements import outermost, parsed
+from webdata.pages._urls import join
 
 BUTTON = "button, input[type=submit]"
 LABELS = ("value", "aria-label", "name", "id")
@@ -64,7 +64,7 @@ def form(body: bytes, url: str) -> Form | None:
 
 def _answers(element: LexborNode, url: str) -> Iterator[Answer]:
     """The answers of a form that is sent to a site and verifies no age."""
-    if urlsplit(_target(element, url)).scheme not in ("http", "https") or AGE.search(element.html or ""):
+    if not _target(element, url).startswith(("http://", "https://")) or AGE.search(element.html or ""):
         return
     eom = element.css_first("input[name=set_eom]")
     for button in element.css(BUTTON)[:MOST_BUTTONS]:
@@ -74,7 +74,8 @@ def _answers(element: LexborNode, url: str) -> Iterator[Answer]:
 
 
 def _target(element: LexborNode, url: str) -> str:
-    return urljoin(url, element.attributes.get("action") or "")
+    """The address that a form is sent to; "" for an invalid one."""
+    return join(url, element.attributes.get("action") or "") or ""
 
 
 def _rank(button: LexborNode) -> int:

@@ -72,6 +72,8 @@ def test_a_post_has_the_address_that_it_links_to():
     )
     (post,) = posts(entry(content=f'<a href="{own}">[link]</a>', more=link))
     assert (post["url"], post["is_self"]) == (own, True)
+    (post,) = posts(entry(more='<link href="http://[::1"/>'))
+    assert post["permalink"] is None
 
 
 def test_the_author_has_no_prefix():

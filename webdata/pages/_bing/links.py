@@ -7,9 +7,9 @@ unencoded. Ads link to `/aclk` or `/aclick`, which is not resolved.
 import re
 from base64 import urlsafe_b64decode
 from binascii import Error as NotBase64
-from urllib.parse import SplitResult, urljoin
+from urllib.parse import SplitResult
 
-from webdata.pages._urls import query, split
+from webdata.pages._urls import join, query, split
 
 BING = "https://www.bing.com/"
 HOST = re.compile(r"(?:[a-z0-9-]+\.)*bing\.com$")
@@ -43,11 +43,8 @@ def absolute(href: str | None) -> str | None:
         return text
     if not text or text[0] == "#" or (SCHEME.match(text) and not WEB.match(text)):
         return None
-    try:
-        address = urljoin(BING, text)
-    except ValueError:
-        return None
-    return address if WEB.match(address) and split(address) else None
+    address = join(BING, text)
+    return address if address and WEB.match(address) else None
 
 
 def is_paid(href: str | None) -> bool:

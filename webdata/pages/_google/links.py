@@ -1,11 +1,11 @@
 """Links on Google's pages and their targets, with Google's own redirects undone."""
 
 import re
-from urllib.parse import SplitResult, unquote_plus, urljoin
+from urllib.parse import SplitResult, unquote_plus
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._urls import query, split
+from webdata.pages._urls import join, query, split
 
 GOOGLE = "https://www.google.com/"
 HOST = re.compile(r"(?:www|m|encrypted)\.google\.(?:[a-z]{2,3}|com?\.[a-z]{2})$")
@@ -25,6 +25,7 @@ OWN_SITES = re.compile(
     r"|scholar\.google\.[^#]*[?&]oi=scholar)"
 )
 OUTSIDE = re.compile(r"https?://(?!(?:www|m|encrypted)\.google\.|[^/?#]*[\[\]\\])[^/?#\s]")
+WEB = re.compile(r"https?://[^/?#\s]")
 SEARCH = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/(?:wml/)?search\?")
 TERMS = re.compile(r"[?&]q=([^&#]+)")
 ENTITY = re.compile(r"/search(?=\?.*?(?<=[?&])(?:stick|si)=)(?=\?.*?(?<=[?&])q=[^&])")
@@ -56,10 +57,8 @@ def target(href: str | None) -> str | None:
         href = _query_address(parts) or href
     elif _is_own_host(parts) and (copy := AMP.match(parts.path)):
         href = f"{'https' if copy.group(1) else 'http'}://{href.partition(copy.group())[2]}"
-    try:
-        return urljoin(GOOGLE, href).split(HIGHLIGHT)[0]
-    except ValueError:
-        return None
+    address = join(GOOGLE, href)
+    return address.split(HIGHLIGHT)[0] if address else None
 
 
 def destination(attributes: dict[str, str | None]) -> str | None:
@@ -124,7 +123,7 @@ def advertised(link: LexborNode) -> str | None:
     parts = split(href)
     beside = (attributes.get("data-pcu") or "").split(",")
     readable = query(parts).get("adurl", "") if parts else ""
-    return readable or next((address for address in beside if address.startswith("http")), None) or target(href)
+    return next(filter(WEB.match, (readable, *beside)), None) or target(href)
 
 
 def host(link: str | None) -> str:

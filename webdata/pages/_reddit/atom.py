@@ -7,13 +7,13 @@ HTML: a post's text in `div.md` between two comments, and links called `[link]` 
 import re
 from calendar import timegm
 from typing import Any
-from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.domain.query import Query
 from webdata.pages._elements import parsed
 from webdata.pages._reddit.things import Thing
+from webdata.pages._urls import split
 from webdata.resources.forum import ForumAboutQuery, ForumSubforumQuery, ForumUserQuery
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -129,7 +129,7 @@ def _common(entry: ET.Element) -> dict[str, Any]:
         "author": by or "[deleted]",
         "subreddit": category.get("term") if category is not None else None,
         "subreddit_name_prefixed": category.get("label") if category is not None else None,
-        "permalink": urlsplit(_link(entry)).path or None,
+        "permalink": parts.path or None if (parts := split(_link(entry))) else None,
         "created_utc": seconds(_text(entry, "published") or _text(entry, "updated")),
     }
 
