@@ -80,6 +80,13 @@ def test_text_that_is_no_html(body, content_type, expected):
         ('<p>See <a href="../b?x=(1)">this</a>.</p>', "[this](https://site.example.org/b?x=%281%29)"),
         ('<p><a href="javascript:go()">Run</a></p>', "\nRun\n"),
         ('<img src="data:," data-src="/i.png" alt="A cat">', "![A cat](https://site.example.org/i.png)"),
+        ('<img src="/i.png" alt="IMG_3886.jpg">', "![](https://site.example.org/i.png)"),
+        ('<a href="/i.jpg?x"><img src="/i-300.jpg" alt="A cat"></a>', "![A cat](https://site.example.org/i.jpg?x)"),
+        (
+            '<a href="/cat"><img src="/i.jpg"></a>',
+            "[![](https://site.example.org/i.jpg)](https://site.example.org/cat)",
+        ),
+        ('word<a href="#gone">[4]</a>', "word[4]\n"),
         ("<ol><li>one<li>two</ol>", "1. one\n2. two"),
         ("<ul><li>one</li><ul><li>inner</li></ul></ul>", "- one\n  - inner"),
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),

@@ -1,5 +1,7 @@
 """The element of a page's content."""
 
+import pytest
+
 
 def test_a_page_of_short_facts_is_content(read):
     """The Markdown of a product page whose only prose is a review has price, stock and specifications."""
@@ -15,3 +17,27 @@ def test_a_page_of_short_facts_is_content(read):
         assert fact in text
     for chrome in ("Search", "Home", "Add", "Other grinder"):
         assert chrome not in text
+
+
+LEAD = "What the town decided on Monday night, and why it will not be the end of it for those who live there."
+
+
+@pytest.mark.parametrize("lead", [f"<h2>{LEAD}</h2>", f"<p class=deck>{LEAD}</p>", f"<div>{LEAD}</div>"])
+def test_the_lead_between_headline_and_text_is_content(read, lead):
+    """The lead stands outside the element of the text; bylines and buttons between them are left out."""
+    text = read(
+        f"<title>T</title><div><div class=top><h1>The bridge</h1>{lead}<div>By A. Miller</div></div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 12 + '</p>'} {'<p>More.</p>' * 3}</div></div>"
+    )
+    assert text.startswith("# The bridge\n\n")
+    assert LEAD in text
+    assert "Miller" not in text
+
+
+def test_far_more_than_a_lead_before_the_text_is_not_added(read):
+    """A list of teasers between a headline and the text is no lead."""
+    text = read(
+        f"<title>T</title><div><div><h1>The bridge</h1>{f'<p>{LEAD}</p>' * 9}</div></div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 60 + '</p>'}</div>"
+    )
+    assert LEAD not in text

@@ -5,6 +5,7 @@ part with much of a page's prose is content, whatever its name.
 """
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterable
 from functools import reduce
 from operator import and_
@@ -39,12 +40,13 @@ _WORDS = """
     ad ads adv advert\\w* adsense anzeige\\w* werbung sponsor\\w* promo\\w* outbrain taboola teads dfp
     \\w*nav navi \\w*navbar \\w*navigation \\w*menu breadcrumbs? crumbs? pagination pager paging
     \\w*sidebar side-bar (?<!-)widgets? \\w*footer(?!-?note) bottom-bar masthead topbar toolbar
-    cookies? consent gdpr cmp newsletter\\w* subscri\\w* signup sign-up login signin register paywall
+    cookies? consent gdpr cmp newsletter\\w* subscri\\w* signup sign-up login signin register paywall(?=-)
     \\w*share sharing shares sharedaddy socials? addthis follow
     related\\w* recommend\\w* recirc\\w* teasers? popular trending most-?read read-?more more-from
     respond
     popup modal overlay lightbox tooltip dropdown drop-down flyout offcanvas
     skip-?link skip-?to screen-reader-text visually-?hidden sr-only no-?print
+    author-?(?:box|bio|card|profile) about-?(?:the-?)?author
     printfriendly navbox catlinks editsection jump-link feedback tags taglist
     copyright disclaimer impressum search searchform search-?box
 """
@@ -66,13 +68,16 @@ WHOLES = frozenset(["details", "dl", "figure"])
 """Elements of which no part is chrome by its name or links, like data tables."""
 NOTES = frozenset(["alert", "complementary", "note", "status"])
 """Roles of remarks, if they are in an article and have no links."""
-INLINE_NAMES = re.compile(r"editsection|sr-only|screen-reader|visually-?hidden|no-?print|skip-?link")
+INLINE_NAMES = re.compile(
+    r"editsection|sr-only|screen-reader|visually-?hidden|no-?print|skip-?link|(?<![a-z])vh(?=\s|$)"
+)
 """Names of chrome within a sentence, where most names are about the style."""
 LABELS = re.compile(
     r"[\W_]*(?:"
     r"(?:anzeige|werbung|advertisement|advertising|sponsored|publicidad|publicité|pubblicità|reklama|広告|реклама)[\W_]*"
     r"|(?:.*[\s|])?(?:©|\(c\)|copyright).*|.*(?:all rights reserved|alle rechte vorbehalten|tous droits réservés).*"
     r"|(?:be sociable, )?share(?: this.*| on .*|)[\W_]*|(?:beitrag |artikel )?teilen(?: auf.*|)[\W_]*"
+    r"|(?:(?:no|\d+) )?(?:(?:total )?comments?|kommentare?(?: insgesamt)?|comentarios?|commentaires?)\W{0,3}\d*[\W_]*"
     r"|(?:back|return) to (?:top|home|the (?:top|home ?page)).*|zurück zu[rm]? .*|nach oben|seitenanfang|volver arriba"
     r"|retour (?:en haut|à l.accueil).*|torna su|наверх|skip to .{0,20}"
     r")",
@@ -98,11 +103,28 @@ HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|_")
 NAMED = 1000
 """Characters of class names that are searched; none of 280 real pages has more than 700."""
 HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+PAID = re.compile(r'"cssSelector"\s*:\s*("[^"]{1,300}"|\[[^\]]{1,1000}\])')
+"""The selectors of a page's `hasPart`, in its structured data."""
+PAID_CLASS = re.compile(r"\.([\w-]+)(?=[\s,\"])")
 
 MUCH = 0.3
 """The share of a page's prose below which a part is chrome by its name or links."""
+HALF = 0.5
+"""The share from which all small elements of one name together are content."""
 MOST = 0.6
 """The share below which it is chrome by its tag or role, or comments by its name."""
+
+
+def show_paid(root: HtmlElement, text: str) -> None:
+    """Make elements content, in place, that the publisher declares as such: the part that only subscribers see.
+
+    https://developers.google.com/search/docs/appearance/structured-data/paywalled-content
+    """
+    names = {name for selectors in PAID.findall(text) for name in PAID_CLASS.findall(selectors)}
+    for element in root.iter("*") if names else ():
+        if not names.isdisjoint(element.get("class", "").split()):
+            for attribute in ("class", "aria-hidden", "hidden", "style"):
+                element.attrib.pop(attribute, None)
 
 
 def remove_chrome(root: HtmlElement, described: Container[HtmlElement] = ()) -> None:
@@ -114,7 +136,10 @@ def remove_chrome(root: HtmlElement, described: Container[HtmlElement] = ()) -> 
     _drop(root, [e for e in _removable_comments(weights) if e not in described])
     weights = Weights(root)
     data = {table for table in root.iter("table") if not is_layout(table)}
-    chrome = [e for e in weights.elements if weights.share(e) < _bound(e, weights) and e not in described]
+    content_names = _content_names(weights)
+    chrome = [
+        e for e in weights.elements if weights.share(e) < _bound(e, weights, content_names) and e not in described
+    ]
     chrome = [e for e in chrome if not any(a.tag in WHOLES or a in data for a in (e, *e.iterancestors()))]
     _drop(root, with_headings(chrome))
     _drop(root, [e for e in root.iter(*BLOCKS) if _is_label(e)])
@@ -143,7 +168,13 @@ def _drop(root: HtmlElement, elements: list[HtmlElement]) -> None:
 
 
 def _hidden(element: HtmlElement) -> bool:
-    if element.get("aria-hidden") == "true" or element.get("hidden", "until-found") != "until-found":
+    """Whether an element is not shown.
+
+    Paragraphs that are only hidden from screen readers are shown: those for subscribers are, on some pages.
+    """
+    if element.get("aria-hidden") == "true" and element.tag != "p":
+        return True
+    if element.get("hidden", "until-found") != "until-found":
         return True
     style = element.get("style")
     return style is not None and HIDDEN.search(style) is not None
@@ -184,7 +215,7 @@ def _removable_comments(weights: Weights) -> list[HtmlElement]:
     for element in weights.elements:
         if _is_question(element):
             return []
-        if weights.share(element) < MOST and _is_named_by_role(element) and COMMENTS.search(_names(element)):
+        if weights.share(element) < MOST and _is_named_by_role(element, weights) and COMMENTS.search(_names(element)):
             found[element] = None
     outer = [element for element in found if not any(around in found for around in element.iterancestors())]
     left = weights.total - sum(weights.prose[element] for element in outer)
@@ -195,13 +226,29 @@ def _is_question(element: HtmlElement) -> bool:
     return QUESTIONS.search(f"{_names(element)} {element.get('itemtype', '')[:NAMED].lower()}") is not None
 
 
-def _bound(element: HtmlElement, weights: Weights) -> float:
+def _content_names(weights: Weights) -> frozenset[str]:
+    """The names of chrome that on this page are names of content: small elements of one have half of its prose.
+
+    Where each paragraph has the class `paywall`, no paragraph alone has much.
+    """
+    prose: Counter[str] = Counter()
+    around: dict[HtmlElement | None, frozenset[str]] = {None: frozenset()}
+    for element in weights.elements:
+        outer = around.get(element.getparent(), frozenset())
+        is_small = 0 < weights.share(element) < MUCH and _is_named_by_role(element, weights)
+        named = frozenset(CHROME_NAMES.findall(_names(element))) - outer if is_small else frozenset()
+        around[element] = outer | named
+        prose.update(dict.fromkeys(named, weights.prose[element]))
+    return frozenset(name for name, amount in prose.items() if amount >= HALF * weights.total)
+
+
+def _bound(element: HtmlElement, weights: Weights, content_names: Container[str]) -> float:
     """The share of prose below which an element is chrome by its names or links; 0 for content."""
     names = _names(element)
-    if names != " " and _is_named_by_role(element):
+    if names != " " and _is_named_by_role(element, weights):
         if element.tag == "span":
             return MUCH if INLINE_NAMES.search(names) else 0
-        if CHROME_NAMES.search(names):
+        if any(name not in content_names for name in CHROME_NAMES.findall(names)):
             return MUCH
     return MUCH if element.tag not in PARTS and weights.is_links(element) and not _is_titled(element) else 0
 
@@ -237,8 +284,8 @@ def _names(element: HtmlElement) -> str:
     return HUMP.sub("-", f"{element.get('class', '')[:NAMED]} {element.get('id', '')[:NAMED]}").lower()
 
 
-def _is_named_by_role(element: HtmlElement) -> bool:
+def _is_named_by_role(element: HtmlElement, weights: Weights) -> bool:
     """Whether an element's names are about its role; those of headings and of parts of listings are not."""
-    if element.tag in CONTENT or element.find(".//h1") is not None:
+    if element.tag in CONTENT or element in weights.headed:
         return False
     return not any(around.tag in ("pre", "code") for around in element.iterancestors())

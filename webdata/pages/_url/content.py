@@ -5,7 +5,7 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.weights import Weights
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 NEARLY_ALL = 0.85
 """The share of its parent's prose that an element must have to be used instead of it."""
@@ -15,6 +15,9 @@ MOST = 0.6
 """The share of its parent's text outside links that it must have: a page of short facts has little prose."""
 ENDS = frozenset(["blockquote", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
 """Elements that are content themselves, not its container."""
+LEADS = ("h2", "p", "div")
+LEAD = 4
+"""Elements of the longest lead, with its headline."""
 DESCRIPTIONS = 5
 """Descriptions in the page's metadata that are used."""
 DESCRIPTION = 50
@@ -29,6 +32,28 @@ def content(root: HtmlElement, described: Container[HtmlElement] = ()) -> HtmlEl
     while (inner := _inner(here, weights)) is not None and (inner in described or here not in described):
         here = inner
     return here
+
+
+def lead(part: HtmlElement) -> list[HtmlElement]:
+    """The headline and the lead of a part, which stand before it: paragraphs after the last `h1` before it.
+
+    Empty where there is none, where the headline is in the part, or where more than a lead is between them.
+    """
+    found: list[HtmlElement] = []
+    for element in part.getroottree().iter("h1", *LEADS, str(part.tag)):
+        if element is part:
+            break
+        if element.tag == "h1":
+            found = [element]
+        elif found and _is_paragraph(element) and size(element.text_content()) >= PROSE / 2:
+            found.append(element)
+    else:
+        return []
+    return found if 1 < len(found) <= LEAD and part.find(".//h1") is None else []
+
+
+def _is_paragraph(element: HtmlElement) -> bool:
+    return next(element.iterdescendants(*BLOCKS), None) is None
 
 
 def described(root: HtmlElement) -> set[HtmlElement]:

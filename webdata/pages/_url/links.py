@@ -18,6 +18,8 @@ BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 MARK = re.compile(r"\s*\[?\s*(\w{1,8})\s*\]?\s*")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 TINY = frozenset(["0", "1", "2"])
+PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
+"""The address or the file's name of a picture."""
 
 
 def linked(root: HtmlElement, base: str) -> None:
@@ -26,11 +28,20 @@ def linked(root: HtmlElement, base: str) -> None:
         href = address(link.get("href"), base)
         if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
             _unlink(link)
+        elif PICTURE.fullmatch(href) and not link.text_content().strip():
+            _enlarge(link, href)
         else:
             link.attrib.clear()
             link.set("href", href)
     for picture in [*root.iter("img")]:
         _prepare_picture(picture, base)
+
+
+def _enlarge(link: HtmlElement, href: str) -> None:
+    """Replace the link of a small picture to the same one in large by the large one."""
+    for picture in [*link.iter("img")][:1]:
+        picture.set("src", href)
+    _unlink(link)
 
 
 def address(href: str | None, base: str) -> str | None:
@@ -54,6 +65,7 @@ def _prepare_picture(picture: HtmlElement, base: str) -> None:
         lazy = (picture.get(name, "").split(",")[0].split(" ")[0] for name in LAZY)
         source = address(next(filter(None, lazy), None), base)
     text = " ".join(picture.get("alt", "").split())
+    text = "" if PICTURE.fullmatch(text) and " " not in text else text
     tiny = picture.get("width") in TINY or picture.get("height") in TINY
     tail = picture.tail
     picture.clear(keep_tail=False)
@@ -66,12 +78,16 @@ def _prepare_picture(picture: HtmlElement, base: str) -> None:
 
 
 def footnotes(root: HtmlElement) -> None:
-    """Write references as `[^1]`, and the notes that they link to as `[^1]: …`."""
-    targets = {name: element for element in root.iter("*") if (name := element.get("id"))}
+    """Write references as `[^1]`, and the notes that they link to as `[^1]: …`.
+
+    A link within the page to something that is not in this part of it is only text.
+    """
+    targets = {name: element for element in root.iter("*") if (name := element.get("id") or element.get("name"))}
     notes: dict[HtmlElement, str] = {}
     backs = []
     for link in [*root.iter("a")]:
-        target = targets.get((link.get("href") or "").partition("#")[2])
+        href = link.get("href") or ""
+        target = targets.get(href.partition("#")[2])
         text = link.text_content()
         mark = MARK.fullmatch(text)
         if target is not None and BACK.fullmatch(text):
@@ -79,6 +95,8 @@ def footnotes(root: HtmlElement) -> None:
         elif target is not None and mark and _is_reference(link):
             label = notes.setdefault(_note(target), mark[1])
             _write(link, f"[^{label}]")
+        elif target is None and href.startswith("#"):
+            _unlink(link)
     drop(backs)
     for note, label in notes.items():
         _define(note, label)

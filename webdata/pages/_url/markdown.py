@@ -10,8 +10,8 @@ from lxml.html import HtmlElement, HTMLParser, document_fromstring
 from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import normalise
 from webdata.pages._url.bounds import bound_tables, is_too_deep, is_too_large, plain_text
-from webdata.pages._url.cleaning import around_questions, remove_chrome, remove_invisible
-from webdata.pages._url.content import content, described
+from webdata.pages._url.cleaning import around_questions, remove_chrome, remove_invisible, show_paid
+from webdata.pages._url.content import content, described, lead
 from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.ends import hosts, trimmed
 from webdata.pages._url.links import address, footnotes, linked, permanent
@@ -103,6 +103,7 @@ def _without_sections(text: str) -> str:
 
 def _part(root: HtmlElement, text: str, base: str) -> HtmlElement:
     """The content of a page, or its whole body where the content is next to nothing."""
+    show_paid(root, text)
     mathematics.written(root)
     link_embedded(root, base)
     summary = described(root)
@@ -110,6 +111,9 @@ def _part(root: HtmlElement, text: str, base: str) -> HtmlElement:
     part = content(root, summary | around_questions(root))
     length = _length(part)
     if length >= LITTLE:
+        for element in reversed(lead(part)):
+            element.tail = None
+            part.insert(0, element)
         return part
     whole = tree(text)
     body = None if whole is None else whole.find("body")

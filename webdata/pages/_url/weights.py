@@ -30,6 +30,8 @@ class Weights:
         for element in reversed(self.elements):
             self._add(element, own)
         self.total = self.prose[root]
+        self.headed = {around for headline in root.iter("h1") for around in _around(headline)}
+        """The elements with a headline of the page: one that is no link to another page."""
 
     def _add(self, element: HtmlElement, own: dict[HtmlElement, float]) -> None:
         text = size(element.text)
@@ -59,6 +61,13 @@ class Weights:
         """Whether an element is a list of links with next to no other text."""
         text, linked = self.text[element], self.linked[element]
         return element.tag in BLOCKS and self.links[element] >= MANY and linked > 0.8 * text and text - linked < PROSE
+
+
+def _around(headline: HtmlElement) -> list[HtmlElement]:
+    """The elements around a headline, and itself; none for the headline of another page."""
+    around = [headline, *headline.iterancestors()]
+    is_linked = headline.find(".//a") is not None or any(element.tag == "a" for element in around)
+    return [] if is_linked else around
 
 
 def several(around: HtmlElement, tag: str) -> bool:
