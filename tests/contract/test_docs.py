@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders
 
 ROOT = Path(__file__).parents[2]
@@ -19,11 +20,10 @@ def text_of(page):
 
 
 def test_every_setting_is_documented():
-    """docs/settings.md lists exactly the variables of the configuration; `<REGION>` stands for `{region}`."""
+    """docs/settings.md lists exactly the variables of the configuration; `<REGION>` stands for each region."""
     documented = set(re.findall(r"^\| `(WEBDATA_[\w<>]+)`", text_of("settings.md"), re.MULTILINE))
-    config = (ROOT / "webdata/config/config.py").read_text(encoding="utf-8")
-    read = re.findall(r'"(WEBDATA_[\w{}]*[^\W_]|WEBDATA_\w+\{\w+\})"', config)
-    assert documented == {re.sub(r"\{(\w+)\}", lambda name: f"<{name[1].upper()}>", variable) for variable in read}
+    fields = {field.alias for name, field in Config.model_fields.items() if name != "proxies"}
+    assert documented == {*fields, "WEBDATA_PROXIES_<REGION>", "WEBDATA_PROXIES_FILE"}
 
 
 def test_every_folder_is_documented():

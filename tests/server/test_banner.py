@@ -4,7 +4,6 @@ import errno
 import stat
 import subprocess
 import sys
-from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -53,7 +52,7 @@ def test_first_keys_are_shown(plain, monkeypatch):
 def test_first_keys_are_written_to_a_file(plain, tmp_path, capsys):
     """Where no terminal shows them, they are in a file that only its owner can read, and the banner has its path."""
     listening, config = plain
-    show_banner(listening, replace(config, database=f"sqlite:///{tmp_path}/new/webdata.sqlite3"), FIRST)
+    show_banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/new/webdata.sqlite3"), FIRST)
     lines, file = capsys.readouterr().out.splitlines(), tmp_path / "new" / "first-keys.txt"
     assert f"keys: a test key and a live key are in {file}, which only its owner can read." in lines
     assert any("100,000 credits" in line for line in lines)
@@ -70,7 +69,7 @@ def test_first_keys_that_cannot_be_written(plain, tmp_path, capsys):
     """Where the file cannot be written, the banner says so, and how to make other keys."""
     listening, config = plain
     (tmp_path / "file").write_text("no folder")
-    show_banner(listening, replace(config, database=f"sqlite:///{tmp_path}/file/webdata.sqlite3"), FIRST)
+    show_banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/file/webdata.sqlite3"), FIRST)
     text = capsys.readouterr().out
     assert "first-keys.txt cannot be written (Not a directory): make others with" in text
     assert FIRST.live not in text
@@ -88,7 +87,7 @@ def test_a_made_certificate_is_named(tmp_path, capsys):
     """With TLS the last line has the certificate's file for curl."""
     config = Config(port=0, http_port=None, tls_folder=tmp_path)
     with Listening.of(config) as listening:
-        show_banner(listening, replace(config, workers=3), None)
+        show_banner(listening, config.with_options(workers=3), None)
     text = capsys.readouterr().out
     assert f"--cacert {tmp_path}/cert.pem " in text.splitlines()[-1]
     assert "3 times as often as its plan allows" in text

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import stat
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
@@ -173,7 +172,7 @@ def test_an_own_certificate_with_its_chain(tmp_path, pair):
     cert, key = pair()
     issuer = self_signed(ec.generate_private_key(ec.SECP256R1()), ("issuer.example",), datetime.now(UTC))
     cert.write_bytes(cert.read_bytes() + pem(issuer))
-    certificate = certificate_of(replace(Config(), tls_cert=cert, tls_key=key))
+    certificate = certificate_of(Config(tls_cert=cert, tls_key=key))
     assert [one.subject for one in certificate.chain][1:] == [issuer.subject]
     assert not certificate.made
 

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,7 +37,7 @@ def test_the_address_of_the_service():
         ("localhost", True, "https://127.0.0.1"),
     ]:
         try:
-            listening = Listening.of(replace(ANY, host=host, tls=tls))
+            listening = Listening.of(ANY.with_options(host=host, tls=tls))
         except ConfigError:
             assert ":" in host, "only IPv6 may be missing"
             continue
@@ -48,16 +47,16 @@ def test_the_address_of_the_service():
 
 def test_a_public_address():
     """WEBDATA_PUBLIC_URL, such as a reverse proxy's, is the address instead."""
-    with Listening.of(replace(ANY, public_url="https://data.example.com")) as listening:
+    with Listening.of(ANY.with_options(public_url="https://data.example.com")) as listening:
         assert listening.url == "https://data.example.com"
 
 
 def test_the_socket_of_plain_http():
     """With TLS there is a second socket, unless it is off."""
-    with Listening.of(ANY) as both, Listening.of(replace(ANY, http_port=None)) as one:
+    with Listening.of(ANY) as both, Listening.of(Config(port=0, http_port=None)) as one:
         assert (both.redirect is None, one.redirect is None) == (False, True)
         assert port_of(both.redirect) != port_of(both.api)
-    with Listening.of(replace(ANY, tls=False)) as plain:
+    with Listening.of(ANY.with_options(tls=False)) as plain:
         assert plain.redirect is None
 
 
@@ -67,24 +66,24 @@ def test_a_port_that_is_taken(taken):
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
         setting = {"port": "--port", "http_port": "WEBDATA_HTTP_PORT"}[taken]
         with pytest.raises(ConfigError, match=rf"127.0.0.1:{port_of(other)}: Address already in use; .*{setting}"):
-            Listening.of(replace(ANY, **{taken: port_of(other)}))
+            Listening.of(ANY.with_options(**{taken: port_of(other)}))
 
 
 def test_a_host_that_is_not_here():
     """A name without an address of this machine is an error that names it."""
     for host in ("no.such.host.invalid", "192.0.2.1"):
         with pytest.raises(ConfigError, match=f"cannot listen on {host}:0: "):
-            Listening.of(replace(ANY, host=host))
+            Listening.of(ANY.with_options(host=host))
 
 
 def test_the_certificate_is_there_before_anything_starts():
     """Opening the sockets makes the certificate, or raises the reason, and installs no reactor."""
     with Listening.of(ANY) as first, Listening.of(ANY) as second:
         assert first.certificate.fingerprint == second.certificate.fingerprint
-    with Listening.of(replace(ANY, tls=False)) as plain:
+    with Listening.of(ANY.with_options(tls=False)) as plain:
         assert plain.certificate is None
     with pytest.raises(ConfigError, match="WEBDATA_TLS_CERT"):
-        Listening.of(replace(ANY, tls_cert=Path(__file__), tls_key=Path(__file__)))
+        Listening.of(ANY.with_options(tls_cert=Path(__file__), tls_key=Path(__file__)))
     check = "import sys, webdata.server.listening; sys.exit('twisted.internet.reactor' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False, timeout=60).returncode == 0
 

@@ -1,170 +1,223 @@
 """The service's settings: one frozen object, read from the environment once."""
 
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Any, Literal, Self
 
-from webdata.config import variables
-from webdata.config.proxies import ANY, Pools, parse_list, pools, read_file
+from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainValidator, ValidationError, model_validator
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from webdata.config.proxies import LAST_PORT, POOLS, Pools, read_pools
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
-from webdata.domain.query import Region
 
-POOLS = (*Region, ANY)
-OF_EXAMPLES = ("KEY", "URL")
+PREFIX = "WEBDATA_"
+OF_EXAMPLES = (f"{PREFIX}KEY", f"{PREFIX}URL")
 """Variables of the examples in the docs; the service does not read them."""
-PLAIN_PORT = 8080
-"""The API's port without TLS."""
-REDIS = r"(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)"
-RIGHT_REDIS = "give redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket"
-SANDBOX = r"http://[^/\s:]+:\d+/?"
-RIGHT_SANDBOX = "give the address of a sandbox, such as http://127.0.0.1:8081"
-BROWSER = r"(?:wss?|https?)://[^/\s]+(?:/\S*)?"
-RIGHT_BROWSER = "give ws://host:port/ of a Playwright server, or http://host:port of a browser's debugging port"
-FUNCTION = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*"
-RIGHT_FUNCTION = "give a function, such as package.module:function"
-RIGHT_TRANSPORTS = f"give http, and those of the others that may be used: {','.join(TRANSPORTS)}"
-PUBLIC_URL = r"https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?/?"
-RIGHT_PUBLIC_URL = "give where callers find the service, such as https://data.example.com"
-SandboxUse = Literal["test", "always"]
-RegionMode = Literal["parameters", "refuse"]
+OF_PROXIES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
+EMPTY_MEANS_NONE = f"{PREFIX}SAMPLES"
+"""The variable whose default an empty value turns off; any other empty one means the default."""
 
 
-@dataclass(frozen=True)
-class Config:
-    """The settings of an operator. `docs/settings.md` lists the variables."""
+def find_chromium() -> str | None:
+    """The path of a Chromium or Chrome on the PATH, else of Playwright's; None without any."""
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
+    return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
+
+
+def _number(default: float | None, least: float, most: float) -> Any:
+    """A field that is a number within bounds."""
+    return Field(default, ge=least, le=most, description=f"a number from {least} to {most}, such as {default}")
+
+
+def _words(text: object) -> object:
+    """The words of a text, which blanks or commas separate."""
+    return text.replace(",", " ").split() if isinstance(text, str) else text
+
+
+def _with_http(chosen: Iterable[Transport]) -> tuple[Transport, ...]:
+    if "http" not in chosen:
+        raise ValueError("http is missing")
+    return tuple(each for each in TRANSPORTS if each in chosen)
+
+
+def _program(name: str | None) -> str | None:
+    if name and not shutil.which(name):
+        raise ValueError("it cannot be started")
+    return name
+
+
+Words = BeforeValidator(_words)
+OffIsNone = BeforeValidator(lambda text: None if text == "off" else text)
+Network = IPv4Network | IPv6Network
+Port = Annotated[int, Field(ge=0, le=LAST_PORT)]
+Switch = Annotated[bool, Field(description="on or off")]
+File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
+
+PublicUrl = Annotated[
+    str,
+    Field(pattern=r"^https?://(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?/?$"),
+    AfterValidator(lambda url: url.rstrip("/")),
+]
+
+
+class Config(BaseSettings):
+    """The settings of an operator. `docs/settings.md` lists the variables.
+
+    A field's variable is its name in capitals after `WEBDATA_`. Its description is what the message about a wrong
+    value says to give; the message does not repeat the value of a field that is not in the representation.
+    """
+
+    model_config = SettingsConfigDict(
+        alias_generator=lambda name: PREFIX + name.upper(),
+        validate_by_name=True,
+        case_sensitive=True,
+        enable_decoding=False,  # lists are words, not JSON
+        env_nested_delimiter="_",  # of WEBDATA_PROXIES_DE
+        env_nested_max_split=1,
+        frozen=True,
+        hide_input_in_errors=True,
+    )
 
     host: str = "127.0.0.1"
-    port: int = 8443
-    """The API's port; 8080 by default without TLS."""
-    http_port: int | None = 8080
-    """The port of plain HTTP, which redirects to HTTPS; None for no such port."""
-    tls: bool = True
+    tls: Switch = True
     """Whether the API uses HTTPS; off behind a proxy that ends TLS."""
-    tls_cert: Path | None = None
+    port: Port = Field(
+        default_factory=lambda before: 8443 if before["tls"] else 8080,
+        description=f"a number from 0 to {LAST_PORT}, such as 8443",
+    )
+    """The API's port; 8080 by default without TLS."""
+    http_port: Annotated[Port | None, OffIsNone] = Field(
+        8080, description=f"a number from 0 to {LAST_PORT}, such as 8080, or off"
+    )
+    """The port of plain HTTP, which redirects to HTTPS; None for no such port."""
+    tls_cert: File = None
     """A certificate chain in PEM, with `tls_key`. Without them the service makes a certificate."""
-    tls_key: Path | None = None
+    tls_key: File = None
     tls_folder: Path = Path(".webdata/tls")
     """The folder of the certificate that the service makes, and its key."""
-    hsts: int = 31_536_000
+    hsts: int = _number(31_536_000, 0, 10 * 31_536_000)
     """Seconds of `Strict-Transport-Security` (RFC 6797); 0 omits the header."""
-    public_url: str | None = None
+    public_url: PublicUrl | None = Field(
+        None, description="where callers find the service, such as https://data.example.com"
+    )
     """The service's URL for callers, if it differs from the listening address."""
-    workers: int = 1
+    workers: int = _number(1, 1, 64)
     """Processes that share the ports."""
     database: str = "sqlite:///.webdata/webdata.sqlite3"
-    redis: str | None = field(default=None, repr=False)
+    redis: str | None = Field(
+        None,
+        pattern=r"^(?:rediss?://[^/\s]+(?:/\d*)?|unix:///\S+)$",
+        repr=False,
+        description="redis://user:password@host:6379/0, rediss:// for TLS, or unix:///path of a socket",
+    )
     """The Redis of the processes' common cache and rate limits; without one each process has its own. Its URL may hold
     a password."""
-    cache_bytes: int = 64 * 1024 * 1024
+    cache_bytes: int = _number(64 * 1024 * 1024, 0, 1 << 40)
     """The size of the cache in the memory of a process, without Redis."""
-    cache_stale: int = 3600
+    cache_stale: int = _number(3600, 0, 30 * 86_400)
     """Seconds that expired cache entries are stored, for requests with `stale-if-error`."""
-    deadline: float = 25.0
+    deadline: float = _number(25.0, 1.0, 600.0)
     """Seconds until the response of a call, with or without a record."""
-    max_calls: int = 1024
+    max_calls: int = _number(1024, 1, 10_000)
     """The most calls in flight; further ones get the status 503."""
-    max_connections: int = 10_000
+    max_connections: int = _number(10_000, 16, 1_000_000)
     """The most open connections of a process; beyond it the longest idle ones are closed."""
-    sandbox: SandboxUse = "test"
+    sandbox: Literal["test", "always"] = Field("test", description="one of test, always")
     """`test`: test keys use the sandbox; `always`: live keys too."""
-    sandbox_url: str | None = None
+    sandbox_url: str | None = Field(
+        None, pattern=r"^http://[^/\s:]+:\d+/?$", description="the address of a sandbox, such as http://127.0.0.1:8081"
+    )
     """A sandbox that runs elsewhere; without it the service starts its own."""
     sandbox_replay: Path | None = None
     """A folder of saved pages that the service's own sandbox answers from."""
-    samples: Path | None = Path(".webdata/samples")
+    samples: Annotated[Path | None, BeforeValidator(lambda text: text or None)] = Path(".webdata/samples")
     """Where pages of unknown layout are stored for study; None stores none."""
-    chromium: str | None = None
+    chromium: Annotated[str | None, AfterValidator(_program)] = Field(
+        default_factory=find_chromium, description="a program that can be started, such as /usr/bin/chromium"
+    )
     """The browser's executable; None disables the browser transport."""
-    browser_url: str | None = field(default=None, repr=False)
+    browser_url: str | None = Field(
+        None,
+        pattern=r"^(?:wss?|https?)://[^/\s]+(?:/\S*)?$",
+        repr=False,
+        description="ws://host:port/ of a Playwright server, or http://host:port of a browser's debugging port",
+    )
     """The URL of a remote browser, used instead of a local one; it may hold a token."""
-    browser_pages: int = 4
+    browser_pages: int = _number(4, 1, 64)
     """The most pages that are open in a browser at once; further ones are queued."""
-    transports: tuple[Transport, ...] = TRANSPORTS
+    transports: Annotated[tuple[Transport, ...], Words, AfterValidator(_with_http)] = Field(
+        TRANSPORTS, description=f"http, and those of the others that may be used: {','.join(TRANSPORTS)}"
+    )
     """The transports that may be used; one whose requirements are not installed is skipped."""
-    max_steps: int = 4
+    max_steps: int = _number(4, 1, 20)
     """The most attempts to fetch a page, by any transport and proxy."""
-    backoff: float = 0.2
+    backoff: float = _number(0.2, 0.0, 60.0)
     """The most seconds before the second attempt; doubled before each further one, up to ten times."""
-    captcha_hook: str | None = None
+    captcha_hook: str | None = Field(
+        None,
+        pattern=r"^[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*$",
+        description="a function, such as package.module:function",
+    )
     """The function that solves captchas, as `package.module:function`; None for none."""
-    egress_ports: tuple[int, ...] = (80, 443, 8080, 8443)
+    egress_ports: Annotated[tuple[Annotated[int, Field(ge=1, le=LAST_PORT)], ...], Words] = Field(
+        (80, 443, 8080, 8443), description=f"ports from 1 to {LAST_PORT}, such as 80,443"
+    )
     """The allowed ports of the URLs that callers request."""
-    egress_allow: tuple[IPv4Network | IPv6Network, ...] = ()
+    egress_allow: Annotated[tuple[Network, ...], Words] = Field(
+        (), description="networks, such as 10.1.0.0/16,fd00:1::/64"
+    )
     """Networks that callers may reach though they are not public."""
-    proxies: Pools = field(default_factory=dict, repr=False)
-    """Proxies by region."""
-    region_mode: RegionMode = "parameters"
+    proxies: Annotated[Pools, PlainValidator(read_pools)] = Field({}, repr=False)
+    """Proxies by region, from `WEBDATA_PROXIES_<REGION>` and `WEBDATA_PROXIES_FILE`."""
+    region_mode: Literal["parameters", "refuse"] = Field("parameters", description="one of parameters, refuse")
     """The handling of calls for a region without proxies: `parameters` sends the region as parameters of the site's
     URL, `refuse` answers 422."""
-    url_max_bytes: int = 20 * 1024 * 1024
+    url_max_bytes: int = _number(20 * 1024 * 1024, 1024, 1 << 30)
     """The most bytes of a page that callers request by URL, decompressed."""
-    openalex_key: str | None = field(default=None, repr=False)
+    openalex_key: str | None = Field(None, repr=False)
     """The key for OpenAlex; without one its quota is a tenth."""
     reddit_client_id: str | None = None
     """The application's id at Reddit; without one only public endpoints are used."""
-    reddit_client_secret: str | None = field(default=None, repr=False)
+    reddit_client_secret: str | None = Field(None, repr=False)
     """Its secret; an installed application has none."""
-    metrics: bool = True
+    metrics: Switch = True
     """Whether `GET /metrics` is available."""
     contact: str | None = None
     """A mail address that is sent to upstreams that require one."""
 
     @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> "Config":
+    def settings_customise_sources(cls, *_: Any, **sources: Any) -> tuple[PydanticBaseSettingsSource, ...]:
+        """A configuration has what it is given; only `from_environ` reads an environment."""
+        return (sources["init_settings"],)
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """Read `WEBDATA_…` variables; raises a ConfigError that names the variable and a right value."""
         _check_names(environ)
-        default = cls()
-        replay = environ.get("WEBDATA_SANDBOX_REPLAY")
-        samples = environ.get("WEBDATA_SAMPLES", str(default.samples))
-        tls = variables.switch(environ, "WEBDATA_TLS", default.tls)
-        cert, key = _certificate(environ)
-        return cls(
-            host=variables.text(environ, "WEBDATA_HOST") or default.host,
-            port=variables.number(environ, "WEBDATA_PORT", default.port if tls else PLAIN_PORT, 0, variables.LAST_PORT),
-            http_port=_http_port(environ, tls),
-            tls=tls,
-            tls_cert=cert,
-            tls_key=key,
-            tls_folder=Path(environ.get("WEBDATA_TLS_FOLDER") or default.tls_folder),
-            hsts=variables.number(environ, "WEBDATA_HSTS", default.hsts, 0, 10 * 31_536_000),
-            public_url=_public_url(environ, tls),
-            workers=variables.number(environ, "WEBDATA_WORKERS", default.workers, 1, 64),
-            database=variables.text(environ, "WEBDATA_DATABASE") or default.database,
-            redis=variables.matching(environ, "WEBDATA_REDIS", REDIS, RIGHT_REDIS, secret=True),
-            cache_bytes=variables.number(environ, "WEBDATA_CACHE_BYTES", default.cache_bytes, 0, 1 << 40),
-            cache_stale=variables.number(environ, "WEBDATA_CACHE_STALE", default.cache_stale, 0, 30 * 86_400),
-            deadline=variables.number(environ, "WEBDATA_DEADLINE", default.deadline, 1.0, 600.0),
-            max_calls=variables.number(environ, "WEBDATA_MAX_CALLS", default.max_calls, 1, 10_000),
-            max_connections=variables.number(
-                environ, "WEBDATA_MAX_CONNECTIONS", default.max_connections, 16, 1_000_000
-            ),
-            sandbox=variables.choice(environ, "WEBDATA_SANDBOX", get_args(SandboxUse), default.sandbox),
-            sandbox_url=variables.matching(environ, "WEBDATA_SANDBOX_URL", SANDBOX, RIGHT_SANDBOX),
-            sandbox_replay=Path(replay) if replay else None,
-            samples=Path(samples) if samples else None,
-            chromium=variables.executable(environ, "WEBDATA_CHROMIUM") or find_chromium(),
-            browser_url=variables.matching(environ, "WEBDATA_BROWSER_URL", BROWSER, RIGHT_BROWSER, secret=True),
-            browser_pages=variables.number(environ, "WEBDATA_BROWSER_PAGES", default.browser_pages, 1, 64),
-            transports=variables.subset(environ, "WEBDATA_TRANSPORTS", TRANSPORTS, "http", RIGHT_TRANSPORTS),
-            max_steps=variables.number(environ, "WEBDATA_MAX_STEPS", default.max_steps, 1, 20),
-            backoff=variables.number(environ, "WEBDATA_BACKOFF", default.backoff, 0.0, 60.0),
-            captcha_hook=variables.matching(environ, "WEBDATA_CAPTCHA_HOOK", FUNCTION, RIGHT_FUNCTION),
-            egress_ports=variables.ports(environ, "WEBDATA_EGRESS_PORTS", default.egress_ports),
-            egress_allow=variables.networks(environ, "WEBDATA_EGRESS_ALLOW"),
-            proxies=_pools(environ),
-            region_mode=variables.choice(environ, "WEBDATA_REGION_MODE", get_args(RegionMode), default.region_mode),
-            url_max_bytes=variables.number(environ, "WEBDATA_URL_MAX_BYTES", default.url_max_bytes, 1024, 1 << 30),
-            openalex_key=variables.text(environ, "WEBDATA_OPENALEX_KEY"),
-            reddit_client_id=variables.text(environ, "WEBDATA_REDDIT_CLIENT_ID"),
-            reddit_client_secret=variables.text(environ, "WEBDATA_REDDIT_CLIENT_SECRET"),
-            metrics=variables.switch(environ, "WEBDATA_METRICS", default.metrics),
-            contact=variables.text(environ, "WEBDATA_CONTACT"),
-        )
+        stripped = {name: value.strip() for name, value in environ.items()}
+        variables = EnvSettingsSource(cls)
+        variables.env_vars = {name: value for name, value in stripped.items() if value or name == EMPTY_MEANS_NONE}
+        try:
+            return cls(**variables())
+        except ValidationError as error:
+            name = str(error.errors()[0]["loc"][0])
+        field = next(field for field in cls.model_fields.values() if field.alias == name)
+        wrong = repr(environ[name]) if field.repr else "used"
+        raise ConfigError(f"{name} cannot be {wrong}: give {field.description}")
+
+    @model_validator(mode="after")
+    def _check_together(self) -> Self:
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise ConfigError("WEBDATA_TLS_CERT and WEBDATA_TLS_KEY go together: give both, or none to have one made")
+        if self.tls and self.public_url and not self.public_url.startswith("https:"):
+            right = "give https:// in it, or WEBDATA_TLS=off for a service that answers by plain HTTP"
+            raise ConfigError(f"WEBDATA_PUBLIC_URL cannot be {self.public_url!r}: {right}")
+        return self
 
     @property
     def links_database(self) -> str:
@@ -192,59 +245,19 @@ class Config:
         """
         return (self.database_file or self.tls_folder).with_name("first-keys.txt")
 
-    def with_options(self, **options: object) -> "Config":
+    def with_options(self, **options: object) -> Self:
         """The same settings, replaced by the options that are not None."""
-        return replace(self, **{name: value for name, value in options.items() if value is not None})  # type: ignore[arg-type]  # names and types are those of the fields
+        return self.model_copy(update={name: value for name, value in options.items() if value is not None})
 
 
 def _check_names(environ: Mapping[str, str]) -> None:
-    """Refuse unknown variables: most are misspelt, and would silently have no effect.
-
-    Each field of Config has a variable of its name; the pools have one per region and one for a file.
-    """
-    pools_of = [f"WEBDATA_PROXIES_{region}" for region in POOLS]
-    others = [f"WEBDATA_{one.name.upper()}" for one in fields(Config) if one.name != "proxies"]
-    known = [*others, *pools_of, "WEBDATA_PROXIES_FILE", *(f"WEBDATA_{name}" for name in OF_EXAMPLES)]
+    """Refuse unknown variables: most are misspelt, and would silently have no effect."""
+    of_fields = [str(field.alias) for name, field in Config.model_fields.items() if name != "proxies"]
+    known = {*of_fields, *OF_PROXIES, *OF_EXAMPLES}
     for name in environ:
-        if not name.startswith("WEBDATA_") or name in known:
+        if not name.startswith(PREFIX) or name in known:
             continue
         if "PROX" in name:
-            raise ConfigError(f"{name} means nothing: the pools are WEBDATA_PROXIES_FILE, {', '.join(pools_of)}")
-        nearest = get_close_matches(name, others, 1, 0)[0]
+            raise ConfigError(f"{name} means nothing: the pools are {', '.join(OF_PROXIES)}")
+        nearest = get_close_matches(name, of_fields, 1, 0)[0]
         raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; docs/settings.md lists all")
-
-
-def find_chromium() -> str | None:
-    """The path of a Chromium or Chrome on the PATH, else of Playwright's; None without any."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
-    return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
-
-
-def _certificate(environ: Mapping[str, str]) -> tuple[Path | None, Path | None]:
-    cert, key = (variables.file(environ, name) for name in ("WEBDATA_TLS_CERT", "WEBDATA_TLS_KEY"))
-    if bool(cert) != bool(key):
-        raise ConfigError("WEBDATA_TLS_CERT and WEBDATA_TLS_KEY go together: give both, or none to have one made")
-    return cert, key
-
-
-def _http_port(environ: Mapping[str, str], tls: bool) -> int | None:
-    name = "WEBDATA_HTTP_PORT"
-    wanted = environ.get(name) != "off"
-    port = variables.number(environ, name, PLAIN_PORT, 0, variables.LAST_PORT) if wanted else None
-    return port if tls else None
-
-
-def _public_url(environ: Mapping[str, str], tls: bool) -> str | None:
-    url = variables.matching(environ, "WEBDATA_PUBLIC_URL", PUBLIC_URL, RIGHT_PUBLIC_URL)
-    if url and tls and not url.startswith("https:"):
-        right = "give https:// in it, or WEBDATA_TLS=off for a service that answers by plain HTTP"
-        raise ConfigError(f"WEBDATA_PUBLIC_URL cannot be {url!r}: {right}")
-    return url and url.rstrip("/")
-
-
-def _pools(environ: Mapping[str, str]) -> Pools:
-    named = {f"WEBDATA_PROXIES_{region}": str(region) for region in POOLS}
-    file = environ.get("WEBDATA_PROXIES_FILE", "")
-    urls = [(region, url) for name, region in named.items() for url in parse_list(name, environ.get(name, ""))]
-    return pools([*urls, *(read_file("WEBDATA_PROXIES_FILE", Path(file), POOLS) if file else ())])

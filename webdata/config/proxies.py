@@ -2,14 +2,17 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from webdata.domain.errors import ConfigError
+from webdata.domain.query import Region
 
 ANY = "ANY"
 """The pool of calls without a region, and of those whose region has no pool of its own."""
+POOLS = (*Region, ANY)
+NAME = "WEBDATA_PROXIES"
 UNION = "EU"
 MEMBERS = ("IE", "FR", "DE", "SE")
 """The regions whose proxies are also in the pool of the EU, whose results follow its law; GB left it in 2020."""
@@ -35,6 +38,16 @@ Pools = Mapping[str, tuple[Proxy, ...]]
 """The proxies by region; a region without proxies is missing."""
 
 
+def read_pools(variables: Mapping[str, str]) -> Pools:
+    """The pools of the variables, which are named by a region, or by FILE for a file of more proxies.
+
+    Raises ConfigError with the position of a wrong URL, without its text.
+    """
+    urls = [(region, url) for region in POOLS for url in _list(f"{NAME}_{region}", variables.get(region, ""))]
+    file = variables.get("FILE")
+    return pools([*urls, *(_file(Path(file)) if file else ())])
+
+
 def pools(urls: Iterable[tuple[str, str]]) -> Pools:
     """The pools of (region, URL) pairs, in their order; duplicates within a region count once."""
     by_region: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -48,32 +61,30 @@ def pools(urls: Iterable[tuple[str, str]]) -> Pools:
     return {**own, UNION: union} if union else own
 
 
-def parse_list(name: str, text: str) -> Iterator[str]:
-    """The URLs of a comma-separated list. Raises ConfigError with the position of a wrong URL, without its text."""
+def _list(name: str, text: str) -> Iterator[str]:
+    """The URLs of a comma-separated list."""
     for number, url in enumerate(filter(None, map(str.strip, text.split(","))), 1):
         yield _check_url(url, f"{name} cannot be used, at URL {number}", EXAMPLE)
 
 
-def read_file(name: str, path: Path, regions: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The region and URL of each line of a file, such as `DE http://user:password@host:3128`; `#` begins a comment.
-
-    Raises ConfigError with the number of a wrong line, without its text.
-    """
+def _file(path: Path) -> Iterator[tuple[str, str]]:
+    """The region and URL of each line, such as `DE http://user:password@host:3128`; `#` begins a comment."""
+    name, right = f"{NAME}_FILE", f"DE {EXAMPLE}"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise ConfigError(f"{name} cannot be read: {reason}: give a file with lines such as DE {EXAMPLE}") from None
+        raise ConfigError(f"{name} cannot be read: {reason}: give a file with lines such as {right}") from None
     for number, line in enumerate(lines, 1):
-        if parts := re.sub(r"(^|\s)#.*", "", line).split():
-            yield _line(parts, f"{name} cannot be used, at line {number}", regions)
-
-
-def _line(parts: list[str], wrong: str, regions: Collection[str]) -> tuple[str, str]:
-    right = f"DE {EXAMPLE}"
-    if len(parts) != 2 or parts[0] not in regions:
-        raise ConfigError(f"{wrong}: give a region and a URL, such as {right}; the regions are {', '.join(regions)}")
-    return parts[0], _check_url(parts[1], wrong, right)
+        wrong = f"{name} cannot be used, at line {number}"
+        match re.sub(r"(^|\s)#.*", "", line).split():
+            case []:
+                continue
+            case [region, url] if region in POOLS:
+                yield region, _check_url(url, wrong, right)
+            case _:
+                regions = ", ".join(POOLS)
+                raise ConfigError(f"{wrong}: give a region and a URL, such as {right}; the regions are {regions}")
 
 
 def _check_url(url: str, wrong: str, right: str) -> str:
