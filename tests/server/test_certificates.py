@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import dsa, ec
 
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
-from webdata.server.certificates import VALID, certificate_of, made, named, names_of, own, self_signed
+from webdata.server.certificates import VALID, certificate_of, load, made, named, names_of, self_signed
 
 NAMES = ("localhost", ip_address("127.0.0.1"))
 
@@ -94,7 +94,7 @@ def test_a_good_certificate_stays(tmp_path):
 @pytest.mark.parametrize("days", [VALID.days - 29, VALID.days + 5])
 def test_a_certificate_that_ends_is_replaced(tmp_path, pair, days):
     """With less than 30 days left another is made."""
-    before = own(*pair(VALID.days - 60))
+    before = load(*pair(VALID.days - 60))
     pair(days)
     after = made(tmp_path, NAMES)
     assert after.fingerprint != before.fingerprint
@@ -103,7 +103,7 @@ def test_a_certificate_that_ends_is_replaced(tmp_path, pair, days):
 
 def test_a_certificate_that_lasts_stays(tmp_path, pair):
     """With more than 30 days left it stays."""
-    before = own(*pair(VALID.days - 31))
+    before = load(*pair(VALID.days - 31))
     assert made(tmp_path, NAMES).fingerprint == before.fingerprint
 
 
@@ -219,7 +219,7 @@ def test_an_own_certificate_that_cannot_be_used(pair, spoil, message):
     files = pair()
     spoil(files)
     with pytest.raises(ConfigError, match=message):
-        own(*files)
+        load(*files)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_an_own_certificate_that_cannot_be_used(pair, spoil, message):
 def test_an_own_certificate_of_another_time(pair, days, message):
     """The message for one that has ended or not begun has the time."""
     with pytest.raises(ConfigError, match=f"WEBDATA_TLS_CERT cannot be '.*': {message}"):
-        own(*pair(days))
+        load(*pair(days))
 
 
 @pytest.mark.parametrize(
@@ -248,6 +248,6 @@ def test_an_own_certificate_of_another_time(pair, days, message):
 )
 def test_covered_hosts(pair, host, covered):
     """A wildcard covers one label; addresses are compared as addresses."""
-    certificate = own(*pair(names=("*.example.com", ip_address("127.0.0.1"))))
+    certificate = load(*pair(names=("*.example.com", ip_address("127.0.0.1"))))
     assert certificate.covers(host) == covered
     assert named("[::1]") == ip_address("::1")

@@ -65,6 +65,11 @@ class Certificate:
         return self.chain[0].not_valid_after_utc
 
     @property
+    def is_due(self) -> bool:
+        """Whether it was made here and is to be replaced."""
+        return self.made and self.until - datetime.now(UTC) < RENEWED
+
+    @property
     def names(self) -> set[Name]:
         """The hosts that it covers; a name may be a wildcard, such as *.example.com."""
         try:
@@ -88,13 +93,8 @@ def certificate_of(config: Config) -> Certificate:
     Raises ConfigError that names the variable, the reason and what would be right.
     """
     if config.tls_cert and config.tls_key:
-        return own(config.tls_cert, config.tls_key)
+        return load(config.tls_cert, config.tls_key)
     return made(config.tls_folder, names_of(config))
-
-
-def own(cert_file: Path, key_file: Path) -> Certificate:
-    """The operator's own certificate; raises ConfigError for one that cannot be used now."""
-    return _load(cert_file, key_file, made=False)
 
 
 def names_of(config: Config) -> tuple[Name, ...]:
@@ -130,7 +130,7 @@ def made(folder: Path, names: Sequence[Name]) -> Certificate:
                 _check_issuer(folder, cert_file)
                 _make(cert_file, key_file, names)
                 logger.info("a certificate was made in %s: %s", folder, fault)
-            return _load(cert_file, key_file, made=True)
+            return load(cert_file, key_file, made=True)
     except OSError as error:
         raise ConfigError(
             f"WEBDATA_TLS_FOLDER cannot be '{folder}': {error.strerror}; give a folder that can be written to"
@@ -161,25 +161,17 @@ def _fault(cert_file: Path, key_file: Path, names: Sequence[Name]) -> str | None
     if not cert_file.exists() and not key_file.exists():
         return "there was none"
     try:
-        present = _load(cert_file, key_file, made=True)
+        present = load(cert_file, key_file, made=True)
     except ConfigError as error:
         return str(error)
     missing = ", ".join(str(name) for name in names if name not in present.names)
     if missing:
         return f"the previous one does not cover {missing}"
-    return f"the previous one ends on {present.until:%Y-%m-%d}" if _ends_soon(present) else None
+    return f"the previous one ends on {present.until:%Y-%m-%d}" if present.is_due else None
 
 
-def _ends_soon(certificate: Certificate) -> bool:
-    return certificate.until - datetime.now(UTC) < RENEWED
-
-
-def is_due(certificate: Certificate) -> bool:
-    """Whether it was made here and is to be replaced."""
-    return certificate.made and _ends_soon(certificate)
-
-
-def _load(cert_file: Path, key_file: Path, *, made: bool) -> Certificate:
+def load(cert_file: Path, key_file: Path, *, made: bool = False) -> Certificate:
+    """The certificate of two files; raises ConfigError for one that cannot be used now."""
     chain = _chain(cert_file)
     key = _key(key_file)
     if key.public_key() != chain[0].public_key():

@@ -14,7 +14,7 @@ from zope.interface import implementer
 
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
-from webdata.server.certificates import CERT, Certificate, certificate_of, is_due
+from webdata.server.certificates import CERT, Certificate, certificate_of
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class ServerTLS:
     def _check(self) -> None:
         self._checked = self._clock()
         files = _versions(self.certificate)
-        if files != self._files or is_due(self.certificate):
+        if files != self._files or self.certificate.is_due:
             self._files = files
             self._renew()
         self._warn()
