@@ -122,6 +122,30 @@ def test_a_wrong_value_names_the_variable_and_what_would_be_right(name, value, r
         Config.from_environ({name: value})
 
 
+@pytest.mark.parametrize("field", Config.model_fields.values(), ids=lambda field: field.alias)
+def test_every_message_says_what_would_be_right(field):
+    """Each field that refuses a text describes right ones."""
+    message = ""
+    try:
+        Config.from_environ({field.alias: "/no such value"})
+    except ConfigError as error:
+        message = str(error)
+    assert "give None" not in message
+
+
+def test_the_ports_follow_tls():
+    """Without TLS the API has the port of plain HTTP, unless another is given; `off` is no port of plain HTTP."""
+    plain = Config.from_environ({"WEBDATA_TLS": "off", "WEBDATA_HTTP_PORT": " off "})
+    assert (plain.port, plain.http_port) == (8080, None)
+    assert Config.from_environ({"WEBDATA_TLS": "off", "WEBDATA_PORT": "9000"}).port == 9000
+
+
+def test_a_certificate_and_its_key_go_together():
+    """One of the two without the other is refused."""
+    with pytest.raises(ConfigError, match="go together"):
+        Config.from_environ({"WEBDATA_TLS_CERT": __file__})
+
+
 def test_proxies_are_read_from_variables_and_a_file(tmp_path):
     """A pool has the proxies of the region's variable, then those of the file; EU is the union."""
     (tmp_path / "proxies").write_text("DE https://me:secret@two:2\nANY http://any:3\n")
