@@ -19,7 +19,7 @@ def describe(resources: Iterable[Resource], pages: Iterable[OpenPage] = ()) -> d
         "authentication": f"an API key in the header {HEADERS[0]}",
         "endpoints": [_endpoint(resource) for resource in resources],
         "account": {page.path: page.summary for page in KEY_PAGES},
-        "without_a_key": {page.path: page.summary for page in pages},
+        "without_a_key": {page.path: page.summary for page in pages if page.summary},
     }
 
 

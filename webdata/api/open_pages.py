@@ -16,6 +16,7 @@ class OpenPage:
 
     path: str
     summary: str
+    """Empty for a file of another page, which is not listed in the index."""
     reply: Callable[[Header], Reply | Awaitable[Reply]]
     """From the request's headers to the reply; must be quick."""
     content_types: tuple[str, ...] = ("application/json",)

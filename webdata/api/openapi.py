@@ -23,6 +23,7 @@ from webdata.api.openapi_schemas import choices, field_example, field_schema, re
 from webdata.api.problems import JSON
 from webdata.api.replies import Reply
 from webdata.domain.api_key import HEADERS as KEY_HEADERS
+from webdata.domain.query import Query
 from webdata.resources import Resource
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
@@ -81,15 +82,15 @@ def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[s
 
 
 def _components(resources: Sequence[Resource]) -> dict[str, Any]:
-    key = {"type": "apiKey", "in": "header", "name": ""}
-    first = {"description": f"The first present of {', '.join(KEY_HEADERS)} counts."}
+    key = {"type": "apiKey", "in": "header"}
+    about = {"description": f"The API key. One header is enough; the first present of {', '.join(KEY_HEADERS)} counts."}
     schemas = record_schemas(resource.name for resource in resources)
     schemas |= choices([*(resource.query for resource in resources), *(page.query for page in KEY_PAGES)])
     return {
         "schemas": {name: schemas[name] for name in sorted(schemas)},
         "responses": error_components(),
         "headers": header_components(),
-        "securitySchemes": {name: {**key, "name": name, **first} for name in KEY_HEADERS},
+        "securitySchemes": {name: {**key, "name": name, **about} for name in KEY_HEADERS},
     }
 
 
@@ -153,9 +154,14 @@ def _parameter(resource: Resource, field: str, in_path: Sequence[str]) -> dict[s
         **described,
         **({"in": "path"} if field in in_path else {}),
         "description": description,
-        "schema": field_schema(resource.query, field),
-        "example": field_example(resource.query, field),
+        **_value(resource.query, field, described["required"]),
     }
+
+
+def _value(query: type[Query], field: str, required: bool) -> dict[str, Any]:
+    """The schema and an example. Swagger UI fills in `example`, which an optional parameter therefore has not."""
+    value, example = field_schema(query, field), field_example(query, field)
+    return {"schema": value, "example": example} if required else {"schema": {**value, "examples": [example]}}
 
 
 def _body(resource: Resource) -> dict[str, Any]:
@@ -177,8 +183,7 @@ def _key_operation(page: KeyPage) -> dict[str, Any]:
             "in": "query",
             "required": field.is_required(),
             "description": field.description,
-            "schema": field_schema(page.query, name),
-            "example": field_example(page.query, name),
+            **_value(page.query, name, field.is_required()),
         }
         for name, field in page.query.model_fields.items()
     ]
