@@ -1,18 +1,26 @@
 """The docs are complete, and their links work."""
 
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders
+from webdata.main import main
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (?:WEBDATA_\w+=\S+ )*webdata (.*)$", re.MULTILINE)
+LONG_PAGES = {"api.md", "architecture.md"}
+"""References, which nobody reads from the beginning to the end."""
+MAX_WORDS = 1500
 
 
 def text_of(page):
@@ -53,6 +61,23 @@ def test_links_lead_to_files_and_headings(page):
         target = page.parent / file if file else page
         assert target.exists(), file
         if anchor:
-            headings = HEADING.findall(target.read_text(encoding="utf-8"))
+            headings = HEADING.findall(FENCED.sub("", target.read_text(encoding="utf-8")))
             anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
             assert anchor in anchors, f"{file}#{anchor}"
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+def test_pages_are_short_and_indexed(page):
+    """A page of the docs has at most 1,500 words, and the index of the docs links to it."""
+    assert page.name in LONG_PAGES or len(page.read_text(encoding="utf-8").split()) <= MAX_WORDS
+    assert page.name == "README.md" or f"({page.name})" in text_of("README.md")
+
+
+@pytest.mark.parametrize("line", sorted({line for page in PAGES for line in COMMAND.findall(page.read_text("utf-8"))}))
+def test_commands_exist(line):
+    """Every `webdata` command of a console in the docs exists, with the options that it is given."""
+    arguments = shlex.split(line, comments=True)
+    command: click.Command = main
+    while isinstance(command, click.Group):
+        command = command.commands[arguments.pop(0)]
+    command.make_parser(click.Context(command)).parse_args(arguments)

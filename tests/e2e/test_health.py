@@ -1,4 +1,4 @@
-"""Health and metrics of a running service, and their examples in docs/operations.md."""
+"""Health and metrics of a running service, and their examples in docs/monitoring.md."""
 
 import re
 import sys
@@ -9,9 +9,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-OPERATIONS = (Path(__file__).parents[2] / "docs/operations.md").read_text(encoding="utf-8")
-ANSWER = re.search(r"<!-- answer of /health/ready after (\S+), in part -->\n```json\n(.*?)```", OPERATIONS, re.DOTALL)
-LINES = re.search(r"<!-- lines of /metrics after (.*?) -->\n```\n(.*?)```", OPERATIONS, re.DOTALL)
+MONITORING = (Path(__file__).parents[2] / "docs/monitoring.md").read_text(encoding="utf-8")
+ANSWER = re.search(r"<!-- answer of /health/ready after (\S+), in part -->\n```json\n(.*?)```", MONITORING, re.DOTALL)
+LINES = re.search(r"<!-- lines of /metrics after (.*?) -->\n```\n(.*?)```", MONITORING, re.DOTALL)
 
 
 def request(one, path, method="GET"):

@@ -33,10 +33,10 @@ from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 DOCS = Path(__file__).parents[2] / "docs"
-OPERATIONS = (DOCS / "operations.md").read_text(encoding="utf-8")
+MONITORING = (DOCS / "monitoring.md").read_text(encoding="utf-8")
 DASHBOARD = orjson.loads((DOCS / "grafana-dashboard.json").read_bytes())
 EXPRESSIONS = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-RULES = re.search(r"```yaml\ngroups:\n(.*?)```", OPERATIONS, re.DOTALL)[1]
+RULES = re.search(r"```yaml\ngroups:\n(.*?)```", MONITORING, re.DOTALL)[1]
 ALERTS = re.findall(r"expr: (?:\|\n)?(.*?)\n        \w", RULES, re.DOTALL)
 NAME = re.compile(r"\b(?:webdata|process|python)_\w+")
 LABEL = re.compile(r'(\w+)(?:=~|!~|!=|=)"|\b(?:by|on) \(([^)]*)\)')
@@ -272,9 +272,9 @@ def test_expressions_use_existing_metrics(metrics, crawlers):
 
 
 def test_the_docs_name_every_metric(metrics, crawlers):
-    """The table of metrics in docs/operations.md is complete, and names nothing else."""
+    """The table of metrics in docs/monitoring.md is complete, and names nothing else."""
     names, _ = names_and_labels(metrics, crawlers)
-    table = re.search(r"\| metric \| labels.*?\n\n", OPERATIONS, re.DOTALL)[0]
+    table = re.search(r"\| metric \| labels.*?\n\n", MONITORING, re.DOTALL)[0]
     ours = {re.sub(r"_(bucket|count|sum)$", "", name) for name in names if name.startswith("webdata_")}
     assert set(re.findall(r"webdata_\w+", table)) == ours
 
