@@ -143,6 +143,7 @@ def test_a_website_is_direct_and_its_domain_has_no_www(value, website, domain):
         ),
         (["+30 21 2345 6789", None, None, "+302123456789"], "+30 21 2345 6789", "+302123456789"),
         (["0520-123456", [["0520-123456", 1]], None, "0520123456"], "0520-123456", None),
+        (["+49 30 231219995000", None, None, "+4930231219995000"], "+49 30 231219995000", None),
         (["+1 23", None, None, "+123"], "+1 23", None),
         (["+", None, None, None], "+", None),
         (["call us"], "call us", None),

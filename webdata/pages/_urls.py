@@ -1,6 +1,10 @@
 """The parts of addresses; an invalid one gives None or {}, never an error."""
 
+import re
 from urllib.parse import SplitResult, parse_qs, urljoin, urlsplit
+
+SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
+"""The scheme of an absolute address (RFC 3986, 3.1), in lower case as in all records."""
 
 
 def split(href: str) -> SplitResult | None:
@@ -19,7 +23,7 @@ def join(base: str, href: str) -> str | None:
         address = urljoin(base, href)
     except ValueError:
         return None
-    return address if split(address) else None
+    return address if SCHEME.match(address) and split(address) else None
 
 
 def query(parts: SplitResult) -> dict[str, str]:

@@ -39,6 +39,8 @@ DATA_ID = re.compile(r"0x[0-9a-f]{1,16}:0x[0-9a-f]{1,16}")
 ESCAPE = re.compile(r"\\u(00[2-7][0-9a-fA-F])")
 """An escape whose backslash was escaped, as in some saved answers."""
 SCHEME = re.compile(r"^https?:", re.IGNORECASE)
+LONGEST_NUMBER = 16
+"""Characters of a number in E.164, with its sign; the library finds longer ones valid."""
 INTERNATIONAL = "+"
 
 Tree = Any
@@ -243,7 +245,8 @@ def _phone_e164(tree: Tree) -> str | None:
         return None
     if not phonenumbers.is_valid_number(number) or number.extension:
         return None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    return written if len(written) <= LONGEST_NUMBER else None
 
 
 def _thumbnail(tree: Tree) -> str | None:

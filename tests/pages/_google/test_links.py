@@ -100,6 +100,8 @@ def test_only_plain_searches_have_terms(href, expected):
         ),
         ('<a href="https://www.google.com/aclk?sa=l">', "https://www.google.com/aclk?sa=l"),
         ('<a href="/aclk?sa=l" data-pcu="https٣://depot.example/">', "https://www.google.com/aclk?sa=l"),
+        ('<a href="HTTPS://depot.example/">', "https://depot.example/"),
+        ('<a href="\x02httxs://depot.example/">', None),
     ],
 )
 def test_an_ad_has_its_direct_link(anchor, expected):

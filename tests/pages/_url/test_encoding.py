@@ -46,6 +46,12 @@ def test_a_wrong_declaration_is_ignored():
     assert decoded(TEXTS["windows-1252"].encode("cp1252"), "text/html; charset=utf-8")[1] == "windows-1252"
 
 
+def test_a_wrong_declaration_is_ignored_however_late_the_bytes_contradict_it():
+    """The first letters beyond ASCII are after a megabyte of scripts."""
+    page = b'<meta charset="utf-8">' + b"x" * 1_200_000 + "¿Cuándo está gordo un gato?".encode("latin-1")
+    assert decoded(page, None)[0].endswith("¿Cuándo está gordo un gato?")
+
+
 def test_a_byte_order_mark_is_used_first():
     """A byte-order mark overrides the header, and is no part of the text."""
     assert decoded(b"\xef\xbb\xbfx\xc3\xbc", "text/html; charset=koi8-r") == ("xü", "utf-8")

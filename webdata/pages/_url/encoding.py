@@ -115,8 +115,10 @@ def _pieces(body: bytes, codec: str, errors: str) -> Iterator[str]:
 
 def _damaged(body: bytes, declared: str | None) -> str | None:
     """The declared charset, or UTF-8, if only few places of the text are invalid in it."""
+    first = BEYOND.search(body)
+    start = first.start() if first else 0
     for codec in dict.fromkeys(filter(None, (declared, "utf-8"))):
-        text = body[: SAMPLE * WIDEST].decode(codec, "replace")[:SAMPLE]
+        text = body[start : start + SAMPLE * WIDEST].decode(codec, "replace")[:SAMPLE]
         beyond = sum(char > "\x7f" for char in text)
         if text.count("\ufffd") <= max(DAMAGE.get(codec, SLIGHT) * beyond, 1 if beyond > 20 else 0):
             return codec
@@ -124,7 +126,7 @@ def _damaged(body: bytes, declared: str | None) -> str | None:
 
 
 def _sniffed(body: bytes) -> str:
-    if body[:SAMPLE].isascii():
+    if body.isascii():
         return "utf-8"
     sample = _sample(body)
     best = from_bytes(sample, cp_isolation=LIKELY).best()
