@@ -19,7 +19,7 @@ from webdata.pages._text import clean, count, date, price, rating
 
 EXCLUDED = (
     "question", "questions", "text_ad", "ad_area", "product_ad", "aside",
-    "carousel", "popup", "ai_text", "dictionary", "place",
+    "carousel", "popup", "ai_text", "dictionary", "place", "fact",
 )  # fmt: skip
 """The kinds of elements around a heading that make it no result."""
 
