@@ -29,7 +29,7 @@ async def crawlers():
     """Warm crawlers over a sandbox of their own."""
     sandbox = Sandbox()
     settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
+    settings.set("SANDBOX_URL", await deferred_from_coro(sandbox.start()))
     warm = WarmCrawlers(load_spiders(settings), settings, MAX_CALLS)
     yield warm
     await deferred_from_coro(warm.close(10))
@@ -166,7 +166,7 @@ async def opened():
     """Makes warm crawlers of engines, or of scripted ones by `(name, rank, text)`, over one sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
+    settings.set("SANDBOX_URL", await deferred_from_coro(sandbox.start()))
     made = []
 
     def make(*engines, observers=()):

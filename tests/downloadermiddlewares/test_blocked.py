@@ -44,7 +44,7 @@ class FakeBrowserHandler(TransportsHandler):
 async def opened():
     """Makes warm crawlers over one sandbox, with settings; `proxies` are added to the sandbox's proxy."""
     sandbox, made = Sandbox(), []
-    url = await sandbox.start()
+    url = await deferred_from_coro(sandbox.start())
 
     def make(proxies=(), **settings):
         own = scrapy_settings()

@@ -1,7 +1,6 @@
 """Requests are sent to the sandbox where it is on."""
 
 import pytest
-from pytest_twisted import ensureDeferred
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.test import get_crawler
@@ -19,21 +18,19 @@ def test_without_the_sandbox_the_middleware_is_disabled():
         middleware(SANDBOX=False)
 
 
-@ensureDeferred
+@pytest.mark.task
 async def test_requests_are_sent_to_the_running_sandbox():
     """With SANDBOX_URL it is the proxy of every request."""
     running = middleware(SANDBOX=True, SANDBOX_URL="http://127.0.0.1:8081")
-    await running.spider_opened()
     request = Request("https://www.google.com/search")
     await running.process_request(request)
     assert request.meta["proxy"] == "http://127.0.0.1:8081"
 
 
-@ensureDeferred
+@pytest.mark.task
 async def test_without_a_url_the_middleware_runs_a_sandbox():
-    """Without SANDBOX_URL the crawler runs its own sandbox while it is open."""
+    """Without SANDBOX_URL the crawler runs its own sandbox."""
     alone = middleware(SANDBOX=True)
-    await alone.spider_opened()
     request = Request("https://www.google.com/search")
     await alone.process_request(request)
     assert request.meta["proxy"].startswith("http://127.0.0.1:")

@@ -243,7 +243,7 @@ async def crawlers():
     """Warm crawlers over their own sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
+    settings.set("SANDBOX_URL", await deferred_from_coro(sandbox.start()))
     warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
     yield warm
     await deferred_from_coro(warm.close(10))

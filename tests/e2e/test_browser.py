@@ -113,7 +113,7 @@ class Visitor(Spider):
 @pytest_twisted.async_yield_fixture(scope="module")
 async def site():
     one = Site()
-    one.url = await one.start()
+    one.url = await deferred_from_coro(one.start())
     yield one
     await deferred_from_coro(one.stop())
 
@@ -456,7 +456,7 @@ async def test_a_remote_browser_is_used(site, remote_browser):
 async def test_every_transport_uses_the_proxy(site, transport):
     """Plain, impersonated and browser requests use the region's proxy, with its user and password."""
     proxy = RegionProxy(site, "de-1", user="us@er", password="p:w/ö")
-    url = proxy.start().replace("us@er:p:w/ö", "us%40er:p%3Aw%2F%C3%B6")
+    url = (await proxy.start()).replace("us@er:p:w/ö", "us%40er:p%3Aw%2F%C3%B6")
     try:
         async with crawling(site, SANDBOX_PROXIES=True, PROXIES=pools([("DE", url)])) as crawler:
             response = await fetched(crawler, f"{SEARCH}coffee", transport, region="DE")

@@ -30,10 +30,15 @@ class ProxiedCrawlers:
             for number, behaviour in enumerate(of_region, 1)
         ]
         settings = scrapy_settings()
-        urls = [(proxy.label.partition("-")[0], proxy.start()) for proxy in self.proxies]
-        settings.setdict({"SANDBOX_URL": url, "SANDBOX_PROXIES": True, "PROXIES": pools(urls), **changed})
-        self.crawlers = WarmCrawlers(load_spiders(settings), settings, max_calls=400)
+        settings.setdict({"SANDBOX_URL": url, "SANDBOX_PROXIES": True, **changed})
+        self.settings = settings
+
+    async def start(self):
+        urls = [(proxy.label.partition("-")[0], await proxy.start()) for proxy in self.proxies]
+        self.settings["PROXIES"] = pools(urls)
+        self.crawlers = WarmCrawlers(load_spiders(self.settings), self.settings, max_calls=400)
         self.health = self.crawlers.fetch_resources[True].proxies
+        return self
 
     async def answer(self, q="coffee", **parameters):
         return await self.crawlers.answer(Call(WEB_SEARCH, WebQuery(q=q, **parameters), True, 15.0))
@@ -50,23 +55,23 @@ class ProxiedCrawlers:
 
 @pytest_twisted.async_yield_fixture
 async def through():
-    """Makes crawlers behind proxies: `through(DE=[WORKING], …)`."""
+    """Makes crawlers behind proxies: `await through(DE=[WORKING], …)`."""
     sandbox, made = Sandbox(), []
-    url = await sandbox.start()
+    url = await deferred_from_coro(sandbox.start())
 
-    def make(changed=None, **behaviours):
-        made.append(ProxiedCrawlers(sandbox, url, behaviours, **changed or {}))
+    async def make(changed=None, **behaviours):
+        made.append(await ProxiedCrawlers(sandbox, url, behaviours, **changed or {}).start())
         return made[-1]
 
     yield make
     for one in made:
         await deferred_from_coro(one.close())
-    await sandbox.stop()
+    await deferred_from_coro(sandbox.stop())
 
 
 async def test_a_call_uses_a_proxy_of_its_region(through):
     """A call uses a proxy of its region, and one for EU a proxy of its members."""
-    proxied = through(DE=[WORKING], US=[WORKING], GB=[WORKING])
+    proxied = await through(DE=[WORKING], US=[WORKING], GB=[WORKING])
     for region in ("DE", "EU"):
         answer = await proxied.answer(region=region)
         assert answer.record["device_region"] == region
@@ -79,7 +84,7 @@ async def test_a_call_uses_a_proxy_of_its_region(through):
 
 async def test_calls_without_a_pool_use_no_proxy(through):
     """Without a pool for its region, or without a region, a call uses no proxy."""
-    proxied = through(DE=[WORKING])
+    proxied = await through(DE=[WORKING])
     assert (await proxied.answer(region="JP")).record["device_region"] == "JP"
     await proxied.answer()
     assert proxied.proxies[0].request_count == 0
@@ -87,7 +92,7 @@ async def test_calls_without_a_pool_use_no_proxy(through):
 
 async def test_regions_without_proxies_can_be_refused(through):
     """With REGION_MODE=refuse a region without a proxy is a QueryError that lists the regions."""
-    proxied = through({"REGION_MODE": "refuse"}, DE=[WORKING])
+    proxied = await through({"REGION_MODE": "refuse"}, DE=[WORKING])
     with pytest.raises(QueryError, match="give one of DE, EU, or none"):
         await proxied.answer(region="JP")
     assert (await proxied.answer(region="DE")).record["results"]
@@ -95,7 +100,7 @@ async def test_regions_without_proxies_can_be_refused(through):
 
 async def test_a_session_has_one_proxy(through):
     """Calls of one session use one proxy, and the session's name is in no record."""
-    proxied = through(DE=[WORKING] * 4)
+    proxied = await through(DE=[WORKING] * 4)
     for start in range(0, 100, 10):
         record = (await proxied.answer(region="DE", session="paging-1", start=start)).record
         assert "paging-1" not in str(record)
@@ -104,7 +109,7 @@ async def test_a_session_has_one_proxy(through):
 
 async def test_a_denied_proxy_is_replaced(through):
     """After a site has denied one proxy the call uses another."""
-    proxied = through(DE=[Behaviour(denied=403), Behaviour(denied=403), WORKING])
+    proxied = await through(DE=[Behaviour(denied=403), Behaviour(denied=403), WORKING])
     for _ in range(5):
         assert (await proxied.answer(region="DE")).record["results"]
     assert proxied.served() == {"DE-3"}
@@ -115,7 +120,9 @@ async def test_failures_of_proxies_are_not_the_sites(through, transport):
     """A dead proxy and one that refuses the password are counted as lost by each transport."""
     if transport == "impersonate":
         pytest.importorskip("scrapy_impersonate")
-    proxied = through({"TRANSPORTS": [transport], "BACKOFF": 0, "BACKOFF_MAX": 0}, DE=[DEAD, Behaviour(locked=True)])
+    proxied = await through(
+        {"TRANSPORTS": [transport], "BACKOFF": 0, "BACKOFF_MAX": 0}, DE=[DEAD, Behaviour(locked=True)]
+    )
     with pytest.raises(UpstreamError) as error:
         await proxied.answer(region="DE")
     assert error.value.kind == "proxy"
@@ -124,7 +131,7 @@ async def test_failures_of_proxies_are_not_the_sites(through, transport):
 
 async def test_bad_proxies_are_rarely_used(through):
     """With 3 of 10 proxies dead and 3 failing half the time, 99 % of calls succeed, and few later ones use them."""
-    proxied = through(DE=[DEAD] * 3 + [FLAKY] * 3 + [WORKING] * 4)
+    proxied = await through(DE=[DEAD] * 3 + [FLAKY] * 3 + [WORKING] * 4)
     chosen, choose = [], proxied.health.choose
 
     def record(*arguments):
@@ -147,7 +154,7 @@ async def test_bad_proxies_are_rarely_used(through):
 async def test_passwords_are_not_logged(through, caplog):
     """Neither log nor error has a proxy's password or address, whatever its failure."""
     caplog.set_level(logging.DEBUG)
-    proxied = through(DE=[DEAD, Behaviour(locked=True), Behaviour(flaky=1)])
+    proxied = await through(DE=[DEAD, Behaviour(locked=True), Behaviour(flaky=1)])
     with pytest.raises(UpstreamError) as error:
         await proxied.answer(region="DE")
     output = f"{error.value!r} {caplog.text}"

@@ -25,7 +25,7 @@ async def crawlers():
     """New warm crawlers for each test, without open circuits, over their own sandbox."""
     sandbox = Sandbox()
     settings = scrapy_settings()
-    settings.set("SANDBOX_URL", await sandbox.start())
+    settings.set("SANDBOX_URL", await deferred_from_coro(sandbox.start()))
     settings.set("RETRY_TIMES", 0)
     warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
     yield warm

@@ -60,7 +60,7 @@ async def serving(site, *transports, **settings):
 @pytest_twisted.async_yield_fixture(scope="module")
 async def site():
     one = Site()
-    one.url = await one.start()
+    one.url = await deferred_from_coro(one.start())
     yield one
     await deferred_from_coro(one.stop())
 

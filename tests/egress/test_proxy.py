@@ -45,7 +45,7 @@ async def exchange(proxy, line, *headers, body=b"", authorized=True):
     """Send one request; return all bytes until the proxy closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
     headers = [*headers, authorization(proxy)] if authorized else headers
-    writer.write(b"\r\n".join([line, *headers, b"", b""]) + body)
+    writer.write(b"\r\n".join([line, b"Host: any", *headers, b"", b""]) + body)
     try:
         return await asyncio.wait_for(reader.read(), 5)
     finally:
@@ -109,7 +109,7 @@ async def test_a_large_body_reaches_a_slow_reader(proxied):
     async with proxied() as (proxy, _, site):
         site.pages["/big"] = page
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port, limit=1024)
-        writer.write(b"GET http://%s/big HTTP/1.1\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
+        writer.write(b"GET http://%s/big HTTP/1.1\r\nHost: any\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         await asyncio.sleep(0.1)
         received = await asyncio.wait_for(reader.read(), 10)
         writer.close()
@@ -276,7 +276,7 @@ async def test_connections_beyond_the_limit_are_closed(proxied):
     """One more connection is closed at once, without a response."""
     async with proxied(limits=Limits(connections=1)) as (proxy, _, site):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
-        writer.write(b"CONNECT %s HTTP/1.1\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
+        writer.write(b"CONNECT %s HTTP/1.1\r\nHost: any\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
         other_reader, other_writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         assert await other_reader.read() == b""
@@ -288,14 +288,14 @@ async def test_stopping_closes_everything(proxied):
     """Tunnels are closed with the proxy, and its port refuses connections."""
     async with proxied() as (proxy, _, site):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
-        writer.write(b"CONNECT %s HTTP/1.1\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
+        writer.write(b"CONNECT %s HTTP/1.1\r\nHost: any\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         await reader.readuntil(b"\r\n\r\n")
         await proxy.stop()
         assert await asyncio.wait_for(reader.read(), 1) == b""
         writer.close()
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection("127.0.0.1", proxy.port)
-        assert not proxy._open
+        assert not proxy._listener.open
 
 
 async def test_a_parent_proxy_may_have_a_name(proxied, names):
@@ -317,9 +317,9 @@ async def test_a_parent_proxy_receives_checked_targets_only(proxied):
     url = await sandbox.start()
     async with proxied(parent=url) as (proxy, *_):
         assert await exchange(proxy, b"GET http://10-0-0-1.trap.example/ HTTP/1.1") == b""
-        assert not sandbox.connections
+        assert not sandbox.listener.open
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
-        writer.write(b"CONNECT www.google.com:443 HTTP/1.1\r\n%s\r\n\r\n" % authorization(proxy))
+        writer.write(b"CONNECT www.google.com:443 HTTP/1.1\r\nHost: any\r\n%s\r\n\r\n" % authorization(proxy))
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
         writer.close()
     await sandbox.stop()

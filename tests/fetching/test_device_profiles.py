@@ -51,7 +51,7 @@ class Visitor(Spider):
 @pytest_twisted.async_yield_fixture(scope="module")
 async def sandbox():
     one = RecordingSandbox()
-    one.url = await one.start()
+    one.url = await deferred_from_coro(one.start())
     yield one
     await deferred_from_coro(one.stop())
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import pytest_twisted
+from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.threads import deferToThread
 
 from webdata.sandbox.server import Sandbox
@@ -82,8 +83,8 @@ class Client:
 @pytest_twisted.async_yield_fixture
 async def client():
     sandbox = Sandbox()
-    yield Client(sandbox, await sandbox.start())
-    await sandbox.stop()
+    yield Client(sandbox, await deferred_from_coro(sandbox.start()))
+    await deferred_from_coro(sandbox.stop())
 
 
 @pytest_twisted.async_yield_fixture
@@ -92,5 +93,5 @@ async def replaying(tmp_path):
     (tmp_path / "page.html").write_text("saved")
     (tmp_path / "INDEX.jsonl").write_text('{"file": "page.html", "status": 429}')
     sandbox = Sandbox(replay=tmp_path)
-    yield Client(sandbox, await sandbox.start())
-    await sandbox.stop()
+    yield Client(sandbox, await deferred_from_coro(sandbox.start()))
+    await deferred_from_coro(sandbox.stop())

@@ -3,6 +3,7 @@
 import pytest
 import pytest_twisted
 from pytest_twisted import ensureDeferred
+from scrapy.utils.defer import deferred_from_coro
 
 from webdata.pages import blocked
 from webdata.sandbox import challenges
@@ -65,8 +66,8 @@ def test_other_tls_handshakes_are_denied():
 async def protected(client):
     """A client of a sandbox with challenges in front of Google and Bing."""
     sandbox = Sandbox(challenges={"www.google.com": challenges.challenge, "www.bing.com": challenges.handshake})
-    yield type(client)(sandbox, await sandbox.start())
-    await sandbox.stop()
+    yield type(client)(sandbox, await deferred_from_coro(sandbox.start()))
+    await deferred_from_coro(sandbox.stop())
 
 
 @ensureDeferred

@@ -41,7 +41,7 @@ async def test_one_tunnel_serves_many_requests(client):
 @ensureDeferred
 async def test_pipelined_requests_are_answered_in_order(client):
     """Requests sent at once are answered one after the other, also where the first one is slow."""
-    line = "GET http://www.google.com/search?q={} HTTP/1.1\r\n\r\n"
+    line = "GET http://www.google.com/search?q={} HTTP/1.1\r\nHost: www.google.com\r\n\r\n"
     sent = line.format("first+sandbox:slow=0.2") + line.format("second")
     answer = await client.raw(sent.encode() + b"GET http://www.google.com/ HTTP/1.0\r\n\r\n")
     titles = [part.partition("</title>")[0] for part in answer.decode().split("<title>")[1:]]
@@ -80,7 +80,7 @@ async def test_a_client_may_disconnect_while_it_waits(client):
 
     await deferToThread(disconnect)
     await deferToThread(time.sleep, 0.1)
-    assert not client.sandbox.connections
+    assert not client.sandbox.listener.open
 
 
 @ensureDeferred
@@ -106,19 +106,20 @@ async def test_a_truncated_page_is_cut(client):
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\x00" * 40,
         b"\x00" * 1000,
         b"hello\r\n\r\n",
-        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET http://www.google.com/ HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         b"GET /search?q=coffee HTTP/1.1\r\nHost: www.google.com\r\n\r\n",
-        b"GET ftp://www.google.com/ HTTP/1.1\r\n\r\n",
-        b"GET http:// HTTP/1.1\r\n\r\n",
-        b"GET http://[::1/ HTTP/1.1\r\n\r\n",
-        b"GET http://user:pass@www.google.com/ HTTP/1.1\r\n\r\n",
-        b"GET http://\xff\xfe/ HTTP/1.1\r\n\r\n",
+        b"GET ftp://www.google.com/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET http://[::1/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET http://user:pass@www.google.com/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET http://\xff\xfe/ HTTP/1.1\r\nHost: a\r\n\r\n",
         b"CONNECT www.google.com HTTP/1.1 extra\r\n\r\n",
-        b"CONNECT / HTTP/1.1\r\n\r\n",
-        b"CONNECT www.google.com:443/path HTTP/1.1\r\n\r\n",
-        b"CONNECT www.google.com:port HTTP/1.1\r\n\r\n",
-        b"CONNECT -a-.google.com:443 HTTP/1.1\r\n\r\n",
-        b"POST http://www.google.com/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"CONNECT / HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"CONNECT www.google.com:443/path HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"CONNECT www.google.com:port HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"CONNECT -a-.google.com:443 HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"POST http://www.google.com/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
     ],
 )
 @ensureDeferred
@@ -136,7 +137,7 @@ async def test_nonsense_is_refused(client, data, caplog):
 @ensureDeferred
 async def test_garbage_in_a_tunnel_ends_it(client, target, caplog):
     """Bytes that are no TLS end the tunnel, and nothing is logged."""
-    answer = await client.raw(b"CONNECT " + target + b" HTTP/1.1\r\n\r\n" + b"no TLS at all " * 100)
+    answer = await client.raw(b"CONNECT " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n" + b"no TLS at all " * 100)
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\n")
     assert (await client.get(PAGE)).status == 200
     assert not caplog.records
@@ -152,7 +153,7 @@ async def test_a_tunnel_in_a_tunnel_is_refused(client):
 @ensureDeferred
 async def test_a_request_for_a_web_server_gets_the_usage(client):
     """A request without a host gets a description of how to use the proxy."""
-    answer = await client.raw(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    answer = await client.raw(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     assert b"This is a forward proxy" in answer
 
 
@@ -178,7 +179,9 @@ async def test_early_bytes_belong_to_the_handshake(client):
     tls = client.tls.wrap_bio(incoming, outgoing, server_hostname="www.google.com")
     with pytest.raises(ssl.SSLWantReadError):
         tls.do_handshake()
-    answer = await client.raw(b"CONNECT www.google.com:443 HTTP/1.1\r\n\r\n" + outgoing.read() + b"no TLS" * 100)
+    answer = await client.raw(
+        b"CONNECT www.google.com:443 HTTP/1.1\r\nHost: a\r\n\r\n" + outgoing.read() + b"no TLS" * 100
+    )
     head, _, hello = answer.partition(b"\r\n\r\n")
     assert head == b"HTTP/1.1 200 Connection established"
     assert hello[:2] == b"\x16\x03"
@@ -214,8 +217,8 @@ async def test_pieces_are_produced_as_fast_as_they_are_read(client, monkeypatch)
 
     monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=pieces))
     with socket.create_connection(client.address) as sock:
-        sock.sendall(b"GET http://www.google.com/ HTTP/1.1\r\n\r\n")
+        sock.sendall(b"GET http://www.google.com/ HTTP/1.1\r\nHost: a\r\n\r\n")
         await deferLater(reactor, 0.3)
         assert 0 < len(produced) < 1900
-    while client.sandbox.connections:
+    while client.sandbox.listener.open:
         await deferLater(reactor, 0.01)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from pytest_twisted import async_yield_fixture, ensureDeferred
+from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.threads import deferToThread
 
 from tests.recording_sandbox import Recording
@@ -23,15 +24,15 @@ async def start():
     """A function that starts a region proxy in front of one sandbox, and returns it with its URL."""
     sandbox, started = Recording(), []
 
-    def start(label="DE-1", behaviour=None, **options):
+    async def start(label="DE-1", behaviour=None, **options):
         proxy = RegionProxy(sandbox, label, behaviour, **options)
         started.append(proxy)
-        return proxy, proxy.start()
+        return proxy, await deferred_from_coro(proxy.start())
 
     start.sandbox = sandbox
     yield start
     for proxy in started:
-        await proxy.stop()
+        await deferred_from_coro(proxy.stop())
 
 
 def get(url, through):
@@ -62,7 +63,7 @@ def fetch(url, through):
 @ensureDeferred
 async def test_replies_name_their_proxy(start, page):
     """The sandbox's page has a header with the proxy's label, through a tunnel too."""
-    proxy, url = start("SE-2")
+    proxy, url = await start("SE-2")
     status, headers, body = await get(page, url)
     assert (status, headers[SERVED_BY], proxy.request_count) == (200, "SE-2", 1)
     assert b"coffee" in body
@@ -72,7 +73,7 @@ async def test_replies_name_their_proxy(start, page):
 @ensureDeferred
 async def test_the_user_is_authenticated(start, page):
     """The right user and password get the page and are not sent to the site; wrong ones get a 407."""
-    _, url = start(user="me", password="secret")
+    _, url = await start(user="me", password="secret")
     status, _, _ = await get(page, url)
     assert status == 200
     assert "proxy-authorization" not in start.sandbox.requests[-1].headers
@@ -87,7 +88,7 @@ async def test_the_user_is_authenticated(start, page):
 @ensureDeferred
 async def test_a_locked_proxy_rejects_every_user(start):
     """A locked proxy answers 407 to the right password too."""
-    _, url = start(behaviour=Behaviour(locked=True), user="me", password="secret")
+    _, url = await start(behaviour=Behaviour(locked=True), user="me", password="secret")
     assert (await get(PAGES[0], url))[0] == 407
 
 
@@ -95,7 +96,7 @@ async def test_a_locked_proxy_rejects_every_user(start):
 @ensureDeferred
 async def test_a_dead_proxy_refuses_connections(start, page):
     """Nothing listens on the port of a dead proxy."""
-    _, url = start(behaviour=Behaviour(dead=True))
+    _, url = await start(behaviour=Behaviour(dead=True))
     with pytest.raises(ConnectionRefusedError):
         await get(page, url)
 
@@ -105,7 +106,7 @@ async def test_a_flaky_proxy_breaks_some_connections(start):
     """About the configured share of the connections break, the same ones for the same seed."""
 
     async def successes(seed):
-        _, url = start(behaviour=Behaviour(flaky=0.5), seed=seed)
+        _, url = await start(behaviour=Behaviour(flaky=0.5), seed=seed)
         return [await works(url) for _ in range(20)]
 
     async def works(url):
@@ -122,7 +123,7 @@ async def test_a_flaky_proxy_breaks_some_connections(start):
 @ensureDeferred
 async def test_a_slow_proxy_delays_replies(start):
     """Every reply is delayed by the configured seconds."""
-    _, url = start(behaviour=Behaviour(slow=0.2))
+    _, url = await start(behaviour=Behaviour(slow=0.2))
     started = time.monotonic()
     assert (await get(PAGES[1], url))[0] == 200
     assert time.monotonic() - started >= 0.2
@@ -132,8 +133,8 @@ async def test_a_slow_proxy_delays_replies(start):
 @ensureDeferred
 async def test_sites_reject_a_denied_proxy(start, status):
     """Requests from a denied proxy get the site's denial, those from others do not."""
-    _, denied = start("DE-1", Behaviour(denied=status))
-    _, allowed = start("DE-2")
+    _, denied = await start("DE-1", Behaviour(denied=status))
+    _, allowed = await start("DE-2")
     assert [(await get(PAGES[1], url))[0] for url in (denied, allowed)] == [status, 200]
 
 
@@ -141,7 +142,7 @@ async def test_sites_reject_a_denied_proxy(start, status):
 async def test_sites_limit_requests_per_second(start):
     """More requests a second than the configured number are answered 429, until a second later."""
     now = 0.0
-    _, url = start(behaviour=Behaviour(per_second=2), clock=lambda: now)
+    _, url = await start(behaviour=Behaviour(per_second=2), clock=lambda: now)
     assert [(await get(PAGES[0], url))[0] for _ in range(3)] == [200, 200, 429]
     now = 1.0
     assert (await get(PAGES[0], url))[0] == 200

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -50,5 +51,5 @@ def test_invalid_arguments_are_refused(tmp_path):
     """An invalid replay folder and an address outside loopback are ConfigErrors before anything starts."""
     with pytest.raises(ConfigError, match="INDEX"):
         run(replay=tmp_path)
-    with pytest.raises(ConfigError, match="loopback"):
-        run(host="0.0.0.0")
+    with ThreadPoolExecutor() as thread, pytest.raises(ConfigError, match="loopback"):
+        thread.submit(run, host="0.0.0.0").result()  # without the event loop of the tests

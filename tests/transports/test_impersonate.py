@@ -156,7 +156,7 @@ async def test_a_failing_proxy_is_a_tunnel_error(scheme, behaviour, message):
     proxy = RegionProxy(Sandbox(), "DE-1", behaviour)
     async with crawling() as crawler:
         handler = ImpersonateHandler(crawler, None)
-        sent = request(f"{scheme}://www.google.com/search?q=coffee", "DE-1", proxy=proxy.start())
+        sent = request(f"{scheme}://www.google.com/search?q=coffee", "DE-1", proxy=await proxy.start())
         with pytest.raises(TunnelError, match=message) as error:
             await handler.download_request(sent)
     await proxy.stop()
@@ -166,7 +166,7 @@ async def test_a_failing_proxy_is_a_tunnel_error(scheme, behaviour, message):
 async def test_a_reset_of_the_target_is_not_a_failure_of_the_proxy():
     """A reset after the target's handshake, or at a proxy without a label, is a failed download."""
     proxy = RegionProxy(Sandbox(), "DE-1")
-    proxy_url = proxy.start()
+    proxy_url = await proxy.start()
     async with crawling(DOWNLOAD_VERIFY_CERTIFICATES=False) as crawler:
         handler = ImpersonateHandler(crawler, None)
         for scheme, label in (("https", "DE-1"), ("http", None)):

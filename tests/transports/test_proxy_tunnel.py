@@ -31,7 +31,7 @@ async def region_proxy(behaviour=None, **options):
     """A region proxy in front of a sandbox, and its URL."""
     proxy = RegionProxy(Recording(), "DE-1", behaviour, **options)
     try:
-        yield proxy, proxy.start()
+        yield proxy, await proxy.start()
     finally:
         await proxy.stop()
 
@@ -91,9 +91,9 @@ async def test_connections_are_reused(handler, page):
     """The second page uses the connection or tunnel of the first."""
     async with region_proxy() as (proxy, url):
         await fetch(handler, page, url)
-        connections = set(proxy.connections)
+        connections = set(proxy.listener.open)
         assert (await fetch(handler, page, url)).status == 200
-        assert proxy.connections == connections
+        assert proxy.listener.open == connections
 
 
 async def test_without_a_proxy_a_request_goes_to_its_target(handler):

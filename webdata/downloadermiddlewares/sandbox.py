@@ -1,5 +1,6 @@
 """Sends requests to the sandbox instead of the internet."""
 
+import asyncio
 from pathlib import Path
 from typing import Self
 
@@ -13,31 +14,30 @@ from webdata.sandbox.server import Sandbox
 class SandboxMiddleware:
     """Where `SANDBOX` is on, every request goes through the sandbox's proxy.
 
-    `SANDBOX_URL` is the proxy's URL; without it the crawler runs a sandbox of its own while it is open.
+    `SANDBOX_URL` is the proxy's URL; without it the crawler runs a sandbox of its own from its first request on.
     """
 
     def __init__(self, url: str | None, replay: Path | None):
         self.url = url
         self.replay = replay
         self.own: Sandbox | None = None
+        self._starting = asyncio.Lock()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not crawler.settings.getbool("SANDBOX"):
             raise NotConfigured  # without a message: Scrapy would log it as a warning
         middleware = cls(crawler.settings["SANDBOX_URL"], crawler.settings["SANDBOX_REPLAY"])
-        crawler.signals.connect(middleware.spider_opened, signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signals.spider_closed)
         return middleware
-
-    async def spider_opened(self) -> None:
-        if not self.url:
-            self.own = Sandbox(self.replay)
-            self.url = await self.own.start()
 
     async def spider_closed(self) -> None:
         if self.own:
             await self.own.stop()
 
     async def process_request(self, request: Request) -> None:
+        async with self._starting:
+            if not self.url:
+                self.own = Sandbox(self.replay)
+                self.url = await self.own.start()
         request.meta["proxy"] = self.url

@@ -3,16 +3,19 @@
 import asyncio
 import ssl
 from asyncio import IncompleteReadError, LimitOverrunError
-from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from ssl import SSLContext
 from urllib.parse import unquote, urlsplit
 
+import h11
+
 from webdata.domain.errors import ConfigError
 from webdata.egress.reactor_names import reactor_addresses
-from webdata.egress.relay import HEAD_LIMIT, Connection
+from webdata.egress.relay import Connection
 from webdata.egress.rule import Address, Target, known_addresses
+from webdata.sandbox.wire import MAX_HEAD, basic_authorization
 
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0
@@ -33,8 +36,8 @@ class ParentProxy:
 
     host: str
     port: int
-    authorization: str | None
-    """The value of `Proxy-Authorization`."""
+    authorization: str
+    """The value of `Proxy-Authorization`; empty without a user."""
     tls: SSLContext | None = None
     """Set when the connection to the proxy itself uses TLS."""
 
@@ -45,7 +48,7 @@ class ParentProxy:
         if parts.scheme not in PORTS or not parts.hostname:
             raise ConfigError("the proxy cannot be used: give a URL such as http://user:password@host:3128")
         user = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-        authorization = f"Basic {b64encode(user.encode()).decode()}" if parts.username else None
+        authorization = basic_authorization(user) if parts.username else ""
         tls = _tls(verify=verify) if parts.scheme == "https" else None
         return cls(parts.hostname, parts.port or PORTS[parts.scheme], authorization, tls)
 
@@ -80,7 +83,7 @@ async def _connect(
         try:
             async with asyncio.timeout(SECONDS):
                 streams = await asyncio.open_connection(
-                    str(address), port, ssl=tls, server_hostname=host if tls else None, limit=HEAD_LIMIT
+                    str(address), port, ssl=tls, server_hostname=host if tls else None, limit=MAX_HEAD
                 )
             return Connection(*streams)
         except (OSError, TimeoutError) as error:
@@ -96,20 +99,43 @@ async def _connect_to_parent(parent: ParentProxy) -> Connection:
         raise OutboundError("proxy") from error
 
 
+class TunnelRequest:
+    """Asks a proxy for a tunnel (CONNECT: RFC 9110, 9.3.6), with the target's name, which the proxy resolves."""
+
+    def __init__(self, host: str, port: int, authorization: str):
+        target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        headers = [("Host", target)]
+        if authorization:
+            headers.append(("Proxy-Authorization", authorization))
+        self._http = h11.Connection(h11.CLIENT, MAX_HEAD)
+        request = h11.Request(method="CONNECT", headers=headers, target=target)
+        self.sent = (self._http.send(request) or b"") + (self._http.send(h11.EndOfMessage()) or b"")
+        """The bytes of the request."""
+
+    @property
+    def early(self) -> bytes:
+        """What was received through the tunnel together with the answer."""
+        return self._http.trailing_data[0]
+
+    def status(self, received: bytes) -> int | None:
+        """The status of the answer, also of an interim one; None while it is incomplete.
+
+        Raises RemoteProtocolError for what is no HTTP, or does not end.
+        """
+        self._http.receive_data(received)
+        answer = self._http.next_event()
+        return answer.status_code if isinstance(answer, h11.Response | h11.InformationalResponse) else None
+
+
 async def _open_tunnel(connection: Connection, parent: ParentProxy, target: Target) -> Connection:
-    """Send CONNECT with the target's name: a proxy with exits in other networks resolves it there."""
-    host = f"[{target.host}]" if ":" in target.host else target.host
-    lines = [f"CONNECT {host}:{target.port} HTTP/1.1", f"Host: {host}:{target.port}"]
-    if parent.authorization:
-        lines.append(f"Proxy-Authorization: {parent.authorization}")
-    connection.writer.write("\r\n".join(lines).encode() + b"\r\n\r\n")
+    request = TunnelRequest(target.host, target.port, parent.authorization)
+    connection.writer.write(request.sent)
     try:
         async with asyncio.timeout(SECONDS):
-            head = await connection.reader.readuntil(b"\r\n\r\n")
-    except (IncompleteReadError, LimitOverrunError, OSError, TimeoutError) as error:
-        connection.writer.close()
-        raise OutboundError("proxy") from error
-    if head.split(b" ", 2)[1:2] != [b"200"]:
+            status = request.status(await connection.reader.readuntil(b"\r\n\r\n"))
+    except (IncompleteReadError, LimitOverrunError, h11.RemoteProtocolError, OSError):
+        status = None
+    if status != HTTPStatus.OK:
         connection.writer.close()
         raise OutboundError("proxy")
     return connection

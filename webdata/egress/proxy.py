@@ -1,26 +1,25 @@
 """The forward proxy on loopback that browsers use: it connects to checked addresses only."""
 
 import asyncio
-import hmac
 import secrets
 from asyncio import StreamReader, StreamWriter
-from base64 import b64encode
 from collections import OrderedDict
-from contextlib import closing, suppress
+from contextlib import closing
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
+from h11 import RemoteProtocolError
 from twisted.internet.error import DNSLookupError
 
 from webdata.domain.errors import TargetError, UpstreamError, UpstreamTimeoutError, WebdataError
 from webdata.egress.guard import Guard
 from webdata.egress.names import FAILED, SILENT
 from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
-from webdata.egress.relay import CHUNK, TOO_MANY_HEADERS, Connection, Limits, relay, relay_response
+from webdata.egress.relay import Connection, Limits, relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
-from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
+from webdata.sandbox.listener import HOST, Listener
+from webdata.sandbox.wire import ESTABLISHED, Message, Requests, reply_bytes, request_bytes
 
-HOST = "127.0.0.1"
 HEAD_SECONDS = 10.0
 MAX_FAULTS = 256
 """Hosts and ports whose last failure is stored."""
@@ -65,8 +64,7 @@ class GuardProxy:
         self._guard = guard
         self._parent = ParentProxy.from_url(parent, verify=verify) if parent else None
         self._limits = limits or Limits()
-        self._server: asyncio.Server | None = None
-        self._open: set[asyncio.Task[None]] = set()
+        self._listener = Listener(self._serve, self._limits.connections)
         self._faults: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     def fault(self, url: str) -> WebdataError | None:
@@ -84,43 +82,24 @@ class GuardProxy:
 
     async def start(self) -> str:
         """Listen on a free port of loopback, and return the proxy's URL, without its password."""
-        self._server = await asyncio.start_server(self._accept, HOST, 0, limit=CHUNK)
-        return f"http://{HOST}:{self._server.sockets[0].getsockname()[1]}"
+        return f"http://{HOST}:{await self._listener.start()}"
 
     async def stop(self) -> None:
         """Close the port and every connection."""
-        if self._server:
-            self._server.close()
-            self._server = None
-        for task in self._open:
-            task.cancel()
-        await asyncio.gather(*self._open, return_exceptions=True)
+        await self._listener.stop()
 
-    async def _accept(self, reader: StreamReader, writer: StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        full = len(self._open) >= self._limits.connections
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
-        with closing(writer), suppress(asyncio.CancelledError, OSError):  # the client left, or a time limit passed
-            if not full:
-                await self._serve(Connection(reader, writer))
-
-    async def _serve(self, client: Connection) -> None:
+    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Serve one request, or one tunnel."""
-        requests = RequestReader()
+        requests = Requests(reader.read)
         try:
-            message = await _read_request(requests, client.reader)
-            if message and self._is_authorized(message):
-                await self._handle(message, requests.take_unread(), client)
+            async with asyncio.timeout(HEAD_SECONDS):
+                message = await requests.next()
+            if message and message.has_credentials(f"{self.username}:{self.password}"):
+                await self._handle(message, requests.unread, Connection(reader, writer))
             elif message:
-                client.writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
-        except WireError as error:
-            client.writer.write(_refusal(error.status))
-
-    def _is_authorized(self, message: Message) -> bool:
-        expected = b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
-        return hmac.compare_digest(message.headers.get("proxy-authorization", "").encode(), expected)
+                writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
+        except RemoteProtocolError as error:
+            writer.write(_refusal(HTTPStatus(error.error_status_hint)))
 
     async def _handle(self, message: Message, early: bytes, client: Connection) -> None:
         if message.method != "CONNECT":
@@ -138,7 +117,7 @@ class GuardProxy:
 
     async def _forward(self, message: Message, client: Connection) -> None:
         if message.target.lower().startswith("https:"):
-            raise WireError(HTTPStatus.BAD_REQUEST, "https needs a tunnel")
+            raise RemoteProtocolError("https needs a tunnel")
         server = await self._connect(message.target, tunnel=False)
         if server is None:
             return
@@ -147,8 +126,8 @@ class GuardProxy:
             server.writer.write(_forwarded_request(message, url, self._parent))
             try:
                 await relay_response(server, client, self._limits.idle)
-            except WireError as error:
-                if error.status == TOO_MANY_HEADERS:
+            except RemoteProtocolError as error:
+                if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                     self._record_fault(message.target, "too_many_headers")
                 elif self._parent:
                     self._record_fault(message.target, "proxy")
@@ -177,20 +156,10 @@ class GuardProxy:
             self._faults.popitem(last=False)
 
 
-async def _read_request(requests: RequestReader, reader: StreamReader) -> Message | None:
-    """The first request of a connection; None when the client closes first. Raises WireError."""
-    async with asyncio.timeout(HEAD_SECONDS):
-        while data := await reader.read(CHUNK):
-            requests.feed(data)
-            if message := requests.next():
-                return message
-    return None
-
-
 def _tunnel_url(authority: str) -> str:
     """An https URL with the host and port of a CONNECT; the rule is the same for http."""
     if set(authority) & set("/?#@\\") or not authority.rpartition(":")[2].isdecimal():
-        raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
+        raise RemoteProtocolError("a tunnel that cannot be opened")
     return f"https://{authority}/"
 
 
@@ -202,15 +171,15 @@ def _forwarded_request(message: Message, url: str, parent: ParentProxy | None) -
     parts = urlsplit(url)
     target = url if parent else parts._replace(scheme="", netloc="").geturl() or "/"
     listed = {name.strip().lower() for name in message.headers.get("connection", "").split(",")}
-    lines = [f"{message.method} {target} HTTP/1.1", f"host: {parts.netloc}", "connection: close"]
-    lines += [
-        f"{name}: {value}"
+    headers = [("host", parts.netloc), ("connection", "close")]
+    headers += [
+        (name, value)
         for name, value in message.headers.items()
         if name not in HOP_BY_HOP | listed and not name.startswith("proxy-")
     ]
     if parent and parent.authorization:
-        lines.append(f"proxy-authorization: {parent.authorization}")
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + message.body
+        headers.append(("proxy-authorization", parent.authorization))
+    return request_bytes(message.method, target, headers, message.body)
 
 
 def _host_port(url: str) -> tuple[str, int]:

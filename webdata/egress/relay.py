@@ -4,18 +4,12 @@ import asyncio
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter, Timeout
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Any, NamedTuple
 
-from webdata.sandbox.wire import WireError
+from h11 import RemoteProtocolError
 
-CHUNK = 64 * 1024
-HEAD_LIMIT = 64 * 1024
-"""Bytes of the head of a response, together with those of interim responses before it."""
-MAX_HEADERS = 200
-"""Lines of the same."""
-TOO_MANY_HEADERS = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
-"""The status of a WireError for more of them than are read."""
+from webdata.sandbox.wire import CHUNK, MAX_HEAD, MAX_HEADERS, too_many_headers
+
 DROPPED = (b"connection:", b"keep-alive:", b"proxy-", b"upgrade:")
 """Response headers of a single connection. Transfer-Encoding stays, since the body is copied unchanged."""
 
@@ -48,8 +42,8 @@ async def relay(client: Connection, server: Connection, idle: float) -> None:
 async def relay_response(server: Connection, client: Connection, idle: float) -> None:
     """Copy one HTTP response, which ends when either side closes its connection.
 
-    Raises TimeoutError after `idle` seconds, WireError for anything but HTTP, for more headers than are read (with the
-    status TOO_MANY_HEADERS), and for a 407 of the parent proxy.
+    Raises TimeoutError after `idle` seconds, RemoteProtocolError for anything but HTTP, for a 407 of the parent proxy,
+    and for more headers than are read (`too_many_headers`).
     """
     async with asyncio.timeout(idle) as limit:
         client.writer.write(await _response_head(server.reader))
@@ -78,21 +72,24 @@ async def _copy(reader: StreamReader, writer: StreamWriter, limit: Timeout, idle
 
 
 async def _response_head(reader: StreamReader) -> bytes:
-    """The head of the final response, with `Connection: close`; interim responses (1xx) are dropped."""
+    """The head of the final response, with `Connection: close`; interim responses (1xx) are dropped.
+
+    It is not parsed further: the browser reads headers, and bodies, that h11 would refuse.
+    """
     size = count = 0
     while True:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
         except IncompleteReadError as error:
-            raise WireError(HTTPStatus.BAD_GATEWAY, "the answer is no HTTP") from error
+            raise RemoteProtocolError("the answer is no HTTP") from error
         except LimitOverrunError as error:
-            raise WireError(TOO_MANY_HEADERS, "the answer's headers do not end") from error
+            raise too_many_headers() from error
         first, *lines = head[:-4].split(b"\r\n")
         size, count = size + len(head), count + head.count(b"\n") - 2  # without the status line and the empty one
-        if size > HEAD_LIMIT or count > MAX_HEADERS:
-            raise WireError(TOO_MANY_HEADERS, "the answer has too many headers")
+        if size > MAX_HEAD or count > MAX_HEADERS:
+            raise too_many_headers()
         if first.split(b" ", 2)[1:2] == [b"407"]:
-            raise WireError(HTTPStatus.BAD_GATEWAY, "the parent proxy wants another password")
+            raise RemoteProtocolError("the parent proxy wants another password")
         if not first.startswith(b"HTTP/1.1 1"):
             remaining = [line for line in lines if not line.lower().startswith(DROPPED)]
             return b"\r\n".join([first, *remaining, b"Connection: close", b"", b""])

@@ -1,25 +1,11 @@
 """The sandbox's own certificate authority, so that https stays https."""
 
+import ssl
 from functools import lru_cache
 
 import trustme
-from OpenSSL import SSL
-from twisted.internet.interfaces import IOpenSSLServerConnectionCreator
-from twisted.protocols.tls import TLSMemoryBIOProtocol
-from zope.interface import implementer
 
 CACHED_HOSTS = 256
-
-
-@implementer(IOpenSSLServerConnectionCreator)
-class HostTLS:
-    """The server side of TLS for one host."""
-
-    def __init__(self, context: SSL.Context):
-        self._context = context
-
-    def serverConnectionForTLS(self, tlsProtocol: TLSMemoryBIOProtocol) -> SSL.Connection:
-        return SSL.Connection(self._context, None)
 
 
 class Authority:
@@ -34,8 +20,8 @@ class Authority:
         """The authority's own certificate, for clients that verify those of the sites."""
         return self._ca.cert_pem.bytes()
 
-    def _host_tls(self, host: str) -> HostTLS:
+    def _host_tls(self, host: str) -> ssl.SSLContext:
         """Raises ValueError for a name that no certificate can hold."""
-        context = SSL.Context(SSL.TLS_SERVER_METHOD)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._ca.issue_cert(host).configure_cert(context)
-        return HostTLS(context)
+        return context

@@ -1,123 +1,153 @@
 """One client's connection to the sandbox's proxy."""
 
+import asyncio
 import re
-from collections.abc import Callable, Iterator
-from http import HTTPStatus
-from typing import Protocol as Interface
-from typing import cast
+import socket
+import ssl
+import struct
+from asyncio import StreamReader, StreamWriter
+from contextlib import suppress
+from dataclasses import replace
+from typing import Protocol
 
-from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress, IDelayedCall, IPushProducer
-from twisted.internet.protocol import Protocol, ServerFactory
-from twisted.internet.tcp import Server
-from twisted.python.failure import Failure
-from zope.interface import implementer
+from h11 import RemoteProtocolError
 
 from webdata.sandbox import client_hello
-from webdata.sandbox.certificates import Authority, HostTLS
+from webdata.sandbox.certificates import Authority
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
-from webdata.sandbox.wire import ESTABLISHED, Message, RequestReader, WireError, reply_bytes
+from webdata.sandbox.wire import CHUNK, ESTABLISHED, Message, Requests, reply_bytes
 
 AUTHORITY = r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253}))(?::\d{1,5})?"
 TUNNEL = re.compile(AUTHORITY)
 ABSOLUTE = re.compile(rf"(?P<scheme>https?)://{AUTHORITY}(?P<target>(?:[/?].*)?)", re.IGNORECASE)
+RESET = struct.pack("ii", 1, 0)
+"""The socket option SO_LINGER with which closing a connection resets it."""
 
 USAGE = "This is a forward proxy: ask for http://HOST/PATH, or open a tunnel with CONNECT HOST:443."
 
 
-class Backend(Interface):
+class Backend(Protocol):
     """The proxy behind a connection, which answers its requests."""
 
     authority: Authority
-    connections: "set[Connection]"
+    keep_alive: bool
+    """Whether a connection stays open for further requests."""
 
     def knows(self, host: str) -> bool: ...
+
+    def refusal(self, message: Message) -> Reply | None:
+        """The proxy's own reply to a request for a page or a tunnel; None when a site answers."""
 
     def answer(self, request: SandboxRequest) -> Reply: ...
 
 
-class Connection(Protocol):
+class Stream:
+    """Both directions of a connection."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter):
+        self.reader = reader
+        self.writer = writer
+
+    async def read(self, size: int) -> bytes:
+        """The next bytes; none when the client has closed the connection."""
+        return await self.reader.read(size)
+
+    async def write(self, data: bytes) -> None:
+        """Send, and wait while the client reads more slowly."""
+        self.writer.write(data)
+        await self.writer.drain()
+
+    def end(self) -> None:
+        """Send what ends the stream, before the connection is closed."""
+
+
+class TLSStream(Stream):
+    """The server's side of TLS on a connection of which some bytes have been received already."""
+
+    def __init__(self, connection: Stream, context: ssl.SSLContext, received: bytes):
+        super().__init__(connection.reader, connection.writer)
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._incoming.write(received)
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+
+    async def read(self, size: int) -> bytes:
+        """The same; raises SSLError for what is no TLS."""
+        while True:
+            with suppress(ssl.SSLWantReadError):
+                try:
+                    return self._tls.read(size)
+                finally:
+                    self.writer.write(self._outgoing.read())  # the handshake, or an alert
+            received = await super().read(CHUNK)
+            if not received:
+                return b""
+            self._incoming.write(received)
+
+    async def write(self, data: bytes) -> None:
+        unsent = memoryview(data)
+        while unsent:
+            unsent = unsent[self._tls.write(unsent) :]
+        await super().write(self._outgoing.read())
+
+    def end(self) -> None:
+        with suppress(ssl.SSLError):  # the client has not ended its own side
+            self._tls.unwrap()
+        self.writer.write(self._outgoing.read())
+
+
+class Connection:
     """Plain requests for any host, or a tunnel to one host with TLS terminated here; requests are answered in order."""
 
-    def __init__(self, backend: Backend):
-        self.closed: Deferred[None] = Deferred()
-        """Fires when the connection is lost."""
+    def __init__(self, backend: Backend, reader: StreamReader, writer: StreamWriter):
         self._backend = backend
-        self._reader = RequestReader()
-        self._tunnel: str | None = None
-        self._tls: HostTLS | None = None
-        """The server side of the handshake, until that begins."""
+        self._stream = Stream(reader, writer)
+        self._requests = Requests(self._stream.read)
+        self._tunnel = ""
+        """The host of the tunnel."""
         self._client_hello = b""
-        self._delayed: IDelayedCall | None = None
-        self._closing = False
 
-    def connectionMade(self) -> None:
-        self._backend.connections.add(self)
-
-    def connectionLost(self, reason: Failure | None = None) -> None:
-        self._closing = True
-        self._backend.connections.discard(self)
-        if self._delayed:
-            self._delayed.cancel()
-        self.closed.callback(None)
-
-    def abort(self) -> None:
-        """Break the connection now (TCP reset)."""
-        self._closing = True
-        self._socket.abortConnection()
-
-    @property
-    def _socket(self) -> Server:
-        return cast(Server, self.transport)
-
-    def dataReceived(self, data: bytes) -> None:
-        if self._closing:
-            return
-        if self._tls:
-            self._start_tls(self._tls, data)
-            return
+    async def serve(self) -> None:
+        """Answer requests until either side closes the connection."""
         try:
-            self._reader.feed(data)
-            while not self._closing and self._delayed is None and (message := self._reader.next()):
-                self._handle(message)
-        except WireError as error:
-            self._refuse(plain(error.status, f"{error.reason}. {USAGE}"))
+            while (message := await self._requests.next()) and await self._handle(message):
+                pass
+        except RemoteProtocolError as error:
+            reply = plain(error.error_status_hint, f"{error}. {USAGE}")
+            await self._stream.write(reply_bytes(reply, keep_alive=False))
+        self._stream.end()
 
-    def _handle(self, message: Message) -> None:
+    async def _handle(self, message: Message) -> bool:
+        """Answer a request, and return whether the connection stays open for another."""
+        refusal = None if self._tunnel else self._backend.refusal(message)
+        if refusal:
+            return await self._send(replace(message, keep_alive=False), refusal)
         if message.method == "CONNECT":
-            self._connect(message.target)
-        else:
-            request = self._request(message)
-            self._reply(message, self._backend.answer(request) if request else plain(HTTPStatus.BAD_REQUEST, USAGE))
+            return await self._connect(message)
+        request = self._request(message)
+        return await self._send(message, self._backend.answer(request) if request else plain(400, USAGE))
 
-    def _connect(self, target: str) -> None:
-        match = TUNNEL.fullmatch(target)
+    async def _connect(self, message: Message) -> bool:
+        match = TUNNEL.fullmatch(message.target)
         if self._tunnel or not match:
-            raise WireError(HTTPStatus.BAD_REQUEST, "a tunnel that cannot be opened")
+            raise RemoteProtocolError("a tunnel that cannot be opened")
         host = _host(match)
-        if self._backend.knows(host):
-            self._open_tunnel(host)
-        else:
-            self._refuse(unknown_host(host))
-
-    def _open_tunnel(self, host: str) -> None:
+        if not self._backend.knows(host):
+            return await self._send(replace(message, keep_alive=False), unknown_host(host))
         try:
-            self._tls = self._backend.authority.host_tls(host)
+            tls = self._backend.authority.host_tls(host)
         except ValueError as error:
-            raise WireError(HTTPStatus.BAD_REQUEST, f"no certificate can be made for {host}") from error
-        self._tunnel = host
-        early = self._reader.take_unread()
-        self._socket.write(ESTABLISHED)
-        if early:  # sent before our reply: it belongs to the handshake
-            self._start_tls(self._tls, early)
-
-    def _start_tls(self, tls: HostTLS, data: bytes) -> None:
-        """Begin the handshake once the ClientHello is complete, which sites read to recognise browsers."""
-        self._client_hello += data
-        if client_hello.is_complete(self._client_hello):
-            self._tls = None
-            self._socket.startTLS(tls)
-            self._socket.protocol.dataReceived(self._client_hello)
+            raise RemoteProtocolError(f"no certificate can be made for {host}") from error
+        await self._stream.write(ESTABLISHED)
+        hello = self._requests.unread  # sent before our reply: it belongs to the handshake
+        while not client_hello.is_complete(hello):
+            received = await self._stream.read(CHUNK)
+            if not received:
+                return False
+            hello += received
+        self._tunnel, self._client_hello = host, hello
+        self._stream = TLSStream(self._stream, tls, hello)
+        self._requests = Requests(self._stream.read)
+        return True
 
     def _request(self, message: Message) -> SandboxRequest | None:
         match = ABSOLUTE.fullmatch(message.target)
@@ -128,90 +158,38 @@ class Connection(Protocol):
             scheme, host, target = "https", self._tunnel, message.target
         else:
             return None
-        return SandboxRequest(message.method, scheme, host, target, message.headers, message.body, self._client_hello)
+        headers = {name: value for name, value in message.headers.items() if name != "proxy-authorization"}
+        return SandboxRequest(message.method, scheme, host, target, headers, message.body, self._client_hello)
 
-    def _reply(self, message: Message, reply: Reply) -> None:
-        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
-
+    async def _send(self, message: Message, reply: Reply) -> bool:
         if reply.delay:
-            self._delayed = reactor.callLater(reply.delay, self._reply_late, message, reply)
-        else:
-            self._send(message, reply)
-
-    def _reply_late(self, message: Message, reply: Reply) -> None:
-        self._delayed = None
-        self._send(message, reply)
-        self.dataReceived(b"")  # handles the requests received meanwhile
-
-    def _send(self, message: Message, reply: Reply) -> None:
+            await self._wait(reply.delay)
         if reply.reset:
-            self.abort()
-            return
+            self._reset()
+            return False
         if reply.pieces:
-            self._closing = True
-            producer = _Pieces(self._socket, reply.pieces(), reply.pause)
-            self._socket.registerProducer(producer, streaming=True)
-            producer.resumeProducing()
-            return
-        keep_alive = message.keep_alive and reply.cut is None
-        self._socket.write(reply_bytes(reply, head_only=message.method == "HEAD", keep_alive=keep_alive))
-        if not keep_alive:
-            self._close()
+            for piece in reply.pieces():
+                await asyncio.sleep(reply.pause)
+                await self._stream.write(piece)
+            return False
+        keep_alive = message.keep_alive and self._backend.keep_alive and reply.cut is None
+        await self._stream.write(reply_bytes(reply, head_only=message.method == "HEAD", keep_alive=keep_alive))
+        return keep_alive
 
-    def _refuse(self, reply: Reply) -> None:
-        self._socket.write(reply_bytes(reply, keep_alive=False))
-        self._close()
+    async def _wait(self, seconds: float) -> None:
+        """Wait; raises ConnectionError when the client leaves meanwhile."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                received = await self._stream.read(CHUNK)
+                if not received:
+                    raise ConnectionResetError
+                self._requests.unread += received
+                await asyncio.sleep(seconds)
 
-    def _close(self) -> None:
-        self._closing = True
-        self._socket.loseConnection()
-
-
-class ConnectionFactory(ServerFactory):
-    """Makes the connection of each client that a port accepts."""
-
-    noisy = False
-
-    def __init__(self, connection: Callable[[], Connection]):
-        self._connection = connection
-
-    def buildProtocol(self, addr: IAddress | None) -> Connection:
-        return self._connection()
-
-
-@implementer(IPushProducer)
-class _Pieces:
-    """Writes pieces as fast as the client reads them, and closes the connection behind the last."""
-
-    def __init__(self, socket: Server, pieces: Iterator[bytes], pause: float):
-        self._socket = socket
-        self._pieces = pieces
-        self._pause = pause
-        self._next_write: IDelayedCall | None = None
-
-    def resumeProducing(self) -> None:
-        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
-
-        if self._next_write is None:
-            self._next_write = reactor.callLater(self._pause, self._write)
-
-    def pauseProducing(self) -> None:
-        if self._next_write:
-            self._next_write.cancel()
-            self._next_write = None
-
-    def stopProducing(self) -> None:
-        self.pauseProducing()
-
-    def _write(self) -> None:
-        self._next_write = None
-        piece = next(self._pieces, None)
-        if piece is None:
-            self._socket.unregisterProducer()
-            self._socket.loseConnection()
-        else:
-            self.resumeProducing()
-            self._socket.write(piece)  # which may call pauseProducing
+    def _reset(self) -> None:
+        """Break the connection now (TCP reset)."""
+        self._stream.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        self._stream.writer.transport.abort()
 
 
 def _host(match: re.Match[str]) -> str:

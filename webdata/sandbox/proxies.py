@@ -1,30 +1,23 @@
 """Region proxies of the sandbox: each names itself in its replies, and fails as configured."""
 
-import hmac
 import socket
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from http import HTTPStatus
 from random import Random
 from time import monotonic
-from typing import cast
 
 from pydantic import TypeAdapter, ValidationError
-from twisted.internet.address import IPv4Address
-from twisted.internet.interfaces import IListeningPort
 
 from webdata.config.proxies import ANY
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
-from webdata.sandbox.connection import Backend, Connection, ConnectionFactory
+from webdata.sandbox.connection import Backend, Connection
 from webdata.sandbox.exchange import HTML, TEXT, Reply, SandboxRequest
-from webdata.sandbox.server import close
+from webdata.sandbox.listener import HOST, Listener
 from webdata.sandbox.wire import Message
 
-HOST = "127.0.0.1"
 SERVED_BY = "x-sandbox-proxy"
 """The header of replies with the label of the proxy."""
 
@@ -84,9 +77,10 @@ class RegionProxy:
         clock: Callable[[], float] = monotonic,
     ):
         self.authority = sandbox.authority
-        self.connections: set[Connection] = set()
         self.label = label
         self.behaviour = behaviour or Behaviour()
+        self.keep_alive = not self.behaviour.flaky
+        """A flaky proxy closes its connections, so that any request can fail."""
         self.request_count = 0
         """How many requests for a page or a tunnel it received."""
         self._sandbox = sandbox
@@ -94,7 +88,7 @@ class RegionProxy:
         self._random = Random(seed)  # noqa: S311 - repeatable failures
         self._clock = clock
         self._tokens, self._refilled_at = self.behaviour.per_second or 0.0, clock()
-        self._listener: IListeningPort | None = None
+        self.listener = Listener(lambda reader, writer: Connection(self, reader, writer).serve())
         self._closed_port: socket.socket | None = None
 
     @property
@@ -102,33 +96,29 @@ class RegionProxy:
         """The region of its label."""
         return self.label.partition("-")[0]
 
-    def start(self) -> str:
+    async def start(self) -> str:
         """Listen on a free port, and return the URL with user and password."""
-        return f"http://{self._credentials}{'@' if self._credentials else ''}{HOST}:{self._listen()}"
+        port = self._bound() if self.behaviour.dead else await self.listener.start()
+        return f"http://{self._credentials}{'@' if self._credentials else ''}{HOST}:{port}"
 
     async def stop(self) -> None:
         """Close the port and every connection."""
         if self._closed_port:
             self._closed_port.close()
-        if self._listener:
-            await close(self._listener, self.connections)
+        await self.listener.stop()
 
-    def _listen(self) -> int:
-        from twisted.internet import reactor  # noqa: PLC0415 - importing it would install a reactor
-
-        if self.behaviour.dead:  # bound without listening, so that no other process gets the port
-            self._closed_port = socket.socket()
-            self._closed_port.bind((HOST, 0))
-            return int(self._closed_port.getsockname()[1])
-        self._listener = reactor.listenTCP(0, ConnectionFactory(partial(_ProxyConnection, self)), interface=HOST)
-        return cast(IPv4Address, self._listener.getHost()).port
+    def _bound(self) -> int:
+        """A port that is bound without listening, so that no other process gets it."""
+        self._closed_port = socket.socket()
+        self._closed_port.bind((HOST, 0))
+        return int(self._closed_port.getsockname()[1])
 
     def refusal(self, message: Message) -> Reply | None:
         """The proxy's own reply to a request for a page or a tunnel; None when it forwards the request."""
         self.request_count += 1
         if self._random.random() < self.behaviour.flaky:
             return Reply(reset=True)
-        if self.behaviour.locked or not self._is_authorised(message):
+        if self.behaviour.locked or (self._credentials and not message.has_credentials(self._credentials)):
             wanted = ("Proxy-Authenticate", 'Basic realm="sandbox"')
             return Reply(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, (wanted, *TEXT), b"Who is it?\n")
         return None
@@ -142,11 +132,6 @@ class RegionProxy:
         reply = self._denial() or self._sandbox.answer(request)
         headers = (*reply.headers, (SERVED_BY, self.label))
         return replace(reply, headers=headers, delay=max(reply.delay, self.behaviour.slow))
-
-    def _is_authorised(self, message: Message) -> bool:
-        expected = b"Basic " + b64encode(self._credentials.encode())
-        given = message.headers.get("proxy-authorization", "")
-        return not self._credentials or hmac.compare_digest(given.encode(), expected)
 
     def _denial(self) -> Reply | None:
         if self.behaviour.denied:
@@ -174,27 +159,3 @@ def region_proxies(sandbox: Backend, descriptions: Iterable[str]) -> list[Region
         counts[region] += 1
         proxies.append(RegionProxy(sandbox, f"{region}-{counts[region]}", behaviour))
     return proxies
-
-
-class _ProxyConnection(Connection):
-    """One client of a region proxy."""
-
-    def __init__(self, proxy: RegionProxy):
-        super().__init__(proxy)
-        self._proxy = proxy
-
-    def _handle(self, message: Message) -> None:
-        refusal = None if self._tunnel else self._proxy.refusal(message)
-        if refusal is None:
-            super()._handle(self._forwarded(message))
-        elif refusal.reset:
-            self.abort()
-        else:
-            self._refuse(refusal)
-
-    def _forwarded(self, message: Message) -> Message:
-        """The message without the proxy's headers; flaky proxies close the connection, so that any request can fail."""
-        headers = message.headers
-        if not self._tunnel:
-            headers = {name: value for name, value in headers.items() if name != "proxy-authorization"}
-        return replace(message, headers=headers, keep_alive=message.keep_alive and not self._proxy.behaviour.flaky)

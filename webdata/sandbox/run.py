@@ -1,16 +1,14 @@
 """Runs the sandbox alone: `webdata sandbox`."""
 
+import asyncio
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
-from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.reactor import install_reactor
 
-from webdata.sandbox.proxies import region_proxies
+from webdata.sandbox.proxies import RegionProxy, region_proxies
 from webdata.sandbox.server import Sandbox
-
-REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 BANNER = """\
 The sandbox listens at {url}: a proxy that answers for the sites it knows, without the internet. Try it:
@@ -27,12 +25,18 @@ def run(host: str = "127.0.0.1", port: int = 8081, replay: Path | None = None, p
     Raises ConfigError when the sandbox cannot start.
     """
     sandbox = Sandbox(replay)
-    running = region_proxies(sandbox, proxies)
-    install_reactor(REACTOR)
-    from twisted.internet import reactor  # noqa: PLC0415 - ours had to be installed first
+    asyncio.run(_serve(sandbox, host, port, region_proxies(sandbox, proxies)))
 
-    click.echo(BANNER.format(url=sandbox.listen(host, port)))
-    if running:
-        click.echo("\n".join(["", PROXIES, *(f"    {proxy.region} {proxy.start()}" for proxy in running)]))
-    reactor.addSystemEventTrigger("before", "shutdown", lambda: deferred_from_coro(sandbox.stop()))
-    reactor.run()
+
+async def _serve(sandbox: Sandbox, host: str, port: int, proxies: Iterable[RegionProxy]) -> None:
+    url = await sandbox.start(host, port)
+    stopped = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    click.echo(BANNER.format(url=url))
+    if lines := [f"    {proxy.region} {await proxy.start()}" for proxy in proxies]:
+        click.echo("\n".join(["", PROXIES, *lines]))
+    await stopped.wait()
+    for proxy in proxies:
+        await proxy.stop()
+    await sandbox.stop()

@@ -1,34 +1,29 @@
-"""HTTP/1.1 as bytes (RFC 9112): parses a stream into requests, serialises replies. No sockets here.
+"""HTTP/1.1 as bytes (RFC 9112) for the proxies of this process: h11 reads requests and writes those to other proxies.
 
-Twisted's own HTTP server cannot switch to TLS in the middle of a connection (CONNECT) without access to its internals.
+Replies are written here: those of the sandbox break the rules on purpose, and h11 writes none that do.
 """
 
-import re
-from collections.abc import Mapping
+import hmac
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 
+import h11
+
 from webdata.sandbox.exchange import Headers, Reply
 
+CHUNK = 64 * 1024
+"""Bytes that are read at once."""
 MAX_HEAD = 64 * 1024
+"""Bytes of the head of one request, or of one answer and the interim answers before it."""
 MAX_HEADERS = 200
+"""Lines of the same."""
 MAX_BODY = 8 * 1024 * 1024
 
-METHOD = re.compile(rb"[A-Z]{1,20}( |$)")
-REQUEST_LINE = re.compile(rb"([A-Z]{3,20}) ([!-~\x80-\xff]+) HTTP/1\.([01])")
-HEADER_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n]*?)[ \t]*\r?\n")
 UNSAFE = str.maketrans("", "", "\r\n\0")
 
 ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
-
-
-class WireError(Exception):
-    """Bytes that are no acceptable request; `status` is the reply's."""
-
-    def __init__(self, status: HTTPStatus, reason: str):
-        super().__init__(reason)
-        self.status = status
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -42,86 +37,75 @@ class Message:
     body: bytes
     keep_alive: bool
 
-
-class RequestReader:
-    """Buffers bytes, returns complete requests in their order."""
-
-    def __init__(self) -> None:
-        self._received = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        """Buffer the next bytes. Raises WireError for more than the largest request."""
-        self._received += data
-        if len(self._received) > MAX_HEAD + MAX_BODY:
-            raise WireError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {MAX_BODY} bytes at once")
-
-    def next(self) -> Message | None:
-        """The next request, or None while it is incomplete. Raises WireError for anything else."""
-        end = self._received.find(b"\r\n\r\n", 0, MAX_HEAD)
-        if end < 0:
-            self._check_unfinished()
-            return None
-        method, target, minor, headers = _head(bytes(self._received[: end + 2]))
-        start = end + 4
-        stop = start + _length(headers)
-        if len(self._received) < stop:
-            return None
-        body = bytes(self._received[start:stop])
-        del self._received[:stop]
-        return Message(method, target, headers, body, _keeps_alive(minor, headers))
-
-    def take_unread(self) -> bytes:
-        """Remove and return the bytes after the last request."""
-        unread = bytes(self._received)
-        self._received.clear()
-        return unread
-
-    def _check_unfinished(self) -> None:
-        if len(self._received) >= MAX_HEAD:
-            raise WireError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"a head of more than {MAX_HEAD} bytes")
-        if self._received and not METHOD.match(self._received):
-            raise WireError(HTTPStatus.BAD_REQUEST, "this is not HTTP/1.1")
+    def has_credentials(self, credentials: str) -> bool:
+        """Whether it gives a proxy this `user:password`."""
+        given = self.headers.get("proxy-authorization", "")
+        return hmac.compare_digest(given.encode(), basic_authorization(credentials).encode())
 
 
-def _head(head: bytes) -> tuple[str, str, bytes, dict[str, str]]:
-    first, _, lines = head.partition(b"\r\n")
-    line = REQUEST_LINE.fullmatch(first)
-    if not line:
-        raise WireError(HTTPStatus.BAD_REQUEST, "this is not HTTP/1.1")
-    method, target, minor = line.groups()
-    return method.decode(), target.decode("utf-8", "replace"), minor, _headers(lines)
+class Requests:
+    """The requests of one client, in their order."""
+
+    def __init__(self, read: Callable[[int], Awaitable[bytes]]):
+        self.unread = b""
+        """What was received behind the last request."""
+        self._read = read
+
+    async def next(self) -> Message | None:
+        """The next request; None when the client has closed the connection.
+
+        Raises RemoteProtocolError for anything else, with the status of the reply as its `error_status_hint`.
+        """
+        http = h11.Connection(h11.SERVER, MAX_HEAD)
+        body = bytearray()
+        received = self.unread or await self._read(CHUNK)
+        while received:
+            http.receive_data(received)
+            while (event := http.next_event()) is not h11.NEED_DATA:
+                if isinstance(event, h11.Request):
+                    request, headers = event, _checked_headers(event)
+                elif isinstance(event, h11.Data):
+                    body += event.data
+                else:
+                    self.unread = http.trailing_data[0]
+                    method, target = request.method.decode(), request.target.decode()
+                    return Message(method, target, headers, bytes(body), keep_alive=http.their_state is h11.DONE)
+            received = await self._read(CHUNK)
+        return None
 
 
-def _headers(lines: bytes) -> dict[str, str]:
-    if lines.count(b"\n") > MAX_HEADERS:
-        raise WireError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"more than {MAX_HEADERS} headers")
+def _checked_headers(request: h11.Request) -> Mapping[str, str]:
+    if len(request.headers) > MAX_HEADERS:
+        raise too_many_headers()
     headers: dict[str, str] = {}
-    position = 0
-    while position < len(lines):
-        line = HEADER_LINE.match(lines, position)
-        if not line:
-            raise WireError(HTTPStatus.BAD_REQUEST, "a header that cannot be read")
-        name, value = line[1].decode().lower(), line[2].decode("utf-8", "replace")
+    for key, text in request.headers:
+        name, value = key.decode(), text.decode("utf-8", "replace")
         separator = "; " if name == "cookie" else ", "
         headers[name] = f"{headers[name]}{separator}{value}" if name in headers else value
-        position = line.end()
+    if "transfer-encoding" in headers:
+        raise h11.RemoteProtocolError("send the body with Content-Length", HTTPStatus.LENGTH_REQUIRED)
+    if int(headers.get("content-length", 0)) > MAX_BODY:
+        raise h11.RemoteProtocolError(f"a body of more than {MAX_BODY} bytes", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     return headers
 
 
-def _length(headers: Mapping[str, str]) -> int:
-    if "transfer-encoding" in headers:
-        raise WireError(HTTPStatus.LENGTH_REQUIRED, "send the body with Content-Length")
-    text = headers.get("content-length", "0")
-    if not (text.isascii() and text.isdigit()):
-        raise WireError(HTTPStatus.BAD_REQUEST, "a Content-Length that is no number")
-    if len(text) > 12 or int(text) > MAX_BODY:
-        raise WireError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body of more than {MAX_BODY} bytes")
-    return int(text)
+def too_many_headers() -> h11.RemoteProtocolError:
+    """The error for a head that is longer than any is read."""
+    reason = f"more than {MAX_HEADERS} headers, or {MAX_HEAD} bytes of them"
+    return h11.RemoteProtocolError(reason, HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
 
 
-def _keeps_alive(minor: bytes, headers: Mapping[str, str]) -> bool:
-    options = f"{headers.get('connection', '')},{headers.get('proxy-connection', '')}".lower()
-    return "keep-alive" in options if minor == b"0" else "close" not in options
+def basic_authorization(credentials: str) -> str:
+    """The value of `Proxy-Authorization` for `user:password` (RFC 7617)."""
+    return f"Basic {b64encode(credentials.encode()).decode()}"
+
+
+def request_bytes(method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes = b"") -> bytes:
+    """A request as bytes; one with a body has a header `Content-Length`. Raises LocalProtocolError."""
+    http = h11.Connection(h11.CLIENT)
+    encoded = [(name.encode(), value.encode()) for name, value in headers]
+    head = h11.Request(method=method, headers=encoded, target=target)
+    return b"".join(http.send(event) or b"" for event in (head, h11.Data(data=body), h11.EndOfMessage()))
 
 
 def reply_bytes(reply: Reply, *, head_only: bool = False, keep_alive: bool = True) -> bytes:

@@ -6,16 +6,13 @@ so that another can be tried; failures of the target raise the same errors as wi
 """
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from h11 import RemoteProtocolError
 from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import (
-    TunnelError,
-    _ScrapyProxyAgent,
-    _tunnel_request_data,
-    _TunnelingAgent,
-)
+from scrapy.core.downloader.handlers.http11 import TunnelError, _ScrapyProxyAgent, _TunnelingAgent
 from scrapy.exceptions import DownloadFailedError
 from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
@@ -29,6 +26,7 @@ from twisted.web.client import URI, Agent, ResponseNeverReceived
 from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.egress.outbound import PORTS, TunnelRequest
 from webdata.fetching.fetch import Fetch
 from webdata.transports.http import BoundedAgent, BoundedHandler, bounded_headers
 
@@ -36,11 +34,9 @@ READY_SECONDS = 8.0
 """Time limit until the target's first byte through a tunnel, or half of the download timeout if that is shorter."""
 BETWEEN_ADDRESSES = 0.05
 """Seconds between the attempts at a proxy's addresses; Twisted's 0.3 would also delay the failure of the last one."""
-MAX_HEAD = 16 * 1024
 BROKEN = "the proxy broke the connection"
 ENDLESS = "the proxy's answer does not end"
 SILENT = "the proxy opened a tunnel, and nothing of the upstream was received through it"
-PORTS = {"http": 80, "https": 443}
 
 
 class ProxiedHandler(BoundedHandler):
@@ -109,7 +105,8 @@ class _TunnellingAgent(_TunnelingAgent):
         self._tunnel = tunnel
 
     def _getEndpoint(self, uri: URI) -> IStreamClientEndpoint:  # type: ignore[override]  # any endpoint works
-        self._tunnel.connect_request = _tunnel_request_data(uri.host, uri.port, self._proxyConf[2])
+        authorization = self._proxyConf[2] or b""
+        self._tunnel.request = TunnelRequest(uri.host.decode(), uri.port, authorization.decode())
         tls = self._contextFactory.creatorForNetloc(uri.host, uri.port)
         return wrapClientTLS(tls, self._tunnel)
 
@@ -143,9 +140,10 @@ def _not_connected(_failure: Failure) -> Any:
 class TunnelEndpoint:
     """Opens a tunnel through a proxy (RFC 9110, 9.3.6); fails with TunnelError."""
 
+    request: TunnelRequest
+    """Set before the connection."""
+
     def __init__(self, proxy: ProxyEndpoint):
-        self.connect_request = b""
-        """The bytes of the CONNECT request; set before the first connection."""
         self._proxy = proxy
         self._tunnel: _Tunnel | None = None
 
@@ -158,7 +156,7 @@ class TunnelEndpoint:
         return deferred_from_coro(self._connect(protocolFactory))
 
     async def _connect(self, factory: IProtocolFactory) -> IProtocol:
-        self._tunnel = tunnel = _Tunnel(self.connect_request)
+        self._tunnel = tunnel = _Tunnel(self.request)
         until = asyncio.get_running_loop().time() + self._proxy.seconds
         try:
             async with asyncio.timeout_at(until):
@@ -174,31 +172,25 @@ class TunnelEndpoint:
 class _Tunnel(Protocol):
     """The connection to the proxy: requests a tunnel, and then passes its bytes to an inner protocol."""
 
-    def __init__(self, connect_request: bytes):
+    def __init__(self, request: TunnelRequest):
         self.opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.failure: str | None = None
         """How it ended before its first byte."""
-        self._connect_request = connect_request
-        self._head = bytearray()
+        self._request = request
         self._inner: IProtocol | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_first_byte = True
 
     def connectionMade(self) -> None:
-        self._transport.write(self._connect_request)
+        self._transport.write(self._request.sent)
 
     def dataReceived(self, data: bytes) -> None:
         if self._inner:
             if self._awaits_first_byte:
                 self._end_wait()
             self._inner.dataReceived(data)
-            return
-        self._head += data
-        if b"\r\n\r\n" in self._head:
-            self._read_status()
-        elif len(self._head) > MAX_HEAD:
-            self._fail(ENDLESS)
-            self._transport.abortConnection()
+        else:
+            self._read_answer(data)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.connected = False
@@ -221,8 +213,8 @@ class _Tunnel(Protocol):
         self._inner = inner
         self._timer = asyncio.get_running_loop().call_at(until, self._time_out)
         inner.makeConnection(self._transport)
-        if early := self._head.partition(b"\r\n\r\n")[2]:
-            self.dataReceived(bytes(early))
+        if early := self._request.early:
+            self.dataReceived(early)
         return inner
 
     def close_unless_open(self) -> None:
@@ -245,13 +237,17 @@ class _Tunnel(Protocol):
         self.failure = SILENT
         self._transport.abortConnection()
 
-    def _read_status(self) -> None:
-        status = self._head.split(b" ", 2)[1:2]
-        if status != [b"200"]:
-            response = status[0].decode("latin-1") if status and status[0].isdigit() else "no HTTP"
-            self._fail(f"the proxy did not connect to the upstream ({response})")
-        elif not self.opened.done():
+    def _read_answer(self, data: bytes) -> None:
+        try:
+            status = self._request.status(data)
+        except RemoteProtocolError as error:
+            is_endless = error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            self._fail(ENDLESS if is_endless else "the proxy did not connect to the upstream (no HTTP)")
+            return
+        if status == HTTPStatus.OK and not self.opened.done():
             self.opened.set_result(None)
+        elif status:
+            self._fail(f"the proxy did not connect to the upstream ({status})")
 
     def _fail(self, reason: str) -> None:
         if not self.opened.done():
