@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from webdata.domain.errors import ConfigError, TargetError, UpstreamError, UpstreamTimeoutError
+from webdata.egress import proxy as egress_proxy
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MAX_FAULTS, GuardProxy
-from webdata.egress.relay import Limits
 from webdata.egress.rule import Rule
 from webdata.sandbox.server import Sandbox
 
@@ -210,8 +210,9 @@ async def test_clients_without_the_password_get_a_407(proxied):
     assert not site.requests
 
 
-async def test_hop_by_hop_headers_of_responses_are_dropped(proxied):
+async def test_hop_by_hop_headers_of_responses_are_dropped(proxied, monkeypatch):
     """Interim responses (1xx) and headers for the proxy are not forwarded."""
+    monkeypatch.setattr(egress_proxy, "IDLE_SECONDS", 0.2)
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -224,7 +225,7 @@ async def test_hop_by_hop_headers_of_responses_are_dropped(proxied):
 
     server = await asyncio.start_server(serve, "127.0.0.2", 0)
     port = server.sockets[0].getsockname()[1]
-    async with proxied(ports=[port], limits=Limits(idle=0.2)) as (proxy, *_):
+    async with proxied(ports=[port]) as (proxy, *_):
         answer = await exchange(proxy, b"GET http://127.0.0.2:%d/ HTTP/1.1" % port)
     server.close()
     assert answer == b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
@@ -265,16 +266,18 @@ async def test_endless_heads_are_not_read(proxied, answer):
     assert sent < 10_000_000
 
 
-async def test_idle_connections_are_closed(proxied):
+async def test_idle_connections_are_closed(proxied, monkeypatch):
     """A tunnel without traffic is closed after the idle limit."""
-    async with proxied(limits=Limits(idle=0.1)) as (proxy, _, site):
+    monkeypatch.setattr(egress_proxy, "IDLE_SECONDS", 0.1)
+    async with proxied() as (proxy, _, site):
         answer = await exchange(proxy, b"CONNECT %s HTTP/1.1" % to(site))
     assert status(answer) == 200
 
 
-async def test_connections_beyond_the_limit_are_closed(proxied):
+async def test_connections_beyond_the_limit_are_closed(proxied, monkeypatch):
     """One more connection is closed at once, without a response."""
-    async with proxied(limits=Limits(connections=1)) as (proxy, _, site):
+    monkeypatch.setattr(egress_proxy, "MAX_CONNECTIONS", 1)
+    async with proxied() as (proxy, _, site):
         reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
         writer.write(b"CONNECT %s HTTP/1.1\r\nHost: any\r\n%s\r\n\r\n" % (to(site), authorization(proxy)))
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")

@@ -18,7 +18,7 @@ def reader(*pieces):
     """The requests of a client that sends these pieces and leaves."""
     left = iter((*pieces, b""))
 
-    async def read(size):
+    async def read():
         return next(left)
 
     return Requests(read)
@@ -155,10 +155,8 @@ def test_a_header_cannot_inject_another():
 
 
 def test_headers_may_have_bytes_that_are_no_text():
-    """An escaped byte is sent unchanged, a letter in UTF-8, a lone surrogate as a question mark."""
-    assert head_bytes(200, (("A", "\udce9"), ("B", "é"), ("C", "\ud800"))) == (
-        b"HTTP/1.1 200 OK\r\nA: \xe9\r\nB: \xc3\xa9\r\nC: ?\r\n\r\n"
-    )
+    """An escaped byte is sent unchanged, a letter in UTF-8."""
+    assert head_bytes(200, (("A", "\udce9"), ("B", "é"))) == (b"HTTP/1.1 200 OK\r\nA: \xe9\r\nB: \xc3\xa9\r\n\r\n")
 
 
 def test_an_unregistered_status_has_a_phrase():

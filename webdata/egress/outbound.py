@@ -13,8 +13,8 @@ import h11
 
 from webdata.domain.errors import ConfigError
 from webdata.egress.reactor_names import reactor_addresses
-from webdata.egress.relay import Connection
 from webdata.egress.rule import Address, Target, known_addresses
+from webdata.sandbox.listener import Stream
 from webdata.sandbox.wire import MAX_HEAD, basic_authorization
 
 PORTS = {"http": 80, "https": 443}
@@ -63,7 +63,7 @@ def _tls(*, verify: bool) -> SSLContext:
 
 async def connect_to_target(
     target: Target, addresses: Sequence[Address], parent: ParentProxy | None, *, tunnel: bool
-) -> Connection:
+) -> Stream:
     """A connection to a target at one of its checked addresses; raises OutboundError.
 
     With a parent proxy it is a tunnel, or without `tunnel` a connection to that proxy for a request in absolute form.
@@ -74,9 +74,7 @@ async def connect_to_target(
     return await _connect(addresses, target.port)
 
 
-async def _connect(
-    addresses: Sequence[Address], port: int, tls: SSLContext | None = None, host: str = ""
-) -> Connection:
+async def _connect(addresses: Sequence[Address], port: int, tls: SSLContext | None = None, host: str = "") -> Stream:
     """A connection to the first address that answers, with TLS for the host; raises OutboundError."""
     kind = "unreachable"
     for address in addresses:
@@ -85,13 +83,13 @@ async def _connect(
                 streams = await asyncio.open_connection(
                     str(address), port, ssl=tls, server_hostname=host if tls else None, limit=MAX_HEAD
                 )
-            return Connection(*streams)
+            return Stream(*streams)
         except (OSError, TimeoutError) as error:
             kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
     raise OutboundError(kind)
 
 
-async def _connect_to_parent(parent: ParentProxy) -> Connection:
+async def _connect_to_parent(parent: ParentProxy) -> Stream:
     addresses = known_addresses(parent.host) or await reactor_addresses(parent.host)
     try:
         return await _connect(addresses, parent.port, parent.tls, parent.host)
@@ -127,7 +125,7 @@ class TunnelRequest:
         return answer.status_code if isinstance(answer, h11.Response | h11.InformationalResponse) else None
 
 
-async def _open_tunnel(connection: Connection, parent: ParentProxy, target: Target) -> Connection:
+async def _open_tunnel(connection: Stream, parent: ParentProxy, target: Target) -> Stream:
     request = TunnelRequest(target.host, target.port, parent.authorization)
     connection.writer.write(request.sent)
     try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-from asyncio import StreamReader, StreamWriter
 from collections import OrderedDict
 from contextlib import closing
 from http import HTTPStatus
@@ -15,12 +14,16 @@ from webdata.domain.errors import TargetError, UpstreamError, UpstreamTimeoutErr
 from webdata.egress.guard import Guard
 from webdata.egress.names import FAILED, SILENT
 from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
-from webdata.egress.relay import Connection, Limits, relay, relay_response
+from webdata.egress.relay import relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
-from webdata.sandbox.listener import HOST, Listener
+from webdata.sandbox.listener import HOST, Listener, Stream
 from webdata.sandbox.wire import ESTABLISHED, Message, Requests, reply_bytes, request_bytes
 
 HEAD_SECONDS = 10.0
+IDLE_SECONDS = 60.0
+"""How long a connection may stay open without a byte in either direction."""
+MAX_CONNECTIONS = 256
+"""Connections of clients that are open at once."""
 MAX_FAULTS = 256
 """Hosts and ports whose last failure is stored."""
 NOT_ALLOWED = "target"
@@ -58,13 +61,12 @@ class GuardProxy:
     connection of any other request without a response, and `fault` returns the reason.
     """
 
-    def __init__(self, guard: Guard, parent: str | None = None, limits: Limits | None = None, *, verify: bool = True):
+    def __init__(self, guard: Guard, parent: str | None = None, *, verify: bool = True):
         self.username = "webdata"
         self.password = secrets.token_urlsafe(32)
         self._guard = guard
         self._parent = ParentProxy.from_url(parent, verify=verify) if parent else None
-        self._limits = limits or Limits()
-        self._listener = Listener(self._serve, self._limits.connections)
+        self._listener = Listener(self._serve, MAX_CONNECTIONS)
         self._faults: OrderedDict[tuple[str, int], str] = OrderedDict()
 
     def fault(self, url: str) -> WebdataError | None:
@@ -88,20 +90,20 @@ class GuardProxy:
         """Close the port and every connection."""
         await self._listener.stop()
 
-    async def _serve(self, reader: StreamReader, writer: StreamWriter) -> None:
+    async def _serve(self, client: Stream) -> None:
         """Serve one request, or one tunnel."""
-        requests = Requests(reader.read)
+        requests = Requests(client.read)
         try:
             async with asyncio.timeout(HEAD_SECONDS):
                 message = await requests.next()
             if message and message.has_credentials(f"{self.username}:{self.password}"):
-                await self._handle(message, requests.unread, Connection(reader, writer))
+                await self._handle(message, requests.unread, client)
             elif message:
-                writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
+                client.writer.write(_refusal(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED))
         except RemoteProtocolError as error:
-            writer.write(_refusal(HTTPStatus(error.error_status_hint)))
+            client.writer.write(_refusal(HTTPStatus(error.error_status_hint)))
 
-    async def _handle(self, message: Message, early: bytes, client: Connection) -> None:
+    async def _handle(self, message: Message, early: bytes, client: Stream) -> None:
         if message.method != "CONNECT":
             await self._forward(message, client)
             return
@@ -110,12 +112,12 @@ class GuardProxy:
             with closing(server.writer):
                 client.writer.write(ESTABLISHED)
                 server.writer.write(early)
-                await relay(client, server, self._limits.idle)
+                await relay(client, server, IDLE_SECONDS)
         else:
             refused = self._faults.get(_host_port(url)) == NOT_ALLOWED
             client.writer.write(_refusal(HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_GATEWAY))
 
-    async def _forward(self, message: Message, client: Connection) -> None:
+    async def _forward(self, message: Message, client: Stream) -> None:
         if message.target.lower().startswith("https:"):
             raise RemoteProtocolError("https needs a tunnel")
         server = await self._connect(message.target, tunnel=False)
@@ -125,14 +127,14 @@ class GuardProxy:
             url = self._guard.rule.check_url(message.target).url
             server.writer.write(_forwarded_request(message, url, self._parent))
             try:
-                await relay_response(server, client, self._limits.idle)
+                await relay_response(server, client, IDLE_SECONDS)
             except RemoteProtocolError as error:
                 if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                     self._record_fault(message.target, "too_many_headers")
                 elif self._parent:
                     self._record_fault(message.target, "proxy")
 
-    async def _connect(self, url: str, *, tunnel: bool) -> Connection | None:
+    async def _connect(self, url: str, *, tunnel: bool) -> Stream | None:
         """A connection to the host and port of a URL; None when it failed, which is recorded."""
         try:
             target = self._guard.rule.check_url(url)

@@ -3,35 +3,18 @@
 import asyncio
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter, Timeout
 from collections.abc import Coroutine
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from h11 import RemoteProtocolError
 
-from webdata.sandbox.wire import CHUNK, MAX_HEAD, MAX_HEADERS, too_many_headers
+from webdata.sandbox.listener import CHUNK, Stream
+from webdata.sandbox.wire import MAX_HEAD, MAX_HEADERS, too_many_headers
 
 DROPPED = (b"connection:", b"keep-alive:", b"proxy-", b"upgrade:")
 """Response headers of a single connection. Transfer-Encoding stays, since the body is copied unchanged."""
 
 
-class Connection(NamedTuple):
-    """Both directions of one connection."""
-
-    reader: StreamReader
-    writer: StreamWriter
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of a proxy."""
-
-    connections: int = 256
-    """Open at once."""
-    idle: float = 60.0
-    """Seconds that a connection may stay open without a byte in either direction."""
-
-
-async def relay(client: Connection, server: Connection, idle: float) -> None:
+async def relay(client: Stream, server: Stream, idle: float) -> None:
     """Copy both directions until both sides have ended or one fails; raises TimeoutError after `idle` seconds."""
     async with asyncio.timeout(idle) as limit:
         upload = _copy(client.reader, server.writer, limit, idle)
@@ -39,7 +22,7 @@ async def relay(client: Connection, server: Connection, idle: float) -> None:
         await _run(upload, download, until=asyncio.FIRST_EXCEPTION)
 
 
-async def relay_response(server: Connection, client: Connection, idle: float) -> None:
+async def relay_response(server: Stream, client: Stream, idle: float) -> None:
     """Copy one HTTP response, which ends when either side closes its connection.
 
     Raises TimeoutError after `idle` seconds, RemoteProtocolError for anything but HTTP, for a 407 of the parent proxy,

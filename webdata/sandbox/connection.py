@@ -5,17 +5,16 @@ import re
 import socket
 import ssl
 import struct
-from asyncio import StreamReader, StreamWriter
 from contextlib import suppress
 from dataclasses import replace
-from typing import Protocol
 
 from h11 import RemoteProtocolError
 
 from webdata.sandbox import client_hello
 from webdata.sandbox.certificates import Authority
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
-from webdata.sandbox.wire import CHUNK, ESTABLISHED, Message, Requests, reply_bytes
+from webdata.sandbox.listener import CHUNK, Listener, Stream
+from webdata.sandbox.wire import ESTABLISHED, Message, Requests, reply_bytes
 
 AUTHORITY = r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253}))(?::\d{1,5})?"
 TUNNEL = re.compile(AUTHORITY)
@@ -26,39 +25,27 @@ RESET = struct.pack("ii", 1, 0)
 USAGE = "This is a forward proxy: ask for http://HOST/PATH, or open a tunnel with CONNECT HOST:443."
 
 
-class Backend(Protocol):
-    """The proxy behind a connection, which answers its requests."""
+class Backend:
+    """A proxy that answers the requests of its connections."""
 
     authority: Authority
-    keep_alive: bool
+    keep_alive = True
     """Whether a connection stays open for further requests."""
 
-    def knows(self, host: str) -> bool: ...
+    def __init__(self) -> None:
+        self.listener = Listener(lambda stream: Connection(self, stream).serve())
+
+    def knows(self, host: str) -> bool:
+        """Whether a site answers for a host."""
+        raise NotImplementedError
 
     def refusal(self, message: Message) -> Reply | None:
         """The proxy's own reply to a request for a page or a tunnel; None when a site answers."""
+        return None
 
-    def answer(self, request: SandboxRequest) -> Reply: ...
-
-
-class Stream:
-    """Both directions of a connection."""
-
-    def __init__(self, reader: StreamReader, writer: StreamWriter):
-        self.reader = reader
-        self.writer = writer
-
-    async def read(self, size: int) -> bytes:
-        """The next bytes; none when the client has closed the connection."""
-        return await self.reader.read(size)
-
-    async def write(self, data: bytes) -> None:
-        """Send, and wait while the client reads more slowly."""
-        self.writer.write(data)
-        await self.writer.drain()
-
-    def end(self) -> None:
-        """Send what ends the stream, before the connection is closed."""
+    def answer(self, request: SandboxRequest) -> Reply:
+        """The reply of the requested site."""
+        raise NotImplementedError
 
 
 class TLSStream(Stream):
@@ -70,15 +57,15 @@ class TLSStream(Stream):
         self._incoming.write(received)
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
 
-    async def read(self, size: int) -> bytes:
+    async def read(self) -> bytes:
         """The same; raises SSLError for what is no TLS."""
         while True:
             with suppress(ssl.SSLWantReadError):
                 try:
-                    return self._tls.read(size)
+                    return self._tls.read(CHUNK)
                 finally:
                     self.writer.write(self._outgoing.read())  # the handshake, or an alert
-            received = await super().read(CHUNK)
+            received = await super().read()
             if not received:
                 return b""
             self._incoming.write(received)
@@ -98,10 +85,10 @@ class TLSStream(Stream):
 class Connection:
     """Plain requests for any host, or a tunnel to one host with TLS terminated here; requests are answered in order."""
 
-    def __init__(self, backend: Backend, reader: StreamReader, writer: StreamWriter):
+    def __init__(self, backend: Backend, stream: Stream):
         self._backend = backend
-        self._stream = Stream(reader, writer)
-        self._requests = Requests(self._stream.read)
+        self._stream = stream
+        self._requests = Requests(stream.read)
         self._tunnel = ""
         """The host of the tunnel."""
         self._client_hello = b""
@@ -140,7 +127,7 @@ class Connection:
         await self._stream.write(ESTABLISHED)
         hello = self._requests.unread  # sent before our reply: it belongs to the handshake
         while not client_hello.is_complete(hello):
-            received = await self._stream.read(CHUNK)
+            received = await self._stream.read()
             if not received:
                 return False
             hello += received
@@ -180,7 +167,7 @@ class Connection:
         """Wait; raises ConnectionError when the client leaves meanwhile."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                received = await self._stream.read(CHUNK)
+                received = await self._stream.read()
                 if not received:
                     raise ConnectionResetError
                 self._requests.unread += received

@@ -6,17 +6,37 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from math import inf
 
-from webdata.sandbox.wire import CHUNK
-
+CHUNK = 64 * 1024
+"""Bytes that are read at once."""
 HOST = "127.0.0.1"
 BACKLOG = 1024
 """Connections in the accept queue: one that finds it full is retried by its client a second later."""
 
 
+class Stream:
+    """Both directions of one connection."""
+
+    def __init__(self, reader: StreamReader, writer: StreamWriter):
+        self.reader = reader
+        self.writer = writer
+
+    async def read(self) -> bytes:
+        """The next bytes; none when the other side has closed the connection."""
+        return await self.reader.read(CHUNK)
+
+    async def write(self, data: bytes) -> None:
+        """Send, and wait while the other side reads more slowly."""
+        self.writer.write(data)
+        await self.writer.drain()
+
+    def end(self) -> None:
+        """Send what ends the stream, before the connection is closed."""
+
+
 class Listener:
     """Serves each connection by `serve`, and closes it behind that; beyond `most` at a time they are closed at once."""
 
-    def __init__(self, serve: Callable[[StreamReader, StreamWriter], Awaitable[None]], most: float = inf):
+    def __init__(self, serve: Callable[[Stream], Awaitable[None]], most: float = inf):
         self.open: set[asyncio.Task[None]] = set()
         """What serves the open connections."""
         self._serve = serve
@@ -50,6 +70,6 @@ class Listener:
         with closing(writer), suppress(OSError):  # the client left, or a time limit passed
             try:
                 if not full:
-                    await self._serve(reader, writer)
+                    await self._serve(Stream(reader, writer))
             except asyncio.CancelledError:
                 writer.transport.abort()

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter, ValidationError
 from webdata.config.proxies import ANY
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
-from webdata.sandbox.connection import Backend, Connection
+from webdata.sandbox.connection import Backend
 from webdata.sandbox.exchange import HTML, TEXT, Reply, SandboxRequest
-from webdata.sandbox.listener import HOST, Listener
+from webdata.sandbox.listener import HOST
 from webdata.sandbox.wire import Message
 
 SERVED_BY = "x-sandbox-proxy"
@@ -59,7 +59,7 @@ def parse_description(text: str) -> tuple[str, Behaviour]:
     raise ConfigError(f"the sandbox has no proxy {text!r}: {right}")
 
 
-class RegionProxy:
+class RegionProxy(Backend):
     """A forward proxy on loopback in front of a sandbox.
 
     It requires `user` and `password`, where given; the same seed breaks the same connections.
@@ -76,6 +76,7 @@ class RegionProxy:
         seed: int = 0,
         clock: Callable[[], float] = monotonic,
     ):
+        super().__init__()
         self.authority = sandbox.authority
         self.label = label
         self.behaviour = behaviour or Behaviour()
@@ -88,7 +89,6 @@ class RegionProxy:
         self._random = Random(seed)  # noqa: S311 - repeatable failures
         self._clock = clock
         self._tokens, self._refilled_at = self.behaviour.per_second or 0.0, clock()
-        self.listener = Listener(lambda reader, writer: Connection(self, reader, writer).serve())
         self._closed_port: socket.socket | None = None
 
     @property

@@ -8,19 +8,18 @@ from pathlib import Path
 from webdata.domain.errors import ConfigError
 from webdata.sandbox.certificates import Authority
 from webdata.sandbox.challenges import Challenge
-from webdata.sandbox.connection import Connection
+from webdata.sandbox.connection import Backend
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
-from webdata.sandbox.listener import HOST, Listener
+from webdata.sandbox.listener import HOST
 from webdata.sandbox.replay import Replay
 from webdata.sandbox.sites import site_for, site_that_takes
-from webdata.sandbox.wire import Message
 
 LAST_PORT = 65535
 
 logger = logging.getLogger(__name__)
 
 
-class Sandbox:
+class Sandbox(Backend):
     """A forward proxy on loopback that answers every request itself and opens no connection.
 
     With `replay`, a folder of saved pages answers for any host (see `webdata.sandbox.replay`); raises ConfigError
@@ -28,9 +27,8 @@ class Sandbox:
     """
 
     def __init__(self, replay: Path | None = None, challenges: Mapping[str, Challenge] | None = None) -> None:
+        super().__init__()
         self.authority = Authority()
-        self.keep_alive = True
-        self.listener = Listener(lambda reader, writer: Connection(self, reader, writer).serve())
         self._replay = Replay(replay) if replay else None
         self._challenges = challenges or {}
 
@@ -62,9 +60,6 @@ class Sandbox:
     def knows(self, host: str) -> bool:
         """Whether a site answers for a host."""
         return self._replay is not None or site_for(host) is not None
-
-    def refusal(self, message: Message) -> Reply | None:
-        """None: this proxy asks for no password."""
 
     def answer(self, request: SandboxRequest) -> Reply:
         """The reply of the requested site; 502 for an unknown host."""

@@ -8,13 +8,12 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from http.client import responses
 
 import h11
 
 from webdata.sandbox.exchange import Headers, Reply
 
-CHUNK = 64 * 1024
-"""Bytes that are read at once."""
 MAX_HEAD = 64 * 1024
 """Bytes of the head of one request, or of one answer and the interim answers before it."""
 MAX_HEADERS = 200
@@ -46,7 +45,7 @@ class Message:
 class Requests:
     """The requests of one client, in their order."""
 
-    def __init__(self, read: Callable[[int], Awaitable[bytes]]):
+    def __init__(self, read: Callable[[], Awaitable[bytes]]):
         self.unread = b""
         """What was received behind the last request."""
         self._read = read
@@ -58,7 +57,7 @@ class Requests:
         """
         http = h11.Connection(h11.SERVER, MAX_HEAD)
         body = bytearray()
-        received = self.unread or await self._read(CHUNK)
+        received = self.unread or await self._read()
         while received:
             http.receive_data(received)
             while (event := http.next_event()) is not h11.NEED_DATA:
@@ -70,7 +69,7 @@ class Requests:
                     self.unread = http.trailing_data[0]
                     method, target = request.method.decode(), request.target.decode()
                     return Message(method, target, headers, bytes(body), keep_alive=http.their_state is h11.DONE)
-            received = await self._read(CHUNK)
+            received = await self._read()
         return None
 
 
@@ -117,20 +116,6 @@ def reply_bytes(reply: Reply, *, head_only: bool = False, keep_alive: bool = Tru
 
 def head_bytes(status: int, headers: Headers) -> bytes:
     """The head of a reply with these headers and no others, in UTF-8; escaped bytes (PEP 383) are sent unchanged."""
-    lines = [f"HTTP/1.1 {status} {_phrase(status)}"]
+    lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown')}"]
     lines += [f"{name}: {value}".translate(UNSAFE) for name, value in headers]
-    return b"\r\n".join(map(_encoded, lines)) + b"\r\n\r\n"
-
-
-def _encoded(line: str) -> bytes:
-    try:
-        return line.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return line.encode("utf-8", "replace")
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Unknown"
+    return "\r\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape")

@@ -162,11 +162,11 @@ class TunnelEndpoint:
             async with asyncio.timeout_at(until):
                 await maybe_deferred_to_future(connectProtocol(self._proxy, tunnel))
                 await tunnel.opened
+            return tunnel.start(factory, until)
         except TimeoutError:
             raise TunnelError("the proxy did not connect to the upstream in time") from None
         finally:
-            tunnel.close_unless_open()
-        return tunnel.start(factory, until)
+            tunnel.abort_unless_started()
 
 
 class _Tunnel(Protocol):
@@ -179,25 +179,23 @@ class _Tunnel(Protocol):
         self._request = request
         self._inner: IProtocol | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._awaits_first_byte = True
+        """Runs until the first byte."""
 
     def connectionMade(self) -> None:
         self._transport.write(self._request.sent)
 
     def dataReceived(self, data: bytes) -> None:
-        if self._inner:
-            if self._awaits_first_byte:
-                self._end_wait()
-            self._inner.dataReceived(data)
-        else:
+        if self._inner is None:
             self._read_answer(data)
+            return
+        self._end_wait()
+        self._inner.dataReceived(data)
 
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.connected = False
-        self._fail("the proxy closed the connection")
-        if self._awaits_first_byte:
-            self.failure = self.failure or BROKEN
-            self._end_wait()
+        if self._inner is None or self._timer:
+            self._fail(BROKEN)
+        self._end_wait()
         if self._inner:
             self._inner.connectionLost(reason)
 
@@ -217,9 +215,9 @@ class _Tunnel(Protocol):
             self.dataReceived(early)
         return inner
 
-    def close_unless_open(self) -> None:
+    def abort_unless_started(self) -> None:
         """Abort the connection when the tunnel was cancelled or not opened."""
-        if not self.opened.done() or self.opened.cancelled() or self.opened.exception():
+        if self._inner is None:
             self.opened.cancel()
             if self.connected:
                 self._transport.abortConnection()
@@ -229,12 +227,12 @@ class _Tunnel(Protocol):
         return cast(ITCPTransport, self.transport)
 
     def _end_wait(self) -> None:
-        self._awaits_first_byte = False
         if self._timer:
             self._timer.cancel()
+            self._timer = None
 
     def _time_out(self) -> None:
-        self.failure = SILENT
+        self._fail(SILENT)
         self._transport.abortConnection()
 
     def _read_answer(self, data: bytes) -> None:
@@ -250,5 +248,6 @@ class _Tunnel(Protocol):
             self._fail(f"the proxy did not connect to the upstream ({status})")
 
     def _fail(self, reason: str) -> None:
+        self.failure = self.failure or reason
         if not self.opened.done():
             self.opened.set_exception(TunnelError(reason))
