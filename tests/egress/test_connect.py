@@ -10,9 +10,11 @@ import trustme
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.ssl import Certificate, trustRootFromCertificates
 from twisted.web.client import Agent, BrowserLikePolicyForHTTPS, HTTPConnectionPool, ResponseFailed
+from twisted.web.iweb import IAgentEndpointFactory
+from zope.interface import implementer
 
 from webdata.domain.errors import TargetError
-from webdata.egress.connect import GuardedEndpoints, GuardedPool
+from webdata.egress.connect import GuardedEndpoint, GuardedPool
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
 
@@ -27,11 +29,20 @@ async def to_private(name, caller):
     return [ipaddress.ip_address("127.0.0.2"), ipaddress.ip_address("127.0.0.1")]
 
 
+@implementer(IAgentEndpointFactory)
+class Endpoints:
+    def __init__(self, *options):
+        self.options = options
+
+    def endpointForURI(self, uri):  # noqa: N802  # Twisted's name
+        return GuardedEndpoint(*self.options, f"{uri.scheme.decode()}://{uri.netloc.decode()}/")
+
+
 def guarded(port, resolver, policy=None):
     from twisted.internet import reactor
 
     guard = Guard(Rule(frozenset({port}), LOOPBACK), resolver)
-    endpoints = GuardedEndpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
+    endpoints = Endpoints(reactor, guard, policy or BrowserLikePolicyForHTTPS())
     return Agent.usingEndpointFactory(reactor, endpoints, pool=HTTPConnectionPool(reactor))
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from webdata.domain.errors import ConfigError, TargetError, UpstreamError, UpstreamTimeoutError
 from webdata.egress import proxy as egress_proxy
+from webdata.egress import relay
 from webdata.egress.guard import Guard, sandbox_resolver
 from webdata.egress.proxy import MAX_FAULTS, GuardProxy
 from webdata.egress.rule import Rule
@@ -212,7 +213,7 @@ async def test_clients_without_the_password_get_a_407(proxied):
 
 async def test_hop_by_hop_headers_of_responses_are_dropped(proxied, monkeypatch):
     """Interim responses (1xx) and headers for the proxy are not forwarded."""
-    monkeypatch.setattr(egress_proxy, "IDLE_SECONDS", 0.2)
+    monkeypatch.setattr(relay, "IDLE_SECONDS", 0.2)
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
@@ -268,7 +269,7 @@ async def test_endless_heads_are_not_read(proxied, answer):
 
 async def test_idle_connections_are_closed(proxied, monkeypatch):
     """A tunnel without traffic is closed after the idle limit."""
-    monkeypatch.setattr(egress_proxy, "IDLE_SECONDS", 0.1)
+    monkeypatch.setattr(relay, "IDLE_SECONDS", 0.1)
     async with proxied() as (proxy, _, site):
         answer = await exchange(proxy, b"CONNECT %s HTTP/1.1" % to(site))
     assert status(answer) == 200

@@ -17,8 +17,8 @@ from twisted.internet.interfaces import (
     IResolutionReceiver,
     IStreamClientEndpoint,
 )
-from twisted.web.client import URI, HTTPConnectionPool
-from twisted.web.iweb import IAgentEndpointFactory, IPolicyForHTTPS
+from twisted.web.client import HTTPConnectionPool
+from twisted.web.iweb import IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.egress.guard import Guard
@@ -26,20 +26,6 @@ from webdata.egress.reactor_names import endpoint_of
 from webdata.egress.rule import Address, Target
 
 CONNECT_SECONDS = 30.0
-
-
-@implementer(IAgentEndpointFactory)
-class GuardedEndpoints:
-    """Creates the endpoints of http and https URLs."""
-
-    def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS):
-        self._reactor = reactor
-        self._guard = guard
-        self._policy = policy
-
-    def endpointForURI(self, uri: URI, bind_address: Any = None) -> IStreamClientEndpoint:
-        url = f"{uri.scheme.decode()}://{uri.netloc.decode('latin-1')}/"
-        return GuardedEndpoint(self._reactor, self._guard, self._policy, url, bind_address)
 
 
 class GuardedPool(HTTPConnectionPool):
@@ -61,9 +47,8 @@ class GuardedPool(HTTPConnectionPool):
         """The same, with a new connection opened by this guard."""
         scheme, host, port, bind_address = key
         netloc = b"[%s]:%d" % (host, port) if b":" in host else b"%s:%d" % (host, port)
-        uri = URI(scheme, netloc, host, port, b"/", b"", b"", b"")
-        endpoints = GuardedEndpoints(self._reactor, guard, self._policy)
-        return super().getConnection(key, endpoints.endpointForURI(uri, bind_address))
+        url = f"{scheme.decode()}://{netloc.decode('latin-1')}/"
+        return super().getConnection(key, GuardedEndpoint(self._reactor, guard, self._policy, url, bind_address))
 
     def for_caller(self, caller: str) -> "CallersPool":
         """The same pool, whose new connections take the share of a caller to look up names."""
@@ -111,25 +96,20 @@ class GuardedEndpoint:
         return wrapClientTLS(self._policy.creatorForNetloc(name, target.port), endpoint)
 
 
-@implementer(IReactorPluggableNameResolver)
+@implementer(IReactorPluggableNameResolver, IHostnameResolver)
 class _CheckedReactor:
     """A reactor that resolves every name to the checked addresses."""
 
     def __init__(self, reactor: Any, addresses: Sequence[Address]):
         self._reactor = reactor
-        self.nameResolver = _CheckedResolver(addresses)
+        self._addresses = addresses
+        self.nameResolver = self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._reactor, name)
 
     def installNameResolver(self, resolver: IHostnameResolver) -> IHostnameResolver:
         raise NotImplementedError("the addresses are checked already: no other resolver is used")
-
-
-@implementer(IHostnameResolver)
-class _CheckedResolver:
-    def __init__(self, addresses: Sequence[Address]):
-        self._addresses = addresses
 
     def resolveHostName(
         self,

@@ -20,8 +20,6 @@ from webdata.sandbox.listener import HOST, Listener, Stream
 from webdata.sandbox.wire import ESTABLISHED, Message, Requests, reply_bytes, request_bytes
 
 HEAD_SECONDS = 10.0
-IDLE_SECONDS = 60.0
-"""How long a connection may stay open without a byte in either direction."""
 MAX_CONNECTIONS = 256
 """Connections of clients that are open at once."""
 MAX_FAULTS = 256
@@ -112,7 +110,7 @@ class GuardProxy:
             with closing(server.writer):
                 client.writer.write(ESTABLISHED)
                 server.writer.write(early)
-                await relay(client, server, IDLE_SECONDS)
+                await relay(client, server)
         else:
             refused = self._faults.get(_host_port(url)) == NOT_ALLOWED
             client.writer.write(_refusal(HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_GATEWAY))
@@ -127,7 +125,7 @@ class GuardProxy:
             url = self._guard.rule.check_url(message.target).url
             server.writer.write(_forwarded_request(message, url, self._parent))
             try:
-                await relay_response(server, client, IDLE_SECONDS)
+                await relay_response(server, client)
             except RemoteProtocolError as error:
                 if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
                     self._record_fault(message.target, "too_many_headers")

@@ -1,37 +1,37 @@
 """Copying of bytes between two connections, with the backpressure of the slower one."""
 
 import asyncio
-from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, StreamWriter, Timeout
+from asyncio import IncompleteReadError, LimitOverrunError, StreamReader, Timeout
 from collections.abc import Coroutine
 from typing import Any
 
 from h11 import RemoteProtocolError
 
-from webdata.sandbox.listener import CHUNK, Stream
+from webdata.sandbox.listener import Stream
 from webdata.sandbox.wire import MAX_HEAD, MAX_HEADERS, too_many_headers
 
+IDLE_SECONDS = 60.0
+"""How long a connection may stay open without a byte in either direction."""
 DROPPED = (b"connection:", b"keep-alive:", b"proxy-", b"upgrade:")
 """Response headers of a single connection. Transfer-Encoding stays, since the body is copied unchanged."""
 
 
-async def relay(client: Stream, server: Stream, idle: float) -> None:
-    """Copy both directions until both sides have ended or one fails; raises TimeoutError after `idle` seconds."""
-    async with asyncio.timeout(idle) as limit:
-        upload = _copy(client.reader, server.writer, limit, idle)
-        download = _copy(server.reader, client.writer, limit, idle)
-        await _run(upload, download, until=asyncio.FIRST_EXCEPTION)
+async def relay(client: Stream, server: Stream) -> None:
+    """Copy both directions until both sides have ended or one fails; raises TimeoutError after IDLE_SECONDS."""
+    async with asyncio.timeout(IDLE_SECONDS) as limit:
+        await _run(_copy(client, server, limit), _copy(server, client, limit), until=asyncio.FIRST_EXCEPTION)
 
 
-async def relay_response(server: Stream, client: Stream, idle: float) -> None:
+async def relay_response(server: Stream, client: Stream) -> None:
     """Copy one HTTP response, which ends when either side closes its connection.
 
-    Raises TimeoutError after `idle` seconds, RemoteProtocolError for anything but HTTP, for a 407 of the parent proxy,
+    Raises TimeoutError after IDLE_SECONDS, RemoteProtocolError for anything but HTTP, for a 407 of the parent proxy,
     and for more headers than are read (`too_many_headers`).
     """
-    async with asyncio.timeout(idle) as limit:
+    async with asyncio.timeout(IDLE_SECONDS) as limit:
         client.writer.write(await _response_head(server.reader))
-        closed = client.reader.read(1)  # the client has sent its request: all that can follow is the end
-        await _run(_copy(server.reader, client.writer, limit, idle), closed, until=asyncio.FIRST_COMPLETED)
+        # The client has sent its request: all that can follow is the end.
+        await _run(_copy(server, client, limit), client.read(), until=asyncio.FIRST_COMPLETED)
 
 
 async def _run(*coroutines: Coroutine[Any, Any, object], until: str) -> None:
@@ -44,14 +44,13 @@ async def _run(*coroutines: Coroutine[Any, Any, object], until: str) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _copy(reader: StreamReader, writer: StreamWriter, limit: Timeout, idle: float) -> None:
+async def _copy(source: Stream, sink: Stream, limit: Timeout) -> None:
     loop = asyncio.get_running_loop()
-    while data := await reader.read(CHUNK):
-        limit.reschedule(loop.time() + idle)
-        writer.write(data)
-        await writer.drain()
-    if writer.can_write_eof():
-        writer.write_eof()
+    while data := await source.read():
+        limit.reschedule(loop.time() + IDLE_SECONDS)
+        await sink.write(data)
+    if sink.writer.can_write_eof():
+        sink.writer.write_eof()
 
 
 async def _response_head(reader: StreamReader) -> bytes:

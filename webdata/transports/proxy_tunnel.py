@@ -79,11 +79,12 @@ class _ProxiedAgent(BoundedAgent):
         url = request.meta["proxy"]
         proxy = ProxyEndpoint(reactor, url, self._contextFactory, min(READY_SECONDS, timeout / 2))
         shared = {"reactor": reactor, "contextFactory": self._contextFactory, "pool": self._pool}
-        if urlsplit(request.url).scheme == "http":
+        target = URI.fromBytes(request.url.encode())
+        if target.scheme == b"http":
             return _ForwardingAgent(proxy, proxyURI=url.encode(), **shared)
-        self.tunnel = TunnelEndpoint(proxy)
-        proxy_conf = (proxy.host, proxy.port, request.headers.get(b"Proxy-Authorization"))
-        return _TunnellingAgent(self.tunnel, proxyConf=proxy_conf, **shared)
+        authorization = request.headers.get(b"Proxy-Authorization") or b""
+        self.tunnel = TunnelEndpoint(proxy, TunnelRequest(target.host.decode(), target.port, authorization.decode()))
+        return _TunnellingAgent(self.tunnel, proxyConf=(proxy.host, proxy.port, authorization), **shared)
 
 
 class _ForwardingAgent(_ScrapyProxyAgent):
@@ -105,8 +106,6 @@ class _TunnellingAgent(_TunnelingAgent):
         self._tunnel = tunnel
 
     def _getEndpoint(self, uri: URI) -> IStreamClientEndpoint:  # type: ignore[override]  # any endpoint works
-        authorization = self._proxyConf[2] or b""
-        self._tunnel.request = TunnelRequest(uri.host.decode(), uri.port, authorization.decode())
         tls = self._contextFactory.creatorForNetloc(uri.host, uri.port)
         return wrapClientTLS(tls, self._tunnel)
 
@@ -140,11 +139,9 @@ def _not_connected(_failure: Failure) -> Any:
 class TunnelEndpoint:
     """Opens a tunnel through a proxy (RFC 9110, 9.3.6); fails with TunnelError."""
 
-    request: TunnelRequest
-    """Set before the connection."""
-
-    def __init__(self, proxy: ProxyEndpoint):
+    def __init__(self, proxy: ProxyEndpoint, request: TunnelRequest):
         self._proxy = proxy
+        self._request = request
         self._tunnel: _Tunnel | None = None
 
     @property
@@ -156,7 +153,7 @@ class TunnelEndpoint:
         return deferred_from_coro(self._connect(protocolFactory))
 
     async def _connect(self, factory: IProtocolFactory) -> IProtocol:
-        self._tunnel = tunnel = _Tunnel(self.request)
+        self._tunnel = tunnel = _Tunnel(self._request)
         until = asyncio.get_running_loop().time() + self._proxy.seconds
         try:
             async with asyncio.timeout_at(until):
