@@ -168,11 +168,11 @@ async def test_a_fault_is_deleted_after_a_successful_connection(proxied):
     """Faults are stored for the latest MAX_FAULTS hosts and ports."""
     async with proxied() as (proxy, _, site):
         url = f"http://127.0.0.2:{site.port}/"
-        proxy._record_fault(url, "refused")
+        proxy._record_fault(url, UpstreamError("refused", "refused"))
         await exchange(proxy, b"GET %s HTTP/1.1" % url.encode())
         assert proxy.fault(url) is None
         for number in range(2 * MAX_FAULTS):
-            proxy._record_fault(f"http://{number}.example/", "dns")
+            proxy._record_fault(f"http://{number}.example/", UpstreamError("dns", "dns"))
         assert len(proxy._faults) == MAX_FAULTS
 
 

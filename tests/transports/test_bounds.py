@@ -18,8 +18,8 @@ from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.downloadermiddlewares.decompression import sent_encoding
 from webdata.fetching.fetch import FETCH, Fetch
+from webdata.sandbox.wire import MAX_HEADERS
 from webdata.spiders.base import fetch_error
-from webdata.transports.http import MAX_HEADERS
 
 pytestmark = pytest.mark.task
 

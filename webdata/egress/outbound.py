@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import h11
 
-from webdata.domain.errors import ConfigError
+from webdata.domain.errors import ConfigError, UpstreamError
 from webdata.egress.reactor_names import reactor_addresses
 from webdata.egress.rule import Address, Target, known_addresses
 from webdata.sandbox.listener import Stream
@@ -20,14 +20,8 @@ from webdata.sandbox.wire import MAX_HEAD, basic_authorization
 PORTS = {"http": 80, "https": 443}
 SECONDS = 10.0
 """Time limit for one connection attempt, and for the parent proxy's answer to CONNECT."""
-
-
-class OutboundError(Exception):
-    """No address of the target answered (kind `refused` or `unreachable`), or the parent proxy failed (`proxy`)."""
-
-    def __init__(self, kind: str):
-        super().__init__(kind)
-        self.kind = kind
+PROXY_FAILED = ("the proxy did not connect to the upstream", "proxy")
+"""The reason and kind of an UpstreamError."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ def _tls(*, verify: bool) -> SSLContext:
 async def connect_to_target(
     target: Target, addresses: Sequence[Address], parent: ParentProxy | None, *, tunnel: bool
 ) -> Stream:
-    """A connection to a target at one of its checked addresses; raises OutboundError.
+    """A connection to a target at one of its checked addresses; raises UpstreamError.
 
     With a parent proxy it is a tunnel, or without `tunnel` a connection to that proxy for a request in absolute form.
     """
@@ -75,8 +69,8 @@ async def connect_to_target(
 
 
 async def _connect(addresses: Sequence[Address], port: int, tls: SSLContext | None = None, host: str = "") -> Stream:
-    """A connection to the first address that answers, with TLS for the host; raises OutboundError."""
-    kind = "unreachable"
+    """A connection to the first address that answers, with TLS for the host; raises UpstreamError."""
+    failure = "the upstream could not be reached", "unreachable"
     for address in addresses:
         try:
             async with asyncio.timeout(SECONDS):
@@ -84,17 +78,19 @@ async def _connect(addresses: Sequence[Address], port: int, tls: SSLContext | No
                     str(address), port, ssl=tls, server_hostname=host if tls else None, limit=MAX_HEAD
                 )
             return Stream(*streams)
-        except (OSError, TimeoutError) as error:
-            kind = "refused" if isinstance(error, ConnectionRefusedError) else "unreachable"
-    raise OutboundError(kind)
+        except ConnectionRefusedError:
+            failure = "the upstream refused the connection", "refused"
+        except OSError:
+            failure = "the upstream could not be reached", "unreachable"
+    raise UpstreamError(*failure)
 
 
 async def _connect_to_parent(parent: ParentProxy) -> Stream:
     addresses = known_addresses(parent.host) or await reactor_addresses(parent.host)
     try:
         return await _connect(addresses, parent.port, parent.tls, parent.host)
-    except OutboundError as error:
-        raise OutboundError("proxy") from error
+    except UpstreamError:
+        raise UpstreamError(*PROXY_FAILED) from None
 
 
 class TunnelRequest:
@@ -135,5 +131,5 @@ async def _open_tunnel(connection: Stream, parent: ParentProxy, target: Target) 
         status = None
     if status != HTTPStatus.OK:
         connection.writer.close()
-        raise OutboundError("proxy")
+        raise UpstreamError(*PROXY_FAILED)
     return connection

@@ -4,16 +4,16 @@ import asyncio
 import secrets
 from collections import OrderedDict
 from contextlib import closing
+from copy import copy
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from h11 import RemoteProtocolError
 from twisted.internet.error import DNSLookupError
 
-from webdata.domain.errors import TargetError, UpstreamError, UpstreamTimeoutError, WebdataError
+from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.egress.guard import Guard
-from webdata.egress.names import FAILED, SILENT
-from webdata.egress.outbound import PORTS, OutboundError, ParentProxy, connect_to_target
+from webdata.egress.outbound import PORTS, PROXY_FAILED, ParentProxy, connect_to_target
 from webdata.egress.relay import relay, relay_response
 from webdata.sandbox.exchange import TEXT, Reply
 from webdata.sandbox.listener import HOST, Listener, Stream
@@ -24,17 +24,9 @@ MAX_CONNECTIONS = 256
 """Connections of clients that are open at once."""
 MAX_FAULTS = 256
 """Hosts and ports whose last failure is stored."""
-NOT_ALLOWED = "target"
-FAULTS = {
-    "dns": "the upstream's name could not be resolved",
-    "dns_failed": FAILED[0],
-    "dns_timeout": SILENT[0],
-    "refused": "the upstream refused the connection",
-    "unreachable": "the upstream could not be reached",
-    "too_many_headers": "the upstream sent more headers than are read",
-    "proxy": "the proxy did not connect to the upstream",
-}
-"""Why an allowed target was not reached, or its response not read, by kind."""
+UNKNOWN_NAME = ("the upstream's name could not be resolved", "dns")
+TOO_MANY_HEADERS = ("the upstream sent more headers than are read", "too_many_headers")
+"""The reason and kind of an UpstreamError."""
 HOP_BY_HOP = {"connection", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 """Headers of a single connection (RFC 9110, 7.6.1) and those that are written anew; `proxy-…` are dropped as well."""
 
@@ -65,20 +57,14 @@ class GuardProxy:
         self._guard = guard
         self._parent = ParentProxy.from_url(parent, verify=verify) if parent else None
         self._listener = Listener(self._serve, MAX_CONNECTIONS)
-        self._faults: OrderedDict[tuple[str, int], str] = OrderedDict()
+        self._faults: OrderedDict[tuple[str, int], WebdataError] = OrderedDict()
 
     def fault(self, url: str) -> WebdataError | None:
         """Why the last connection to the host and port of a URL failed; None when it succeeded.
 
-        A TargetError, or an UpstreamError whose kind is a key of FAULTS.
+        A TargetError, or an UpstreamError with a kind.
         """
-        kind = self._faults.get(_host_port(url))
-        if kind is None:
-            return None
-        if kind == NOT_ALLOWED:
-            return self._guard.rule.refusal()
-        error = UpstreamTimeoutError if kind in SILENT else UpstreamError
-        return error(FAULTS[kind], kind)
+        return copy(self._faults.get(_host_port(url)))
 
     async def start(self) -> str:
         """Listen on a free port of loopback, and return the proxy's URL, without its password."""
@@ -112,7 +98,7 @@ class GuardProxy:
                 server.writer.write(early)
                 await relay(client, server)
         else:
-            refused = self._faults.get(_host_port(url)) == NOT_ALLOWED
+            refused = isinstance(self.fault(url), TargetError)
             client.writer.write(_refusal(HTTPStatus.FORBIDDEN if refused else HTTPStatus.BAD_GATEWAY))
 
     async def _forward(self, message: Message, client: Stream) -> None:
@@ -128,30 +114,26 @@ class GuardProxy:
                 await relay_response(server, client)
             except RemoteProtocolError as error:
                 if error.error_status_hint == HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE:
-                    self._record_fault(message.target, "too_many_headers")
+                    self._record_fault(message.target, UpstreamError(*TOO_MANY_HEADERS))
                 elif self._parent:
-                    self._record_fault(message.target, "proxy")
+                    self._record_fault(message.target, UpstreamError(*PROXY_FAILED))
 
     async def _connect(self, url: str, *, tunnel: bool) -> Stream | None:
         """A connection to the host and port of a URL; None when it failed, which is recorded."""
         try:
             target = self._guard.rule.check_url(url)
             server = await connect_to_target(target, await self._guard.addresses(target), self._parent, tunnel=tunnel)
-        except TargetError:
-            self._record_fault(url, NOT_ALLOWED)
         except DNSLookupError:
-            self._record_fault(url, "dns")
-        except UpstreamError as error:
-            self._record_fault(url, error.kind or "dns_failed")
-        except OutboundError as error:
-            self._record_fault(url, error.kind)
+            self._record_fault(url, UpstreamError(*UNKNOWN_NAME))
+        except (TargetError, UpstreamError) as error:
+            self._record_fault(url, error)
         else:
             self._faults.pop(_host_port(url), None)
             return server
         return None
 
-    def _record_fault(self, url: str, kind: str) -> None:
-        self._faults[_host_port(url)] = kind
+    def _record_fault(self, url: str, fault: WebdataError) -> None:
+        self._faults[_host_port(url)] = copy(fault)  # without its traceback
         if len(self._faults) > MAX_FAULTS:
             self._faults.popitem(last=False)
 

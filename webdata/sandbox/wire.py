@@ -15,7 +15,8 @@ import h11
 from webdata.sandbox.exchange import Headers, Reply
 
 MAX_HEAD = 64 * 1024
-"""Bytes of the head of one request, or of one answer and the interim answers before it."""
+"""Bytes of the head of a request or response, together with those of interim responses (1xx) before it and of trailers
+behind it; a browser reads 256 KB, and sites send 16 at most."""
 MAX_HEADERS = 200
 """Lines of the same."""
 MAX_BODY = 8 * 1024 * 1024

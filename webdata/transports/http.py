@@ -37,6 +37,7 @@ from zope.interface import implementer
 from webdata.domain.errors import UpstreamError, WebdataError
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.shares import SMALL, CallShare
+from webdata.sandbox.wire import MAX_HEAD, MAX_HEADERS
 
 MAX_BODIES = 64
 """Bodies that are read at once. The connections of the others are paused, and TCP's flow control stops the senders."""
@@ -44,11 +45,6 @@ SLOW_BODY_SECONDS = 2.0
 """Seconds after which a body does not count any more: one that arrives so slowly does not fill the memory."""
 MAX_IDLE_CONNECTIONS = 64
 """Connections to a site that stay open for further requests."""
-MAX_HEAD = 64 * 1024
-"""Bytes of the status line and the headers of one response, together with those of interim responses (1xx) before it
-and of the trailers behind it; a browser reads 256 KB, and sites send 16 at most."""
-MAX_HEADERS = 200
-"""Lines of the same."""
 MAX_CHUNKS = 100_000
 """Chunks that one body may have; measured, so many of one byte take 0.2 s."""
 MAX_CHUNK_EXTRA = 16 * 1024
