@@ -123,19 +123,20 @@ async def test_a_timeout_while_a_body_waits_frees_its_slot(handler):
         assert len((await third).body) == 1000
 
 
-async def test_one_timer_checks_for_slow_bodies(monkeypatch):
-    """No second timer starts when more bodies wait."""
-    timers = []
-    monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda seconds, callback: timers.append(callback))
+async def test_no_timer_outlives_its_body(monkeypatch):
+    """Only bodies that are read have a timer, until they end; nothing holds a page for longer."""
     monkeypatch.setattr(http, "MAX_BODIES", 1)
     bodies = http.BodyLimit()
-    for _ in range(3):
-        read, waiting = Deferred(), Deferred()
-        bodies.admit(read, Connection())
-        bodies.admit(waiting, Connection())
-        read.callback(None)
-        waiting.callback(None)
-    assert len(timers) == 1
+    read, waiting = Deferred(), Deferred()
+    bodies.admit(read, Connection())
+    bodies.admit(waiting, Connection())
+    [timer] = bodies._counted.values()
+    read.callback(None)
+    assert timer.cancelled()
+    [timer] = bodies._counted.values()
+    waiting.callback(None)
+    assert timer.cancelled()
+    assert not bodies._counted
 
 
 class Connection:

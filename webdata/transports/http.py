@@ -7,7 +7,6 @@ page fails at once, and its connection is aborted.
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from time import monotonic
 from typing import Any, TypeVar, cast
 
 from scrapy import Request
@@ -201,47 +200,36 @@ class BodyLimit:
     """Limits the bodies that a handler reads at once: pauses the connections of those that exceed MAX_BODIES."""
 
     def __init__(self) -> None:
-        self._reading: dict[Deferred[Any], float] = {}
-        """With the monotonic time at which each began."""
+        self._counted: dict[Deferred[Any], asyncio.TimerHandle] = {}
+        """The bodies that are read, each until its timer says that it is slow."""
         self._waiting: dict[Deferred[Any], Any] = {}
         """With their connections, which are paused."""
-        self._timer_runs = False
 
     def admit(self, body: "Deferred[Any]", connection: Any) -> None:
         """Have a body read, now or when another one is complete."""
-        if len(self._reading) < MAX_BODIES:
-            self._reading[body] = monotonic()
+        if len(self._counted) < MAX_BODIES:
+            self._count(body)
         else:
             connection.pauseProducing()
             self._waiting[body] = connection
-            self._start_timer()
         body.addBoth(self._on_end, body)
 
+    def _count(self, body: "Deferred[Any]") -> None:
+        self._counted[body] = asyncio.get_running_loop().call_later(SLOW_BODY_SECONDS, self._discount, body)
+
     def _on_end(self, result: Any, body: "Deferred[Any]") -> Any:
-        self._reading.pop(body, None)
         self._waiting.pop(body, None)  # the download timed out before its body was read
-        self._resume_waiting()
+        self._discount(body)
         return result
 
-    def _start_timer(self) -> None:
-        if not self._timer_runs:
-            self._timer_runs = True
-            asyncio.get_running_loop().call_later(SLOW_BODY_SECONDS, self._discount_slow)
-
-    def _discount_slow(self) -> None:
-        """Stop counting slow bodies; repeated while others wait."""
-        oldest = monotonic() - SLOW_BODY_SECONDS
-        self._reading = {body: begun for body, begun in self._reading.items() if begun > oldest}
-        self._resume_waiting()
-        self._timer_runs = False
-        if self._waiting:
-            self._start_timer()
-
-    def _resume_waiting(self) -> None:
-        while self._waiting and len(self._reading) < MAX_BODIES:
-            body = next(iter(self._waiting))
-            self._reading[body] = monotonic()
-            self._waiting.pop(body).resumeProducing()
+    def _discount(self, body: "Deferred[Any]") -> None:
+        """Stop counting a body that is complete or slow, and have the next ones read."""
+        if timer := self._counted.pop(body, None):
+            timer.cancel()
+        while self._waiting and len(self._counted) < MAX_BODIES:
+            waiting = next(iter(self._waiting))
+            self._count(waiting)
+            self._waiting.pop(waiting).resumeProducing()
 
 
 class BoundedAgent(_ScrapyAgent):
