@@ -2,6 +2,7 @@
 
 import ipaddress
 import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class Sandbox(Backend):
         try:
             port = await self.listener.start(address, port)
         except OSError as error:
-            raise ConfigError(f"the sandbox cannot listen on {host}:{port}: {error.strerror}") from error
+            raise ConfigError(f"the sandbox cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}") from error
         return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
 
     async def stop(self) -> None:
