@@ -4,6 +4,7 @@ Neither a clock nor `random` is read (its choices may change with Python's versi
 are reserved for examples (RFC 2606).
 """
 
+from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TypeVar
@@ -65,6 +66,9 @@ PLACES = ("House of", "Corner", "Royal", "Little", "Old Town", "Riverside")
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
+FACTOR, INCREMENT, LIMIT = 6364136223846793005, 1442695040888963407, 2**64 - 1
+
+
 class SeededRandom:
     """A random generator seeded with its key: Knuth's MMIX linear congruential generator."""
 
@@ -74,21 +78,29 @@ class SeededRandom:
 
     def number(self, low: int, high: int) -> int:
         """An integer from `low` to `high`, both included."""
-        # The lower bits of the state have short periods.
-        self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
-        return low + (self._state >> 33) % (high - low + 1)
+        self._state = (self._state * FACTOR + INCREMENT) & LIMIT
+        return low + (self._state >> 33) % (high - low + 1)  # the lower bits have short periods
 
     def choice(self, items: Sequence[T]) -> T:
-        return items[self.number(0, len(items) - 1)]
+        self._state = (self._state * FACTOR + INCREMENT) & LIMIT
+        return items[(self._state >> 33) % len(items)]
 
     def sample(self, items: Sequence[T], count: int) -> list[T]:
         """Up to `count` different items in random order."""
         left = list(items)
         return [left.pop(self.number(0, len(left) - 1)) for _ in range(min(count, len(items)))]
 
+    def token(self, length: int) -> str:
+        """Letters, digits, hyphens and underscores, such as those of ids; 40 at most."""
+        digest = blake2b(self.number(0, 2**31 - 1).to_bytes(4, "big"), digest_size=30).digest()
+        return urlsafe_b64encode(digest)[:length].decode()
+
     def chance(self, one_in: int) -> bool:
         """True once in `one_in` calls on average."""
         return self.number(1, one_in) == 1
+
+    def title(self, topic: str) -> str:
+        return self.choice(TITLES).format(topic=topic)
 
     def sentences(self, topic: str, count: int) -> str:
         return " ".join(text.format(topic=topic) for text in self.sample(SENTENCES, count))

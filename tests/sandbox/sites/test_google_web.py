@@ -18,7 +18,7 @@ from webdata.pages import blocked
 from webdata.pages import google_web as parser
 from webdata.resources.web_search import WebQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _google_results, google_web, site_for
+from webdata.sandbox.sites import google_web, site_for
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -60,7 +60,7 @@ def test_it_answers_for_every_google():
 def test_the_same_search_gets_the_same_bytes(headers):
     """A search gets the same bytes, whether its page is cached or not."""
     first = ask(q="coffee", headers=headers)
-    _google_results.page.cache_clear()
+    google_web.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
 
 

@@ -5,10 +5,10 @@ from hashlib import blake2b
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
-from webdata.sandbox.templates import Html, blocks
+from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, redirect
+from webdata.sandbox.templates import html
 
-TEMPLATE = "google_interstitials.html"
+TEMPLATE = "sites/_google_interstitials"
 
 CAPTCHA_COOKIE = "GOOGLE_ABUSE_EXEMPTION"
 SHELL_COOKIE = "SG_SS"
@@ -16,8 +16,6 @@ CONSENT_COOKIE = "SOCS"
 
 BOX_AREA = 304 * 78
 """The size of the challenge's box in square pixels, which takes a layout engine to measure."""
-
-NO_SCRIPT = Html("")
 
 
 def by_scenario(results: Handler) -> dict[str, Handler]:
@@ -46,13 +44,12 @@ def captcha(page: Handler) -> Handler:
 
 def sorry(request: SandboxRequest) -> Reply:
     """The captcha itself, at `/sorry/index?continue=…`."""
-    script = blocks(TEMPLATE)["pass"].fill(cookie=CAPTCHA_COOKIE)
-    return _sorry(_same_google(request, request.first("continue")), script)
+    return _sorry(_same_google(request, request.first("continue")), CAPTCHA_COOKIE)
 
 
 def limited(request: SandboxRequest) -> Reply:
     """The sorry page without a script, which no client can solve."""
-    return _sorry(request.url, NO_SCRIPT)
+    return _sorry(request.url)
 
 
 def shell(page: Handler) -> Handler:
@@ -61,17 +58,15 @@ def shell(page: Handler) -> Handler:
     def answer(request: SandboxRequest) -> Reply:
         if solved(request, SHELL_COOKIE):
             return page(request)
-        block = blocks(TEMPLATE)
-        script = block["pass"].fill(cookie=SHELL_COOKIE)
-        hl = request.first("hl") or "en"
-        return _page(block["shell"].fill(challenge=challenge_id(request.url), url=request.url, hl=hl, script=script))
+        hl, challenge = request.first("hl") or "en", challenge_id(request.url)
+        return html(TEMPLATE, "shell", url=request.url, challenge=challenge, hl=hl, cookie=SHELL_COOKIE)
 
     return answer
 
 
-def enablejs(_request: SandboxRequest) -> Reply:
+def enablejs() -> Reply:
     """The page to which the shell redirects clients without JavaScript."""
-    return _page(blocks(TEMPLATE)["enablejs"].fill())
+    return html(TEMPLATE, "enablejs")
 
 
 def consent(page: Handler) -> Handler:
@@ -90,8 +85,8 @@ def consent(page: Handler) -> Handler:
 def consent_form(request: SandboxRequest) -> Reply:
     """The consent page itself, at `/m?continue=…` of the host `consent.google.…`."""
     url = _same_google(request, request.first("continue"))
-    values = {"url": url, "gl": request.first("gl"), "hl": request.first("hl")}
-    return _page(blocks(TEMPLATE)["consent"].fill(save=f"{_consent_root(request)}/save", **values))
+    save = f"{_consent_root(request)}/save"
+    return html(TEMPLATE, "consent", url=url, save=save, gl=request.first("gl"), hl=request.first("hl"))
 
 
 def consent_saved(request: SandboxRequest) -> Reply:
@@ -114,22 +109,16 @@ def wrong_method() -> Reply:
 
 def error(status: HTTPStatus, reason: str) -> Reply:
     """Google's plain error page."""
-    page = blocks(TEMPLATE)["error"].fill(status=status.value, phrase=status.phrase, reason=reason)
-    return _page(page, status.value)
+    return html(TEMPLATE, "error", status, error=status, reason=reason)
 
 
 def home() -> Reply:
     """The page with the search box and nothing else."""
-    return _page(blocks(TEMPLATE)["home"].fill())
+    return html(TEMPLATE, "home")
 
 
-def _sorry(url: str, script: Html) -> Reply:
-    page = blocks(TEMPLATE)["sorry"].fill(url=url, challenge=challenge_id(url), script=script)
-    return _page(page, HTTPStatus.TOO_MANY_REQUESTS.value)
-
-
-def _page(markup: Html, status: int = 200) -> Reply:
-    return Reply(status, HTML, markup.encode())
+def _sorry(url: str, cookie: str = "") -> Reply:
+    return html(TEMPLATE, "sorry", HTTPStatus.TOO_MANY_REQUESTS, url=url, challenge=challenge_id(url), cookie=cookie)
 
 
 def challenge_id(url: str) -> str:

@@ -1,28 +1,69 @@
-"""What all of Google's searches share: the parameters, the hosts and the failures on demand."""
+"""What Google's searches share: the hosts, the parameters, the pages and the failures on demand."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import apply_scenarios
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
+from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.sites import _google_interstitials as interstitials
-from webdata.sandbox.sites._google_results import RESULTS, RESULTS_A_PAGE, Search
+from webdata.sandbox.sites import _searches
+from webdata.sandbox.sites._searches import is_mobile, topic_of, whole_number
+from webdata.sandbox.templates import render
 
 HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
 
+RESULTS = 30
+"""How many there are for any query."""
+RESULTS_A_PAGE = 10
+IMAGE = "https://images.example.com/{id}.jpg"
 
-def is_search(request: SandboxRequest, tbm: str, udm: str) -> bool:
+
+@dataclass(frozen=True)
+class Search:
+    """The parameters of one page of Google's results."""
+
+    q: str
+    start: int = 0
+    count: int = RESULTS_A_PAGE
+    hl: str = "en"
+    gl: str = "us"
+    mobile: bool = False
+    known: bool = True
+    """Whether the page has a layout that parsers know."""
+
+    @property
+    def topic(self) -> str:
+        """The terms, short enough for a title."""
+        return topic_of(self.q)
+
+    @property
+    def ranks(self) -> range:
+        """The ranks of the results on the page."""
+        return range(self.start + 1, min(self.start + self.count, RESULTS) + 1)
+
+    def random(self, *key: object) -> SeededRandom:
+        return SeededRandom(self.q, self.gl, self.hl, *key)
+
+    def has(self, part: str, one_in: int) -> bool:
+        """Whether the page is the first one of a query and has a part; one query in `one_in` has it."""
+        return self.start == 0 and self.random("has", part).chance(one_in)
+
+
+def page_of(search: Search, site: str, page: str, **values: Any) -> bytes:
+    """A page of a site's template for the search's device."""
+    return render(f"sites/{site}_{'mobile' if search.mobile else 'desktop'}", page, search=search, **values)
+
+
+def is_search(request: SandboxRequest, tbm: str, udm: str = "") -> bool:
     """Whether a request is a search in one of Google's verticals; `tbm` is the old parameter for it, `udm` the new."""
-    return request.path.rstrip("/") == "/search" and (request.first("tbm") == tbm or request.first("udm") == udm)
+    is_vertical = request.first("tbm") == tbm or (bool(udm) and request.first("udm") == udm)
+    return request.path.rstrip("/") == "/search" and is_vertical
 
 
 def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> Reply:
     """The results that `page` makes, or what the scenarios in the terms make of them."""
-    if request.method not in ("GET", "HEAD"):
-        return interstitials.wrong_method()
     search = _search(request)
-    if not search.q.strip():
-        return redirect(f"{request.scheme}://{request.host}/")
 
     def results_of(search: Search) -> Handler:
         return lambda _: Reply(200, HTML, page(search))
@@ -33,19 +74,15 @@ def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> R
         "empty": results_of(replace(search, start=RESULTS)),
         "layout": results_of(replace(search, known=False)),
     }
-    return apply_scenarios(request, search.q, results, pages)
+    return _searches.answer_search(request, search.q, results, pages, interstitials.error)
 
 
 def _search(request: SandboxRequest) -> Search:
     return Search(
         q=request.first("q"),
-        start=_number(request.first("start")),
-        count=min(_number(request.first("num")) or RESULTS_A_PAGE, RESULTS_A_PAGE),
+        start=whole_number(request.first("start")),
+        count=min(whole_number(request.first("num")) or RESULTS_A_PAGE, RESULTS_A_PAGE),
         hl=request.first("hl") or "en",
         gl=request.first("gl").lower() or "us",
-        mobile="Mobi" in request.headers.get("user-agent", ""),
+        mobile=is_mobile(request),
     )
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

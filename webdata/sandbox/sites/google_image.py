@@ -5,20 +5,21 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from markupsafe import Markup
+
 from webdata.sandbox.exchange import Reply, SandboxRequest
-from webdata.sandbox.invention import PUBLISHERS, TITLES, slug
+from webdata.sandbox.invention import PUBLISHERS, slug
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_results import CACHED_PAGES, NOTHING, RESULTS, Search
-from webdata.sandbox.templates import Block, Html, blocks, joined
+from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._searches import CACHED_PAGES
 
 HOSTS = _google_search.HOSTS
 
 FORMATS = ("jpg", "jpg", "jpg", "png", "webp", "svg", "gif")
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 DOCID_LETTERS = 14
 CACHE = "https://encrypted-tbn0.example.net/images?q=tbn:"
 
-Tile = Mapping[str, Any]
+Image = Mapping[str, Any]
 
 
 def takes(request: SandboxRequest) -> bool:
@@ -34,28 +35,19 @@ def answer(request: SandboxRequest) -> Reply:
 @lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
     """The page with all images of a search. The same search always gives the same bytes."""
-    block = blocks("google_image.html")
-    prefix = "old_" if search.mobile else ""
-    parts = _parts(search, block, prefix, [_tile(search, index) for index in range(RESULTS)])
-    return block[f"{prefix}page"].fill(q=search.q, hl=search.hl, **parts).encode("utf-8", "replace")
-
-
-def _parts(search: Search, block: Mapping[str, Block], prefix: str, tiles: list[Tile]) -> dict[str, Html]:
     if search.start >= RESULTS:
-        return {"main": NOTHING, "below": block["empty"].fill(q=search.q), "data": NOTHING}
+        return page_of(search, "google_image", "empty")
+    images = [_image(search, index) for index in range(RESULTS)]
     if not search.known:
-        cards = joined(block["layout_tile"].fill(**tile) for tile in tiles)
-        return {"main": block["layout"].fill(parts=cards), "below": NOTHING, "data": NOTHING}
-    grid = joined(block[f"{prefix}tile"].fill(**tile) for tile in tiles)
-    records = _script([[1, _record(tile)] for tile in tiles] if search.mobile else _keyed(tiles))
-    data = block[f"{prefix}data"].fill(records=records)
-    return {"main": block[f"{prefix}main"].fill(parts=grid), "below": NOTHING, "data": data}
+        return page_of(search, "google_image", "unknown", images=images)
+    records = [[1, _record(image)] for image in images] if search.mobile else _keyed(images)
+    return page_of(search, "google_image", "results", images=images, records=_script(records))
 
 
-def _tile(search: Search, index: int) -> Tile:
+def _image(search: Search, index: int) -> Image:
     random = search.random("image", index)
     source, host = random.choice(PUBLISHERS)
-    docid, ref, cached = ("".join(random.choice(LETTERS) for _ in range(DOCID_LETTERS)) for _ in range(3))
+    docid, ref, cached = (random.token(DOCID_LETTERS) for _ in range(3))
     return {
         "index": index,
         "key": f"sandbox{index}",
@@ -67,33 +59,42 @@ def _tile(search: Search, index: int) -> Tile:
         "width": random.number(400, 4000),
         "height": random.number(300, 3000),
         "page": f"https://{host}/{slug(search.q)}/{index}",
-        "title": f"{random.choice(TITLES).format(topic=search.topic)} - {source}",
+        "title": f"{random.title(search.topic)} - {source}",
         "source": source,
         "host": host,
     }
 
 
-def _record(tile: Tile) -> list[Any]:
+def _record(image: Image) -> list[Any]:
     """The record of an image in the page's script data; a height precedes its width."""
-    about = [None, tile["ref"], tile["page"], tile["title"], *[None] * 8, tile["source"], *[None] * 4, tile["host"]]
-    thumbnail = [tile["thumbnail"], 168, tile["thumbnail_width"]]
-    original = [tile["src"], tile["height"], tile["width"]]
-    named = {"2000": [None, tile["host"], "84KB"], "2001": [None, None, None, 3], "2003": about}
-    return [0, tile["docid"], thumbnail, original, None, 0, "rgb(98,110,74)", None, 0, named]
+    about = [
+        None,
+        image["ref"],
+        image["page"],
+        image["title"],
+        *[None] * 8,
+        image["source"],
+        *[None] * 4,
+        image["host"],
+    ]
+    thumbnail = [image["thumbnail"], 168, image["thumbnail_width"]]
+    original = [image["src"], image["height"], image["width"]]
+    named = {"2000": [None, image["host"], "84KB"], "2001": [None, None, None, 3], "2003": about}
+    return [0, image["docid"], thumbnail, original, None, 0, "rgb(98,110,74)", None, 0, named]
 
 
-def _keyed(tiles: list[Tile]) -> dict[str, list[Any]]:
+def _keyed(images: list[Image]) -> dict[str, list[Any]]:
     """The data of the layout of 2026: each record twice, under two keys."""
     return {
-        f"{tile['key']}{suffix}": record
-        for tile in tiles
-        for suffix, record in (("a", [1, _record(tile)]), ("b", _record(tile)))
+        f"{image['key']}{suffix}": record
+        for image in images
+        for suffix, record in (("a", [1, _record(image)]), ("b", _record(image)))
     }
 
 
-def _script(value: Any) -> Html:
+def _script(value: Any) -> Markup:
     """A value as JSON in a script, with the escapes of Google's pages."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     for letter in "=&<>'":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Html(text)
+    return Markup(text)  # noqa: S704 - all its tags are escaped

@@ -1,12 +1,13 @@
 """Google's video search: invented results in the markup that videos have in web results of 2026."""
 
 from functools import lru_cache
+from typing import Any
 
 from webdata.sandbox.exchange import Reply, SandboxRequest
-from webdata.sandbox.invention import TITLES, slug
-from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_results import CACHED_PAGES, IMAGE, Search, frame, ranks, results_page
-from webdata.sandbox.templates import Html, blocks, joined
+from webdata.sandbox.invention import slug
+from webdata.sandbox.sites import _google_search, google_web
+from webdata.sandbox.sites._google_search import IMAGE, RESULTS, Search, page_of
+from webdata.sandbox.sites._searches import CACHED_PAGES
 
 HOSTS = _google_search.HOSTS
 
@@ -25,25 +26,20 @@ def answer(request: SandboxRequest) -> Reply:
 
 @lru_cache(maxsize=CACHED_PAGES)
 def page(search: Search) -> bytes:
-    """The page of videos. The same search always gives the same bytes."""
-    return results_page(search, _videos)
+    """The page of videos; the pages without results are those of the web search."""
+    if search.start >= RESULTS or not search.known:
+        return google_web.page(search)
+    return page_of(search, "google_video", "results", results=[_video(search, rank) for rank in search.ranks])
 
 
-def _videos(search: Search) -> Html:
-    result = blocks("google_video.html")["mobile_result" if search.mobile else "result"]
-    parts = joined(result.fill(**_video(search, rank)) for rank in ranks(search))
-    return frame(search, main=parts if search.mobile else search.block["main"].fill(parts=parts))
-
-
-def _video(search: Search, rank: int) -> dict[str, str | int]:
+def _video(search: Search, rank: int) -> dict[str, Any]:
     random = search.random("video", rank)
     key = f"{slug(search.q)}-{rank}"
     return {
         "rank": rank,
-        "hl": search.hl,
         "id": key,
         "link": f"https://video.example.net/watch?v={key}",
-        "title": random.choice(TITLES).format(topic=search.topic),
+        "title": random.title(search.topic),
         "source": "Example Video",
         "channel": random.choice(CHANNELS),
         "views": f"{random.number(2, 900)}K",

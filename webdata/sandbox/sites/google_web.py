@@ -1,13 +1,20 @@
 """Google's web search: invented results in the layout of 2026 (desktop) and 2023 (mobile)."""
 
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from http import HTTPStatus
+from typing import Any
 
 from webdata.sandbox.exchange import Reply, SandboxRequest
+from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS, STREETS, slug
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_results import page
+from webdata.sandbox.sites._google_search import IMAGE, RESULTS, Search, page_of
+from webdata.sandbox.sites._searches import CACHED_PAGES
 
 HOSTS = _google_search.HOSTS
+
+Data = dict[str, Any]
 
 
 def answer(request: SandboxRequest) -> Reply:
@@ -22,5 +29,146 @@ def answer(request: SandboxRequest) -> Reply:
     if path == "/sorry/index":
         return interstitials.sorry(request)
     if path == "/httpservice/retry/enablejs":
-        return interstitials.enablejs(request)
+        return interstitials.enablejs()
     return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
+
+
+@lru_cache(maxsize=CACHED_PAGES)
+def page(search: Search) -> bytes:
+    """The page of web results. The same search always gives the same bytes."""
+    if search.start >= RESULTS:
+        return page_of(search, "google_web", "empty")
+    results = [_result(search, rank) for rank in search.ranks]
+    if not search.known:
+        return page_of(search, "google_web", "unknown", results=results)
+    parts = {
+        "results": results,
+        "top_ads": _ads(search, "tads"),
+        "bottom_ads": _ads(search, "tadsb"),
+        "questions": _questions(search),
+        "refinements": search.random("related").sample(REFINEMENTS, 8),
+    }
+    if search.mobile:
+        return page_of(search, "google_web", "results", **parts)
+    products = range(1, search.random("shopping").number(4, 8) + 1)
+    return page_of(
+        search,
+        "google_web",
+        "results",
+        **parts,
+        total=RESULTS,
+        stats=_stats(search),
+        products=_part(search, "shopping", _product, products),
+        stories=_part(search, "stories", _story, range(1, 4)),
+        places=_part(search, "places", _place, search.random("places").sample(PLACES, 3)),
+        panel=_panel(search) if search.has("panel", 3) else None,
+    )
+
+
+def _part(search: Search, name: str, item: Callable[[Search, Any], Data], keys: Sequence[Any]) -> list[Data]:
+    """The items of a part that one query in three has."""
+    return [item(search, key) for key in keys] if search.has(name, 3) else []
+
+
+def _result(search: Search, rank: int) -> Data:
+    random, extras = search.random("result", rank), search.random("extras", rank)
+    source, host = random.choice(PUBLISHERS)
+    return {
+        "rank": rank,
+        "id": f"ih6Jnb_{random.number(10**8, 10**9)}",
+        "link": f"https://{host}/{slug(search.q)}/{rank}",
+        "title": f"{random.title(search.topic)} - {source}",
+        "source": source,
+        "host": host,
+        "crumb": "guides",
+        "snippet": random.sentences(search.topic, 2),
+        "date": extras.date() if extras.chance(3) else None,
+        **({"rating": extras.rating(), "reviews": extras.number(2, 900)} if extras.chance(4) else {"rating": None}),
+        "has_sitelinks": rank == 1 and extras.chance(2),
+    }
+
+
+def _stats(search: Search) -> Data:
+    random = search.random("stats")
+    return {"total": f"{random.number(1_000, 900_000) * 1000:,}", "hundredths": random.number(11, 89)}
+
+
+def _ads(search: Search, area: str) -> list[Data]:
+    count = search.random(area).number(1, 3) if search.has(area, 2) else 0
+    return [_ad(search, area, rank) for rank in range(1, count + 1)]
+
+
+def _ad(search: Search, area: str, rank: int) -> Data:
+    random = search.random(area, rank)
+    source, host = random.choice(PUBLISHERS)
+    return {
+        "link": f"https://{host}/offers/{slug(search.q)}-{area}-{rank}",
+        "title": f"{source} | {search.topic} from {random.price()}",
+        "source": source,
+        "host": host,
+        "has_links": random.chance(2),
+        "snippet": random.sentences(search.topic, 2),
+    }
+
+
+def _product(search: Search, rank: int) -> Data:
+    random = search.random("product", rank)
+    source, host = random.choice(PUBLISHERS)
+    return {
+        "title": f"{search.topic}, model {random.number(100, 999)}",
+        "link": f"https://{host}/shop/{slug(search.q)}-{rank}",
+        "price": random.price(),
+        "source": source,
+        "image": IMAGE.format(id=f"product-{random.number(1, 9999)}"),
+        "rating": random.rating(),
+        "reviews": random.number(2, 900),
+    }
+
+
+def _questions(search: Search) -> list[str]:
+    questions = search.random("questions").sample(QUESTIONS, 4) if search.has("questions", 2) else []
+    return [question.format(topic=search.topic) for question in questions]
+
+
+def _story(search: Search, rank: int) -> Data:
+    random = search.random("story", rank)
+    source, host = random.choice(PUBLISHERS)
+    return {
+        "link": f"https://{host}/news/{slug(search.q)}-{rank}",
+        "title": f"{search.topic}: {random.sentences(search.topic, 1)}",
+        "source": source,
+        "date": f"{random.number(2, 23)} hours ago",
+        "image": IMAGE.format(id=f"story-{random.number(1, 9999)}"),
+    }
+
+
+def _place(search: Search, name: str) -> Data:
+    random = search.random("place", name)
+    return {
+        "name": f"{name} {search.topic}",
+        "cid": random.number(10**8, 10**9),
+        "rating": random.rating(),
+        "reviews": f"{random.number(3, 4000):,}",
+        "price_level": "$" * random.number(1, 3),
+        "category": "Shop",
+        "address": f"{random.number(1, 180)} {random.choice(STREETS)}",
+        "phone": f"(555) 555-01{random.number(0, 99):02}",
+        "status": f"Open · Closes {random.number(5, 11)} PM",
+        "website": f"https://{slug(name)}.example/",
+    }
+
+
+def _panel(search: Search) -> Data:
+    random = search.random("panel")
+    source, host = random.choice(PUBLISHERS)
+    return {
+        "description": random.sentences(search.topic, 2),
+        "source": source,
+        "source_link": f"https://{host}/about/{slug(search.q)}",
+        "facts": [
+            ("founded", "Founded", random.date()),
+            ("founder", "Founder", "Ada Example"),
+            ("seat", "Headquarters", f"{random.choice(STREETS)}, Exampleton"),
+        ],
+        "profiles": [("Example Social", "social.example.com"), ("Example Video", "video.example.net")],
+    }
