@@ -13,7 +13,7 @@ from webdata.pages import bing_web as parser
 from webdata.pages import blocked
 from webdata.resources.bing_search import BingQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _bing_results, bing_web, site_for
+from webdata.sandbox.sites import bing_web, site_for
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -46,7 +46,7 @@ def test_it_answers_for_bing():
 def test_the_same_search_gets_the_same_bytes(headers):
     """A search gets the same bytes, whether its page is cached or not."""
     first = ask(q="coffee", headers=headers)
-    _bing_results.page.cache_clear()
+    bing_web.page.cache_clear()
     assert ask(q="coffee", headers=headers) == first
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
-from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _searches
-from webdata.sandbox.sites._searches import is_mobile, topic_of, whole_number
+from webdata.sandbox.sites._searches import WebSearch, is_mobile, whole_number
 from webdata.sandbox.templates import render
 
 HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
@@ -16,38 +15,31 @@ HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
 RESULTS = 30
 """How many there are for any query."""
 RESULTS_A_PAGE = 10
-IMAGE = "https://images.example.com/{id}.jpg"
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(WebSearch):
     """The parameters of one page of Google's results."""
 
-    q: str
     start: int = 0
     count: int = RESULTS_A_PAGE
     hl: str = "en"
     gl: str = "us"
-    mobile: bool = False
     known: bool = True
     """Whether the page has a layout that parsers know."""
 
     @property
-    def topic(self) -> str:
-        """The terms, short enough for a title."""
-        return topic_of(self.q)
+    def market(self) -> tuple[object, ...]:
+        return self.gl, self.hl
+
+    @property
+    def is_first_page(self) -> bool:
+        return self.start == 0
 
     @property
     def ranks(self) -> range:
         """The ranks of the results on the page."""
         return range(self.start + 1, min(self.start + self.count, RESULTS) + 1)
-
-    def random(self, *key: object) -> SeededRandom:
-        return SeededRandom(self.q, self.gl, self.hl, *key)
-
-    def has(self, part: str, one_in: int) -> bool:
-        """Whether the page is the first one of a query and has a part; one query in `one_in` has it."""
-        return self.start == 0 and self.random("has", part).chance(one_in)
 
 
 def page_of(search: Search, site: str, page: str, **values: Any) -> bytes:

@@ -11,48 +11,90 @@ Its own scenarios (see `webdata.sandbox.scenarios`), besides captcha, denied, li
 | `sandbox:undecoded` | a compressed body without Content-Encoding |
 """
 
+import re
 import zlib
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from http import HTTPStatus
+from urllib.parse import quote, quote_plus
 
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import apply_scenarios
-from webdata.sandbox.sites._bing_results import (
-    MAX_A_PAGE,
-    RESULTS_A_PAGE,
-    Search,
-    degraded_page,
-    empty_page,
-    page,
-    unknown_page,
-)
+from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
+from webdata.sandbox.invention import REFINEMENTS, slug
 from webdata.sandbox.sites._google_interstitials import challenge_id, solved
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.sites._searches import (
+    CACHED_PAGES,
+    TOPIC_CHARACTERS,
+    Data,
+    WebSearch,
+    answer_search,
+    is_mobile,
+    whole_number,
+)
+from webdata.sandbox.templates import html, render
 
 HOSTS = (".bing.com",)
+TEMPLATE = "sites/bing_web"
+BING = "https://www.bing.com"
 CLIENT_COUNTRY = "US"
 """Where Bing locates every client."""
 CAPTCHA_COOKIE = "_C_ETH"
+
+RESULTS = 34
+"""How many there are for any query."""
+RESULTS_A_PAGE = 10
+MAX_A_PAGE = 50
+DECOYS = (
+    "{word} - dictionary entry",
+    "What does “{word}” mean?",
+    "{word}: meaning and use",
+    "“{word}” in a sentence",
+    "How “{word}” is spelt",
+)
+"""Titles of results that match the first word of a query and nothing else."""
+
+
+@dataclass(frozen=True)
+class Search(WebSearch):
+    """The parameters of one page of Bing's results."""
+
+    first: int = 1
+    count: int = RESULTS_A_PAGE
+    mkt: str = f"en-{CLIENT_COUNTRY}"
+
+    @property
+    def market(self) -> tuple[object, ...]:
+        return (self.mkt,)
+
+    @property
+    def is_first_page(self) -> bool:
+        return self.start == 1
+
+    @property
+    def word(self) -> str:
+        """The first word of the terms."""
+        match = re.search(r"\w+", self.q)
+        return match.group()[:TOPIC_CHARACTERS] if match else self.topic
+
+    @property
+    def start(self) -> int:
+        """The rank of the page's first result: behind the last result Bing repeats the first page."""
+        return self.first if self.first <= RESULTS else 1
+
+    @property
+    def ranks(self) -> range:
+        return range(self.start, min(self.start + self.count, RESULTS + 1))
 
 
 def answer(request: SandboxRequest) -> Reply:
     """Bing's home page, a page of results, or the page of a scenario."""
     path = request.path.rstrip("/")
     if path == "/search":
-        return _results(request)
+        return answer_search(request, request.first("q"), _handler(page), SCENARIOS, _error)
     if path == "":
-        return Reply(200, HTML, blocks("bing_web.html")["home"].fill().encode())
+        return html(TEMPLATE, "home")
     return _error(HTTPStatus.NOT_FOUND, "There is no such page here.")
-
-
-def _results(request: SandboxRequest) -> Reply:
-    if request.method not in ("GET", "HEAD"):
-        return _error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
-    terms = request.first("q")
-    if not terms.strip():
-        return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _handler(page), SCENARIOS)
 
 
 def _handler(page: Callable[[Search], bytes]) -> Handler:
@@ -62,17 +104,84 @@ def _handler(page: Callable[[Search], bytes]) -> Handler:
 def _search(request: SandboxRequest) -> Search:
     return Search(
         q=request.first("q"),
-        first=_number(request.first("first"), 1),
-        count=min(_number(request.first("count"), RESULTS_A_PAGE), MAX_A_PAGE),
+        first=whole_number(request.first("first")) or 1,
+        count=min(whole_number(request.first("count")) or RESULTS_A_PAGE, MAX_A_PAGE),
         mkt=request.first("mkt") or f"en-{CLIENT_COUNTRY}",
-        country=CLIENT_COUNTRY,
-        mobile="Mobi" in request.headers.get("user-agent", ""),
+        mobile=is_mobile(request),
     )
 
 
-def _number(text: str, default: int) -> int:
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-    return number or default
+@lru_cache(maxsize=CACHED_PAGES)
+def page(search: Search) -> bytes:
+    """The page of results. The same search always gives the same bytes."""
+    note = search.random("aside").sentences(search.topic, 2)
+    return render(
+        TEMPLATE,
+        "results",
+        search=search,
+        total=RESULTS,
+        stats=_stats(search),
+        results=[_result(search, rank) for rank in search.ranks],
+        top_ads=_paid(search.ads("top")),
+        bottom_ads=_paid(search.ads("bottom")),
+        products=[] if search.mobile else _paid(search.products()),
+        has_videos=search.has("videos", 2),
+        related=[f"{search.topic} {refinement}" for refinement in search.random("related").sample(REFINEMENTS, 6)],
+        note=note if search.has("aside", 3) and not search.mobile else "",
+    )
+
+
+def empty_page(search: Search) -> bytes:
+    """The page that reports no results, for any query."""
+    return render(TEMPLATE, "empty", search=search)
+
+
+def degraded_page(search: Search) -> bytes:
+    """Results in the known layout that match the first word alone."""
+    return render(TEMPLATE, "degraded", search=search, results=[_decoy(search, n + 1) for n in range(RESULTS_A_PAGE)])
+
+
+def unknown_page(search: Search) -> bytes:
+    """Results in a layout that no parser knows."""
+    return render(TEMPLATE, "unknown", search=search, results=[_result(search, rank) for rank in search.ranks])
+
+
+def _result(search: Search, rank: int) -> Data:
+    result = search.result(rank)
+    return {**result, "link": _tracked(result["link"])}
+
+
+def _decoy(search: Search, rank: int) -> Data:
+    return {
+        "rank": rank,
+        "link": _tracked(f"https://words.example.net/{slug(search.word)}/{rank}"),
+        "title": search.random("decoy", rank).choice(DECOYS).format(word=search.word),
+        "source": "Word List",
+        "host": "words.example.net",
+        "snippet": f"“{search.word}” is a word with {len(search.word)} letters, and this is all there is to say.",
+        "date": None,
+    }
+
+
+def _tracked(link: str) -> str:
+    """The link through Bing's redirect."""
+    encoded = urlsafe_b64encode(link.encode()).decode().rstrip("=")
+    return f"{BING}/ck/a?!&&p=inventedJmltdHM9MTc2NzIyNTYwMA&ptn=3&ver=2&hsh=4&u=a1{encoded}&ntb=1"
+
+
+def _paid(rows: list[Data]) -> list[Data]:
+    """Ads, with their links through the redirect of ads."""
+    quoted = [b64encode(quote(row["link"], safe="").encode()).decode() for row in rows]
+    return [
+        {**row, "link": f"{BING}/aclk?ld=e8invented&u={quote_plus(link)}"}
+        for row, link in zip(rows, quoted, strict=True)
+    ]
+
+
+def _stats(search: Search) -> str:
+    if search.start == 1:
+        return f"About {RESULTS} results"
+    return f"{search.start}-{search.ranks[-1]} of {RESULTS} results"
 
 
 def _in_own_market(other_page: Callable[[Search], bytes]) -> Handler:
@@ -89,9 +198,8 @@ def _captcha(request: SandboxRequest) -> Reply:
     """The challenge until a browser has solved it, then the results."""
     if solved(request, CAPTCHA_COOKIE):
         return _handler(page)(request)
-    script = blocks("google_interstitials.html")["pass"].fill(cookie=CAPTCHA_COOKIE)
-    values = {"q": request.first("q"), "challenge": challenge_id(request.url), "url": request.url, "script": script}
-    return Reply(200, HTML, blocks("bing_web.html")["captcha"].fill(**values).encode("utf-8", "replace"))
+    challenge = challenge_id(request.url)
+    return html(TEMPLATE, "captcha", q=request.first("q"), url=request.url, challenge=challenge, cookie=CAPTCHA_COOKIE)
 
 
 def _failure(status: HTTPStatus, reason: str) -> Handler:
@@ -99,8 +207,7 @@ def _failure(status: HTTPStatus, reason: str) -> Handler:
 
 
 def _error(status: HTTPStatus, reason: str) -> Reply:
-    markup = blocks("bing_web.html")["error"].fill(phrase=status.phrase, reason=reason)
-    return Reply(status.value, HTML, markup.encode())
+    return html(TEMPLATE, "error", status, error=status, reason=reason)
 
 
 SCENARIOS: dict[str, Handler] = {

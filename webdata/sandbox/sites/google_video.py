@@ -1,13 +1,12 @@
 """Google's video search: invented results in the markup that videos have in web results of 2026."""
 
 from functools import lru_cache
-from typing import Any
 
 from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.invention import slug
 from webdata.sandbox.sites import _google_search, google_web
-from webdata.sandbox.sites._google_search import IMAGE, RESULTS, Search, page_of
-from webdata.sandbox.sites._searches import CACHED_PAGES
+from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data
 
 HOSTS = _google_search.HOSTS
 
@@ -32,7 +31,7 @@ def page(search: Search) -> bytes:
     return page_of(search, "google_video", "results", results=[_video(search, rank) for rank in search.ranks])
 
 
-def _video(search: Search, rank: int) -> dict[str, Any]:
+def _video(search: Search, rank: int) -> Data:
     random = search.random("video", rank)
     key = f"{slug(search.q)}-{rank}"
     return {

@@ -9,12 +9,10 @@ from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS, STREETS, slug
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_search import IMAGE, RESULTS, Search, page_of
-from webdata.sandbox.sites._searches import CACHED_PAGES
+from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data
 
 HOSTS = _google_search.HOSTS
-
-Data = dict[str, Any]
 
 
 def answer(request: SandboxRequest) -> Reply:
@@ -43,14 +41,13 @@ def page(search: Search) -> bytes:
         return page_of(search, "google_web", "unknown", results=results)
     parts = {
         "results": results,
-        "top_ads": _ads(search, "tads"),
-        "bottom_ads": _ads(search, "tadsb"),
+        "top_ads": search.ads("tads"),
+        "bottom_ads": search.ads("tadsb"),
         "questions": _questions(search),
         "refinements": search.random("related").sample(REFINEMENTS, 8),
     }
     if search.mobile:
         return page_of(search, "google_web", "results", **parts)
-    products = range(1, search.random("shopping").number(4, 8) + 1)
     return page_of(
         search,
         "google_web",
@@ -58,7 +55,7 @@ def page(search: Search) -> bytes:
         **parts,
         total=RESULTS,
         stats=_stats(search),
-        products=_part(search, "shopping", _product, products),
+        products=search.products(),
         stories=_part(search, "stories", _story, range(1, 4)),
         places=_part(search, "places", _place, search.random("places").sample(PLACES, 3)),
         panel=_panel(search) if search.has("panel", 3) else None,
@@ -71,58 +68,19 @@ def _part(search: Search, name: str, item: Callable[[Search, Any], Data], keys: 
 
 
 def _result(search: Search, rank: int) -> Data:
-    random, extras = search.random("result", rank), search.random("extras", rank)
-    source, host = random.choice(PUBLISHERS)
+    random = search.random("extras", rank)
     return {
-        "rank": rank,
+        **search.result(rank),
+        "has_sitelinks": rank == 1 and search.random("sitelinks").chance(2),
         "id": f"ih6Jnb_{random.number(10**8, 10**9)}",
-        "link": f"https://{host}/{slug(search.q)}/{rank}",
-        "title": f"{random.title(search.topic)} - {source}",
-        "source": source,
-        "host": host,
-        "crumb": "guides",
-        "snippet": random.sentences(search.topic, 2),
-        "date": extras.date() if extras.chance(3) else None,
-        **({"rating": extras.rating(), "reviews": extras.number(2, 900)} if extras.chance(4) else {"rating": None}),
-        "has_sitelinks": rank == 1 and extras.chance(2),
+        "rating": random.rating() if random.chance(4) else "",
+        "reviews": random.number(2, 900),
     }
 
 
 def _stats(search: Search) -> Data:
     random = search.random("stats")
     return {"total": f"{random.number(1_000, 900_000) * 1000:,}", "hundredths": random.number(11, 89)}
-
-
-def _ads(search: Search, area: str) -> list[Data]:
-    count = search.random(area).number(1, 3) if search.has(area, 2) else 0
-    return [_ad(search, area, rank) for rank in range(1, count + 1)]
-
-
-def _ad(search: Search, area: str, rank: int) -> Data:
-    random = search.random(area, rank)
-    source, host = random.choice(PUBLISHERS)
-    return {
-        "link": f"https://{host}/offers/{slug(search.q)}-{area}-{rank}",
-        "title": f"{source} | {search.topic} from {random.price()}",
-        "source": source,
-        "host": host,
-        "has_links": random.chance(2),
-        "snippet": random.sentences(search.topic, 2),
-    }
-
-
-def _product(search: Search, rank: int) -> Data:
-    random = search.random("product", rank)
-    source, host = random.choice(PUBLISHERS)
-    return {
-        "title": f"{search.topic}, model {random.number(100, 999)}",
-        "link": f"https://{host}/shop/{slug(search.q)}-{rank}",
-        "price": random.price(),
-        "source": source,
-        "image": IMAGE.format(id=f"product-{random.number(1, 9999)}"),
-        "rating": random.rating(),
-        "reviews": random.number(2, 900),
-    }
 
 
 def _questions(search: Search) -> list[str]:
