@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote_plus
 
+import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 
@@ -32,7 +33,7 @@ class SiteEnvironment(Environment):
     """An environment in which `row.name` of a dict is `row["name"]`, at a third of the time of Jinja's own search."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        return obj[attribute] if type(obj) is dict else super().getattr(obj, attribute)
+        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
 
 
 ENVIRONMENT = SiteEnvironment(
@@ -55,6 +56,12 @@ def render(template: str, page: str, **values: Any) -> bytes:
 def html(template: str, page: str, status: int = 200, headers: Headers = HTML, **values: Any) -> Reply:
     """A reply with a page of a template."""
     return Reply(status, headers, render(template, page, **values))
+
+
+@cache
+def data(file: str) -> Any:
+    """The content of a JSON file of the sandbox, such as `sites/_ebay_texts`."""
+    return orjson.loads(files("webdata.sandbox").joinpath(f"{file}.json").read_bytes())
 
 
 BLOCK = re.compile(r"^<!-- block (\w+) -->\n", re.MULTILINE)

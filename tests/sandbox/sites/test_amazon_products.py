@@ -14,7 +14,7 @@ from webdata.pages import blocked
 from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.resources.product_search import ProductQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _amazon_results, _google_interstitials, amazon_products, site_for
+from webdata.sandbox.sites import _google_interstitials, amazon_products, site_for
 from webdata.sandbox.sites._amazon_locales import money, texts
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -51,7 +51,7 @@ def test_it_serves_every_marketplace():
 def test_the_same_search_gets_the_same_bytes():
     """A search has the same bytes without the page cache."""
     first = ask(k="teapot")
-    _amazon_results.page.cache_clear()
+    amazon_products.page.cache_clear()
     assert ask(k="teapot") == first
 
 

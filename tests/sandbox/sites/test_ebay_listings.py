@@ -13,7 +13,7 @@ from webdata.pages import blocked
 from webdata.pages import ebay_listings as parser
 from webdata.resources.marketplace_search import MarketplaceQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _ebay_results, _google_interstitials, ebay_listings, site_for
+from webdata.sandbox.sites import _google_interstitials, ebay_listings, site_for
 
 REQUIRED = ("price", "condition", "image", "seller", "seller_feedback", "attributes")
 RESERVED = re.compile(r"(.*\.)?example\.(com|org|net)")
@@ -47,7 +47,7 @@ def test_it_serves_ebay_in_many_countries():
 def test_the_same_search_gets_the_same_bytes():
     """A search has the same bytes without the page cache."""
     first = ask(_nkw="kettle")
-    _ebay_results.page.cache_clear()
+    ebay_listings.page.cache_clear()
     assert ask(_nkw="kettle") == first
 
 

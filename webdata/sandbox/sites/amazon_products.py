@@ -9,83 +9,179 @@ Its own scenarios (see `webdata.sandbox.scenarios`), besides captcha, denied, li
 | `sandbox:signin` | a redirect to the sign-in page |
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
+from urllib.parse import quote
 
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.scenarios import apply_scenarios
-from webdata.sandbox.sites._amazon_results import NOTHING, Search, empty_page, page, unknown_page
+from webdata.sandbox.invention import SeededRandom, slug
+from webdata.sandbox.sites._amazon_locales import Money, money, texts
 from webdata.sandbox.sites._google_interstitials import challenge_id, solved
-from webdata.sandbox.templates import Html, blocks
+from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data, Search, answer_search, whole_number
+from webdata.sandbox.templates import html, render
 
 HOSTS = (".amazon.com", ".amazon.??", ".amazon.co.??", ".amazon.com.??")
-CAPTCHA_COOKIE = "x-amz-captcha-1"
-FIREWALL_COOKIE = "aws-waf-token"
+TEMPLATE = "sites/amazon_products"
+FIREWALL_HEADERS: Headers = (("x-amzn-waf-action", "challenge"), *HTML)
+
+RESULTS_A_PAGE = 16
+ADS_A_PAGE = 4
+PAGES = 3
+BRANDS = ("Kilnlane", "Northwind", "Quietmorn", "Tinker & Co", "Harbourline", "Bluelantern", "Fieldbook", "Openshed")
+VARIANTS = ("Black", "Set of 2", "Large", "with Case", "2nd Generation", "for Home & Office", "Blue, 500 g", "Compact")
+
+
+@dataclass(frozen=True)
+class ProductSearch(Search):
+    """The parameters of one page of Amazon's results."""
+
+    page: int = 1
+    domain: str = "com"
+    """Of the marketplace: what follows `amazon.`."""
+    language: str = "en_US"
+
+    @property
+    def market(self) -> tuple[object, ...]:
+        return self.domain, self.page
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return texts(self.language)
+
+    @property
+    def money(self) -> Money:
+        return money(self.domain)
 
 
 def answer(request: SandboxRequest) -> Reply:
     """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/s" or path.startswith("/s/ref="):
-        return _results(request)
+        return answer_search(
+            request, _terms(request), _handler(page), SCENARIOS, lambda status, _: _error(request, status)
+        )
     if path == "":
-        return Reply(200, HTML, _markup("home", shop=_shop(request)))
+        return html(TEMPLATE, "home", shop=_shop(request))
     if path == "/ap/signin":
-        return Reply(200, HTML, _markup("sign_in", host=request.host))
+        return html(TEMPLATE, "sign_in", host=request.host)
     if path == "/errors/validateCaptcha":
         return redirect(_next(request))
-    return _error(HTTPStatus.NOT_FOUND)(request)
-
-
-def _results(request: SandboxRequest) -> Reply:
-    if request.method not in ("GET", "HEAD"):
-        return _error(HTTPStatus.METHOD_NOT_ALLOWED)(request)
-    terms = _terms(request)
-    if not terms.strip():
-        return redirect(f"{request.scheme}://{request.host}/")
-    return apply_scenarios(request, terms, _handler(page), SCENARIOS)
+    return _error(request, HTTPStatus.NOT_FOUND)
 
 
 def _terms(request: SandboxRequest) -> str:
     return request.first("k") or request.first("field-keywords")
 
 
-def _handler(render: Callable[[Search], bytes]) -> Handler:
-    return lambda request: Reply(200, HTML, render(_search(request)))
+def _handler(page: Callable[[ProductSearch], bytes]) -> Handler:
+    return lambda request: Reply(200, HTML, page(_search(request)))
 
 
-def _search(request: SandboxRequest) -> Search:
-    number = request.first("page")
-    return Search(
+def _search(request: SandboxRequest) -> ProductSearch:
+    return ProductSearch(
         q=_terms(request),
-        page=int(number) if number.isascii() and number.isdigit() and 0 < len(number) < 4 and int(number) else 1,
+        page=whole_number(request.first("page")) or 1,
         domain=request.host.rpartition("amazon.")[2],
         language=request.first("language") or "en_US",
     )
 
 
-def _captcha(request: SandboxRequest) -> Reply:
-    """The captcha until a browser has solved it, then the results."""
-    if solved(request, CAPTCHA_COOKIE):
-        return _handler(page)(request)
-    return Reply(200, HTML, _interstitial(request, "captcha", _script(CAPTCHA_COOKIE)))
+@lru_cache(maxsize=CACHED_PAGES)
+def page(search: ProductSearch) -> bytes:
+    """The page of results; past the last page the empty one."""
+    if search.page > PAGES:
+        return empty_page(search)
+    first = (search.page - 1) * RESULTS_A_PAGE + 1
+    return render(
+        TEMPLATE,
+        "results",
+        search=search,
+        texts=search.texts,
+        first=first,
+        last=first + RESULTS_A_PAGE - 1,
+        total=search.money.number(search.random("total").number(60, 90_000)),
+        products=[_product(search, index) for index in range(1, ADS_A_PAGE + RESULTS_A_PAGE + 1)],
+        related=[_related(search, search.random("carousel", index)) for index in range(4)],
+    )
 
 
-def _firewall(request: SandboxRequest) -> Reply:
-    """The firewall's challenge until a browser has solved it, then the results."""
-    if solved(request, FIREWALL_COOKIE):
-        return _handler(page)(request)
-    headers: Headers = (("x-amzn-waf-action", "challenge"), *HTML)
-    return Reply(HTTPStatus.ACCEPTED.value, headers, _interstitial(request, "challenge", _script(FIREWALL_COOKIE)))
+def empty_page(search: ProductSearch) -> bytes:
+    """The page with the message for no results."""
+    return render(TEMPLATE, "empty", search=search, texts=search.texts)
 
 
-def _interstitial(request: SandboxRequest, name: str, script: Html) -> bytes:
-    values = {"challenge": challenge_id(request.url), "url": request.url, "next": request.target}
-    return _markup(name, shop=_shop(request), script=script, **values)
+def unknown_page(search: ProductSearch) -> bytes:
+    """A page of results in a layout that no parser knows."""
+    titles = [_title(search, search.random("card", index)) for index in range(1, RESULTS_A_PAGE + 1)]
+    return render(TEMPLATE, "unknown", search=search, titles=titles)
 
 
-def _script(cookie: str) -> Html:
-    return blocks("google_interstitials.html")["pass"].fill(cookie=cookie)
+def _product(search: ProductSearch, index: int) -> Data:
+    random, text = search.random("card", index), search.money.text
+    asin, title, is_ad = _asin(random), _title(search, random), index <= ADS_A_PAGE
+    cents, unfeatured = random.number(500, 150_000), random.chance(6)
+    product = {
+        "asin": asin,
+        "title": title,
+        "is_ad": is_ad,
+        "href": _href(search, asin, index, is_ad),
+        "image": IMAGE.format(id=asin),
+        "badge": "bestseller" if random.chance(8) else "choice" if random.chance(8) else "",
+        **({"stars": ""} if random.chance(8) else _reviews(search, random)),
+        "has_deal": random.chance(5),
+        "price": "" if unfeatured else text(cents),
+        "unit_price": text(cents * 3) if not unfeatured and random.chance(6) else "",
+        "list_price": text(cents * 5 // 4) if not unfeatured and random.chance(2) else "",
+        "coupon": random.number(1, 6) * 5 if random.chance(5) else 0,
+        "is_prime": random.chance(2),
+        "delivery": random.date(),
+    }
+    stock, is_low = random.number(2, 9), random.chance(5)
+    has_offers = unfeatured or random.chance(4)  # the only price of a product without a featured offer
+    offer = text(cents if unfeatured else cents * 9 // 10) if has_offers else ""
+    return {**product, "stock": stock if is_low else 0, "offer_price": offer, "offers": random.number(2, 9)}
+
+
+def _asin(random: SeededRandom) -> str:
+    return f"B0{random.number(0, 2**31 - 1):08X}"
+
+
+def _title(search: ProductSearch, random: SeededRandom) -> str:
+    return f"{random.choice(BRANDS)} {search.topic}, {random.choice(VARIANTS)}"
+
+
+def _href(search: ProductSearch, asin: str, index: int, is_ad: bool) -> str:
+    path = f"/{slug(search.topic)}/dp/{asin}/ref=sr_{search.page}_{index}"
+    return f"/sspa/click?ie=UTF8&spc=sandbox&url={quote(path, safe='')}" if is_ad else f"{path}?sr=8-{index}"
+
+
+def _reviews(search: ProductSearch, random: SeededRandom) -> Data:
+    return {
+        "stars": search.money.stars(random.number(31, 50)),
+        "ratings": search.money.number(random.number(1, 90_000)),
+        "bought": random.number(1, 9) * 100,
+        "short": f"{random.number(1, 90)}K",
+    }
+
+
+def _related(search: ProductSearch, random: SeededRandom) -> Data:
+    """A product of the carousel between the results, which is no result itself."""
+    asin, price = _asin(random), search.money.text(random.number(500, 90_000))
+    return {"asin": asin, "image": IMAGE.format(id=asin), "title": _title(search, random), "price": price}
+
+
+def _challenge(name: str, cookie: str, status: int = 200, headers: Headers = HTML) -> Handler:
+    """A challenge until a browser has solved it, then the results; for ever without a cookie."""
+
+    def answer(request: SandboxRequest) -> Reply:
+        if solved(request, cookie):
+            return _handler(page)(request)
+        values = {"shop": _shop(request), "url": request.url, "target": request.target, "cookie": cookie}
+        return Reply(status, headers, render(TEMPLATE, name, challenge=challenge_id(request.url), **values))
+
+    return answer
 
 
 def _next(request: SandboxRequest) -> str:
@@ -95,33 +191,22 @@ def _next(request: SandboxRequest) -> str:
     return f"{request.scheme}://{request.host}{path if inside else '/'}"
 
 
-def _error(status: HTTPStatus) -> Handler:
-    def handler(request: SandboxRequest) -> Reply:
-        reason = f"{status.phrase}: this sandbox has no such page, or wants to have none."
-        markup = _markup(
-            "error", status=status.value, shop=_shop(request), title="Sorry! Something is wrong", reason=reason
-        )
-        return Reply(status.value, HTML, markup)
-
-    return handler
+def _error(request: SandboxRequest, status: HTTPStatus, _reason: str = "") -> Reply:
+    return html(TEMPLATE, "error", status, shop=_shop(request), error=status)
 
 
 def _shop(request: SandboxRequest) -> str:
     return f"Amazon.{request.host.rpartition('amazon.')[2]}"
 
 
-def _markup(name: str, **values: str | int) -> bytes:
-    return blocks("amazon_products.html")[name].fill(**values).encode("utf-8", "replace")
-
-
 SCENARIOS: dict[str, Handler] = {
-    "captcha": _captcha,
-    "challenge": _firewall,
-    "robot": lambda request: Reply(200, HTML, _interstitial(request, "robot", NOTHING)),
+    "captcha": _challenge("captcha", "x-amz-captcha-1"),
+    "challenge": _challenge("firewall", "aws-waf-token", HTTPStatus.ACCEPTED, FIREWALL_HEADERS),
+    "robot": _challenge("robot", cookie=""),
     "signin": lambda request: redirect(f"{request.scheme}://{request.host}/ap/signin"),
-    "denied": _error(HTTPStatus.FORBIDDEN),
-    "limited": _error(HTTPStatus.TOO_MANY_REQUESTS),
-    "error": _error(HTTPStatus.SERVICE_UNAVAILABLE),
+    "denied": lambda request: _error(request, HTTPStatus.FORBIDDEN),
+    "limited": lambda request: _error(request, HTTPStatus.TOO_MANY_REQUESTS),
+    "error": lambda request: _error(request, HTTPStatus.SERVICE_UNAVAILABLE),
     "empty": _handler(empty_page),
     "layout": _handler(unknown_page),
 }
