@@ -11,16 +11,26 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.trial_web.compressed import COMPRESSED
+from tests.trial_web.encodings import TRIALS as ENCODINGS
+from tests.trial_web.traps import TARGETS
 from webdata.resources.url_request import URL_REQUEST
-from webdata.sandbox.sites._web_compressed import COMPRESSED
-from webdata.sandbox.sites._web_encodings import TRIALS as ENCODINGS
-from webdata.sandbox.sites._web_traps import TARGETS
 
 SITE = "https://example.com"
+TESTS = Path(__file__).parents[1]
 SCRAPY = Path(sys.executable).with_name("scrapy")
 SCHEMA = Draft202012Validator(URL_REQUEST.schema)
 UNFOLLOWED = ("file", "gopher", "ftp", "data", "script")
 """Targets that no browser follows from a refresh: the page itself is returned."""
+
+
+@pytest.fixture(scope="module")
+def environ():
+    """The sandbox is one with all trials, in a process of its own."""
+    command = [sys.executable, "-m", "trial_web.web"]
+    with subprocess.Popen(command, cwd=TESTS, stdout=subprocess.PIPE, text=True) as process:
+        yield {"WEBDATA_SANDBOX_URL": process.stdout.readline().strip()}
+        process.terminate()
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
+from tests.trial_web.web import TrialWeb
 from webdata.config.config import find_chromium
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UpstreamError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.sandbox.exchange import HTML, Reply
-from webdata.sandbox.server import Sandbox
 
 CHROMIUM = find_chromium()
 pytestmark = [
@@ -36,7 +36,7 @@ PAGES = {
 }
 
 
-class Site(Sandbox):
+class Site(TrialWeb):
     """A sandbox with additional pages, each at its own host."""
 
     def knows(self, host):

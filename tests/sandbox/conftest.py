@@ -10,6 +10,7 @@ import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.threads import deferToThread
 
+from tests.trial_web.web import TrialWeb
 from webdata.sandbox.server import Sandbox
 
 
@@ -82,7 +83,7 @@ class Client:
 
 @pytest_twisted.async_yield_fixture
 async def client():
-    sandbox = Sandbox()
+    sandbox = TrialWeb()
     yield Client(sandbox, await deferred_from_coro(sandbox.start()))
     await deferred_from_coro(sandbox.stop())
 

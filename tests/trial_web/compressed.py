@@ -12,7 +12,7 @@ from functools import cache, partial
 import brotli
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
-from webdata.sandbox.sites._web_pages import Trial, article_markup
+from webdata.sandbox.sites.url import Trial, article
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -101,7 +101,7 @@ BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
 def compressed(name: str, request: SandboxRequest) -> Reply:
     """The article, compressed by an entry of `COMPRESSED`."""
     encoding, _, compress = COMPRESSED[name]
-    return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article_markup(request.url).encode()))
+    return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article(request).body))
 
 
 def bomb(name: str, _request: SandboxRequest) -> Reply:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial
-from webdata.sandbox.templates import Html, blocks
+from webdata.sandbox.sites.url import Trial
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,10 @@ def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
     sample = SAMPLES[name]
     label = sample.label or name
     declared = ("iso-8859-1" if label == "utf-8" else "utf-8") if mode == "wrong" else label
-    markup = blocks(TEMPLATE)["text"].fill(
-        language=sample.language,
-        declaration=Html(f'<meta charset="{declared}">' if mode in ("meta", "wrong") else ""),
-        title=sample.title,
-        text=sample.text,
+    meta = f'<meta charset="{declared}">' if mode in ("meta", "wrong") else ""
+    markup = (
+        f'<!DOCTYPE html>\n<html lang="{sample.language}">\n<head>{meta}<title>{sample.title}</title></head>\n'
+        f"<body><main><h1>{sample.title}</h1><p>{sample.text}</p><p>{sample.text}</p></main></body>\n</html>"
     )
     charset = f"; charset={declared}" if mode in ("header", "wrong") else ""
     headers: Headers = (("Content-Type", f"text/html{charset}"),)

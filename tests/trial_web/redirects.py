@@ -1,15 +1,8 @@
-"""Redirects, refreshes, and a redirect that sets a cookie and requires it."""
-
-from functools import partial
+"""Redirects and refreshes in unusual notations, and a redirect that sets a cookie and requires it."""
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, constant, small_page, small_reply
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.sites.url import Trial, constant, small_page
 
-END = "/article"
-STATUSES = (301, 302, 303, 307, 308)
-MAX_HOPS = 12
-"""Of a chain; clients follow ten or twenty."""
 COOKIE = "sandbox-visitor"
 
 LOCATIONS = {
@@ -38,28 +31,9 @@ REFRESHES = {
 }
 
 
-def chain(status: int, hops: int, _request: SandboxRequest) -> Reply:
-    """The redirect with so many hops to the article."""
-    return redirect(f"/redirect/{status}/{hops - 1}" if hops > 1 else END, status)
-
-
-def loop(request: SandboxRequest) -> Reply:
-    """The redirect from one of two URLs to the other."""
-    return redirect("/redirect/loop/b" if request.path.endswith("/a") else "/redirect/loop/a")
-
-
 def refresh(content: str) -> Reply:
     """A page with a meta refresh."""
-    return Reply(
-        200,
-        HTML,
-        small_page("Moved", "You will be taken along.", head=blocks(TEMPLATE)["refresh"].fill(content=content)),
-    )
-
-
-def refresh_chain(refreshes: int, _request: SandboxRequest) -> Reply:
-    """The page with so many refreshes to the article."""
-    return refresh(f"0; url=/refresh/chain/{refreshes - 1}" if refreshes > 1 else f"0; url={END}")
+    return Reply(200, HTML, small_page("Moved", "You will be taken along.", content))
 
 
 def give_cookie(_request: SandboxRequest) -> Reply:
@@ -70,18 +44,11 @@ def give_cookie(_request: SandboxRequest) -> Reply:
 def check_cookie(request: SandboxRequest) -> Reply:
     """The page for a request with the cookie, else the redirect to where it is set."""
     if request.cookies.get(COOKIE) == "yes":
-        return small_reply(200, "The cookie came back", "Whoever reads this keeps cookies.")
+        return Reply(200, HTML, small_page("The cookie came back", "Whoever reads this keeps cookies."))
     return redirect("/cookie")
 
 
 TRIALS = (
-    *(
-        Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(chain, status, hops))
-        for status in STATUSES
-        for hops in range(1, MAX_HOPS + 1)
-    ),
-    Trial("/redirect/loop/a", "two addresses that lead to each other", loop),
-    Trial("/redirect/loop/b", "the other one of the two", loop),
     *(
         Trial(f"/redirect/to/{name}", f"a redirect: {text}", constant(redirect(to)))
         for name, (text, to) in LOCATIONS.items()
@@ -93,7 +60,6 @@ TRIALS = (
         Trial(f"/refresh/{name}", f"meta refresh {text}", constant(refresh(content)))
         for name, (text, content) in REFRESHES.items()
     ),
-    *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(refresh_chain, n)) for n in range(1, 12)),
     Trial(
         "/refresh/header",
         "a Refresh header",

@@ -1,23 +1,16 @@
-"""Replies that are late, truncated, endless, too large, malformed, or have unusual headers."""
+"""Replies that arrive in pieces, never end, are malformed, or have unusual headers or content types."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from http import HTTPStatus
 from itertools import repeat
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
-from webdata.sandbox.sites._web_pages import Trial, article, article_markup, constant, small_page, small_reply
+from webdata.sandbox.sites.url import PDF, Trial, article, constant, png, small_page
 from webdata.sandbox.wire import head_bytes
 
-HUGE_BYTES = 25 * 1024 * 1024
 NESTED_ELEMENTS = 200_000
 PIECE_BYTES = 16 * 1024
 DRIP_BYTES = 40
-STATUSES = (
-    201, 203, 206, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 418, 421, 429, 451, 500, 502, 503, 504, 520,
-)  # fmt: skip
-BODILESS = (204, 205, 304)
-DELAYS = (1, 2, 3, 5, 10, 30, 60)
 PLAIN_HEAD = (*HTML, ("Connection", "close"))
 CHUNKED = (*PLAIN_HEAD, ("Transfer-Encoding", "chunked"))
 REPEATED = (("X-Repeated", "one"), ("X-Repeated", "two"), ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2; Path=/"))
@@ -31,15 +24,9 @@ HEADS = {
 }
 
 
-def late(seconds: int, request: SandboxRequest) -> Reply:
-    """The article after a delay."""
-    return Reply(200, HTML, article_markup(request.url).encode(), delay=seconds)
-
-
-def halved(request: SandboxRequest) -> Reply:
-    """Half of the body that Content-Length announces."""
-    body = article(request).body
-    return Reply(200, HTML, body, cut=len(body) // 2)
+def typed(content_type: str, request: SandboxRequest) -> Reply:
+    """The article with a Content-Type, or without one for ""."""
+    return Reply(200, (("Content-Type", content_type),) if content_type else (), article(request).body)
 
 
 def in_pieces(pieces: Sequence[bytes], pause: float = 0) -> Reply:
@@ -86,11 +73,6 @@ def endless(_request: SandboxRequest) -> Reply:
     return Reply(pieces=pieces, pause=0.001)
 
 
-def large(_request: SandboxRequest) -> Reply:
-    """A page of 25 MB, most of it white space."""
-    return Reply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
-
-
 def deep(_request: SandboxRequest) -> Reply:
     """A page of deeply nested elements."""
     body = b"<div>" * NESTED_ELEMENTS + b"the bottom" + b"</div>" * NESTED_ELEMENTS
@@ -129,29 +111,38 @@ def _chunks(request: SandboxRequest) -> list[bytes]:
     return [head_bytes(200, CHUNKED), *(b"%x\r\n%s\r\n" % (len(part), part) for part in parts)]
 
 
-def _status(code: int) -> Reply:
-    name = next((status.phrase for status in HTTPStatus if status == code), "Unknown")
-    return small_reply(code, f"{code} {name}", "The page is what the status says.")
-
+TYPES = {
+    "plain": ("text/plain; charset=utf-8", "said to be plain text"),
+    "octet": ("application/octet-stream", "said to be anything"),
+    "xhtml": ("application/xhtml+xml", "said to be XHTML"),
+    "upper": ("TEXT/HTML; Charset=UTF-8", "in capital letters"),
+    "quoted": ('text/html; charset="utf-8"', "with quotes around the charset"),
+    "broken": ("text/html; charset=", "with an empty charset"),
+    "unheard": ("text/html; charset=klingon-8", "with a charset that nobody knows"),
+    "nonsense": ("nonsense", "no type at all"),
+    "none": ("", "without Content-Type"),
+}
+"""By name: the Content-Type of an article, and a description."""
+FILES = {
+    "picture.html": ("a picture, said to be HTML", Reply(200, (("Content-Type", "text/html"),), png())),
+    "paper.bin": ("a PDF, said to be anything", Reply(200, (("Content-Type", "application/octet-stream"),), PDF)),
+    "paper.txt": ("a PDF without Content-Type", Reply(200, (), PDF)),
+    "data.txt": ("JSON, said to be plain text", Reply(200, (("Content-Type", "text/plain"),), b'{"title": 1}')),
+}
 
 TRIALS = (
-    *(Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code))) for code in STATUSES),
-    *(Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ()))) for code in BODILESS),
-    *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(late, seconds)) for seconds in DELAYS),
     Trial("/slow/head", "a head that comes line by line", slow_head),
     Trial("/slow/drip", f"{DRIP_BYTES} bytes, each after half a second", drip),
     Trial("/endless", "a body without an end", endless),
-    Trial("/huge", "a page of 25 MB", large),
     Trial("/deep", f"{NESTED_ELEMENTS:,} nested elements", deep),
-    Trial("/empty", "200 without a body", constant(Reply())),
-    Trial("/truncated", "half of what Content-Length says", halved),
     Trial("/chunked/whole", "an article in chunks", chunked),
     Trial("/chunked/cut", "an article in chunks, of which the last are missing", chunked_cut),
     Trial("/until-closed", "an article without Content-Length", until_closed),
-    Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
     *(
-        Trial(f"/headers/{name}", text, constant(small_reply(200, "Headers", text, head)))
+        Trial(f"/headers/{name}", text, constant(Reply(200, head, small_page("Headers", text))))
         for name, (text, head) in HEADS.items()
     ),
     *(Trial(f"/odd/{name}", text, constant(Reply(200, HTML, body))) for name, (text, body) in broken_markup().items()),
+    *(Trial(f"/type/{name}", f"an article, {text}", partial(typed, kind)) for name, (kind, text) in TYPES.items()),
+    *(Trial(f"/file/{name}", text, constant(reply)) for name, (text, reply) in FILES.items()),
 )

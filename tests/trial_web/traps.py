@@ -1,11 +1,11 @@
-"""Pages that lead to forbidden addresses, and the block pages of firewalls."""
+"""Pages that lead to forbidden addresses, and one with a challenge's widget that is no block page."""
 
 from functools import partial
 
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest, redirect
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, article_markup, constant, small_page
-from webdata.sandbox.sites._web_redirects import refresh
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
+from webdata.sandbox.sites.url import Trial, article, constant, small_page
+
+from .redirects import refresh
 
 TARGETS = {
     "loopback": "http://127.0.0.1/",
@@ -25,31 +25,42 @@ TARGETS = {
     "script": "javascript:alert(1)",
 }
 """URLs that a client must not request, by name."""
-PROTECTED: dict[str, tuple[str, int, Headers]] = {
-    "cloudflare": ("Cloudflare's challenge", 403, (("Server", "cloudflare"), ("cf-mitigated", "challenge"))),
-    "cloudflare_denial": ("Cloudflare's refusal", 403, (("Server", "cloudflare"), ("cf-ray", "5a4db0c5a4db0c5a-AMS"))),
-    "datadome": ("DataDome's captcha", 403, (("x-datadome", "protected"), ("x-dd-b", "1"))),
-    "akamai": ("Akamai's refusal", 403, (("Server", "AkamaiGHost"),)),
-}
-"""By block of the template: a description, the status and the headers."""
+
+SUBRESOURCES = """<link rel="stylesheet" href="TARGETstyle.css">
+<link rel="preload" href="TARGETfont" as="fetch">
+<link rel="dns-prefetch" href="TARGET">
+<img src="TARGETimage" alt="an image">
+<script src="TARGETscript"></script>
+<iframe src="TARGETframe"></iframe>
+<form id="form" method="post" action="TARGETform" target="frame"></form><iframe name="frame"></iframe>
+<script>
+const target = "TARGET";
+fetch(target + "fetch", {mode: "no-cors"}).catch(() => {});
+const request = new XMLHttpRequest(); request.open("GET", target + "xhr"); request.send();
+try { new WebSocket(target.replace("http", "ws") + "socket"); } catch (error) { document.title = "no socket"; }
+new EventSource(target + "events");
+navigator.sendBeacon(target + "beacon", "a=1");
+window.open(target + "window");
+document.getElementById("form").submit();
+</script>
+</main>"""
+WIDGET = (
+    b'<form action="/article"><label>Newsletter <input name="email"></label>'
+    b'<div class="cf-turnstile" data-sitekey="sandbox"></div><input type="hidden" name="cf-turnstile-response">'
+    b'<script src="https://challenges.cloudflare.com/turnstile/v0/api.js" async></script>'
+    b"<button>Subscribe</button></form></article>"
+)
 
 
 def subresources(target: str, _request: SandboxRequest) -> Reply:
     """A page whose pictures, scripts, frames and forms have a target as their URL."""
-    more = blocks(TEMPLATE)["subresources"].fill(target=target)
-    return Reply(200, HTML, small_page("Subresources", "Whoever loads them goes astray.", more=more))
-
-
-def protected(name: str, request: SandboxRequest) -> Reply:
-    """A firewall's block page."""
-    _, status, headers = PROTECTED[name]
-    return Reply(status, (*HTML, *headers), blocks(TEMPLATE)[name].fill(host=request.host).encode())
+    page = small_page("Subresources", "Whoever loads them goes astray.")
+    return Reply(200, HTML, page.replace(b"</main>", SUBRESOURCES.replace("TARGET", target).encode()))
 
 
 def with_widget(request: SandboxRequest) -> Reply:
     """An article with a challenge's widget in a form, which is no block page."""
-    form = blocks(TEMPLATE)["turnstile"].fill()
-    return Reply(200, HTML, article_markup(request.url).replace("</article>", f"{form}</article>").encode())
+    return Reply(200, HTML, article(request).body.replace(b"</article>", WIDGET))
 
 
 TRIALS = (
@@ -69,9 +80,5 @@ TRIALS = (
         partial(subresources, "http://127.0.0.1/"),
     ),
     Trial("/trap/page/port", "the same, at port 8080", partial(subresources, "http://127.0.0.1:8080/")),
-    *(
-        Trial(f"/challenge/{name.replace('_', '-')}", text, partial(protected, name))
-        for name, (text, _, _) in PROTECTED.items()
-    ),
     Trial("/challenge/widget", "an article whose form has a challenge's widget: no obstacle", with_widget),
 )

@@ -1,47 +1,79 @@
 """The web: an invented page for every host that no other site serves.
 
 The example hosts of RFC 2606 (`example.com`, `example.org`, `example.net` and their subdomains, `*.example`, `*.test`)
-serve the trials, pages that each test how a client handles a reply; http://example.com/ lists them. Any other path or
-host is an article that states that it is invented. IP addresses and names without a dot have no site.
+serve the trials, pages with which callers can test what they do about failures; http://example.com/ lists them. Any
+other path or host is an article that states that it is invented. IP addresses and names without a dot have no site.
 """
 
 import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
-from webdata.sandbox.sites import (
-    _web_compressed,
-    _web_encodings,
-    _web_files,
-    _web_redirects,
-    _web_transfers,
-    _web_traps,
-)
-from webdata.sandbox.sites._web_pages import TEMPLATE, Trial, article
-from webdata.sandbox.templates import blocks, joined
+from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.invention import PUBLISHERS, SeededRandom
+from webdata.sandbox.templates import html, render
 
 HOSTS = ("*.*[a-z]",)
 
 EXAMPLES = re.compile(r"(?:.+\.)?(?:example\.(?:com|org|net)|example|test)")
 INDEXES = re.compile(r"(?:www\.)?example\.(?:com|org|net)")
+TEMPLATE = "sites/url"
+GENERIC_NAMES = ("article", "index", "page", "html", "htm", "php")
+"""File names that do not describe a page."""
+HEADLINES = ("{topic}, seen from afar", "The truth about {topic}", "{topic} at a glance")
+
+STATUSES = (
+    201, 203, 206, 400, 401, 402, 403, 404, 405, 406, 408, 409, 410, 418, 421, 429, 451, 500, 502, 503, 504, 520,
+)  # fmt: skip
+BODILESS = (204, 205, 304)
+DELAYS = (1, 2, 3, 5, 10, 30, 60)
+REDIRECTS = (301, 302, 303, 307, 308)
+MAX_HOPS = 12
+"""Of a chain; clients follow ten or twenty."""
+HUGE_BYTES = 25 * 1024 * 1024
+PROTECTED: dict[str, tuple[str, Headers]] = {
+    "cloudflare": ("Cloudflare's challenge", (("Server", "cloudflare"), ("cf-mitigated", "challenge"))),
+    "cloudflare-denial": ("Cloudflare's refusal", (("Server", "cloudflare"), ("cf-ray", "5a4db0c5a4db0c5a-AMS"))),
+    "datadome": ("DataDome's captcha", (("x-datadome", "protected"), ("x-dd-b", "1"))),
+    "akamai": ("Akamai's refusal", (("Server", "AkamaiGHost"),)),
+}
+"""Firewalls' block pages: a description and the headers."""
+PDF = b"""%PDF-1.4
+%\xe2\xe3\xcf\xd3
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
+4 0 obj<</Length 42>>stream
+BT /F1 12 Tf 20 50 Td (The sandbox) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R/Size 6>>
+%%EOF
+"""
+RSS = b"""<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>The sandbox's news</title><link>http://example.com/</link>
+<item><title>Nothing happened</title><link>http://example.com/article</link>
+<description>All day &amp; night.</description></item>
+</channel></rss>
+"""
+XML = b"""<?xml version="1.0" encoding="utf-8"?>
+<inventory><item id="1"><name>Teapot</name><price>12.50</price></item></inventory>
+"""
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><circle cx="5" cy="5" r="4"/></svg>\n'
+CSV = 'name,price\nTeapot,12.50\n"Kettle, large",30\nCafé,1\n'.encode()
+TEXT = b"The sandbox's plain text.\n\n  Its lines stay as they are:\n\t* one\n\t* two <not a tag> & so on\n"
 
 
-def index(_request: SandboxRequest) -> Reply:
-    """The list of all trials with their descriptions."""
-    block = blocks(TEMPLATE)
-    rows = joined(block["row"].fill(path=trial.path, what=trial.description) for trial in TRIALS)
-    return Reply(200, HTML, block["index"].fill(rows=rows).encode())
+@dataclass(frozen=True)
+class Trial:
+    """A page that tests clients: its path on the example hosts, a description of one line, and its handler."""
 
-
-TRIALS = (
-    Trial("/article", "an article with headings, lists, a table, code, a picture, a note, and all around it", article),
-    *_web_encodings.TRIALS,
-    *_web_compressed.TRIALS,
-    *_web_redirects.TRIALS,
-    *_web_transfers.TRIALS,
-    *_web_files.TRIALS,
-    *_web_traps.TRIALS,
-)
-BY_PATH = {trial.path: trial.answer for trial in TRIALS}
+    path: str
+    description: str
+    answer: Handler
 
 
 def answer(request: SandboxRequest) -> Reply:
@@ -49,5 +81,125 @@ def answer(request: SandboxRequest) -> Reply:
     if not EXAMPLES.fullmatch(request.host):
         return article(request)
     if request.path == "/" and INDEXES.fullmatch(request.host):
-        return index(request)
+        return html(TEMPLATE, "index", trials=TRIALS)
     return BY_PATH.get(request.path, article)(request)
+
+
+def article(request: SandboxRequest) -> Reply:
+    """An article with headings, lists, a table, code, a picture and a footnote, amid navigation and scripts."""
+    url = request.url
+    random, topic = SeededRandom("article", url), next(_topics(url))
+    publisher, _ = random.choice(PUBLISHERS)
+    return html(
+        TEMPLATE,
+        "article",
+        url=url,
+        base=url.partition("?")[0].rpartition("/")[0] + "/files/",
+        publisher=publisher,
+        topic=topic,
+        title=random.choice(HEADLINES).format(topic=topic),
+        texts=[random.sentences(topic, count) for count in (3, 2, 3, 1)],
+        visitors=[f"{random.number(1000, 90_000):,}" for _ in range(2)],
+        prices=[random.price() for _ in range(2)],
+    )
+
+
+def _topics(url: str) -> Iterator[str]:
+    """Possible topics of a page: the readable segments of its path from the last to the first, then its host."""
+    host, _, path = url.partition("://")[2].partition("?")[0].partition("/")
+    for segment in reversed(path.split("/")):
+        name = segment.rpartition(".")[0] or segment
+        text = " ".join(name.replace("-", " ").replace("_", " ").split())
+        if text.isascii() and text.replace(" ", "").isalnum() and text.lower() not in GENERIC_NAMES:
+            yield text
+    yield host
+
+
+def small_page(title: str, text: str, refresh: str = "") -> bytes:
+    """A page with a heading and a line of text, in UTF-8."""
+    return render(TEMPLATE, "small", title=title, text=text, refresh=refresh)
+
+
+def constant(reply: Reply) -> Handler:
+    """A handler with the same reply for every request."""
+    return lambda _: reply
+
+
+def _status(code: int) -> Reply:
+    name = next((status.phrase for status in HTTPStatus if status == code), "Unknown")
+    return Reply(code, HTML, small_page(f"{code} {name}", "The page is what the status says."))
+
+
+def _late(seconds: int, request: SandboxRequest) -> Reply:
+    return Reply(200, HTML, article(request).body, delay=seconds)
+
+
+def _halved(request: SandboxRequest) -> Reply:
+    """Half of the body that Content-Length announces."""
+    body = article(request).body
+    return Reply(200, HTML, body, cut=len(body) // 2)
+
+
+def _huge(_request: SandboxRequest) -> Reply:
+    """A page most of which is white space."""
+    return Reply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
+
+
+def _chain(status: int, hops: int, _request: SandboxRequest) -> Reply:
+    """The redirect with so many hops to the article."""
+    return redirect(f"/redirect/{status}/{hops - 1}" if hops > 1 else "/article", status)
+
+
+def _refreshes(count: int, _request: SandboxRequest) -> Reply:
+    """The page with so many refreshes to the article."""
+    target = f"/refresh/chain/{count - 1}" if count > 1 else "/article"
+    return Reply(200, HTML, small_page("Moved", "You will be taken along.", f"0; url={target}"))
+
+
+def _protected(name: str, request: SandboxRequest) -> Reply:
+    """A firewall's block page."""
+    return html(TEMPLATE, name.replace("-", "_"), 403, (*HTML, *PROTECTED[name][1]), host=request.host)
+
+
+def _file(content_type: str, body: bytes) -> Handler:
+    return constant(Reply(200, (("Content-Type", content_type),), body))
+
+
+def png() -> bytes:
+    """A picture of one grey pixel."""
+    chunks = ((b"IHDR", b"\0\0\0\1\0\0\0\1\x08\0\0\0\0"), (b"IDAT", zlib.compress(b"\0\x80")), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks
+    )
+
+
+TRIALS = (
+    Trial("/article", "an article with headings, lists, a table, code, a picture, a note, and all around it", article),
+    *(Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code))) for code in STATUSES),
+    *(Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ()))) for code in BODILESS),
+    *(
+        Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(_chain, status, hops))
+        for status in REDIRECTS
+        for hops in range(1, MAX_HOPS + 1)
+    ),
+    Trial("/redirect/loop/a", "two addresses that lead to each other", constant(redirect("/redirect/loop/b"))),
+    Trial("/redirect/loop/b", "the other one of the two", constant(redirect("/redirect/loop/a"))),
+    *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(_refreshes, n)) for n in range(1, MAX_HOPS)),
+    *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(_late, seconds)) for seconds in DELAYS),
+    Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
+    Trial("/truncated", "half of what Content-Length says", _halved),
+    Trial("/empty", "200 without a body", constant(Reply())),
+    Trial("/huge", "a page of 25 MB", _huge),
+    Trial("/file/paper.pdf", "a PDF", _file("application/pdf", PDF)),
+    Trial("/file/picture.png", "a picture", _file("image/png", png())),
+    Trial("/file/archive.zip", "an empty archive", _file("application/zip", b"PK\x05\x06" + bytes(18))),
+    Trial("/file/drawing.svg", "a drawing in SVG", _file("image/svg+xml", SVG)),
+    Trial("/file/data.json", "JSON", _file("application/json", b'{"title":"The sandbox","rows":[{"n":1}]}')),
+    Trial("/file/table.csv", "CSV", _file("text/csv; charset=utf-8", CSV)),
+    Trial("/file/inventory.xml", "XML", _file("application/xml", XML)),
+    Trial("/file/news.rss", "an RSS feed", _file("application/rss+xml", RSS)),
+    Trial("/file/notes.txt", "plain text", _file("text/plain; charset=utf-8", TEXT)),
+    Trial("/file/readme.md", "Markdown", _file("text/markdown", b"# The sandbox\n\nMarkdown *as it is*.\n")),
+    *(Trial(f"/challenge/{name}", text, partial(_protected, name)) for name, (text, _) in PROTECTED.items()),
+)
+BY_PATH = {trial.path: trial.answer for trial in TRIALS}
