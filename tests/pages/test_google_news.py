@@ -35,9 +35,9 @@ TIMED = """
 from timeit import repeat
 from webdata.pages import google_news
 from webdata.resources.news_search import NewsQuery
-from webdata.sandbox.sites._news_feed import Search, feed
+from webdata.sandbox.sites._news_feed import NewsSearch, feed
 
-body = feed(Search("coffee", "en-US", "US", "US:en"))
+body = feed(NewsSearch("coffee", "en-US", "US", "US:en"))
 assert len(google_news.record(body, NewsQuery(q="coffee"))["entries"]) == 100
 print(min(repeat(lambda: google_news.record(body, NewsQuery(q="coffee")), number=1, repeat=7)))
 """

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from webdata.sandbox import client_hello
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.templates import html, render
 
 Challenge = Callable[[Handler], Handler]
 
@@ -37,7 +37,7 @@ def handshake(page: Handler) -> Handler:
     def answer(request: SandboxRequest) -> Reply:
         if client_hello.is_browser(request.client_hello):
             return page(request)
-        return Reply(403, HTML, blocks("challenges.html")["denied"].fill(ray=_ray(request.url)).encode())
+        return html("challenges", "denied", 403, ray=_ray(request.url))
 
     return answer
 
@@ -53,11 +53,9 @@ def cleared(request: SandboxRequest) -> bool:
 
 
 def _challenge(request: SandboxRequest) -> Reply:
-    page = blocks("challenges.html")["challenge"].fill(
-        host=request.host, ray=_ray(request.url), cookie=CLEARANCE, milliseconds=round(CHALLENGE_SECONDS * 1000)
-    )
     headers = (*HTML, ("cf-mitigated", "challenge"), ("Cache-Control", "no-store"))
-    return Reply(403, headers, page.encode())
+    values = {"host": request.host, "ray": _ray(request.url), "cookie": CLEARANCE, "seconds": CHALLENGE_SECONDS}
+    return Reply(403, headers, render("challenges", "challenge", **values))
 
 
 def _ray(url: str) -> str:

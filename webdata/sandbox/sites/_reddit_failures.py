@@ -31,13 +31,13 @@ import orjson
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import EFFECTS
 from webdata.sandbox.sites._reddit_things import HOME
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.templates import render
 
 JSON: Headers = (("Content-Type", "application/json; charset=UTF-8"),)
 ATOM: Headers = (("Content-Type", "application/atom+xml; charset=UTF-8"),)
 SNOO: Headers = (("Server", "snooserv"),)
 
-TEMPLATE = "reddit.html"
+TEMPLATE = "sites/reddit"
 SHELL_BYTES = 190_000
 PLAIN_NAMES = ("private", "banned", "quarantined", "gated", "missing", "nowhere", "empty", "suspended")
 REASONS: Mapping[str, tuple[int, str]] = {
@@ -79,7 +79,7 @@ def api_error(status: int, message: str, **more: object) -> Reply:
 
 def html_page(name: str, status: int, **values: str) -> Reply:
     """An HTML page of the site."""
-    return Reply(status, (*HTML, *SNOO), blocks(TEMPLATE)[name].fill(**values).encode())
+    return Reply(status, (*HTML, *SNOO), render(TEMPLATE, name, **values))
 
 
 def refusal(reason: str, _request: SandboxRequest) -> Reply:
@@ -107,7 +107,7 @@ def rate_headers(remaining: int = 597, reset: int = 412) -> Headers:
 
 def blocked() -> Reply:
     """The block page of the network policy."""
-    return html_page("blocked", 403, ticket="5a4db0c5a4db")
+    return html_page("blocked", 403)
 
 
 def shell() -> Reply:
@@ -117,7 +117,7 @@ def shell() -> Reply:
 
 def challenge() -> Reply:
     """The verification page, whose script submits its form."""
-    return html_page("challenge", 200, seed="5a4db0c5")
+    return html_page("challenge", 200)
 
 
 def over18(request: SandboxRequest) -> Reply:

@@ -11,9 +11,12 @@ from html import escape
 from itertools import islice
 
 from webdata.sandbox.invention import PUBLISHERS, SENTENCES, TITLES, SeededRandom, slug
-from webdata.sandbox.sites._reddit_fields import COMMENT_FIELDS, POST_FIELDS, SUBREDDIT_FIELDS, USER_FIELDS, Data
+from webdata.sandbox.sites._searches import Data
+from webdata.sandbox.templates import data
 
 HOME = "https://www.reddit.com"
+FIELDS: Data = data("sites/_reddit_fields")
+"""The fields (https://www.reddit.com/dev/api) that are the same for all things of a kind."""
 POSTS = 137
 """The number of posts of every subforum."""
 NEWEST = 1_788_000_000
@@ -57,7 +60,8 @@ def post(post_id: str, subforum: str = "") -> Data:
     title = random.choice(TITLES).format(topic=name.replace("_", " "))
     permalink = f"/r/{name}/comments/{post_id}/{slug(title).replace('-', '_')[:50]}/"
     return {
-        **POST_FIELDS,
+        **FIELDS["shared"],
+        **FIELDS["post"],
         **_subforum_fields(name),
         **_score_fields(random),
         **_author_fields(AUTHORS[_author_index(subforum_index, index)]),
@@ -123,7 +127,7 @@ def subforum(name: str) -> Data:
     description = random.sentences(name, 2)
     created = float(NEWEST - random.number(1000, 6000) * 24 * HOUR)
     return {
-        **SUBREDDIT_FIELDS,
+        **FIELDS["subreddit"],
         "id": _subforum_fields(name)["subreddit_id"][3:],
         "name": _subforum_fields(name)["subreddit_id"],
         "display_name": name,
@@ -148,9 +152,9 @@ def user(name: str, *, suspended: bool = False) -> Data:
     random = SeededRandom("reddit user", name)
     created = float(NEWEST - random.number(100, 5000) * 24 * HOUR)
     links, comments = random.number(1, 90_000), random.number(1, 90_000)
-    profile = {**SUBREDDIT_FIELDS, "display_name": f"u_{name}", "display_name_prefixed": f"u/{name}"}
+    profile = {**FIELDS["subreddit"], "display_name": f"u_{name}", "display_name_prefixed": f"u/{name}"}
     return {
-        **USER_FIELDS,
+        **FIELDS["user"],
         "id": _author_fields(name)["author_fullname"][3:],
         "name": name,
         "link_karma": links,
@@ -230,7 +234,8 @@ def _comment(root: Data, index: int, parent: str) -> Data:
     author = "[deleted]" if deleted else random.choice(AUTHORS)
     body = "[removed]" if deleted else f"{body} R&D > guesswork."
     return {
-        **COMMENT_FIELDS,
+        **FIELDS["shared"],
+        **FIELDS["comment"],
         **_subforum_fields(root["subreddit"]),
         **_author_fields(author),
         **{name: value for name, value in _score_fields(random).items() if name != "upvote_ratio"},

@@ -19,12 +19,12 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import apply_scenarios, scenarios
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _news_ids
-from webdata.sandbox.sites._news_feed import SITE, TEMPLATE, Search, feed, unsupported
-from webdata.sandbox.templates import blocks
+from webdata.sandbox.sites._news_feed import SITE, TEMPLATE, NewsSearch, feed
+from webdata.sandbox.templates import html
 
 HOSTS = ("news.google.com",)
 
@@ -63,14 +63,14 @@ def _feed(request: SandboxRequest) -> Reply:
 
 
 def _layout(request: SandboxRequest) -> Reply:
-    return Reply(200, HTML, blocks(TEMPLATE)["layout"].fill(q=request.first("q")).encode("utf-8", "replace"))
+    return html(TEMPLATE, "layout", q=request.first("q"))
 
 
-def _search(request: SandboxRequest) -> Search:
+def _search(request: SandboxRequest) -> NewsSearch:
     requested = scenarios(request.first("q"))
     links = [scenario for scenario in requested if scenario.name in (*LINK_SCENARIOS, "slow")]
     of_articles = (replace(scenario, name=LINK_SCENARIOS.get(scenario.name, "slow")) for scenario in links)
-    return Search(
+    return NewsSearch(
         q=request.first("q"),
         hl=request.first("hl") or "en-US",
         gl=request.first("gl") or "US",
@@ -90,7 +90,7 @@ def _article(request: SandboxRequest) -> Reply:
 def _article_page(request: SandboxRequest) -> Reply:
     article_id, time = _id(request), _news_ids.TIME
     signature = _news_ids.signature(article_id, time)
-    return Reply(200, HTML, blocks(TEMPLATE)["article"].fill(id=article_id, time=time, signature=signature).encode())
+    return html(TEMPLATE, "article", id=article_id, time=time, signature=signature)
 
 
 def _id(request: SandboxRequest) -> str:
@@ -144,6 +144,6 @@ ARTICLE_SCENARIOS: dict[str, Handler] = {
 }
 PAGES: dict[str, Handler] = {
     "/rss/search": _results,
-    "/rss/unsupported": lambda request: Reply(200, XML, unsupported(_search(request))),
+    "/rss/unsupported": lambda request: Reply(200, XML, feed(_search(request), is_supported=False)),
     "/sorry/index": interstitials.sorry,
 }

@@ -10,14 +10,15 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, plain, redirect
+from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, plain, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.scenarios import SCENARIO, apply_scenarios
-from webdata.sandbox.templates import Html, blocks, joined
+from webdata.sandbox.sites._searches import Data, whole_number
+from webdata.sandbox.templates import html
 
 HOSTS = (".linkedin.com",)
 
-TEMPLATE = "linkedin_jobs.html"
+TEMPLATE = "sites/linkedin_jobs"
 LIST = "/jobs-guest/jobs/api/seeMoreJobPostings/search"
 PAGE = "/jobs/search"
 AUTHWALL = "/authwall"
@@ -47,11 +48,6 @@ class Search:
     is_known_layout: bool = True
     """Whether parsers know the layout of the cards."""
 
-    @property
-    def topic(self) -> str:
-        """The keywords without scenarios."""
-        return " ".join(SCENARIO.sub("", self.keywords).split()) or "Clerk"
-
 
 Render = Callable[[Search], Reply]
 
@@ -61,12 +57,14 @@ def answer(request: SandboxRequest) -> Reply:
     path = request.path.rstrip("/")
     pages = {LIST: list_page, PAGE: whole_page}
     if path == AUTHWALL:
-        return _page(blocks(TEMPLATE)["authwall"].fill(url=request.first("sessionRedirect")))
+        return html(TEMPLATE, "authwall", url=request.first("sessionRedirect"))
     if path.startswith(CHECKPOINT):
-        return _page(blocks(TEMPLATE)["checkpoint"].fill())
+        return html(TEMPLATE, "checkpoint")
     if path not in pages:
         return plain(404, "There is no such page.")
-    search = Search(request.first("keywords"), request.first("location") or "United States", _start(request))
+    search = Search(
+        request.first("keywords"), request.first("location") or "United States", whole_number(request.first("start"))
+    )
     render = pages[path]
     return apply_scenarios(request, search.keywords, lambda _: render(search), _scenarios(render, search))
 
@@ -75,7 +73,7 @@ def _scenarios(render: Render, search: Search) -> dict[str, Handler]:
     return {
         "captcha": lambda request: redirect(f"{_home(request)}{CHECKPOINT}/sandbox"),
         "login": lambda request: redirect(f"{_home(request)}{AUTHWALL}?{urlencode({'sessionRedirect': request.url})}"),
-        "denied": lambda _: Reply(DENIED, HTML, blocks(TEMPLATE)["refusal"].fill().encode()),
+        "denied": lambda _: html(TEMPLATE, "refusal", DENIED),
         "limited": lambda _: Reply(HTTPStatus.TOO_MANY_REQUESTS),
         "error": lambda _: Reply(HTTPStatus.INTERNAL_SERVER_ERROR),
         "empty": lambda _: render(replace(search, postings=0)),
@@ -88,57 +86,37 @@ def list_page(search: Search) -> Reply:
     """The cards from `start` on, without a page around them."""
     if search.start >= MAX_START:
         return Reply(HTTPStatus.BAD_REQUEST)
-    cards = _cards(search, search.start, search.start + CARDS_A_LIST_PAGE)
-    return _page(blocks(TEMPLATE)["part"].fill(cards=cards))
+    return html(TEMPLATE, "part", search=search, postings=_postings(search, search.start, CARDS_A_LIST_PAGE))
 
 
 @lru_cache(maxsize=CACHED_PAGES)
 def whole_page(search: Search) -> Reply:
     """The page with the first cards, or with the message for no results."""
-    block = blocks(TEMPLATE)
-    values = {"keywords": search.keywords, "location": search.location}
-    if search.postings:
-        main = block["list"].fill(count=search.postings, cards=_cards(search, 0, CARDS_A_WHOLE_PAGE), **values)
-    else:
-        main = block["empty"].fill(**values)
-    return _page(block["page"].fill(count=search.postings, main=main, **values))
+    return html(TEMPLATE, "page", search=search, postings=_postings(search, 0, CARDS_A_WHOLE_PAGE))
 
 
-def _cards(search: Search, start: int, end: int) -> Html:
-    return joined(_card(search, index) for index in range(start, min(end, search.postings)))
+def _postings(search: Search, start: int, count: int) -> list[Data]:
+    return [_posting(search, index) for index in range(start, min(start + count, search.postings))]
 
 
-def _card(search: Search, index: int) -> Html:
-    block = blocks(TEMPLATE)
+def _posting(search: Search, index: int) -> Data:
     random = SeededRandom("job", search.keywords, search.location, index)
     name, host = random.choice(PUBLISHERS)
-    position = random.choice(POSITIONS).format(topic=search.topic)
-    if not search.is_known_layout:
-        return block["layout_card"].fill(position=position)
-    employer = block["employer_without_page" if random.chance(8) else "employer"]
-    remark = block["remark"].fill(text=random.choice(REMARKS)) if random.chance(2) else Html("")
-    return block["card"].fill(
-        index=index,
-        row=index + 1,
-        number=4_000_000_000 + random.number(0, 9_999_999) * 100 + index,
-        slug=slug(f"{position} at {name}"),
-        host=host,
-        position=position,
-        employer=employer.fill(name=name, slug=slug(name)),
-        location=f"{random.choice(AROUND)}{search.location}",
-        remark=remark,
-        posted=f"2026-{random.number(1, 9):02}-{random.number(1, 28):02}",
-    )
+    topic = " ".join(SCENARIO.sub("", search.keywords).split()) or "Clerk"
+    position = random.choice(POSITIONS).format(topic=topic)
+    return {
+        "index": index,
+        "host": host,
+        "position": position,
+        "employer": name,
+        "slug": slug(f"{position} at {name}"),
+        "has_page": not random.chance(8),
+        "remark": random.choice(REMARKS) if random.chance(2) else "",
+        "number": 4_000_000_000 + random.number(0, 9_999_999) * 100 + index,
+        "place": f"{random.choice(AROUND)}{search.location}",
+        "posted": f"2026-{random.number(1, 9):02}-{random.number(1, 28):02}",
+    }
 
 
 def _home(request: SandboxRequest) -> str:
     return f"{request.scheme}://{request.host}"
-
-
-def _start(request: SandboxRequest) -> int:
-    text = request.first("start")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
-
-
-def _page(markup: Html) -> Reply:
-    return Reply(200, HTML, markup.encode("utf-8", "replace"))

@@ -19,7 +19,7 @@ from webdata.sandbox.sites import _reddit_atom as atom
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
 from webdata.sandbox.sites._reddit_failures import api_error, json_reply
-from webdata.sandbox.sites._reddit_fields import Data
+from webdata.sandbox.sites._searches import Data
 
 HOSTS = (".reddit.com",)
 
