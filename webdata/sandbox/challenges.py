@@ -19,6 +19,8 @@ CHALLENGE_SECONDS = 0.4
 """How long the script waits, like those of real challenges."""
 BOX_AREA = 300 * 65
 """The size of the challenge's box in square pixels, which takes a layout engine to measure."""
+SITE_BOX_AREA = 304 * 78
+"""The same of sites' own challenges."""
 RAY = re.compile(r"[0-9a-f]{16}")
 
 
@@ -42,6 +44,11 @@ def handshake(page: Handler) -> Handler:
     return answer
 
 
+def until_solved(cookie: str, page: Handler, challenge: Handler) -> Handler:
+    """A site's own `challenge` until a browser has solved it (see the macro `browser_check`), then `page`."""
+    return lambda request: (page if solved(request, cookie) else challenge)(request)
+
+
 CHALLENGES: Mapping[str, Challenge] = {"challenge": challenge, "handshake": handshake}
 """By the names of their scenarios."""
 
@@ -50,6 +57,17 @@ def cleared(request: SandboxRequest) -> bool:
     """Whether the clearance is one that the challenge's script computed in a browser of the same user agent."""
     ray, _, answer = request.cookies.get(CLEARANCE, "").partition(".")
     return bool(ray) and answer == str(_sum(ray, request.headers.get("user-agent", "")))
+
+
+def challenge_id(url: str) -> str:
+    """The id of a site's own challenge for a URL, from which the script of its page computes the solution."""
+    return blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
+def solved(request: SandboxRequest, cookie: str) -> bool:
+    """Whether the cookie holds the id of a challenge and the solution that a browser computes from it."""
+    challenge, _, solution = request.cookies.get(cookie, "").partition(".")
+    return bool(challenge) and solution == str(_folded(challenge, SITE_BOX_AREA))
 
 
 def _challenge(request: SandboxRequest) -> Reply:
@@ -64,7 +82,10 @@ def _ray(url: str) -> str:
 
 def _sum(ray: str, user_agent: str) -> int:
     """The script's checksum over the colour that it draws and reads back, the box, the ray and the user agent."""
-    total = int(ray[:6], 16) + BOX_AREA if RAY.fullmatch(ray) else 0
-    for letter in ray + user_agent:
+    return _folded(ray + user_agent, int(ray[:6], 16) + BOX_AREA if RAY.fullmatch(ray) else 0)
+
+
+def _folded(text: str, total: int) -> int:
+    for letter in text:
         total = (total * 31 + ord(letter)) % 2**32
     return total

@@ -27,6 +27,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from http import HTTPStatus
 
 from webdata.sandbox.challenges import CHALLENGES
 from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, plain
@@ -39,6 +40,17 @@ HUGE_BYTES = 16 * 1024 * 1024
 ONCE = "once"
 ONCE_SECONDS = 60
 NOT_UTF8 = b"\xff\xfe\xe9\x80"
+TEXTS = [
+    re.compile(position)
+    for position in (
+        b"(?=</span>)",
+        b"(?=</title>)",
+        b'(?<="title":")',
+        b'(?<="title":\\[")',
+        b'(?<="display_name":")',
+    )
+]
+"""Where bytes are inserted: in the spans of a page, the titles of a feed, or the titles or names of JSON."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +89,15 @@ def apply_scenarios(request: SandboxRequest, terms: str, page: Handler, pages: M
     return replace(reply, headers=(*reply.headers, counted))
 
 
+def failures(error: Callable[[HTTPStatus, str], Reply]) -> dict[str, Handler]:
+    """The scenarios `denied`, `limited` and `error` with a site's page for errors."""
+    return {
+        "denied": lambda _: error(HTTPStatus.FORBIDDEN, "Your client does not have permission to get this page."),
+        "limited": lambda _: error(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
+        "error": lambda _: error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
+    }
+
+
 def _reply(request: SandboxRequest, page: Handler, pages: Mapping[str, Handler], requested: list[Scenario]) -> Reply:
     reply = next((pages[scenario.name] for scenario in requested if scenario.name in pages), page)(request)
     for scenario in requested:
@@ -98,8 +119,8 @@ def _slow(reply: Reply, scenario: Scenario) -> Reply:
 
 
 def _encoding(reply: Reply, _scenario: Scenario) -> Reply:
-    end = b"</span>" if b"</span>" in reply.body else b"</title>"  # a feed has no spans
-    return replace(reply, body=reply.body.replace(end, NOT_UTF8 + end))
+    text = next((text for text in TEXTS if text.search(reply.body)), None)
+    return replace(reply, body=text.sub(NOT_UTF8, reply.body)) if text else reply
 
 
 EFFECTS: Mapping[str, Callable[[Reply, Scenario], Reply]] = {

@@ -13,8 +13,9 @@ from webdata.pages import amazon_products as parser
 from webdata.pages import blocked
 from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.resources.product_search import ProductQuery
+from webdata.sandbox import challenges
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _google_interstitials, amazon_products, site_for
+from webdata.sandbox.sites import amazon_products, site_for
 from webdata.sandbox.sites._amazon_locales import money, texts
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -169,7 +170,7 @@ def test_the_sign_in_page_has_its_own_url():
 def test_only_a_solved_challenge_gives_the_results(scenario, cookie):
     """The results follow the solution that the page's script computes, and no other."""
     assert kind(ask(k=f"teapot sandbox:{scenario}", headers={"cookie": f"{cookie}=abc.123"})) is not None
-    total = _google_interstitials.BOX_AREA
+    total = challenges.SITE_BOX_AREA
     for letter in "abc":
         total = (total * 31 + ord(letter)) % 2**32
     assert len(read(ask(k=f"teapot sandbox:{scenario}", headers={"cookie": f"{cookie}=abc.{total}"}))) == 20

@@ -12,8 +12,9 @@ from webdata.domain.errors import LayoutError
 from webdata.pages import blocked
 from webdata.pages import ebay_listings as parser
 from webdata.resources.marketplace_search import MarketplaceQuery
+from webdata.sandbox import challenges
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _google_interstitials, ebay_listings, site_for
+from webdata.sandbox.sites import ebay_listings, site_for
 
 REQUIRED = ("price", "condition", "image", "seller", "seller_feedback", "attributes")
 RESERVED = re.compile(r"(.*\.)?example\.(com|org|net)")
@@ -152,7 +153,7 @@ def test_the_captcha_has_its_own_url():
 @pytest.mark.parametrize("scenario", ["captcha", "enablejs"])
 def test_a_solved_challenge_gives_the_results(scenario):
     """The results follow the solution that a browser computes; the home page has no listings."""
-    total = _google_interstitials.BOX_AREA
+    total = challenges.SITE_BOX_AREA
     for letter in "abc":
         total = (total * 31 + ord(letter)) % 2**32
     assert len(ids(ask(_nkw=f"kettle sandbox:{scenario}", headers={"cookie": f"dp1=abc.{total}"}))) == 60

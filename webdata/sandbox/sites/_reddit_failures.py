@@ -153,7 +153,6 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
         "layout": lambda _: (
             html_page("layout", 200) if interface == "atom" else json_reply({"version": 3, "posts": [{"uid": 1}]})
         ),
-        "encoding": lambda request: _with_invalid_utf8(normal(request)),
         "torn": lambda request: replace(reply := normal(request), body=reply.body[: len(reply.body) // 2]),
         "oauthdown": jsonblocked["oauth"] if interface == "oauth" else normal,
         "jsonblocked": jsonblocked.get(interface, normal),
@@ -163,13 +162,6 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
 def _with_headers(reply: Reply, headers: Headers) -> Reply:
     names = {name for name, _ in headers}
     return replace(reply, headers=(*(header for header in reply.headers if header[0] not in names), *headers))
-
-
-def _with_invalid_utf8(reply: Reply) -> Reply:
-    body = reply.body
-    for mark in (b'"title":"', b'"display_name":"', b"<title>"):
-        body = body.replace(mark, mark + b"\xe9\xff")
-    return replace(reply, body=body)
 
 
 SCENARIOS = {*scenario_pages(lambda _: Reply(), lambda _: Reply(), "json"), *EFFECTS}

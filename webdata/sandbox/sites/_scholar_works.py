@@ -5,15 +5,15 @@ Scenarios of both sites (see `webdata.sandbox.scenarios`): `sandbox:nulls` is a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
-from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
+from webdata.sandbox.exchange import Headers, Reply
 from webdata.sandbox.invention import SeededRandom
-from webdata.sandbox.scenarios import NOT_UTF8, SCENARIO
+from webdata.sandbox.scenarios import SCENARIO
 
 JSON: Headers = (("Content-Type", "application/json"),)
 
@@ -101,16 +101,6 @@ def works(terms: str, start: int, size: int) -> list[Work]:
 def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> Reply:
     """A reply in JSON."""
     return Reply(status, (*JSON, *headers), orjson.dumps(content))
-
-
-def with_invalid_utf8(page: Handler, before: bytes) -> Handler:
-    """The page with bytes that are not UTF-8 after the first `before`."""
-
-    def answer(request: SandboxRequest) -> Reply:
-        reply = page(request)
-        return replace(reply, body=reply.body.replace(before, before + NOT_UTF8, 1))
-
-    return answer
 
 
 def whole_number(text: str, default: int) -> int:

@@ -12,6 +12,7 @@ from webdata.sandbox.scenarios import apply_scenarios
 CACHED_PAGES = 64
 """How many pages of a site are cached."""
 TOPIC_CHARACTERS = 60
+WRONG_METHOD = "The request method is inappropriate for this address."
 IMAGE = "https://images.example.com/{id}.jpg"
 
 Data = dict[str, Any]
@@ -110,7 +111,7 @@ def answer_search(
 ) -> Reply:
     """The reply of `page` under the scenarios in the terms; the home page without terms, an error for other methods."""
     if request.method not in ("GET", "HEAD"):
-        return error(HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address.")
+        return error(HTTPStatus.METHOD_NOT_ALLOWED, WRONG_METHOD)
     if not terms.strip():
         return redirect(f"{request.scheme}://{request.host}/")
     return apply_scenarios(request, terms, page, pages)

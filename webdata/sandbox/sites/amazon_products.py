@@ -15,10 +15,10 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import quote
 
+from webdata.sandbox.challenges import challenge_id, solved
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
 from webdata.sandbox.invention import SeededRandom, slug
 from webdata.sandbox.sites._amazon_locales import Money, money, texts
-from webdata.sandbox.sites._google_interstitials import challenge_id, solved
 from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data, Search, answer_search, whole_number
 from webdata.sandbox.templates import html, render
 

@@ -20,9 +20,10 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import quote, quote_plus
 
+from webdata.sandbox.challenges import challenge_id, until_solved
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
 from webdata.sandbox.invention import REFINEMENTS, slug
-from webdata.sandbox.sites._google_interstitials import challenge_id, solved
+from webdata.sandbox.scenarios import failures
 from webdata.sandbox.sites._searches import (
     CACHED_PAGES,
     TOPIC_CHARACTERS,
@@ -195,15 +196,8 @@ def _in_own_market(other_page: Callable[[Search], bytes]) -> Handler:
 
 
 def _captcha(request: SandboxRequest) -> Reply:
-    """The challenge until a browser has solved it, then the results."""
-    if solved(request, CAPTCHA_COOKIE):
-        return _handler(page)(request)
     challenge = challenge_id(request.url)
     return html(TEMPLATE, "captcha", q=request.first("q"), url=request.url, challenge=challenge, cookie=CAPTCHA_COOKIE)
-
-
-def _failure(status: HTTPStatus, reason: str) -> Handler:
-    return lambda _: _error(status, reason)
 
 
 def _error(status: HTTPStatus, reason: str) -> Reply:
@@ -211,10 +205,8 @@ def _error(status: HTTPStatus, reason: str) -> Reply:
 
 
 SCENARIOS: dict[str, Handler] = {
-    "captcha": _captcha,
-    "denied": _failure(HTTPStatus.FORBIDDEN, "You may not see this page."),
-    "limited": _failure(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
-    "error": _failure(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
+    **failures(_error),
+    "captcha": until_solved(CAPTCHA_COOKIE, _handler(page), _captcha),
     "empty": _handler(empty_page),
     "layout": _handler(unknown_page),
     "market": _in_own_market(empty_page),

@@ -110,5 +110,4 @@ SCENARIOS: dict[str, Handler] = {
     "hollow": works_page(described, total=4_000_000, has_works=False),
     "nulls": works_page(nulls),
     "layout": lambda _: scholar.json_reply({"status": "ok", "message": {"works": []}}),
-    "encoding": scholar.with_invalid_utf8(works_page(described), b'"title":["'),
 }

@@ -18,9 +18,9 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
+from webdata.sandbox.challenges import challenge_id, until_solved
 from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
-from webdata.sandbox.invention import SeededRandom
-from webdata.sandbox.sites._google_interstitials import challenge_id, solved
+from webdata.sandbox.scenarios import failures
 from webdata.sandbox.sites._searches import CACHED_PAGES, Data, Search, answer_search, whole_number
 from webdata.sandbox.templates import data, html, render
 
@@ -31,6 +31,7 @@ GALLERY = "2"
 """The value of `_dmd` for a gallery; 1 is the list."""
 CHALLENGE_COOKIE = "dp1"
 CAPTCHA, CHALLENGE = "/splashui/captcha", "/splashui/challenge"
+CHECK = "Pardon Our Interruption..."
 
 LANGUAGES = {"ebay.de": "de", "ebay.at": "de", "ebay.ch": "de", "ebay.fr": "fr"}
 """By domain of the site; all others are in English."""
@@ -96,7 +97,7 @@ def answer(request: SandboxRequest) -> Reply:
     if path == "/sch/i.html":
         return answer_search(request, request.first("_nkw"), _handler(), SCENARIOS, _error)
     if path in (CAPTCHA, CHALLENGE):
-        return _splash(_next(request), "Security Measure" if path == CAPTCHA else "Pardon Our Interruption...")
+        return _splash(_next(request), "Security Measure" if path == CAPTCHA else CHECK)
     if path == "" or request.host.startswith("signin."):
         return html(TEMPLATE, "home")
     return _error(HTTPStatus.NOT_FOUND, "This page is missing.")
@@ -140,31 +141,16 @@ def _listing(search: ListingSearch, index: int) -> Data:
         "price": search.money(cents),
         "most": more if is_range else "",
         "was": more if is_less else "",
-        "rows": _rows(search, random),
-        **_seller(search, random),
+        "bids": random.number(2, 40),
+        "cost": search.money(random.number(199, 4000)),
+        "format": random.choice(("buy_now", "best_offer", "bids")),
+        "is_free": random.chance(3),
+        "place": random.choice(search.texts["places"]),
+        "has_returns": random.chance(4),
+        "feedback": (f"{random.number(901, 999) / 10}", f"{random.number(1, 99)}.{random.number(1, 9)}K"),
+        "seller": random.choice(SELLERS),
         "lead": random.choice(LEADS),
     }
-
-
-def _rows(search: ListingSearch, random: SeededRandom) -> list[str]:
-    """Buying format, delivery, location, and for some returns."""
-    texts = search.texts
-    formats = (texts["buy_now"], texts["best_offer"], texts["bids"].format(random.number(2, 40)))
-    cost = texts["delivery"].format(search.money(random.number(199, 4000)))
-    rows = [
-        random.choice(formats),
-        texts["free_delivery"] if random.chance(3) else cost,
-        texts["located"].format(random.choice(texts["places"])),
-    ]
-    return [*rows, texts["returns"]] if random.chance(4) else rows
-
-
-def _seller(search: ListingSearch, random: SeededRandom) -> Data:
-    percent = f"{random.number(901, 999) / 10}"
-    count = f"{random.number(1, 99)}.{random.number(1, 9)}K"
-    if search.texts["lang"] != "en":
-        percent, count = percent.replace(".", ","), count.replace(".", ",")
-    return {"seller": random.choice(SELLERS), "feedback": search.texts["feedback"].format(percent, count)}
 
 
 def _title(search: ListingSearch, index: int) -> str:
@@ -188,19 +174,9 @@ def _search(request: SandboxRequest) -> ListingSearch:
     )
 
 
-def _captcha(request: SandboxRequest) -> Reply:
-    """The redirect to the captcha until a browser has solved it, then the results."""
-    if solved(request, CHALLENGE_COOKIE):
-        return _handler()(request)
+def _to_captcha(request: SandboxRequest) -> Reply:
     parameters = urlencode({"ap": "1", "appName": "orch", "ru": request.url})
     return redirect(f"{request.scheme}://{request.host}{CAPTCHA}?{parameters}", 307)
-
-
-def _browser_check(request: SandboxRequest) -> Reply:
-    """The browser check until a browser has solved it, then the results."""
-    if solved(request, CHALLENGE_COOKIE):
-        return _handler()(request)
-    return _splash(request.url, "Pardon Our Interruption...")
 
 
 def _splash(url: str, title: str) -> Reply:
@@ -223,12 +199,10 @@ def _error(status: HTTPStatus, reason: str) -> Reply:
 
 
 SCENARIOS: dict[str, Handler] = {
-    "captcha": _captcha,
-    "enablejs": _browser_check,
+    **failures(_error),
+    "captcha": until_solved(CHALLENGE_COOKIE, _handler(), _to_captcha),
+    "enablejs": until_solved(CHALLENGE_COOKIE, _handler(), lambda request: _splash(request.url, CHECK)),
     "signin": _sign_in,
-    "denied": lambda _: _error(HTTPStatus.FORBIDDEN, "Access Denied"),
-    "limited": lambda _: _error(HTTPStatus.TOO_MANY_REQUESTS, "You ask too often."),
-    "error": lambda _: _error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer."),
     "empty": _handler(matches=0, loose=0),
     "few": _handler(matches=MATCHES_BEFORE_LOOSE),
     "loose": _handler(matches=0),

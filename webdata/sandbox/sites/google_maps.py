@@ -5,14 +5,15 @@ them on the pages behind the last; `sandbox:html` is an HTML page in place of th
 """
 
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 
 from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
-from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._maps_pb import Fields, decode
 from webdata.sandbox.sites._maps_places import MapSearch, page
+from webdata.sandbox.sites._searches import answer_search
 
 HOSTS = _google_search.HOSTS
 
@@ -33,22 +34,20 @@ def takes(request: SandboxRequest) -> bool:
 
 def answer(request: SandboxRequest) -> Reply:
     """A page of places, or what the scenarios in the terms make of it; an error without a valid `pb`."""
-    if request.method not in ("GET", "HEAD"):
-        return interstitials.wrong_method()
     if not request.first("pb"):
-        return interstitials.failed(request)
+        return interstitials.error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer.")
     try:
         search = _search(request, decode(request.first("pb")))
     except ValueError:
         return interstitials.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
-    return apply_scenarios(request, search.q, _results(search), _pages(search))
+    return answer_search(request, search.q, _results(search), _pages(search), interstitials.error)
 
 
 def _pages(search: MapSearch) -> dict[str, Handler]:
     results = _results(search)
     return {
         **interstitials.by_scenario(results),
-        "consent": _consent(results),
+        "consent": partial(_consent, results),
         "empty": _results(replace(search, offset=search.total)),
         "layout": _results(replace(search, known=False)),
         "few": _results(replace(search, total=FEW)),
@@ -57,12 +56,9 @@ def _pages(search: MapSearch) -> dict[str, Handler]:
     }
 
 
-def _consent(results: Handler) -> Handler:
-    def answer(request: SandboxRequest) -> Reply:
-        refused = request.cookies.get(interstitials.CONSENT_COOKIE) == REFUSAL
-        return interstitials.consent(results)(replace(request, headers={}) if refused else request)
-
-    return answer
+def _consent(results: Handler, request: SandboxRequest) -> Reply:
+    refused = request.cookies.get(interstitials.CONSENT_COOKIE) == REFUSAL
+    return interstitials.consent(results, replace(request, headers={}) if refused else request)
 
 
 def _results(search: MapSearch) -> Handler:

@@ -16,6 +16,7 @@ Its own scenarios (see `webdata.sandbox.scenarios`):
 
 import json
 from dataclasses import replace
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -43,7 +44,9 @@ def answer(request: SandboxRequest) -> Reply:
     if request.path == CALL_PATH:
         return _call(request)
     if request.method not in ("GET", "HEAD"):
-        return interstitials.wrong_method()
+        return interstitials.error(
+            HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address."
+        )
     if request.path.startswith(ARTICLE_FOLDERS):
         return _article(request)
     return PAGES.get(request.path, _missing)(request)
@@ -128,11 +131,7 @@ def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) ->
 
 
 SCENARIOS: dict[str, Handler] = {
-    "captcha": interstitials.captcha(_feed),
-    "consent": interstitials.consent(_feed),
-    "denied": interstitials.denied,
-    "limited": interstitials.limited,
-    "error": interstitials.failed,
+    **interstitials.by_scenario(_feed),
     "empty": lambda request: Reply(200, XML, feed(_search(request), entries=0)),
     "layout": _layout,
     "unsupported": lambda _: redirect(f"{SITE}/rss/unsupported"),
@@ -140,7 +139,7 @@ SCENARIOS: dict[str, Handler] = {
 }
 ARTICLE_SCENARIOS: dict[str, Handler] = {
     "limited": interstitials.limited,
-    "consent": interstitials.consent(_article_page),
+    "consent": partial(interstitials.consent, _article_page),
 }
 PAGES: dict[str, Handler] = {
     "/rss/search": _results,
