@@ -7,12 +7,12 @@ from scrapy.http import Headers, Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
+from tests.maps_pb import decode
 from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
 from webdata.pages.google_maps import Viewport
 from webdata.resources.maps_search import MapsQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import google_maps as site
-from webdata.sandbox.sites._maps_pb import decode
 from webdata.spiders.google_maps import COUNTRIES, WORLD, GoogleMapsSpider, pages_ahead, record, request
 
 

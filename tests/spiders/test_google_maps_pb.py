@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.maps_pb import decode
 from webdata.pages.google_maps import Viewport
-from webdata.sandbox.sites._maps_pb import decode
 from webdata.spiders._google_maps_pb import Choice, Single, encode, search
 
 PORTO = Viewport(15555.434913792185, -8.61, 41.15)

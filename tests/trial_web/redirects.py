@@ -1,5 +1,8 @@
 """Redirects and refreshes in unusual notations, and a redirect that sets a cookie and requires it."""
 
+from functools import partial
+from html import escape
+
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
 from webdata.sandbox.sites.url import Trial, constant, small_page
 
@@ -33,7 +36,13 @@ REFRESHES = {
 
 def refresh(content: str) -> Reply:
     """A page with a meta refresh."""
-    return Reply(200, HTML, small_page("Moved", "You will be taken along.", content))
+    head = f'</title><meta http-equiv="refresh" content="{escape(content)}">'
+    return Reply(200, HTML, small_page("Moved", "You will be taken along.").replace(b"</title>", head.encode()))
+
+
+def refresh_chain(refreshes, _request: SandboxRequest) -> Reply:
+    """The page with so many refreshes to the article."""
+    return refresh(f"0; url=/refresh/chain/{refreshes - 1}" if refreshes > 1 else "0; url=/article")
 
 
 def give_cookie(_request: SandboxRequest) -> Reply:
@@ -60,6 +69,7 @@ TRIALS = (
         Trial(f"/refresh/{name}", f"meta refresh {text}", constant(refresh(content)))
         for name, (text, content) in REFRESHES.items()
     ),
+    *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(refresh_chain, n)) for n in range(1, 12)),
     Trial(
         "/refresh/header",
         "a Refresh header",

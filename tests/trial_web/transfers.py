@@ -5,7 +5,7 @@ from functools import partial
 from itertools import repeat
 
 from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
-from webdata.sandbox.sites.url import PDF, Trial, article, constant, png, small_page
+from webdata.sandbox.sites.url import Trial, article, constant, file, small_page
 from webdata.sandbox.wire import head_bytes
 
 NESTED_ELEMENTS = 200_000
@@ -123,10 +123,11 @@ TYPES = {
     "none": ("", "without Content-Type"),
 }
 """By name: the Content-Type of an article, and a description."""
+PAPER, PICTURE = (file(name, None).body for name in ("paper.pdf", "picture.png"))
 FILES = {
-    "picture.html": ("a picture, said to be HTML", Reply(200, (("Content-Type", "text/html"),), png())),
-    "paper.bin": ("a PDF, said to be anything", Reply(200, (("Content-Type", "application/octet-stream"),), PDF)),
-    "paper.txt": ("a PDF without Content-Type", Reply(200, (), PDF)),
+    "picture.html": ("a picture, said to be HTML", Reply(200, (("Content-Type", "text/html"),), PICTURE)),
+    "paper.bin": ("a PDF, said to be anything", Reply(200, (("Content-Type", "application/octet-stream"),), PAPER)),
+    "paper.txt": ("a PDF without Content-Type", Reply(200, (), PAPER)),
     "data.txt": ("JSON, said to be plain text", Reply(200, (("Content-Type", "text/plain"),), b'{"title": 1}')),
 }
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.maps_pb import decode
 from webdata.domain.errors import LayoutError
 from webdata.pages import blocked
 from webdata.pages import google_maps as parser
 from webdata.resources.maps_search import MapsQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _maps_places, google_maps, google_web, site_for, site_that_takes
-from webdata.sandbox.sites._maps_pb import decode
 from webdata.spiders.google_maps import WORLD, request
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")

@@ -4,6 +4,7 @@ Its own scenarios (see `webdata.sandbox.scenarios`): `sandbox:few` has 27 places
 them on the pages behind the last; `sandbox:html` is an HTML page in place of the JSON.
 """
 
+import re
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -11,7 +12,6 @@ from http import HTTPStatus
 from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._maps_pb import Fields, decode
 from webdata.sandbox.sites._maps_places import MapSearch, page
 from webdata.sandbox.sites._searches import answer_search
 
@@ -22,6 +22,10 @@ JSON: Headers = (
     ("Content-Disposition", 'attachment; filename="f.txt"'),
 )
 PAGE_SIZE = 20
+PB = re.compile(r"(?:!\d+[bdefims][^!]*)+")
+"""The parameter `pb`: a protocol buffer as text, each field `!<number><type><value>`."""
+PAGE = re.compile(r"!7i(?P<size>\d{1,9})(?:!8i(?P<offset>\d{1,9}))?")
+"""The fields of `pb` that state the page."""
 FEW = 27
 REFUSAL = "CAI"
 """The value of a consent cookie that a client sets itself: it does not replace the consent form."""
@@ -36,10 +40,9 @@ def answer(request: SandboxRequest) -> Reply:
     """A page of places, or what the scenarios in the terms make of it; an error without a valid `pb`."""
     if not request.first("pb"):
         return interstitials.error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer.")
-    try:
-        search = _search(request, decode(request.first("pb")))
-    except ValueError:
+    if not PB.fullmatch(request.first("pb")):
         return interstitials.error(HTTPStatus.BAD_REQUEST, "Your client has issued a malformed or illegal request.")
+    search = _search(request)
     return answer_search(request, search.q, _results(search), _pages(search), interstitials.error)
 
 
@@ -65,11 +68,12 @@ def _results(search: MapSearch) -> Handler:
     return lambda _: Reply(200, JSON, page(search))
 
 
-def _search(request: SandboxRequest, pb: Fields) -> MapSearch:
+def _search(request: SandboxRequest) -> MapSearch:
+    page = PAGE.search(request.first("pb"))
     return MapSearch(
         q=request.first("q"),
-        offset=int(pb.get(8, 0)),
-        size=min(int(pb.get(7, PAGE_SIZE)), PAGE_SIZE),
+        offset=int(page["offset"] or 0) if page else 0,
+        size=min(int(page["size"]), PAGE_SIZE) if page else PAGE_SIZE,
         hl=request.first("hl") or "en",
         gl=request.first("gl").lower() or "us",
     )

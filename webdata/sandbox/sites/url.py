@@ -6,11 +6,11 @@ other path or host is an article that states that it is invented. IP addresses a
 """
 
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
+from importlib.resources import files
 
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom
@@ -41,30 +41,19 @@ PROTECTED: dict[str, tuple[str, Headers]] = {
     "akamai": ("Akamai's refusal", (("Server", "AkamaiGHost"),)),
 }
 """Firewalls' block pages: a description and the headers."""
-PDF = b"""%PDF-1.4
-%\xe2\xe3\xcf\xd3
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj
-4 0 obj<</Length 42>>stream
-BT /F1 12 Tf 20 50 Td (The sandbox) Tj ET
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R/Size 6>>
-%%EOF
-"""
-RSS = b"""<?xml version="1.0" encoding="utf-8"?>
-<rss version="2.0"><channel><title>The sandbox's news</title><link>http://example.com/</link>
-<item><title>Nothing happened</title><link>http://example.com/article</link>
-<description>All day &amp; night.</description></item>
-</channel></rss>
-"""
-XML = b"""<?xml version="1.0" encoding="utf-8"?>
-<inventory><item id="1"><name>Teapot</name><price>12.50</price></item></inventory>
-"""
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="10" height="10"><circle cx="5" cy="5" r="4"/></svg>\n'
-CSV = 'name,price\nTeapot,12.50\n"Kettle, large",30\nCafé,1\n'.encode()
-TEXT = b"The sandbox's plain text.\n\n  Its lines stay as they are:\n\t* one\n\t* two <not a tag> & so on\n"
+FILES = {
+    "paper.pdf": ("application/pdf", "a PDF"),
+    "picture.png": ("image/png", "a picture"),
+    "archive.zip": ("application/zip", "an empty archive"),
+    "drawing.svg": ("image/svg+xml", "a drawing in SVG"),
+    "data.json": ("application/json", "JSON"),
+    "table.csv": ("text/csv; charset=utf-8", "CSV"),
+    "inventory.xml": ("application/xml", "XML"),
+    "news.rss": ("application/rss+xml", "an RSS feed"),
+    "notes.txt": ("text/plain; charset=utf-8", "plain text"),
+    "readme.md": ("text/markdown", "Markdown"),
+}
+"""In the folder `url_files`: the Content-Type and a description."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +104,9 @@ def _topics(url: str) -> Iterator[str]:
     yield host
 
 
-def small_page(title: str, text: str, refresh: str = "") -> bytes:
+def small_page(title: str, text: str) -> bytes:
     """A page with a heading and a line of text, in UTF-8."""
-    return render(TEMPLATE, "small", title=title, text=text, refresh=refresh)
+    return render(TEMPLATE, "small", title=title, text=text)
 
 
 def constant(reply: Reply) -> Handler:
@@ -150,27 +139,14 @@ def _chain(status: int, hops: int, _request: SandboxRequest) -> Reply:
     return redirect(f"/redirect/{status}/{hops - 1}" if hops > 1 else "/article", status)
 
 
-def _refreshes(count: int, _request: SandboxRequest) -> Reply:
-    """The page with so many refreshes to the article."""
-    target = f"/refresh/chain/{count - 1}" if count > 1 else "/article"
-    return Reply(200, HTML, small_page("Moved", "You will be taken along.", f"0; url={target}"))
-
-
 def _protected(name: str, request: SandboxRequest) -> Reply:
     """A firewall's block page."""
     return html(TEMPLATE, name.replace("-", "_"), 403, (*HTML, *PROTECTED[name][1]), host=request.host)
 
 
-def _file(content_type: str, body: bytes) -> Handler:
-    return constant(Reply(200, (("Content-Type", content_type),), body))
-
-
-def png() -> bytes:
-    """A picture of one grey pixel."""
-    chunks = ((b"IHDR", b"\0\0\0\1\0\0\0\1\x08\0\0\0\0"), (b"IDAT", zlib.compress(b"\0\x80")), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        len(data).to_bytes(4, "big") + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks
-    )
+def file(name: str, _request: SandboxRequest) -> Reply:
+    """A file with its Content-Type."""
+    return Reply(200, (("Content-Type", FILES[name][0]),), files(__package__).joinpath("url_files", name).read_bytes())
 
 
 TRIALS = (
@@ -184,22 +160,12 @@ TRIALS = (
     ),
     Trial("/redirect/loop/a", "two addresses that lead to each other", constant(redirect("/redirect/loop/b"))),
     Trial("/redirect/loop/b", "the other one of the two", constant(redirect("/redirect/loop/a"))),
-    *(Trial(f"/refresh/chain/{n}", f"{n} refreshes", partial(_refreshes, n)) for n in range(1, MAX_HOPS)),
     *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(_late, seconds)) for seconds in DELAYS),
     Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
     Trial("/truncated", "half of what Content-Length says", _halved),
     Trial("/empty", "200 without a body", constant(Reply())),
     Trial("/huge", "a page of 25 MB", _huge),
-    Trial("/file/paper.pdf", "a PDF", _file("application/pdf", PDF)),
-    Trial("/file/picture.png", "a picture", _file("image/png", png())),
-    Trial("/file/archive.zip", "an empty archive", _file("application/zip", b"PK\x05\x06" + bytes(18))),
-    Trial("/file/drawing.svg", "a drawing in SVG", _file("image/svg+xml", SVG)),
-    Trial("/file/data.json", "JSON", _file("application/json", b'{"title":"The sandbox","rows":[{"n":1}]}')),
-    Trial("/file/table.csv", "CSV", _file("text/csv; charset=utf-8", CSV)),
-    Trial("/file/inventory.xml", "XML", _file("application/xml", XML)),
-    Trial("/file/news.rss", "an RSS feed", _file("application/rss+xml", RSS)),
-    Trial("/file/notes.txt", "plain text", _file("text/plain; charset=utf-8", TEXT)),
-    Trial("/file/readme.md", "Markdown", _file("text/markdown", b"# The sandbox\n\nMarkdown *as it is*.\n")),
+    *(Trial(f"/file/{name}", text, partial(file, name)) for name, (_, text) in FILES.items()),
     *(Trial(f"/challenge/{name}", text, partial(_protected, name)) for name, (text, _) in PROTECTED.items()),
 )
 BY_PATH = {trial.path: trial.answer for trial in TRIALS}
