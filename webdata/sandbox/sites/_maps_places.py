@@ -13,11 +13,10 @@ from urllib.parse import urlencode
 import orjson
 
 from webdata.sandbox.invention import PLACES, PUBLISHERS, STREETS, SeededRandom, slug
+from webdata.sandbox.sites._searches import CACHED_PAGES, Search
 
 TOTAL = 247
 """How many there are for any query."""
-CACHED_PAGES = 64
-TOPIC_CHARACTERS = 60
 
 PREFIX = b")]}'\n"
 CITIES = ("Harbourton", "Northwind", "Lantern Bay", "Old Mills")
@@ -32,10 +31,9 @@ Tree = list[Any]
 
 
 @dataclass(frozen=True)
-class MapSearch:
+class MapSearch(Search):
     """The parameters of one page of places."""
 
-    q: str
     offset: int = 0
     size: int = 20
     hl: str = "en"
@@ -47,12 +45,8 @@ class MapSearch:
     """Whether the pages behind the last place repeat the first ones."""
 
     @property
-    def topic(self) -> str:
-        """The terms, short enough for a name."""
-        return self.q.strip()[:TOPIC_CHARACTERS]
-
-    def random(self, *key: object) -> SeededRandom:
-        return SeededRandom(self.q, self.gl, self.hl, *key)
+    def market(self) -> tuple[object, ...]:
+        return self.gl, self.hl
 
     @property
     def ranks(self) -> range:

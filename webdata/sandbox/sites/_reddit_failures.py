@@ -23,7 +23,6 @@ A name `sandbox_SCENARIO` and a post id `zzSCENARIO` select a scenario; so do th
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from urllib.parse import quote
 
 import orjson
@@ -40,12 +39,8 @@ SNOO: Headers = (("Server", "snooserv"),)
 TEMPLATE = "sites/reddit"
 SHELL_BYTES = 190_000
 PLAIN_NAMES = ("private", "banned", "quarantined", "gated", "missing", "nowhere", "empty", "suspended")
-REASONS: Mapping[str, tuple[int, str]] = {
-    "private": (403, "Forbidden"),
-    "banned": (404, "Not Found"),
-    "quarantined": (403, "Forbidden"),
-    "gated": (403, "Forbidden"),
-}
+WARNING = "An invented warning: this community may show things that are not so."
+QUARANTINE = {"quarantine_message": WARNING, "quarantine_message_html": f'<div class="md">{WARNING}</div>'}
 NAMED = re.compile(r"sandbox_([a-z0-9_]+?)(?:_(\d+))?")
 POST_ID = re.compile(r"zz([a-z0-9]*?)(\d*)")
 
@@ -82,17 +77,6 @@ def html_page(name: str, status: int, **values: str) -> Reply:
     return Reply(status, (*HTML, *SNOO), render(TEMPLATE, name, **values))
 
 
-def refusal(reason: str, _request: SandboxRequest) -> Reply:
-    """The API's error for a subforum that cannot be read, with the reason and the subforum's warning."""
-    status, message = REASONS[reason]
-    warning = "An invented warning: this community may show things that are not so."
-    more = {
-        "quarantined": {"quarantine_message": warning, "quarantine_message_html": f'<div class="md">{warning}</div>'},
-        "gated": {"interstitial_warning_message": warning},
-    }
-    return api_error(status, message, reason=reason, **more.get(reason, {}))
-
-
 def limited(seconds: int) -> Reply:
     """A 429 with an empty body, and with the seconds to wait in its headers."""
     headers = (*rate_headers(remaining=0, reset=seconds), ("Retry-After", str(seconds)))
@@ -120,11 +104,6 @@ def challenge() -> Reply:
     return html_page("challenge", 200)
 
 
-def over18(request: SandboxRequest) -> Reply:
-    """The age gate."""
-    return html_page("over18", 200, dest=quote(request.url, safe=""))
-
-
 def login(request: SandboxRequest) -> Reply:
     """The redirect to the login, as of the old site."""
     return redirect(f"{HOME}/login/?reason=lor2&dest={quote(request.url, safe='')}")
@@ -134,7 +113,10 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
     """The pages by scenario for one of the interfaces `oauth`, `json` and `atom`."""
     jsonblocked = {"oauth": lambda _: api_error(503, "Service Unavailable"), "json": lambda _: shell()}
     return {
-        **{reason: partial(refusal, reason) for reason in REASONS},
+        "private": lambda _: api_error(403, "Forbidden", reason="private"),
+        "banned": lambda _: api_error(404, "Not Found", reason="banned"),
+        "quarantined": lambda _: api_error(403, "Forbidden", reason="quarantined", **QUARANTINE),
+        "gated": lambda _: api_error(403, "Forbidden", reason="gated", interstitial_warning_message=WARNING),
         "missing": lambda _: api_error(404, "Not Found"),
         "nowhere": lambda request: redirect(f"https://{request.host}/subreddits/search?q=nowhere"),
         "empty": empty,
@@ -143,7 +125,7 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
         "shell": lambda _: shell(),
         "challenge": lambda _: challenge(),
         "captcha": lambda _: challenge(),
-        "over18": over18,
+        "over18": lambda request: html_page("over18", 200, dest=quote(request.url, safe="")),
         "login": login,
         "ratelimit": lambda _: limited(247),
         "limited": lambda _: limited(2),

@@ -10,16 +10,17 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import apply_scenarios
-from webdata.sandbox.sites import _reddit_atom as atom
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
 from webdata.sandbox.sites._reddit_failures import api_error, json_reply
 from webdata.sandbox.sites._searches import Data
+from webdata.sandbox.templates import render
 
 HOSTS = (".reddit.com",)
 
@@ -127,7 +128,12 @@ def thread(lookup: Lookup) -> Reply:
         return _json(lookup, listings)
     post = listings[0]["data"]["children"][0]["data"]
     target = f"{post['permalink']}.rss"
-    return _feed(atom.thread(listings, target=target, subforum=things.subforum(post["subreddit"])))
+    comments = (
+        {"kind": "t1", "data": {**comment, "link_title": post["title"]}}
+        for comment in things.flat(listings[1]["data"]["children"])
+    )
+    title, about = f"{post['title']} : {post['subreddit']}", things.subforum(post["subreddit"])
+    return _feed([{"kind": "t3", "data": post}, *comments], target, title, about)
 
 
 def info(lookup: Lookup) -> Reply:
@@ -208,7 +214,7 @@ def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about:
     page = rows[start : start + size]
     after = page[-1]["data"]["name"] if page and start + size < len(rows) else None
     if lookup.interface == "atom":
-        return _feed(atom.listing(page, target=lookup.request.target, title=title, subforum=about))
+        return _feed(page, lookup.request.target, title, about)
     return _json(lookup, things.listing(page, after, len(page)))
 
 
@@ -243,8 +249,13 @@ def _json(lookup: Lookup, content: object) -> Reply:
     return replace(reply, body=body)
 
 
-def _feed(body: bytes) -> Reply:
-    return Reply(200, (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60)), body)
+def _feed(children: list[Data], target: str, title: str, about: Data | None) -> Reply:
+    """An Atom feed (RFC 4287) of posts and comments, which has no scores, numbers of comments or tree."""
+    times = (datetime.fromtimestamp(thing["data"]["created_utc"], UTC).isoformat() for thing in children)
+    rows = [(thing["kind"], thing["data"], time) for thing, time in zip(children, times, strict=True)]
+    headers = (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60))
+    values = {"things": rows, "target": target, "title": title, "subforum": about, "home": things.HOME}
+    return Reply(200, headers, render(failing.TEMPLATE, "feed", **values))
 
 
 def _credentials(request: SandboxRequest) -> tuple[str, str]:
