@@ -35,7 +35,7 @@ TIMED = """
 from timeit import repeat
 from webdata.pages import google_news
 from webdata.resources.news_search import NewsQuery
-from webdata.sandbox.sites._news_feed import NewsSearch, feed
+from webdata.sandbox.sites.google_news import NewsSearch, feed
 
 body = feed(NewsSearch("coffee", "en-US", "US", "US:en"))
 assert len(google_news.record(body, NewsQuery(q="coffee"))["entries"]) == 100

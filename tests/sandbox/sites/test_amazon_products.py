@@ -16,7 +16,7 @@ from webdata.resources.product_search import ProductQuery
 from webdata.sandbox import challenges
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import amazon_products, site_for
-from webdata.sandbox.sites._amazon_locales import money, texts
+from webdata.sandbox.sites.amazon_products import money, texts
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
 

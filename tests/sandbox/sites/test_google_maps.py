@@ -15,7 +15,7 @@ from webdata.pages import blocked
 from webdata.pages import google_maps as parser
 from webdata.resources.maps_search import MapsQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _maps_places, google_maps, google_web, site_for, site_that_takes
+from webdata.sandbox.sites import google_maps, google_web, site_for, site_that_takes
 from webdata.spiders.google_maps import WORLD, request
 
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -54,7 +54,7 @@ def test_it_takes_searches_on_the_map_alone():
 def test_the_same_search_gets_the_same_bytes():
     """A search gets the same bytes, whether its page is cached or not."""
     first = ask()
-    _maps_places.page.cache_clear()
+    google_maps.page.cache_clear()
     assert ask() == first
 
 

@@ -15,7 +15,7 @@ from webdata.pages import google_news as parser
 from webdata.pages._news import articles, ids, links
 from webdata.resources.news_search import NewsQuery
 from webdata.sandbox.exchange import SandboxRequest
-from webdata.sandbox.sites import _news_feed, _news_ids, google_news, google_web, site_for
+from webdata.sandbox.sites import _news_ids, google_news, google_web, site_for
 
 ANY = NewsQuery(q="coffee")
 RESERVED = re.compile(r"(.*\.)?(example\.(com|org|net)|[a-z-]+\.example)")
@@ -44,7 +44,7 @@ def test_it_answers_for_google_news():
 def test_the_same_search_gets_the_same_bytes():
     """A search gets the same bytes, whether its feed is cached or not; another one gets others."""
     first = ask(q="coffee", ceid="DE:de")
-    _news_feed.feed.cache_clear()
+    google_news.feed.cache_clear()
     assert ask(q="coffee", ceid="DE:de") == first
     assert ask(q="coffee", ceid="US:en") != first
     assert ask(q="tea", ceid="DE:de") != first

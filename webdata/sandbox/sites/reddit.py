@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
+from webdata.sandbox import templates
 from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
 from webdata.sandbox.sites._reddit_failures import api_error, json_reply
 from webdata.sandbox.sites._searches import Data
-from webdata.sandbox.templates import render
 
 HOSTS = (".reddit.com",)
 
@@ -255,7 +255,7 @@ def _feed(children: list[Data], target: str, title: str, about: Data | None) -> 
     rows = [(thing["kind"], thing["data"], time) for thing, time in zip(children, times, strict=True)]
     headers = (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60))
     values = {"things": rows, "target": target, "title": title, "subforum": about, "home": things.HOME}
-    return Reply(200, headers, render(failing.TEMPLATE, "feed", **values))
+    return Reply(200, headers, templates.render(failing.TEMPLATE, "feed", **values))
 
 
 def _credentials(request: SandboxRequest) -> tuple[str, str]:
