@@ -1,6 +1,7 @@
 """Answers from a folder of saved pages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
@@ -17,26 +18,6 @@ TRANSFER_HEADERS = {"content-encoding", "content-length", "transfer-encoding", "
 """Headers that described the saved transfer and would be wrong for ours."""
 
 
-class Capture:
-    """One saved page: a row of the index and its file, which is read on first use and cached."""
-
-    def __init__(self, path: Path, status: int, headers: Headers):
-        self._path = path
-        self._status = status
-        self._headers = headers
-        self._reply: Reply | None = None
-
-    @property
-    def stem(self) -> str:
-        """The name of the file without its last extension."""
-        return self._path.stem
-
-    def reply(self) -> Reply:
-        if self._reply is None:
-            self._reply = Reply(self._status, self._headers, self._path.read_bytes())
-        return self._reply
-
-
 class Replay:
     """Answers for any host and path: with the capture whose stem is a value of the query, else with the next one.
 
@@ -47,13 +28,13 @@ class Replay:
         captures = [_capture(folder, number, line) for number, line in _rows(folder)]
         if not captures:
             raise ConfigError(f"{folder / INDEX} is empty: {EXPECTED}")
-        self._by_stem = {capture.stem: capture for capture in captures}
-        self._rotation = cycle(captures)
+        self._by_stem = dict(captures)
+        self._rotation = cycle(reply for _, reply in captures)
 
     def answer(self, request: SandboxRequest) -> Reply:
         values = chain(request.query.get("q", []), *request.query.values())
         named = (self._by_stem.get(value) for value in values)
-        return (next(filter(None, named), None) or next(self._rotation)).reply()
+        return (next(filter(None, named), None) or next(self._rotation))()
 
 
 def _rows(folder: Path) -> list[tuple[int, str]]:
@@ -64,7 +45,8 @@ def _rows(folder: Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _capture(folder: Path, number: int, line: str) -> Capture:
+def _capture(folder: Path, number: int, line: str) -> tuple[str, Callable[[], Reply]]:
+    """The name of a page's file without its last extension, and its reply, which is read on first use and cached."""
     where = f"{folder / INDEX}, line {number}"
     try:
         row = orjson.loads(line)
@@ -72,7 +54,8 @@ def _capture(folder: Path, number: int, line: str) -> Capture:
         raise ConfigError(f"{where} is no JSON: {EXPECTED}") from error
     if not isinstance(row, dict):
         raise ConfigError(f"{where} is no JSON object: {EXPECTED}")
-    return Capture(_file(folder, row, where), _status(row, where), _headers(row, where))
+    path, status, headers = _file(folder, row, where), _status(row, where), _headers(row, where)
+    return path.stem, cache(lambda: Reply(status, headers, path.read_bytes()))
 
 
 def _file(folder: Path, row: Mapping[str, Any], where: str) -> Path:

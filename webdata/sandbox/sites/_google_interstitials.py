@@ -53,11 +53,6 @@ def _shell(request: SandboxRequest) -> Reply:
     return html(TEMPLATE, "shell", url=request.url, challenge=challenge, hl=hl, cookie=SHELL_COOKIE)
 
 
-def enablejs() -> Reply:
-    """The page to which the shell redirects clients without JavaScript."""
-    return html(TEMPLATE, "enablejs")
-
-
 def consent(page: Handler, request: SandboxRequest) -> Reply:
     """The consent page until its form is posted, then `page`."""
     if CONSENT_COOKIE in request.cookies:
@@ -82,11 +77,6 @@ def consent_saved(request: SandboxRequest) -> Reply:
 def error(status: HTTPStatus, reason: str) -> Reply:
     """Google's plain error page."""
     return html(TEMPLATE, "error", status, error=status, reason=reason)
-
-
-def home() -> Reply:
-    """The page with the search box and nothing else."""
-    return html(TEMPLATE, "home")
 
 
 def _same_google(request: SandboxRequest, url: str) -> str:

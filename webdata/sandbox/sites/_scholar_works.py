@@ -4,8 +4,6 @@ Scenarios of both sites (see `webdata.sandbox.scenarios`): `sandbox:nulls` is a 
 `sandbox:hollow` a page without works and with a total of millions, `sandbox:notfound` a 404.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +12,7 @@ import orjson
 from webdata.sandbox.exchange import Headers, Reply
 from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.scenarios import SCENARIO
+from webdata.sandbox.sites._searches import Data
 
 JSON: Headers = (("Content-Type", "application/json"),)
 
@@ -44,55 +43,33 @@ GIVEN = ("Ada", "Bruno", "Chiara", "Dmitri", "Elif", "Femi", "Greta", "Hiro", "I
 FAMILY = ("Example", "Sample", "Lantern", "Northwind", "Quill", "Harbour", "Møller-Test", "Placeholder")
 
 
-@dataclass(frozen=True)
-class Work:
-    """An invented work."""
-
-    number: int
-    """Its rank in the results for its topic, from 1."""
-    key: int
-    """The number in its identifiers."""
-    title: str
-    authors: Sequence[tuple[str, str]]
-    """Given and family names."""
-    venue: str
-    year: int
-    volume: int
-    first_page: int
-    cited: int
-    is_open: bool
-    abstract: str
-
-    @property
-    def doi(self) -> str:
-        return f"{PREFIX}/{self.year}.{self.key}"
-
-    @property
-    def last_page(self) -> int:
-        return self.first_page + 11
-
-
 @lru_cache(maxsize=CACHED_WORKS)
-def work(topic: str, number: int) -> Work:
-    """The work of a rank in the results for a topic."""
+def work(topic: str, number: int) -> Data:
+    """The work of a rank in the results for a topic, from 1; `authors` are pairs of given and family names."""
     random = SeededRandom("work", topic, number)
     people = random.sample(FAMILY, random.number(1, 4))
-    return Work(
-        number=number,
-        key=random.number(10**8, 10**9 - 1) * 1000 + number,
-        title=random.choice(TITLES).format(topic=topic.capitalize()),
-        authors=[(random.choice(GIVEN), family) for family in people],
-        venue=random.choice(VENUES),
-        year=random.number(1990, 2026),
-        volume=random.number(1, 60),
-        first_page=random.number(1, 900),
-        cited=random.number(0, 4000) // random.number(1, 40),
-        is_open=not random.chance(3),
-        abstract=random.sentences(topic, 3),
-    )
+    key = random.number(10**8, 10**9 - 1) * 1000 + number
+    title = random.choice(TITLES).format(topic=topic.capitalize())
+    authors = [(random.choice(GIVEN), family) for family in people]
+    venue, year = random.choice(VENUES), random.number(1990, 2026)
+    volume, first_page = random.number(1, 60), random.number(1, 900)
+    return {
+        "key": key,
+        "doi": f"{PREFIX}/{year}.{key}",
+        "title": title,
+        "authors": authors,
+        "venue": venue,
+        "year": year,
+        "volume": volume,
+        "first_page": first_page,
+        "last_page": first_page + 11,
+        "cited": random.number(0, 4000) // random.number(1, 40),
+        "is_open": not random.chance(3),
+        "abstract": random.sentences(topic, 3),
+    }
 
 
-def works(terms: str, start: int, size: int) -> list[Work]:
+def works(terms: str, start: int, size: int) -> list[Data]:
     """The works for the terms, `size` at most, from the offset `start` on."""
     topic = " ".join(SCENARIO.sub("", terms).split()) or "examples"
     return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
@@ -101,8 +78,3 @@ def works(terms: str, start: int, size: int) -> list[Work]:
 def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> Reply:
     """A reply in JSON."""
     return Reply(status, (*JSON, *headers), orjson.dumps(content))
-
-
-def whole_number(text: str, default: int) -> int:
-    """The value of a parameter: the default for "", -1 for an invalid number."""
-    return default if not text else int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1

@@ -4,22 +4,22 @@ Scenarios of OpenAlex's site alone (`sandbox:budget`, …) have no effect here.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest, plain
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
+from webdata.sandbox.sites._searches import Data, whole_number
 
 HOSTS = ("api.crossref.org",)
 
-DEFAULT_SIZE = 20
+DEFAULT_SIZE = "20"
 MAX_SIZE = 1000
 MAX_OFFSET = 10_000
 CC_BY = "https://creativecommons.org/licenses/by/4.0/"
 POOL: Headers = (("x-rate-limit-limit", "5"), ("x-rate-limit-interval", "1s"), ("x-api-pool", "public"))
 OPENALEX_SCENARIOS = ("budget", "paused", "key", "timeout")
 
-Describe = Callable[[scholar.Work], dict[str, Any]]
+Describe = Callable[[Data], Data]
 
 
 def answer(request: SandboxRequest) -> Reply:
@@ -53,31 +53,31 @@ def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool =
     return handler
 
 
-def described(work: scholar.Work) -> dict[str, Any]:
+def described(work: Data) -> Data:
     """A work as the API returns it."""
-    issued = {"date-parts": [[work.year, 3, 1]]}
-    pdf = f"https://www.harbour.example/papers/{work.key}.pdf"
+    issued = {"date-parts": [[work["year"], 3, 1]]}
+    pdf = f"https://www.harbour.example/papers/{work['key']}.pdf"
     license_ = {"URL": CC_BY, "content-version": "vor", "delay-in-days": 0, "start": issued}
     link = {"URL": pdf, "content-type": "application/pdf", "content-version": "vor"}
     return {
-        "DOI": work.doi,
-        "URL": f"https://doi.org/{work.doi}",
+        "DOI": work["doi"],
+        "URL": f"https://doi.org/{work['doi']}",
         "type": "journal-article",
-        "title": [work.title.replace("&", "&amp;")],
-        "author": [{"given": given, "family": family, "sequence": "first"} for given, family in work.authors],
-        "container-title": [work.venue],
+        "title": [work["title"].replace("&", "&amp;")],
+        "author": [{"given": given, "family": family, "sequence": "first"} for given, family in work["authors"]],
+        "container-title": [work["venue"]],
         "issued": issued,
-        "volume": str(work.volume),
-        "page": f"{work.first_page}-{work.last_page}",
-        "is-referenced-by-count": work.cited,
-        "abstract": f"<jats:title>Abstract</jats:title><jats:p>{work.abstract}</jats:p>",
-        **({"license": [license_], "link": [link]} if work.is_open else {}),
+        "volume": str(work["volume"]),
+        "page": f"{work['first_page']}-{work['last_page']}",
+        "is-referenced-by-count": work["cited"],
+        "abstract": f"<jats:title>Abstract</jats:title><jats:p>{work['abstract']}</jats:p>",
+        **({"license": [license_], "link": [link]} if work["is_open"] else {}),
     }
 
 
-def nulls(work: scholar.Work) -> dict[str, Any]:
+def nulls(work: Data) -> Data:
     """A work with its identifier alone, all other fields null."""
-    return {**dict.fromkeys(described(work)), "DOI": work.doi}
+    return {**dict.fromkeys(described(work)), "DOI": work["doi"]}
 
 
 def not_found(_request: SandboxRequest) -> Reply:
@@ -92,7 +92,7 @@ def limited(_request: SandboxRequest) -> Reply:
 
 
 def _bounds(request: SandboxRequest) -> tuple[int, int]:
-    return scholar.whole_number(request.first("rows"), DEFAULT_SIZE), scholar.whole_number(request.first("offset"), 0)
+    return whole_number(request.first("rows") or DEFAULT_SIZE, -1), whole_number(request.first("offset") or "0", -1)
 
 
 def _invalid(name: str, message: str) -> Reply:

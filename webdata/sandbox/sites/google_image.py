@@ -1,7 +1,6 @@
 """Google's image search: invented results in the layout of 2026 (desktop) and 2022 (mobile)."""
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -11,15 +10,13 @@ from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.invention import PUBLISHERS, slug
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
-from webdata.sandbox.sites._searches import CACHED_PAGES
+from webdata.sandbox.sites._searches import CACHED_PAGES, Data
 
 HOSTS = _google_search.HOSTS
 
 FORMATS = ("jpg", "jpg", "jpg", "png", "webp", "svg", "gif")
 DOCID_LETTERS = 14
 CACHE = "https://encrypted-tbn0.example.net/images?q=tbn:"
-
-Image = Mapping[str, Any]
 
 
 def takes(request: SandboxRequest) -> bool:
@@ -44,7 +41,7 @@ def page(search: Search) -> bytes:
     return page_of(search, "google_image", "results", images=images, records=_script(records))
 
 
-def _image(search: Search, index: int) -> Image:
+def _image(search: Search, index: int) -> Data:
     random = search.random("image", index)
     source, host = random.choice(PUBLISHERS)
     docid, ref, cached = (random.token(DOCID_LETTERS) for _ in range(3))
@@ -65,7 +62,7 @@ def _image(search: Search, index: int) -> Image:
     }
 
 
-def _record(image: Image) -> list[Any]:
+def _record(image: Data) -> list[Any]:
     """The record of an image in the page's script data; a height precedes its width."""
     about = [
         None,
@@ -83,7 +80,7 @@ def _record(image: Image) -> list[Any]:
     return [0, image["docid"], thumbnail, original, None, 0, "rgb(98,110,74)", None, 0, named]
 
 
-def _keyed(images: list[Image]) -> dict[str, list[Any]]:
+def _keyed(images: list[Data]) -> dict[str, list[Any]]:
     """The data of the layout of 2026: each record twice, under two keys."""
     return {
         f"{image['key']}{suffix}": record

@@ -22,6 +22,7 @@ from webdata.sandbox.invention import PLACES, PUBLISHERS, STREETS, SeededRandom,
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._searches import CACHED_PAGES, Search, answer_search
+from webdata.sandbox.templates import html
 
 HOSTS = _google_search.HOSTS
 
@@ -209,7 +210,7 @@ def _pages(search: MapSearch) -> dict[str, Handler]:
         "layout": _results(replace(search, known=False)),
         "few": _results(replace(search, total=FEW)),
         "loop": _results(replace(search, total=FEW, loops=True)),
-        "html": lambda _: interstitials.home(),
+        "html": lambda _: html(interstitials.TEMPLATE, "home"),
     }
 
 

@@ -29,7 +29,7 @@ from webdata.sandbox.invention import PUBLISHERS, slug
 from webdata.sandbox.scenarios import apply_scenarios, scenarios
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _news_ids
-from webdata.sandbox.sites._searches import Data, Search
+from webdata.sandbox.sites._searches import WRONG_METHOD, Data, Search
 from webdata.sandbox.templates import html, render
 
 HOSTS = ("news.google.com",)
@@ -119,9 +119,7 @@ def answer(request: SandboxRequest) -> Reply:
     if request.path == CALL_PATH:
         return _call(request)
     if request.method not in ("GET", "HEAD"):
-        return interstitials.error(
-            HTTPStatus.METHOD_NOT_ALLOWED, "The request method is inappropriate for this address."
-        )
+        return interstitials.error(HTTPStatus.METHOD_NOT_ALLOWED, WRONG_METHOD)
     if request.path.startswith(ARTICLE_FOLDERS):
         return _article(request)
     return PAGES.get(request.path, _missing)(request)
@@ -138,10 +136,6 @@ def _missing(_request: SandboxRequest) -> Reply:
 
 def _feed(request: SandboxRequest) -> Reply:
     return Reply(200, XML, feed(_search(request)))
-
-
-def _layout(request: SandboxRequest) -> Reply:
-    return html(TEMPLATE, "layout", q=request.first("q"))
 
 
 def _search(request: SandboxRequest) -> NewsSearch:
@@ -208,7 +202,7 @@ def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) ->
 SCENARIOS: dict[str, Handler] = {
     **interstitials.by_scenario(_feed),
     "empty": lambda request: Reply(200, XML, feed(_search(request), entries=0)),
-    "layout": _layout,
+    "layout": lambda request: html(TEMPLATE, "layout", q=request.first("q")),
     "unsupported": lambda _: redirect(f"{SITE}/rss/unsupported"),
     **dict.fromkeys(("old_links", *LINK_SCENARIOS), _feed),
 }

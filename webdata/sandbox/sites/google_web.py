@@ -11,6 +11,7 @@ from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
 from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
 from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data
+from webdata.sandbox.templates import html
 
 HOSTS = _google_search.HOSTS
 
@@ -23,11 +24,11 @@ def answer(request: SandboxRequest) -> Reply:
     if path == "/search":
         return _google_search.answer_search(request, page)
     if path in ("", "/webhp"):
-        return interstitials.home()
+        return html(interstitials.TEMPLATE, "home")
     if path == "/sorry/index":
         return interstitials.sorry(request)
     if path == "/httpservice/retry/enablejs":
-        return interstitials.enablejs()
+        return html(interstitials.TEMPLATE, "enablejs")
     return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
 
 

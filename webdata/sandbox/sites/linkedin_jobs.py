@@ -66,13 +66,18 @@ def answer(request: SandboxRequest) -> Reply:
         request.first("keywords"), request.first("location") or "United States", whole_number(request.first("start"))
     )
     render = pages[path]
-    return apply_scenarios(request, search.keywords, lambda _: render(search), _scenarios(render, search))
+    return apply_scenarios(
+        request,
+        search.keywords,
+        lambda _: render(search),
+        _scenarios(render, search, f"{request.scheme}://{request.host}"),
+    )
 
 
-def _scenarios(render: Render, search: Search) -> dict[str, Handler]:
+def _scenarios(render: Render, search: Search, home: str) -> dict[str, Handler]:
     return {
-        "captcha": lambda request: redirect(f"{_home(request)}{CHECKPOINT}/sandbox"),
-        "login": lambda request: redirect(f"{_home(request)}{AUTHWALL}?{urlencode({'sessionRedirect': request.url})}"),
+        "captcha": lambda _: redirect(f"{home}{CHECKPOINT}/sandbox"),
+        "login": lambda request: redirect(f"{home}{AUTHWALL}?{urlencode({'sessionRedirect': request.url})}"),
         "denied": lambda _: html(TEMPLATE, "refusal", DENIED),
         "limited": lambda _: Reply(HTTPStatus.TOO_MANY_REQUESTS),
         "error": lambda _: Reply(HTTPStatus.INTERNAL_SERVER_ERROR),
@@ -116,7 +121,3 @@ def _posting(search: Search, index: int) -> Data:
         "place": f"{random.choice(AROUND)}{search.location}",
         "posted": f"2026-{random.number(1, 9):02}-{random.number(1, 28):02}",
     }
-
-
-def _home(request: SandboxRequest) -> str:
-    return f"{request.scheme}://{request.host}"

@@ -6,15 +6,15 @@ daily budget, renewed after 2 seconds, `sandbox:paused` the 503 under load, `san
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
+from webdata.sandbox.sites._searches import Data, whole_number
 
 HOSTS = ("api.openalex.org",)
 
-DEFAULT_SIZE = 25
+DEFAULT_SIZE = "25"
 MAX_SIZE = 200
 MAX_RESULTS = 10_000
 BUDGET_SECONDS = 2
@@ -25,7 +25,7 @@ NOT_FOUND = b"""<!doctype html>
 <p>There is no such page in this sandbox.</p>
 """
 
-Describe = Callable[[scholar.Work], dict[str, Any]]
+Describe = Callable[[Data], Data]
 
 
 def answer(request: SandboxRequest) -> Reply:
@@ -34,7 +34,7 @@ def answer(request: SandboxRequest) -> Reply:
         return not_found(request)
     if "api_key" in request.query and not request.first("api_key").strip():
         return unauthorized(request)
-    size, number = _size(request), scholar.whole_number(request.first("page"), 1)
+    size, number = _size(request), whole_number(request.first("page") or "1", -1)
     if not 1 <= size <= MAX_SIZE:
         return error(400, "Invalid query parameters error.", f"per-page must be a number from 1 to {MAX_SIZE}")
     if number < 1 or number * size > MAX_RESULTS:
@@ -46,7 +46,7 @@ def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool =
     """The page of the request's works, each as `describe` renders it; without any unless `has_works`."""
 
     def handler(request: SandboxRequest) -> Reply:
-        size, number = _size(request), scholar.whole_number(request.first("page"), 1)
+        size, number = _size(request), whole_number(request.first("page") or "1", -1)
         works = scholar.works(request.first("search"), (number - 1) * size, size) if has_works else []
         meta = {"count": total, "db_response_time_ms": 12, "page": number, "per_page": size, "groups_count": None}
         rows = [_selected(describe(work), request.first("select")) for work in works]
@@ -55,37 +55,37 @@ def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool =
     return handler
 
 
-def described(work: scholar.Work) -> dict[str, Any]:
+def described(work: Data) -> Data:
     """A work as the API returns it."""
-    landing = f"https://doi.org/{work.doi}"
-    pdf = f"https://www.harbour.example/papers/{work.key}.pdf" if work.is_open else None
-    source = {"id": f"https://openalex.org/S{work.volume}", "display_name": work.venue, "type": "journal"}
-    location = {"is_oa": work.is_open, "landing_page_url": landing, "pdf_url": pdf, "source": source}
+    landing = f"https://doi.org/{work['doi']}"
+    pdf = f"https://www.harbour.example/papers/{work['key']}.pdf" if work["is_open"] else None
+    source = {"id": f"https://openalex.org/S{work['volume']}", "display_name": work["venue"], "type": "journal"}
+    location = {"is_oa": work["is_open"], "landing_page_url": landing, "pdf_url": pdf, "source": source}
     return {
-        "id": f"https://openalex.org/W{work.key}",
+        "id": f"https://openalex.org/W{work['key']}",
         "doi": landing,
-        "display_name": work.title,
-        "publication_year": work.year,
-        "publication_date": f"{work.year}-03-01",
-        "ids": {"openalex": f"https://openalex.org/W{work.key}", "doi": landing},
-        "authorships": [_author(given, family) for given, family in work.authors],
+        "display_name": work["title"],
+        "publication_year": work["year"],
+        "publication_date": f"{work['year']}-03-01",
+        "ids": {"openalex": f"https://openalex.org/W{work['key']}", "doi": landing},
+        "authorships": [_author(given, family) for given, family in work["authors"]],
         "primary_location": location,
-        "best_oa_location": location if work.is_open else None,
-        "open_access": {"is_oa": work.is_open, "oa_status": "gold" if work.is_open else "closed", "oa_url": pdf},
+        "best_oa_location": location if work["is_open"] else None,
+        "open_access": {"is_oa": work["is_open"], "oa_status": "gold" if work["is_open"] else "closed", "oa_url": pdf},
         "biblio": {
-            "volume": str(work.volume),
+            "volume": str(work["volume"]),
             "issue": None,
-            "first_page": str(work.first_page),
-            "last_page": str(work.last_page),
+            "first_page": str(work["first_page"]),
+            "last_page": str(work["last_page"]),
         },
-        "cited_by_count": work.cited,
-        "abstract_inverted_index": _inverted(work.abstract),
+        "cited_by_count": work["cited"],
+        "abstract_inverted_index": _inverted(work["abstract"]),
     }
 
 
-def nulls(work: scholar.Work) -> dict[str, Any]:
+def nulls(work: Data) -> Data:
     """A work with its identifier alone, all other fields null."""
-    return {**dict.fromkeys(described(work)), "id": f"https://openalex.org/W{work.key}", "authorships": []}
+    return {**dict.fromkeys(described(work)), "id": f"https://openalex.org/W{work['key']}", "authorships": []}
 
 
 def error(status: int, name: str, message: str, headers: Headers = (), **more: object) -> Reply:
@@ -112,14 +112,14 @@ def budget_exhausted(_request: SandboxRequest) -> Reply:
 
 
 def _size(request: SandboxRequest) -> int:
-    return scholar.whole_number(request.first("per_page") or request.first("per-page"), DEFAULT_SIZE)
+    return whole_number(request.first("per_page") or request.first("per-page") or DEFAULT_SIZE, -1)
 
 
-def _selected(work: dict[str, Any], fields: str) -> dict[str, Any]:
+def _selected(work: Data, fields: str) -> Data:
     return {name: work[name] for name in fields.split(",") if name in work} if fields else work
 
 
-def _author(given: str, family: str) -> dict[str, Any]:
+def _author(given: str, family: str) -> Data:
     number = 5_000_000_000 + sum(map(ord, given + family))
     author = {"id": f"https://openalex.org/A{number}", "display_name": f"{given} {family}", "orcid": None}
     return {"author_position": "first", "author": author, "raw_author_name": f"{given} {family}"}

@@ -20,7 +20,7 @@ from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
 from webdata.sandbox.sites._reddit_failures import api_error, json_reply
-from webdata.sandbox.sites._searches import Data
+from webdata.sandbox.sites._searches import Data, whole_number
 
 HOSTS = (".reddit.com",)
 
@@ -210,7 +210,7 @@ def _interface(request: SandboxRequest) -> tuple[str, str]:
 def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about: Data | None) -> Reply:
     rows = _sorted(children, sort, lookup.request.first("t"))
     start = _start(rows, lookup.request.first("after"))
-    size = _size(lookup.request)
+    size = min(whole_number(lookup.request.first("limit")), MAX_SIZE) or DEFAULT_SIZE
     page = rows[start : start + size]
     after = page[-1]["data"]["name"] if page and start + size < len(rows) else None
     if lookup.interface == "atom":
@@ -232,12 +232,6 @@ def _start(rows: list[Data], name: str) -> int:
     if not name:
         return 0
     return next((index + 1 for index, thing in enumerate(rows) if thing["data"]["name"] == name), len(rows))
-
-
-def _size(request: SandboxRequest) -> int:
-    text = request.first("limit")
-    size = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-    return min(size, MAX_SIZE) or DEFAULT_SIZE
 
 
 def _json(lookup: Lookup, content: object) -> Reply:
