@@ -40,16 +40,8 @@ HUGE_BYTES = 16 * 1024 * 1024
 ONCE = "once"
 ONCE_SECONDS = 60
 NOT_UTF8 = b"\xff\xfe\xe9\x80"
-TEXTS = [
-    re.compile(position)
-    for position in (
-        b"(?=</span>)",
-        b"(?=</title>)",
-        b'(?<="title":")',
-        b'(?<="title":\\[")',
-        b'(?<="display_name":")',
-    )
-]
+POSITIONS = (b"(?=</span>)", b"(?=</title>)", b'(?<="title":")', b'(?<="title":\\[")', b'(?<="display_name":")')
+TEXTS = [re.compile(position) for position in POSITIONS]
 """Where bytes are inserted: in the spans of a page, the titles of a feed, or the titles or names of JSON."""
 
 
