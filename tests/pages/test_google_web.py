@@ -466,13 +466,6 @@ def test_the_terms_are_read_from_the_title_without_a_search_box():
     assert google_web.shown_query(b"<title>Google Search</title>") is None
 
 
-@pytest.mark.parametrize("declared", ["", "<meta charset=utf-8>"])
-def test_a_page_in_another_charset_is_read(declared):
-    """A page that is not UTF-8 keeps its letters, whatever it declares."""
-    page = results_page(declared + result("¿Cuándo está gordo un gato?")).decode().encode("cp1252")
-    assert titles(google_web.record(page, ANY)["results"]) == ["¿Cuándo está gordo un gato?"]
-
-
 def test_results_about_one_of_the_things_to_know_are_no_organic_ones():
     """The rows of "Things to know" hold results of their own, inside an element about a fact."""
     row = f'<div data-attrid="lab/content/Glazes">{result("About glazes", "https://glaze.example/")}</div>'

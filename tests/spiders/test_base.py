@@ -158,10 +158,12 @@ def test_a_failed_download_is_a_fetch_error(error, type_, kind):
         ("café".encode("latin-1"), "text/html; charset=ISO-8859-1"),
         ('<meta charset="windows-1252">café'.encode("latin-1"), "text/html"),
         ("café".encode(), ""),
+        ("À midi, un café très serré: café".encode("latin-1"), ""),
+        ('<meta charset="utf-8">À midi, un café très serré: café'.encode("latin-1"), "text/html; charset=utf-8"),
     ],
 )
 def test_bodies_become_utf8(body, content_type):
-    """A body is decoded by its declared encoding, in the header or in itself."""
+    """A body is decoded by its declared encoding, in the header or in itself, or by what its bytes show."""
     assert utf8(Response(URL, body=body, headers={"Content-Type": content_type})).endswith("café".encode())
 
 
@@ -187,7 +189,7 @@ async def items_of(**arguments):
             "ITEM_PIPELINES": {},
             "ADDONS": {"webdata.crawling.own_resources.OwnFetchResources": 500},
             "SANDBOX": False,
-            "EGRESS_GUARD": False,  # it refuses `data:`
+            "DOWNLOAD_HANDLERS": {"data": "scrapy.core.downloader.handlers.datauri.DataURIDownloadHandler"},
         },
         priority="cmdline",
     )

@@ -14,7 +14,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._text import clean
-from webdata.pages._url.encoding import decoded
 
 UNSEEN = frozenset({
     "-comment", "script", "style", "noscript", "template", "svg", "button", "select", "textarea", "g-dialog",
@@ -44,7 +43,7 @@ def parsed(page: bytes | str) -> LexborNode:
     Every tree of a page module comes from here. Raises LayoutError for a page that is larger or deeper than any real
     one; a deep page with few tags has a tree, and `ancestry` and `visible_text` raise the error.
     """
-    body = page.encode("utf-8", "replace") if isinstance(page, str) else in_utf8(page)
+    body = page.encode("utf-8", "replace") if isinstance(page, str) else page
     tags = body.count(b"<")
     if tags > MOST_TAGS:
         raise LayoutError(f"a page of at most {MOST_TAGS} tags")
@@ -52,15 +51,6 @@ def parsed(page: bytes | str) -> LexborNode:
         _check_depth(body)
     root = LexborHTMLParser(body).root
     return root if root is not None else LexborHTMLParser(b"<html>").css("html")[0]
-
-
-def in_utf8(body: bytes) -> bytes:
-    """A page in UTF-8: one in another charset is converted, whatever it declares."""
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return decoded(body, None)[0].encode("utf-8", "replace")
-    return body
 
 
 def _check_depth(body: bytes) -> None:

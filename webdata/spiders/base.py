@@ -44,6 +44,7 @@ from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
 from webdata.pages import blocked
+from webdata.pages._url.encoding import decoded
 from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 
@@ -340,12 +341,14 @@ def with_retry_after(error: FetchError, response: Response) -> FetchError:
 
 
 def utf8(response: Response) -> bytes:
-    """The body as UTF-8: unchanged where that is its declared encoding, else decoded and encoded again."""
+    """The body as UTF-8: unchanged where it is UTF-8, else decoded and encoded again, whatever it declares."""
     content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
     declared = http_content_type_encoding(content_type) or html_body_declared_encoding(response.body[:4096])
-    if declared in (None, "utf-8", "ascii"):
-        return response.body
-    return response.body.decode(declared, "replace").encode()
+    with suppress(UnicodeDecodeError):
+        response.body.decode()
+        if declared in (None, "utf-8", "ascii"):
+            return response.body
+    return decoded(response.body, content_type)[0].encode("utf-8", "replace")
 
 
 def accept_language(language: str) -> str:
