@@ -6,6 +6,8 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -95,16 +97,27 @@ def _serve(config: Config, listening: Listening, worker: Worker | None = None) -
 
 def _serve_together(config: Config, listening: Listening) -> None:
     """Serve with several processes; the database is migrated and the spiders are imported before the fork."""
+    from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415  # no other command needs it
+
     log_to_standard_error()
     SqlStores(config.database).close()
     load_spiders()
+
+    def work(worker: Worker) -> None:
+        try:
+            _serve(config, listening, worker)
+        finally:
+            if worker.orphaned:
+                rmtree(metrics, ignore_errors=True)
 
     def begun() -> None:
         with SqlStores(config.database) as stores:
             first = asyncio.run(first_keys(stores.keys, stores.ledger))
         show_banner(listening, config, first)
 
-    Workers(config.workers, listening.sockets, partial(_serve, config, listening), begun).run()
+    with TemporaryDirectory(prefix="webdata-") as metrics:  # which no other user can read
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
+        Workers(config.workers, work, begun, partial(mark_process_dead, path=metrics)).run()
 
 
 @main.command()

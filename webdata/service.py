@@ -6,15 +6,16 @@ It takes whatever reactor is installed when it is imported: install the asyncio 
 import asyncio
 import logging
 import signal
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from socket import socket
 from typing import Any
 
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
+from twisted.internet.task import LoopingCall
 
 from webdata.access.admission import Admission
 from webdata.access.api_keys import ApiKeys, first_keys
@@ -35,16 +36,14 @@ from webdata.egress.reactor_names import ReactorNames
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
-from webdata.observability.workers_metrics import WorkersMetrics
 from webdata.sandbox.server import Sandbox
 from webdata.server.banner import show_banner
 from webdata.server.connections import Connections
-from webdata.server.control_socket import ControlSocket
 from webdata.server.listening import Listening, room_for
 from webdata.server.memory import collect_less, return_large_blocks
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
-from webdata.server.workers import Worker
+from webdata.server.workers import TICK, Worker
 from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
 from webdata.stores.processes import is_dead
@@ -57,11 +56,13 @@ SETTLED_EVERY = 60.0
 """Seconds between two checks for such credits."""
 CALL_ENDS_WITHIN = 60.0
 """Seconds after its deadline in which a call has ended, however slow the database is."""
+PUBLISHED_EVERY = 5.0
+"""Seconds between two times that a worker publishes its state for the metrics of all."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
 
 
 def run(config: Config, listening: Listening, worker: Worker | None = None) -> None:
-    """Serve until SIGINT or SIGTERM, a `worker` until its parent ends it or dies; raises ConfigError at the start."""
+    """Serve until SIGINT or SIGTERM, a `worker` also until its supervisor dies; raises ConfigError at the start."""
     log_to_standard_error(worker.number if worker else None)
     main = _Main(Service(config, listening, scrapy_settings(), worker))
     collect_less()
@@ -78,6 +79,7 @@ class _Main:
 
     def __init__(self, service: "Service"):
         self.service = service
+        self.worker = service.worker
         self.failure: Exception | None = None
         self.stopping: asyncio.Task[None] | None = None
 
@@ -87,21 +89,28 @@ class _Main:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self.stop)
-        if self.service.line:
-            self.service.line.start(self.stop)
-        else:
+        if not self.worker:
             loop.add_signal_handler(signal.SIGINT, self.stop)
         try:
             await self.service.start()
         except Exception as error:  # noqa: BLE001  # run() raises it, once the reactor has stopped
             self.failure = error
             self.stop()
+        else:
+            if self.worker:
+                self._beat(self.worker)
+
+    def _beat(self, worker: Worker) -> None:
+        worker.beat()
+        if worker.orphaned:
+            self.stop()
+        asyncio.get_running_loop().call_later(TICK, self._beat, worker)
 
     def stop(self) -> None:
-        """Stop gracefully; the second time, at once. A worker is ended at once by its parent."""
+        """Stop gracefully; the second time, at once. A worker is ended at once by its supervisor."""
         if not self.stopping:
             self.stopping = asyncio.ensure_future(self._stop())
-        elif not self.service.line:
+        elif not self.worker:
             reactor.stop()
 
     async def _stop(self) -> None:
@@ -119,8 +128,6 @@ class Service:
         self.listening = listening
         self.settings = settings
         self.worker = worker
-        self.line = ControlSocket(worker) if worker else None
-        self.workers: WorkersMetrics | None = None
         self.settling: asyncio.Task[None] | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
         self.ports: list[Any] = []
@@ -135,7 +142,8 @@ class Service:
         await _settle_at_first(stores.ledger)
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
-        metrics, always = Metrics(), self.config.sandbox == "always"
+        metrics = Metrics(self.worker.number if self.worker else None)
+        always = self.config.sandbox == "always"
         spiders = load_spiders(self.settings)
         recent = RecentCalls({spider.name for spider in spiders if spider.any_site}, sandbox_always=always)
         observers = (metrics.ended, recent.ended)
@@ -143,7 +151,6 @@ class Service:
         metrics.collect_from(partial(call_metrics, self.crawlers))
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
-        await self._serve_metrics(metrics)
         self.health = Health(
             self.crawlers,
             stores.keys,
@@ -152,9 +159,9 @@ class Service:
             sandbox_always=always,
             warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings()),
             folders=self.config.growing_folders,
-            workers=self.workers,
+            worker=self.worker,
         )
-        pages = [*self.health.pages(), *([metrics_page(metrics, self.workers)] if self.config.metrics else [])]
+        pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             self.crawlers.resources,
             self.admission,
@@ -162,17 +169,14 @@ class Service:
             observer=metrics.answered,
             connections=self.connections,
         )
-        self._listen()
         self.settling = asyncio.ensure_future(_settle_now_and_then(stores.ledger))
-        if self.line:
-            self.line.ready()
-        else:
-            show_banner(self.listening, self.config, await first_keys(stores.keys, stores.ledger))
-
-    async def _serve_metrics(self, metrics: Metrics) -> None:
         if self.worker:
-            self.workers = WorkersMetrics(self.worker, metrics.packed)
-            await self.workers.listen()
+            LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
+            with self.listening.of_its_own() as listening:  # the ports have copies
+                self._listen(listening)
+        else:
+            self._listen(self.listening)
+            show_banner(self.listening, self.config, await first_keys(stores.keys, stores.ledger))
 
     def _admission(self, stores: SqlStores) -> Admission:
         return Admission(
@@ -185,46 +189,43 @@ class Service:
             sandbox_always=self.config.sandbox == "always",
         )
 
-    def _listen(self) -> None:
-        config, listening = self.config, self.listening
+    def _listen(self, listening: Listening) -> None:
+        config = self.config
         if config.tls:
             factory: Any = secured(self.api.site(config.hsts), ServerTLS(config))
         else:
             factory = self.api.site()
-        self._take(listening.api, factory)
+        self._serve(listening.api, factory)
         if listening.redirect:
             port = None if config.public_url else listening.port
             redirect = RedirectSite(listening.url, port, self.connections, refusals)
-            self._take(listening.redirect, redirect)
+            self._serve(listening.redirect, redirect)
 
-    def _take(self, listens: socket.socket, factory: Any) -> None:
-        """Have the factory serve the connections to this socket, accepted here or by the parent of the workers."""
-        port = self.line.listen(factory) if self.line else _adopted(listens, factory)
-        self.ports.append(port)
+    def _serve(self, listening: socket, factory: Any) -> None:
+        self.ports.append(reactor.adoptStreamPort(listening.fileno(), listening.family, factory))
 
     async def stop(self) -> None:
         """Refuse new calls by 503 while those in flight finish, then close everything."""
         if self.ports:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
+            if self.worker and self.worker.orphaned:
+                await self._close_ports()  # for another start, which may come at once
             await self.api.drain(self.config.deadline)
-            for port in self.ports:
-                await deferred_to_future(port.stopListening())
+            await self._close_ports()
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
         await self.ephemeral.close()
         if self.settling:
             self.settling.cancel()
-        if self.workers:
-            self.workers.close()
         if self.stores:
             await self.stores.ledger.flush()
             self.stores.close()
         await self.sandbox.stop()
 
-
-def _adopted(listens: socket.socket, factory: Any) -> Any:
-    return reactor.adoptStreamPort(listens.fileno(), listens.family, factory)
+    async def _close_ports(self) -> None:
+        while self.ports:
+            await deferred_to_future(self.ports.pop().stopListening())
 
 
 async def _settle_at_first(ledger: Ledger) -> None:

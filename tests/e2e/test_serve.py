@@ -190,9 +190,11 @@ def test_the_banner_names_the_browser(start, environ, browser):
         assert f"browser transport: {browser}\n" in one.banner
 
 
-def test_a_port_in_use_stops_the_start(running, tmp_path):
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_port_in_use_stops_the_start(running, tmp_path, workers):
     """A service that cannot listen names its address, and exits with status 2."""
-    assert f"cannot listen on 127.0.0.1:{running.port}" in failed_start(tmp_path, running.port)
+    message = failed_start(tmp_path, running.port, WEBDATA_WORKERS=workers)
+    assert f"cannot listen on 127.0.0.1:{running.port}" in message
 
 
 @pytest.mark.captures

@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import socket
+import stat
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -71,6 +73,20 @@ def call_by():
 
 
 @pytest.fixture
+def call_both(call_by):
+    """Makes two callers, one of each worker, in the order of their numbers."""
+
+    def make(one, key=None):
+        by_number = {}
+        while len(by_number) < 2:
+            caller = call_by(one, key)
+            by_number[caller.worker["number"]] = caller
+        return by_number[1], by_number[2]
+
+    return make
+
+
+@pytest.fixture
 def serve_two(serve, database):
     """Runs a service of two workers over the database, without rate limits."""
 
@@ -83,16 +99,13 @@ def serve_two(serve, database):
 
 
 def committed(one):
-    """The committed credits of each worker, by the metrics."""
+    """The committed credits of all workers, by the metrics."""
     text = one.request("GET", "/metrics", {})[2].decode()
-    return {
-        int(worker): float(amount)
-        for worker, amount in re.findall(r'webdata_credits_total\{movement="committed",worker="(\d)"\} (\S+)', text)
-    }
+    return float(re.search(r'webdata_credits_total{movement="committed"} (\S+)', text)[1])
 
 
-def test_credits_are_never_overspent(serve_two, database):
-    """8 callers with 10 n calls and n credits get exactly n answers from the two workers."""
+def test_credits_are_never_overspent(serve_two, database, tmp_path, until):
+    """8 callers with 10 n calls and n credits get exactly n answers from the two workers, whose metrics add up."""
     credits_left = 20
     with serve_two(credits_left=credits_left) as one:
 
@@ -102,12 +115,14 @@ def test_credits_are_never_overspent(serve_two, database):
 
         with ThreadPoolExecutor(8) as callers:
             answers = Counter(callers.map(call, range(10 * credits_left)))
-        shares = committed(one)
+        until(lambda: committed(one) == credits_left)
     assert answers == {(200, "1", ""): credits_left, (429, "0", "out_of_credits"): 9 * credits_left}
     assert database.left() == (0, 0)
     assert Counter(kind for _, kind in database.ends()) == {"commit": credits_left}
-    assert sum(shares.values()) == credits_left
-    assert all(shares[worker] > 0 for worker in (1, 2))
+    assert set(re.findall(r"INFO (worker \d) webdata.api: ", (tmp_path / "log").read_text())) == {
+        "worker 1",
+        "worker 2",
+    }
 
 
 def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
@@ -146,11 +161,10 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
     assert database.left() == (3000 - len(commits), 0)
 
 
-def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_by):
+def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_both):
     """With Redis workers share limits and cached answers, and both know a live key."""
     with start(*TWO_WORKERS, limited=True, WEBDATA_REDIS=shared_redis.url) as one:
-        first, second = (call_by(one) for _ in range(2))
-        assert {first.worker["number"], second.worker["number"]} == {1, 2}
+        first, second = call_both(one)
         assert [caller.get("/v1/search?q=coffee")[1]["x-cache"] for caller in (first, second)] == ["MISS", "HIT"]
         answers = [caller.get("/v1/search?q=coffee") for _ in range(30) for caller in (first, second)]
         assert [status for status, *_ in answers] == [200] * 58 + [429] * 2
@@ -160,11 +174,10 @@ def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_by):
         assert "WEBDATA_REDIS" not in one.banner
 
 
-def test_a_revoked_key_is_refused_by_both_workers(serve, database, call_by):
+def test_a_revoked_key_is_refused_by_both_workers(serve, database, call_both):
     """After `webdata keys revoke` the next call with the key is a 401 by each worker."""
     with serve(*TWO_WORKERS) as one:
-        callers = [call_by(one, one.live_key) for _ in range(2)]
-        assert {caller.worker["number"] for caller in callers} == {1, 2}
+        callers = call_both(one, one.live_key)
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [200, 200]
         database.run("keys", "revoke", one.live_key[:12])
         assert [caller.get("/v1/search?q=coffee")[0] for caller in callers] == [401, 401]
@@ -187,24 +200,34 @@ def test_a_stop_finishes_the_calls_of_all_workers(serve, database, until):
     assert database.left() == (992, 0)
 
 
-def test_the_metrics_report_a_worker_that_does_not_answer(start, call_by):
-    """The metrics have each worker by its number, also one that does not answer; the service stays ready."""
+def test_the_metrics_of_both_workers_add_up(start, call_both):
+    """Any worker has the metrics of both, also while the other one hangs, and after the other one has died."""
     with start(*TWO_WORKERS) as one:
-        caller = call_by(one)
-        other = 3 - caller.worker["number"]
-        assert caller.worker == {"number": 3 - other, "of": 2, "running": 2}
-        frozen = children(one.process.pid)[other - 1]
-        os.kill(frozen, signal.SIGSTOP)
-        try:
-            text = one_text(caller, "/metrics")
-            status = caller.get("/health/ready")[0]
-        finally:
-            os.kill(frozen, signal.SIGCONT)
-    assert f'webdata_worker_up{{worker="{3 - other}"}} 1.0' in text
-    assert f'webdata_worker_up{{worker="{other}"}} 0.0' in text
-    assert f'webdata_calls_limit{{worker="{3 - other}"}}' in text
-    assert f'webdata_calls_limit{{worker="{other}"}}' not in text
-    assert status == 200
+        first, second = call_both(one)
+        assert [caller.get("/v1/search?q=coffee")[0] for caller in (first, second)] == [200, 200]
+        hung = children(one.process.pid)[1]
+        os.kill(hung, signal.SIGSTOP)
+        during = one_text(first, "/metrics").splitlines()
+        assert first.worker == {"number": 1, "of": 2, "running": 2}
+        os.kill(hung, signal.SIGKILL)
+        while first.worker["running"] == 2:
+            pass
+        after = one_text(first, "/metrics").splitlines()
+        (folder,) = multiprocess_folders(one.process.pid)
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert one.stop() == 0
+    calls = 'webdata_calls_total{engine="google_web",network="sandbox",outcome="ok",region="",transport="http"} 2.0'
+    assert calls in during
+    assert calls in after
+    assert {"webdata_workers 2.0", "webdata_calls_limit 2048.0"} <= set(during)
+    assert {"webdata_workers 1.0", "webdata_calls_limit 1024.0"} <= set(after)
+    assert not folder.exists()
+
+
+def multiprocess_folders(pid):
+    """The folders of the files of metrics that the children of a process have mapped."""
+    maps = "".join(Path(f"/proc/{child}/maps").read_text() for child in children(pid))
+    return set(map(Path, re.findall(r"(/\S+)/counter_\d\.db", maps)))
 
 
 def one_text(caller, path):
@@ -219,3 +242,30 @@ def test_an_invalid_setting_stops_the_start(start):
         start(*TWO_WORKERS, WEBDATA_CAPTCHA_HOOK="no_such_module:solve"),
     ):
         pass
+
+
+def test_a_supervisor_that_is_killed(start, call_by, until):
+    """Its workers give up the port, finish their calls, and remove the folder of metrics."""
+    with start(*TWO_WORKERS) as one:
+        pids = children(one.process.pid)
+        folders = multiprocess_folders(one.process.pid)
+        caller = call_by(one)
+        with ThreadPoolExecutor(1) as callers:
+            call = callers.submit(caller.get, "/v1/search?q=sandbox:slow=8")
+            until(lambda: "\nwebdata_calls_in_flight 1.0\n" in one_text(call_by(one), "/metrics"))
+            one.process.kill()
+            until(lambda: is_free(one.port))
+            assert not call.done()
+            assert call.result()[0] == 200
+        until(lambda: not any(map(runs, pids)))
+    assert len(folders) == 1
+    assert not any(folder.exists() for folder in folders)
+
+
+def is_free(port):
+    """Whether another program can listen on a port."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True

@@ -9,7 +9,8 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, values
+from prometheus_client.multiprocess import mark_process_dead
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as plain_families
 
@@ -28,7 +29,8 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
 from webdata.fetching.transport_policy import Scope
-from webdata.observability.metrics import OPENMETRICS, AllWorkers, Metrics, access_metrics, call_metrics
+from webdata.observability import metrics as metrics_module
+from webdata.observability.metrics import OPENMETRICS, Metrics, access_metrics, call_metrics
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
@@ -218,34 +220,90 @@ MOVED = {"cache": {"HIT": 2, "MISS": 1}, "credits": {"reserved": 3, "committed":
 def test_money(metrics):
     """What the cache answered, what it takes, and the credits that moved are told."""
     metrics.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
-    lines = metrics.text()[0].decode().splitlines()
+    text = lines(metrics)
 
-    assert 'webdata_cache_answers_total{state="HIT"} 2.0' in lines
-    assert "webdata_cache_bytes 7.0" in lines
-    assert 'webdata_credits_total{movement="released"} 1.0' in lines
+    assert 'webdata_cache_answers_total{state="HIT"} 2.0' in text
+    assert "webdata_cache_bytes 7.0" in text
+    assert 'webdata_credits_total{movement="released"} 1.0' in text
 
 
-def test_several_workers():
-    """Each worker's series have its number; one that does not answer has but its 0, and a name is told once."""
-    metrics, other = Metrics(), Metrics()
-    metrics.answered("web_search", "ok")
-    other.answered("web_search", "ok")
-    other.answered("web_search", "ok")
-    plain, content_type = AllWorkers({1: metrics.packed(), 2: None, 3: other.packed()}).text()
-    opened, _ = AllWorkers({1: metrics.packed()}).text(OPENMETRICS)
-    lines = plain.decode().splitlines()
-    assert [line for line in lines if line.startswith(("webdata_worker_up{", "webdata_answers_total{"))] == [
-        'webdata_worker_up{worker="1"} 1.0',
-        'webdata_worker_up{worker="2"} 0.0',
-        'webdata_worker_up{worker="3"} 1.0',
-        'webdata_answers_total{code="ok",endpoint="web_search",worker="1"} 1.0',
-        'webdata_answers_total{code="ok",endpoint="web_search",worker="3"} 2.0',
-    ]
-    assert content_type == metrics.text()[1]
-    types = [line for line in lines if line.startswith("# TYPE")]
+@pytest.fixture
+def worker(monkeypatch, tmp_path):
+    """Makes the metrics of a worker, which counts alone until the next is made."""
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    monkeypatch.setattr(values, "ValueClass", values.ValueClass)
+    yield Metrics
+    values.close_all_multiprocess_files()
+
+
+def lines(metrics):
+    return metrics.text()[0].decode().splitlines()
+
+
+def test_the_metrics_of_any_worker_are_those_of_all(worker):
+    """They are the sum of what the workers counted, with the state that each published last."""
+    rows = iter([{"cache": {"HIT": 3}, "credits": {}}, {"cache": {"HIT": 4}, "credits": {}}])
+    for number, cached in ((1, 100), (2, 20)):
+        metrics = worker(number)
+        metrics.collect_from(partial(access_metrics, partial(next, rows), partial(int, cached)))
+        metrics.answered("web_search", "ok")
+        metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
+        text = lines(metrics)
+    assert {
+        'webdata_answers_total{code="ok",endpoint="web_search"} 2.0',
+        'webdata_attempts_total{engine="google_web",network="internet",outcome="ok",transport="http"} 2.0',
+        'webdata_call_duration_seconds_bucket{engine="google_web",le="0.25",network="internet",transport="http"} 0.0',
+        'webdata_call_duration_seconds_bucket{engine="google_web",le="0.5",network="internet",transport="http"} 2.0',
+        'webdata_call_duration_seconds_count{engine="google_web",network="internet",transport="http"} 2.0',
+        "webdata_cache_bytes 120.0",
+        'webdata_cache_answers_total{state="HIT"} 7.0',
+        "webdata_workers 2.0",
+    } <= set(text)
+    types = [line for line in text if line.startswith("# TYPE")]
     assert len(types) == len(set(types))
-    text = metrics.text(OPENMETRICS)[0].decode().splitlines()
-    assert {line for line in text if line.startswith("#")} < set(opened.decode().splitlines())
+
+
+def test_a_state_that_cannot_be_added_up(worker, crawlers):
+    """Of shares and times the metrics of all workers have the worst."""
+    for number, share in ((1, 0.25), (2, 0.75)):
+        metrics = worker(number)
+        metrics.collect_from(partial(transport_rows, share))
+        text = lines(metrics)
+    place = 'engine="google_web",network="internet",region="",transport="http"'
+    assert f"webdata_transport_success_ratio{{{place}}} 0.25" in text
+    assert f"webdata_transport_attempt_seconds{{{place}}} 0.75" in text
+
+
+def transport_rows(share):
+    place = {"engine": "google_web", "network": "internet", "region": "", "transport": "http"}
+    yield from metrics_module._transports([{**place, "rate": share, "seconds": share, "open_for": 0.0}])
+
+
+def test_the_metrics_of_a_worker_that_died(worker, tmp_path):
+    """What it counted stays, its state does not, and its successor goes on counting."""
+    for _ in range(2):
+        first = worker(1)
+        first.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
+        first.answered("web_search", "ok")
+        first.publish()
+        mark_process_dead(1, tmp_path)
+    text = lines(worker(2))
+    assert 'webdata_answers_total{code="ok",endpoint="web_search"} 2.0' in text
+    assert 'webdata_credits_total{movement="reserved"} 6.0' in text
+    assert "webdata_workers 1.0" in text
+    assert not [line for line in text if line.startswith("webdata_cache_bytes")]
+
+
+def test_openmetrics_of_several_workers(worker, crawlers):
+    """A reader of OpenMetrics finds the same metrics as of one process."""
+    found = []
+    for metrics in (Metrics(), worker(1)):
+        metrics.collect_from(partial(call_metrics, crawlers))
+        metrics.ended("google_web", call(), turn(("http", "ok")), answer())
+        metrics.answered("web_search", "ok")
+        families = open_families(metrics.text(OPENMETRICS)[0].decode())
+        found.append({(family.name, family.type, sample.name) for family in families for sample in family.samples})
+    assert found[0] == found[1]
 
 
 def names_and_labels(metrics, crawlers):
@@ -256,7 +314,7 @@ def names_and_labels(metrics, crawlers):
     metrics.answered("web_search", "ok")
     crawlers.fetch_resources[False].proxies.report("google_web", "DE-1", "won", 0.1)
     crawlers.fetch_resources[False].transports.report(Scope("google_web"), "http", won=True, seconds=0.1)
-    samples = [sample for family in AllWorkers({1: metrics.packed()}).collect() for sample in family.samples]
+    samples = [sample for family in metrics.registry.collect() for sample in family.samples]
     return {sample.name for sample in samples}, {label for sample in samples for label in sample.labels}
 
 

@@ -69,6 +69,56 @@ def test_a_port_that_is_taken(taken):
             Listening.of(ANY.with_options(**{taken: port_of(other)}))
 
 
+SHARED = replace(ANY, workers=2)
+
+
+def forked(reserved):
+    """The copies of its sockets that a worker has."""
+    return replace(reserved, api=reserved.api.dup(), redirect=reserved.redirect.dup())
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "0.0.0.0"])
+def test_workers_share_ports(host):
+    """Each worker listens on the ports that the supervisor has reserved, also those that the kernel chose."""
+    try:
+        reserved = Listening.of(replace(SHARED, host=host))
+    except ConfigError:
+        assert ":" in host, "only IPv6 may be missing"
+        return
+    with reserved, forked(reserved).of_its_own() as first, forked(reserved).of_its_own() as second:
+        for one in (first, second):
+            assert (port_of(one.api), port_of(one.redirect)) == (reserved.port, port_of(reserved.redirect))
+
+
+def test_a_reservation_gets_no_connections():
+    """While no worker listens connections are refused."""
+    with Listening.of(SHARED) as reserved, pytest.raises(ConnectionRefusedError):
+        socket.create_connection(reserved.api.getsockname(), 5)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_port_that_other_workers_share(workers):
+    """A service does not join the workers of another one, neither while these listen nor before they do."""
+    with Listening.of(SHARED) as reserved:
+        again = replace(ANY, port=reserved.port, workers=workers)
+        with pytest.raises(ConfigError, match="Address already in use"):
+            Listening.of(again)
+        with forked(reserved).of_its_own(), pytest.raises(ConfigError, match="Address already in use"):
+            Listening.of(again)
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_a_port_with_connections_in_time_wait(before):
+    """Workers can share a port right after another service has closed it together with its connections."""
+    with Listening.of(replace(ANY, workers=before)) as previous:
+        listening = forked(previous).of_its_own() if before > 1 else previous
+        with listening, closing(socket.create_connection(listening.api.getsockname(), 5)):
+            listening.api.setblocking(True)
+            listening.api.accept()[0].close()
+    with Listening.of(replace(SHARED, port=previous.port)) as reserved:
+        assert reserved.port == previous.port
+
+
 def test_a_host_that_is_not_here():
     """A name without an address of this machine is an error that names it."""
     for host in ("no.such.host.invalid", "192.0.2.1"):

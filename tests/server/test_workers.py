@@ -1,4 +1,4 @@
-"""A parent and its workers, in a program of their own: each worker answers its number and process id."""
+"""A supervisor and its workers, in a program of their own: each worker answers its number and process id."""
 
 import os
 import re
@@ -10,7 +10,6 @@ from collections import Counter
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from select import select
 from time import monotonic, sleep
 
 import pytest
@@ -18,18 +17,20 @@ import pytest
 from webdata.server.workers import Slot
 
 PROGRAM = """
-import errno, os, socket, sys, time
+import errno, os, signal, sys, time
 from itertools import count
 from webdata.server import workers
+from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
 from webdata.observability.logs import log_to_standard_error
-from webdata.server.workers import ALIVE, CLOSED, READY, TAKEN, Workers
+from webdata.server.listening import Listening
+from webdata.server.workers import Workers
 
-workers.TICK, workers.BUSY_AFTER, workers.HANGS_AFTER = 0.1, 0.3, 1.0
+workers.TICK, workers.HANGS_AFTER = 0.1, 1.0
 
 
-def answer(worker, descriptor):
-    with socket.socket(fileno=descriptor) as client:
+def answer(worker, client):
+    with client:
         client.settimeout(5)
         command = client.recv(10)
         if command == b"die":
@@ -47,20 +48,17 @@ def work(worker):
         raise ConfigError("the second one is wrong")
     if mode == "broken" and worker.number == 2:
         raise ZeroDivisionError
-    worker.send(READY)
-    worker.control.settimeout(0.05)
-    while True:
-        worker.send(ALIVE)
-        try:
-            _, descriptors, *_ = socket.recv_fds(worker.control, 1, 1)
-        except TimeoutError:
-            continue
-        if descriptors:
-            worker.send(TAKEN)
-            answer(worker, descriptors[0])
-        elif mode != "stubborn":
-            worker.send(CLOSED)
-            return
+    stopping = []
+    signal.signal(signal.SIGTERM, lambda *_: stopping.append(mode != "stubborn"))
+    with reserved.of_its_own() as listening:
+        listening.api.settimeout(0.05)
+        while not any(stopping) and not worker.orphaned:
+            worker.beat()
+            try:
+                client, _ = listening.api.accept()
+            except TimeoutError:
+                continue
+            answer(worker, client)
 
 
 def scarce(fork=os.fork, attempts=count(1)):
@@ -70,25 +68,25 @@ def scarce(fork=os.fork, attempts=count(1)):
 
 
 def on_ready():
-    print(listening.getsockname()[1], flush=True)
+    print(reserved.port, flush=True)
     if mode == "scarce":
         os.fork = scarce
 
 
 mode = sys.argv[1]
 log_to_standard_error()
-with socket.create_server(("127.0.0.1", 0)) as listening:
-    listening.setblocking(False)
+config = Config(port=0, tls=False, workers=int(sys.argv[2]))
+with Listening.of(config) as reserved:
     try:
-        Workers(int(sys.argv[2]), [listening], work, on_ready).run()
+        Workers(config.workers, work, on_ready, lambda number: print("end of", number, flush=True)).run()
     except ConfigError as error:
         sys.exit(f"refused: {error}")
 """
 
 
 @dataclass
-class Parent:
-    """The process of a parent with workers."""
+class Supervisor:
+    """The process of a supervisor with workers."""
 
     process: subprocess.Popen
     log: Path
@@ -98,7 +96,7 @@ class Parent:
         self.port = int(self.process.stdout.readline())
 
     def connect(self):
-        """A connection to whichever worker is next."""
+        """A connection to any of the workers."""
         return socket.create_connection(("127.0.0.1", self.port), 10)
 
     def query(self, command="id"):
@@ -112,8 +110,8 @@ class Parent:
         return tuple(map(int, answer.split())) if answer else None
 
     def workers(self):
-        """The process ids by number."""
-        return dict(self.query() for _ in range(8))
+        """The process ids by number; of all workers, since 40 connections hardly leave one out."""
+        return dict(filter(None, (self.query() for _ in range(40))))
 
     def end(self, *signals):
         """The exit status after these signals, and the text of the log."""
@@ -128,7 +126,7 @@ class Parent:
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts a parent with workers, for a block."""
+    """Starts a supervisor with workers, for a block."""
 
     @contextmanager
     def start(mode="serve", count=2):
@@ -143,7 +141,7 @@ def start(tmp_path):
                 start_new_session=True,
             )
         try:
-            yield Parent(process, log)
+            yield Supervisor(process, log)
         finally:
             process.kill()
             process.wait()
@@ -153,8 +151,8 @@ def start(tmp_path):
 
 
 @pytest.fixture
-def parent(start):
-    """A parent with two ready workers."""
+def supervisor(start):
+    """A supervisor with two ready workers."""
     with start() as one:
         one.wait_until_ready()
         yield one
@@ -188,53 +186,61 @@ def all_gone(pids):
     return until(lambda: not any(map(runs, pids)))
 
 
-@pytest.mark.parametrize(("count", "burst"), [(2, 16), (4, 100)])
-def test_connections_are_distributed_evenly(start, count, burst):
-    """Connections that are opened at once are spread evenly over all workers."""
-    with start(count=count) as parent:
-        parent.wait_until_ready()
-        clients = [parent.connect() for _ in range(burst)]
+def test_connections_are_distributed(supervisor):
+    """Of 64 connections that are opened at once each of two workers gets a third or more, in nine of ten bursts."""
+    shares = []
+    for _ in range(10):
+        clients = [supervisor.connect() for _ in range(64)]
         answers = Counter()
         for client in clients:
             with closing(client):
                 client.sendall(b"id")
                 answers[client.recv(100).split()[0]] += 1
-        assert list(answers.values()) == [burst // count] * count
-        assert parent.end(signal.SIGTERM)[0] == 0
+        shares.append(min(answers[b"1"], answers[b"2"]))
+    assert sum(share >= 64 // 3 for share in shares) >= 9
+    assert supervisor.end(signal.SIGTERM)[0] == 0
 
 
 @pytest.mark.parametrize("how", ["killed", "ended"])
-def test_a_worker_that_dies_is_replaced(parent, how):
+def test_a_worker_that_dies_is_replaced(supervisor, how):
     """The end of a worker is logged and another is started at once; the others answer meanwhile."""
-    before = parent.workers()
+    before = supervisor.workers()
     if how == "killed":
         os.kill(before[2], signal.SIGKILL)
     else:
-        until(lambda: parent.query("die") is None)
-    assert all(parent.query() for _ in range(50))
+        until(lambda: supervisor.query("die") is None)
     end = "was ended by signal 9" if how == "killed" else "has ended with status 3"
-    lost = int(parent.logged(rf"worker \d \(pid (\d+)\) {end}; it is started again\n")[1])
-    assert lost in before.values()
-    until(lambda: len(after := parent.workers()) == 2 and lost not in after.values())
-    assert parent.end(signal.SIGTERM)[0] == 0
+    found = supervisor.logged(rf"worker (\d) \(pid (\d+)\) {end}; it is started again\n")
+    assert all(supervisor.query() for _ in range(50))
+    number, lost = map(int, found.groups())
+    assert before[number] == lost
+    until(lambda: len(after := supervisor.workers()) == 2 and lost not in after.values())
+    assert supervisor.process.stdout.readline() == f"end of {number}\n"
+    assert supervisor.end(signal.SIGTERM)[0] == 0
 
 
-def test_connections_that_a_dead_worker_had_not_taken(parent):
-    """They are answered by another worker, and closed once that has answered."""
-    frozen = parent.workers()[1]
-    os.kill(frozen, signal.SIGSTOP)
-    clients = [parent.connect() for _ in range(8)]
+def test_a_killed_worker_loses_its_own_connections(supervisor):
+    """Connections of other workers are answered, and new ones are opened to these."""
+    killed = supervisor.workers()[1]
+    os.kill(killed, signal.SIGSTOP)
+    clients = [supervisor.connect() for _ in range(32)]
     for client in clients:
         client.sendall(b"id")
-    answered = set()
-    while len(answered) < 4:  # the other worker's half, so that all connections have been sent to workers
-        answered |= set(select(clients, [], [], 10)[0])
-    os.kill(frozen, signal.SIGKILL)
-    for client in clients:
-        with closing(client):
-            assert client.recv(100)
-            assert client.recv(100) == b""
-    assert parent.end(signal.SIGTERM)[0] == 0
+    os.kill(killed, signal.SIGKILL)
+    answers = [received(client) for client in clients]
+    assert 0 < answers.count(b"") < 32
+    assert {answer[:1] for answer in answers if answer} <= {b"1", b"2"}
+    assert all(supervisor.query() for _ in range(50))
+    assert supervisor.end(signal.SIGTERM)[0] == 0
+
+
+def received(client):
+    """What a client receives until the connection ends."""
+    with closing(client):
+        try:
+            return client.recv(100)
+        except ConnectionResetError:
+            return b""
 
 
 def test_pauses_between_starts_grow():
@@ -249,120 +255,93 @@ def test_pauses_between_starts_grow():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_all(parent, number):
-    """After a signal all workers have ended, the folder is removed, and the exit status is 0."""
-    pids = parent.workers().values()
-    assert parent.end(number) == (0, "")
+def test_a_signal_stops_all(supervisor, number):
+    """After a signal all workers have ended, and the exit status is 0."""
+    pids = supervisor.workers().values()
+    assert supervisor.end(number) == (0, "")
     assert all_gone(pids)
-    assert not list(parent.log.parent.glob("webdata-*"))
 
 
-def test_the_parent_waits_idle_for_the_last_worker(parent):
-    """While one worker finishes after a signal and the other has ended, the parent uses hardly any processor time."""
-    pid = parent.process.pid
-    with parent.connect() as client:
+def test_the_supervisor_waits_idle_for_the_last_worker(supervisor):
+    """While one worker finishes after a signal and the other has ended, it uses hardly any processor time."""
+    pid = supervisor.process.pid
+    with supervisor.connect() as client:
         client.sendall(b"slow")
         assert client.recv(4) == b"wait"
         before = processor_time(pid)
-        parent.process.send_signal(signal.SIGTERM)
+        supervisor.process.send_signal(signal.SIGTERM)
         until(lambda: not runs(pid))
     assert processor_time(pid) - before < 0.3
 
 
-def test_a_signal_to_the_process_group(parent):
-    """One signal that reaches the parent and the workers, as Ctrl-C does, stops them gracefully."""
-    pids = parent.workers().values()
-    os.killpg(parent.process.pid, signal.SIGINT)
-    assert parent.end() == (0, "")
+def test_a_signal_to_the_process_group(supervisor):
+    """One signal that reaches the supervisor and the workers, as Ctrl-C does, stops them gracefully."""
+    pids = supervisor.workers().values()
+    os.killpg(supervisor.process.pid, signal.SIGINT)
+    assert supervisor.end() == (0, "")
     assert all_gone(pids)
 
 
 def test_a_second_signal_kills(start):
     """Workers that do not stop are killed at the second signal."""
-    with start("stubborn") as parent:
-        parent.wait_until_ready()
-        pids = parent.workers().values()
-        parent.process.send_signal(signal.SIGTERM)
-        assert len(parent.workers()) == 2
-        assert parent.end(signal.SIGTERM)[0] == 0
+    with start("stubborn") as supervisor:
+        supervisor.wait_until_ready()
+        pids = supervisor.workers().values()
+        supervisor.process.send_signal(signal.SIGTERM)
+        assert len(supervisor.workers()) == 2
+        assert supervisor.end(signal.SIGTERM)[0] == 0
         assert all_gone(pids)
 
 
-def test_workers_stop_when_their_parent_is_killed(parent):
-    """They end, and the last one removes the folder."""
-    pids = parent.workers().values()
-    assert parent.end(signal.SIGKILL)[0] == -signal.SIGKILL
+def test_workers_stop_when_their_supervisor_is_killed(supervisor):
+    """They see that it has died, and end."""
+    pids = supervisor.workers().values()
+    assert supervisor.end(signal.SIGKILL)[0] == -signal.SIGKILL
     assert all_gone(pids)
-    assert not list(parent.log.parent.glob("webdata-*"))
-
-
-def test_the_port_of_a_killed_parent_is_free(parent):
-    """Another process can listen on the port while the workers still finish."""
-    with parent.connect() as client:
-        client.sendall(b"slow")
-        assert client.recv(4) == b"wait"
-        parent.end(signal.SIGKILL)
-        with socket.create_server(("127.0.0.1", parent.port)):
-            assert client.recv(100)
-
-
-def test_a_connection_ends_with_its_worker(parent):
-    """It does though it waited, accepted, while other workers were forked."""
-    pids = parent.workers().values()
-    for number in (signal.SIGSTOP, signal.SIGKILL):
-        for pid in pids:
-            os.kill(pid, number)
-        if number == signal.SIGSTOP:
-            client = parent.connect()
-            sleep(0.1)
-    with client:
-        assert parent.query()  # the other worker has started too
-        client.sendall(b"die")
-        assert client.recv(100) == b""
 
 
 def test_a_fork_that_fails_is_repeated(start):
     """While the system refuses another process the other workers serve, and the start is repeated."""
-    with start("scarce") as parent:
-        parent.wait_until_ready()
-        os.kill(parent.workers()[2], signal.SIGKILL)
-        parent.logged(r"worker 2 cannot be started \(Resource temporarily unavailable\); it is tried in 1 s\n")
-        assert all(parent.query() for _ in range(10))
-        until(lambda: len(parent.workers()) == 2)
-        assert parent.end(signal.SIGTERM)[0] == 0
+    with start("scarce") as supervisor:
+        supervisor.wait_until_ready()
+        os.kill(supervisor.workers()[2], signal.SIGKILL)
+        supervisor.logged(r"worker 2 cannot be started \(Resource temporarily unavailable\); it is tried in 1 s\n")
+        assert all(supervisor.query() for _ in range(10))
+        until(lambda: len(supervisor.workers()) == 2)
+        assert supervisor.end(signal.SIGTERM)[0] == 0
 
 
 def test_a_worker_that_cannot_start(start):
-    """A ConfigError at the first start of a worker ends all of them, and the parent raises it."""
-    with start("wrong") as parent:
-        assert parent.end() == (1, "refused: the second one is wrong\n")
+    """A ConfigError at the first start of a worker ends all of them, and the supervisor raises it."""
+    with start("wrong") as supervisor:
+        assert supervisor.end() == (1, "refused: the second one is wrong\n")
 
 
 def test_a_worker_that_fails_at_its_start(start):
     """Another error at the first start ends all of them, with its traceback in the log."""
-    with start("broken") as parent:
-        status, log = parent.end()
+    with start("broken") as supervisor:
+        status, log = supervisor.end()
     assert status == 1
     assert log.count("ZeroDivisionError") == 1
 
 
-def test_a_worker_that_hangs(parent):
-    """A worker that sends nothing gets no connections; its stacks are logged, and it is replaced."""
-    with parent.connect() as client:
+def test_a_worker_that_hangs(supervisor):
+    """The stacks of a worker that reports nothing are logged, and it is replaced."""
+    with supervisor.connect() as client:
         client.sendall(b"hang")
-        hung = int(parent.logged(r"\(pid (\d+)\) has sent nothing for 1 s")[1])
-        parent.logged(r"File \"<string>\", line \d+ in answer")
-        parent.logged(rf"\(pid {hung}\) was ended by signal 9; it is started again")
+        hung = int(supervisor.logged(r"\(pid (\d+)\) has reported nothing for 1 s")[1])
+        supervisor.logged(r"File \"<string>\", line \d+ in answer")
+        supervisor.logged(rf"\(pid {hung}\) was ended by signal 9; it is started again")
         assert client.recv(100) == b""
-    until(lambda: len(parent.workers()) == 2)
-    assert parent.end(signal.SIGTERM)[0] == 0
+    until(lambda: len(supervisor.workers()) == 2)
+    assert supervisor.end(signal.SIGTERM)[0] == 0
 
 
-def test_a_pause_of_all_processes(parent):
+def test_a_pause_of_all_processes(supervisor):
     """No worker counts as hung after a pause of all processes, as of a container."""
-    pids = parent.workers()
-    os.killpg(parent.process.pid, signal.SIGSTOP)
+    pids = supervisor.workers()
+    os.killpg(supervisor.process.pid, signal.SIGSTOP)
     sleep(1.5)  # longer than HANGS_AFTER here
-    os.killpg(parent.process.pid, signal.SIGCONT)
-    assert parent.workers() == pids
-    assert parent.end(signal.SIGTERM) == (0, "")
+    os.killpg(supervisor.process.pid, signal.SIGCONT)
+    assert supervisor.workers() == pids
+    assert supervisor.end(signal.SIGTERM) == (0, "")

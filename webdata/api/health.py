@@ -21,7 +21,7 @@ from webdata.domain.errors import DatabaseAwayError
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.observability.metrics import NETWORKS
 from webdata.observability.recent_calls import RecentCalls
-from webdata.observability.workers_metrics import WorkersMetrics
+from webdata.server.workers import Worker
 from webdata.stores.interfaces import KeyStore
 
 logger = logging.getLogger(__name__)
@@ -34,9 +34,8 @@ class Health:
     """The state of the service, without anything that helps an attacker: no addresses, no keys.
 
     `transports` are those that the operator has not turned off, `recent` has how the last calls ended, `warnings` gives
-    further warnings, `folders` are those that grow, by what is in them, `workers` are the worker processes, where there
-    are several. With `sandbox_always` the calls of live keys go to the sandbox, and warnings are about its fetch
-    resources.
+    further warnings, `folders` are those that grow, by what is in them, `worker` is this process, where there are
+    several. With `sandbox_always` the calls of live keys go to the sandbox, and warnings are about its fetch resources.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class Health:
         sandbox_always: bool = False,
         warnings: Callable[[], Iterable[str]] = tuple,
         folders: Mapping[str, Path] | None = None,
-        workers: WorkersMetrics | None = None,
+        worker: Worker | None = None,
     ) -> None:
         self._crawlers = crawlers
         self._keys = keys
@@ -58,7 +57,7 @@ class Health:
         self._sandbox_always = sandbox_always
         self._further_warnings = warnings
         self._folders = folders or {}
-        self._workers = workers
+        self._worker = worker
         self._version = version("webdata")
         self._started = monotonic()
         self._stopping = False
@@ -84,7 +83,7 @@ class Health:
             "status": self._status(failures, warnings),
             "version": self._version,
             "uptime": round(monotonic() - self._started, 1),
-            **({"worker": self._workers.snapshot()} if self._workers else {}),
+            **({"worker": self._worker.snapshot()} if self._worker else {}),
             "calls": self._crawlers.snapshot(),
             "sandbox": "always" if self._sandbox_always else "test",
             "recent": self._recent.snapshot(),

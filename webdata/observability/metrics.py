@@ -4,7 +4,6 @@ Labels have their values from closed sets alone: engines, outcomes, transports, 
 proxies. Nothing of a query, a key or a URL is among them.
 """
 
-import json
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -17,15 +16,15 @@ from prometheus_client import (
     Counter,
     GCCollector,
     Histogram,
-    Info,
     PlatformCollector,
     ProcessCollector,
     disable_created_metrics,
+    values,
 )
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
-from prometheus_client.samples import Sample
 
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers
 from webdata.domain.errors import outcome_of
@@ -39,18 +38,38 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
 REGIONS = frozenset(Region)
 NETWORKS = {False: "internet", True: "sandbox"}
 """Where calls go, by whether that is the sandbox."""
+MODES = {
+    "process_start_time_seconds": "livemin",
+    "python_info": "livemax",
+    "webdata_build_info": "livemax",
+    "webdata_proxy_open_seconds": "livemax",
+    "webdata_proxy_success_ratio": "livemin",
+    "webdata_transport_attempt_seconds": "livemax",
+    "webdata_transport_open_seconds": "livemax",
+    "webdata_transport_success_ratio": "livemin",
+}
+"""What several workers report of these gauges: the value of the worst. Other gauges are added up."""
 
 Row = Mapping[str, Any]
 Source = Callable[[], Iterable[Metric]]
 
 
 class Metrics:
-    """Counts events; state is collected when it is read."""
+    """Counts events; state is collected when it is read.
 
-    def __init__(self) -> None:
+    A `worker`, by its number, shares them with the others by files in the folder PROMETHEUS_MULTIPROC_DIR, and `text`
+    adds up all workers: of others their state when they last called `publish`. The successor of a worker goes on with
+    its files, so that counters never fall.
+    """
+
+    def __init__(self, worker: int | None = None) -> None:
         disable_created_metrics()  # a second series for each: when it was created
+        self._shared = worker is not None
+        if self._shared:
+            values.ValueClass = values.MultiProcessValue(lambda: worker)
         self.registry = CollectorRegistry()
         self._state = StateCollector()
+        self._cells = cache(_cell)
         self._calls = self._counter(
             "webdata_calls",
             "Calls, once for each engine that was requested.",
@@ -70,13 +89,7 @@ class Metrics:
             registry=self.registry,
         )
         self._seconds = cache(seconds.labels)
-        Info("webdata_build", "What runs.", registry=self.registry).info(
-            {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version()}
-        )
         self.registry.register(self._state)
-        ProcessCollector(registry=self.registry)
-        PlatformCollector(registry=self.registry)
-        GCCollector(registry=self.registry)
 
     def _counter(self, name: str, help_text: str, labels: Sequence[str]) -> Callable[..., Counter]:
         """Returns the counter for values of the labels, which are from closed sets, so that none need be dropped."""
@@ -99,57 +112,40 @@ class Metrics:
         """Collect further metrics from this, whenever they are read."""
         self._state.add(source)
 
+    def publish(self) -> None:
+        """Have the other workers see the state of this one."""
+        for family in self._state.collect():
+            for name, labels, value, *_ in family.samples:
+                cell, before = self._cells(family.type, family.name, name, tuple(labels.items()), family.documentation)
+                cell.set(before + value)
+
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """All of it and its media type: OpenMetrics where that is accepted, else Prometheus' own text."""
-        return _text(self.registry, accept)
-
-    def packed(self) -> bytes:
-        """All of it for another process, which reads this in a tenth of the time of Prometheus' text."""
-        return json.dumps([_packed(family) for family in self.registry.collect()]).encode()
-
-
-class AllWorkers(Collector):
-    """The metrics of several workers, by their numbers and as `packed`; None where one did not send them.
-
-    Each sample has the label `worker`.
-    """
-
-    def __init__(self, packed: Mapping[int, bytes | None]) -> None:
-        self._packed = packed
-
-    def text(self, accept: str = "") -> tuple[bytes, str]:
-        """As that of `Metrics`."""
-        return _text(self, accept)
-
-    def collect(self) -> Iterator[Metric]:
-        rows = [{"worker": str(worker), "up": packed is not None} for worker, packed in self._packed.items()]
-        yield _gauge("webdata_worker_up", "Whether a worker has sent its metrics.", ("worker",), rows, "up")
-        families: dict[str, Metric] = {}
-        for worker, packed in self._packed.items():
-            for name, documentation, kind, unit, samples in json.loads(packed or b"[]"):
-                family = families.setdefault(name, Metric(name, documentation, kind, unit))
-                family.samples += [
-                    Sample(of, {**labels, "worker": str(worker)}, value) for of, labels, value in samples
-                ]
-        yield from families.values()
+        collector: Collector = self.registry
+        if self._shared:
+            self.publish()
+            collector = MultiProcessCollector(None)
+        # What else such a header says is left alone: the library fails on versions that it cannot read.
+        encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in accept.lower() else "")
+        return encode(collector), content_type
 
 
-def _packed(family: Metric) -> tuple[Any, ...]:
-    samples = [(sample.name, sample.labels, sample.value) for sample in family.samples]
-    return family.name, family.documentation, family.type, family.unit, samples
-
-
-def _text(collector: Collector, accept: str) -> tuple[bytes, str]:
-    # What else such a header says is left alone: the library fails on versions that it cannot read.
-    encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in accept.lower() else "")
-    return encode(collector), content_type
+def _cell(kind: str, family: str, name: str, labels: tuple[tuple[str, str], ...], help_text: str) -> tuple[Any, float]:
+    """The place of a sample in this worker's files, and what its predecessor had counted there."""
+    names, label_values = [label for label, _ in labels], [value for _, value in labels]
+    mode = MODES.get(family, "livesum")
+    cell = values.ValueClass(kind, family, name, names, label_values, help_text, multiprocess_mode=mode)
+    return cell, cell.get() if kind == "counter" else 0.0
 
 
 class StateCollector(Collector):
     """State, collected when it is read: nothing is stored twice."""
 
     def __init__(self) -> None:
-        self._sources: list[Source] = []
+        process = CollectorRegistry()
+        for collector in (ProcessCollector, PlatformCollector, GCCollector):
+            collector(registry=process)
+        self._sources: list[Source] = [_service, process.collect]
 
     def add(self, source: Source) -> None:
         """Collect from this, too."""
@@ -158,6 +154,13 @@ class StateCollector(Collector):
     def collect(self) -> Iterator[Metric]:
         for source in self._sources:
             yield from source()
+
+
+def _service() -> Iterator[Metric]:
+    """What runs, and in how many processes."""
+    row = {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version(), "runs": 1}
+    yield _gauge("webdata_build_info", "What runs.", ("version", "scrapy", "python"), [row], "runs")
+    yield _gauge("webdata_workers", "Processes that serve.", (), [row], "runs")
 
 
 def _outcome(end: Answer | Exception) -> str:

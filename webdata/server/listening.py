@@ -1,9 +1,9 @@
-"""The listening sockets of the service, opened once and shared by all of its processes."""
+"""The listening sockets of the service, of one process or of several that share its ports."""
 
 import logging
 import resource
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
@@ -25,7 +25,11 @@ sandbox three for each of a thousand calls)."""
 
 @dataclass(frozen=True)
 class Listening:
-    """The listening sockets, and the address of the service."""
+    """The listening sockets, and the address of the service.
+
+    Where several processes share the ports, the sockets of their supervisor do not listen: they reserve the ports, for
+    sockets that each worker opens `of_its_own`.
+    """
 
     api: socket.socket
     port: int
@@ -43,12 +47,12 @@ class Listening:
 
         Raises ConfigError for an address that cannot be listened on and a certificate that cannot be used.
         """
-        certificate = prepared(config) if config.tls else None
-        api = _listen(config.host, config.port, "--port")
+        certificate, shared = prepared(config) if config.tls else None, config.workers > 1
+        api = _listen(config.host, config.port, "--port", shared=shared)
         try:
             redirect = None
             if config.tls and config.http_port is not None:
-                redirect = _listen(config.host, config.http_port, "WEBDATA_HTTP_PORT, which may be off")
+                redirect = _listen(config.host, config.http_port, "WEBDATA_HTTP_PORT, which may be off", shared=shared)
         except ConfigError:
             api.close()
             raise
@@ -65,10 +69,10 @@ class Listening:
         if self.redirect:
             self.redirect.close()
 
-    @property
-    def sockets(self) -> list[socket.socket]:
-        """The sockets that are open, that of the API first."""
-        return [one for one in (self.api, self.redirect) if one]
+    def of_its_own(self) -> Self:
+        """Listening sockets of this worker on the reserved ports, instead of its copies of the reservations."""
+        with self:
+            return replace(self, api=_joined(self.api), redirect=self.redirect and _joined(self.redirect))
 
 
 def room_for(connections: int) -> int:
@@ -95,15 +99,43 @@ def room_for(connections: int) -> int:
     return room
 
 
-def _listen(host: str, port: int, other: str) -> socket.socket:
+def _listen(host: str, port: int, other: str, *, shared: bool) -> socket.socket:
+    """A listening socket, or a reservation of the port to be shared."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         listening = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        if shared:
+            listening = _reserved(listening)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]
         raise ConfigError(
             f"cannot listen on {host}:{port}: {reason}; choose another with --host and {other}"
         ) from error
+    listening.setblocking(False)
+    return listening
+
+
+def _reserved(alone: socket.socket) -> socket.socket:
+    """A socket on the port of one that nobody shared: it admits those with SO_REUSEPORT, and gets no connections.
+
+    It needs SO_REUSEADDR to be bound while connections of a previous service are in TIME_WAIT. Without it from then on,
+    another service cannot take the port, even while no worker runs.
+    """
+    with alone:
+        address = alone.getsockname()
+    reserved = socket.socket(alone.family)
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
+        reserved.setsockopt(socket.SOL_SOCKET, option, 1)
+    if reserved.family == socket.AF_INET6:
+        reserved.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)  # as create_server does
+    reserved.bind(address)
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+    return reserved
+
+
+def _joined(reserved: socket.socket) -> socket.socket:
+    address = reserved.getsockname()[:2]
+    listening = socket.create_server(address, family=reserved.family, backlog=BACKLOG, reuse_port=True)
     listening.setblocking(False)
     return listening
 

@@ -1,68 +1,60 @@
-"""Processes that serve together: a parent forks them, distributes connections among them, and restarts them.
+"""Processes that serve together: a supervisor forks them, and restarts those that end or hang.
 
-The parent accepts every connection and distributes them round-robin; one that a worker has not taken when it dies goes
-to another. Measured, workers that share a listening socket leave nearly all of a burst to one of them, and where each
-has its own (SO_REUSEPORT) connections wait for one that has died.
-
-A pair of sockets joins the parent to each worker. The parent sends one byte a message, together with a connection
-unless it is STOP. The worker sends one byte each second, one for each connection that it has taken, and the text of the
-error that keeps it from starting. When either process ends, the other reads the end of the stream.
+Each worker opens listening sockets of its own on the shared ports, among which the kernel distributes connections
+(SO_REUSEPORT, socket(7)). It reports to the supervisor by a `State` in shared memory, once each second; the supervisor
+stops it by SIGTERM. When the supervisor has died, its workers stop.
 """
 
 import contextlib
 import faulthandler
 import gc
 import logging
+import mmap
 import multiprocessing
 import os
-import shutil
 import signal
-import socket
 import sys
-import tempfile
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from ctypes import Array, Structure, c_char, c_double, sizeof
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
-from pathlib import Path
 from time import monotonic
 from types import FrameType
-from typing import Any
+from typing import ClassVar
 
 from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 
-STOP = b"\0"
-"""From the parent: stop gracefully. Any other byte comes with a connection: the number of its listening socket."""
-ALIVE, READY, CLOSED, TAKEN = b"\0", b"\1", b"\2", b"\3"
-"""From a worker: it runs; it takes connections; it takes no more; it has taken one. Other bytes are an error's text."""
-LONGEST_MESSAGE = 4096
-"""Bytes of an error's text."""
 TICK = 1.0
-"""Seconds between two messages ALIVE, and between two checks for them."""
-BUSY_AFTER = 3.0
-"""Seconds of silence after which a worker gets connections only if the others take none."""
+"""Seconds between two beats of a worker, and between two checks for them."""
+FIRST_TICK = 0.05
+"""Seconds between two checks before all workers are ready."""
 HANGS_AFTER = 30.0
-"""Seconds of silence after which a worker is considered hung."""
+"""Seconds without a beat after which a worker is considered hung."""
 STARTS_WITHIN = 120.0
-"""Seconds of silence after which a worker that starts or stops is considered hung."""
+"""Seconds without a beat after which a worker that starts or stops is considered hung."""
 STEADY_AFTER = 10.0
 """Seconds that a worker has to run for its end not to lengthen the pause before the next start."""
 LONGEST_PAUSE = 30.0
 """Seconds between two starts of a worker, at most."""
-MOST_WAITING = 256
-"""Accepted connections that wait for a worker, at most."""
+LONGEST_ERROR = 4096
+"""Bytes of an error's text."""
 ENDS = (signal.SIGINT, signal.SIGTERM)
 DUMPS_STACKS = signal.SIGUSR1
 """Makes a worker write the stacks of its threads to standard error."""
 FORK = multiprocessing.get_context("fork")
 
-Accepted = tuple[bytes, socket.socket]
-"""A connection, and the number of its listening socket, from 1, as a byte."""
+
+class State(Structure):
+    """What a worker reports, in memory shared with the supervisor and all workers."""
+
+    beat: float
+    """When it last reported that it takes connections, by the monotonic clock; 0 before it does and after its end."""
+    error: bytes
+    """Why it cannot start."""
+    _fields_: ClassVar = [("beat", c_double), ("error", c_char * LONGEST_ERROR)]
 
 
 @dataclass(frozen=True)
@@ -71,117 +63,85 @@ class Worker:
 
     number: int
     """From 1."""
-    of: int
-    control: socket.socket
-    """To the parent."""
-    folder: Path
-    """Shared by the workers of one parent; no other user can read it."""
+    states: "Array[State]"
+    """Of all workers."""
+    supervisor: int
+    """Its process id."""
 
-    def send(self, message: bytes) -> None:
-        """Send to the parent; the message is dropped if the parent has ended or does not read."""
-        with contextlib.suppress(OSError):
-            self.control.send(message, socket.MSG_DONTWAIT)
+    def beat(self) -> None:
+        """Report that it takes connections; again every TICK, or it is considered hung."""
+        self.states[self.number - 1].beat = monotonic()
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether the supervisor has died."""
+        return os.getppid() != self.supervisor
+
+    def snapshot(self) -> dict[str, int]:
+        """The number of this worker, how many workers there should be, and how many run."""
+        return {
+            "number": self.number,
+            "of": len(self.states),
+            "running": sum(state.beat > 0 for state in self.states),
+        }
 
 
 @dataclass
 class Slot:
-    """The parent's record of the worker of one number, and of its successors."""
+    """The supervisor's record of the worker of one number, and of its successors."""
 
     number: int
+    state: State = field(default_factory=State)
     process: ForkProcess | None = None
-    control: socket.socket | None = None
-    ready: bool = False
-    """Whether the worker takes connections."""
     begun: float = 0.0
     due: float = 0.0
     """When the next worker is to start."""
+    last_beat: float = 0.0
     silence: float = 0.0
-    """Seconds since the last message, without those in which the parent itself did not run."""
+    """Seconds since the last beat, without those in which the supervisor itself did not run."""
     quick_ends: int = 0
     """How many workers in a row have ended soon after their start."""
-    error: bytes = b""
-    untaken: deque[Accepted] = field(default_factory=deque)
-    """Connections that were sent to the worker and that it has not taken yet."""
 
     def __str__(self) -> str:
         return f"worker {self.number} (pid {self.process.pid if self.process else None})"
 
-    def stop(self) -> None:
-        """Have the worker stop gracefully."""
-        with contextlib.suppress(OSError):  # it has ended
-            if self.control:
-                self.control.send(STOP, socket.MSG_DONTWAIT)
-
-    def send(self, accepted: Accepted) -> bool:
-        """Send a connection to the worker; False if it takes none."""
-        number, connection = accepted
-        try:
-            if not self.control or not self.ready:
-                return False
-            socket.send_fds(self.control, [number], [connection.fileno()], socket.MSG_DONTWAIT)
-        except OSError:
-            return False
-        self.untaken.append(accepted)
-        return True
-
-    def receive(self) -> None:
-        """Read the worker's messages."""
-        messages = b""
-        with contextlib.suppress(OSError):
-            messages = self.control.recv(LONGEST_MESSAGE, socket.MSG_DONTWAIT) if self.control else b""
-        if not messages:
-            self._close()
-        self.silence = 0.0
-        self.ready = (self.ready or READY in messages) and CLOSED not in messages
-        for _ in range(messages.count(TAKEN)):
-            self.untaken.popleft()[1].close()
-        self.error += messages.strip(ALIVE + READY + CLOSED + TAKEN)
-
     def ended(self, now: float) -> float:
         """Record that the worker has ended; returns the seconds until the next one is to start."""
-        self.process, self.ready, self.error = None, False, b""
-        self._close()
+        self.process, self.state.beat, self.state.error = None, 0.0, b""
         self.quick_ends = self.quick_ends + 1 if now - self.begun < STEADY_AFTER else 0
         pause = min(LONGEST_PAUSE, 2.0 ** (self.quick_ends - 2)) if self.quick_ends > 1 else 0.0
         self.due = now + pause
         return pause
 
-    def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send the worker a signal."""
-        with contextlib.suppress(ProcessLookupError):
-            if self.process and self.process.pid:
-                os.kill(self.process.pid, number)
-
-    def _close(self) -> None:
-        if self.control:
-            self.control.close()
-            self.control = None
+    def listen(self, elapsed: float) -> None:
+        """Measure the silence, `elapsed` seconds after the last time."""
+        self.silence = self.silence + elapsed if self.state.beat == self.last_beat else 0.0
+        self.last_beat = self.state.beat
 
 
 class Workers:
-    """`count` processes that run `work`, and get the connections to the `listening` sockets.
+    """`count` processes that run `work`.
 
-    `work` returns once its worker has received STOP and stopped. `on_ready` is called once, in this process, when all
-    workers are ready. This process must not have other threads.
+    `work` returns once its worker has received SIGTERM and stopped. `on_ready` is called once, in this process, when
+    all workers are ready, `on_end` with the number of each worker that has ended. This process must not have other
+    threads.
     """
 
     def __init__(
         self,
         count: int,
-        listening: Sequence[socket.socket],
         work: Callable[[Worker], None],
         on_ready: Callable[[], None] = lambda: None,
+        on_end: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._listening = listening
         self._work = work
         self._on_ready = on_ready
+        self._on_end = on_end
         self._were_ready = False
-        self._slots = [Slot(number) for number in range(1, count + 1)]
-        self._parent = os.getpid()
-        self._waiting: deque[Accepted] = deque()
-        self._last = 0  # the number of the worker that got the last connection
+        self._states = (State * count).from_buffer(mmap.mmap(-1, count * sizeof(State)))
+        self._slots = [Slot(number, state) for number, state in enumerate(self._states, 1)]
+        self._supervisor = os.getpid()
         self._checked = monotonic()
-        self._signals = 0
         self._stopping = False
         self._failure: BaseException | None = None
 
@@ -192,7 +152,6 @@ class Workers:
         """
         gc.collect()
         gc.freeze()  # or the collector would write to, and so copy, the memory that the workers share
-        self._folder = Path(tempfile.mkdtemp(prefix="webdata-"))
         with self._handling_signals():
             try:
                 while not self._stopping:
@@ -201,9 +160,6 @@ class Workers:
                 self._stop()
                 while self._running():
                     self._step()
-                for _, connection in self._waiting:
-                    connection.close()
-                shutil.rmtree(self._folder, ignore_errors=True)
         if self._failure:
             raise self._failure
 
@@ -217,49 +173,39 @@ class Workers:
                 signal.signal(number, handler)
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
-        self._signals += 1
-        self._stop()
-        if self._signals > 1:
-            for slot in self._running():
-                slot.kill()
+        if not self._stopping:
+            self._stop()
+            return
+        for process in self._running():
+            process.kill()
 
     def _stop(self) -> None:
         """Have all workers stop gracefully, and start no more."""
         self._stopping = True
-        for slot in self._slots:
-            slot.stop()
+        for process in self._running():
+            process.terminate()
 
-    def _running(self) -> list[Slot]:
-        return [slot for slot in self._slots if slot.process]
+    def _running(self) -> list[ForkProcess]:
+        return [slot.process for slot in self._slots if slot.process]
 
     def _step(self) -> None:
-        """Start the workers that are due, wait up to TICK for events, and handle them."""
+        """Start the workers that are due, wait for some to end, and look after the others."""
         now = monotonic()
         for slot in self._slots:
             if not slot.process and slot.due <= now and not self._stopping:
                 self._start(slot)
         pauses = [] if self._stopping else [slot.due - now for slot in self._slots if not slot.process]
-        handlers = self._handlers()
-        happened = set(wait(list(handlers), min([TICK, *pauses])))
-        for event, handle in handlers.items():
-            if event in happened:
-                handle()
-        while self._waiting and self._send(self._waiting[0]):
-            self._waiting.popleft()
+        wait([process.sentinel for process in self._running()], min([self._tick(), *pauses]))
+        for slot in self._slots:
+            if slot.process and slot.process.exitcode is not None:
+                self._ended(slot, slot.process.exitcode)
         self._kill_hung()
-        if not self._were_ready and not self._stopping and all(slot.ready for slot in self._slots):
+        if not self._were_ready and not self._stopping and all(slot.state.beat for slot in self._slots):
             self._were_ready = True
             self._on_ready()
 
-    def _handlers(self) -> dict[Any, Callable[[], None]]:
-        """What to wait for, and what handles it, in this order. The kernel queues connections that no worker takes."""
-        messages: dict[Any, Callable[[], None]] = {slot.control: slot.receive for slot in self._slots if slot.control}
-        ends = {slot.process.sentinel: partial(self._ended, slot) for slot in self._slots if slot.process}
-        if self._waiting or not any(slot.ready for slot in self._slots):
-            return {**messages, **ends}
-        numbered = enumerate(self._listening, 1)
-        connections = {one: partial(self._accept, one, bytes([number])) for number, one in numbered}
-        return {**messages, **ends, **connections}
+    def _tick(self) -> float:
+        return TICK if self._were_ready else FIRST_TICK
 
     def _start(self, slot: Slot) -> None:
         slot.begun, slot.silence = monotonic(), 0.0
@@ -270,59 +216,30 @@ class Workers:
                 raise
             when = _when(slot.ended(slot.begun))
             logger.warning("worker %d cannot be started (%s); it is tried %s", slot.number, error.strerror, when)
-        if self._stopping:  # a signal arrived during the fork
-            slot.stop()
+        if self._stopping:  # a signal arrived just before the fork
+            self._stop()
 
     def _fork(self, slot: Slot) -> None:
-        slot.control, control = socket.socketpair()
-        process = FORK.Process(target=self._run_worker, args=(slot.number, control))
+        process = FORK.Process(target=self._run_worker, args=(slot,))
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or a worker could run this process's handlers
         try:
             process.start()
             slot.process = process
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
-            control.close()
 
-    def _close_parents_sockets(self) -> None:
-        """Close a worker's copies: neither a port nor a connection is closed before its last copy is."""
-        controls = [slot.control for slot in self._slots if slot.control]
-        accepted = chain(self._waiting, *(slot.untaken for slot in self._slots))
-        for one in (*self._listening, *controls, *(connection for _, connection in accepted)):
-            one.close()
-
-    def _run_worker(self, number: int, control: socket.socket) -> None:
+    def _run_worker(self, slot: Slot) -> None:
         """Run one worker, in its own process."""
-        self._close_parents_sockets()
-        # Ctrl-C signals all processes of a terminal: the parent alone handles it.
+        # Ctrl-C signals all processes of a terminal: the supervisor alone handles it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         faulthandler.register(DUMPS_STACKS)
-        worker = Worker(number, len(self._slots), control, self._folder)
         try:
-            self._work(worker)
+            self._work(Worker(slot.number, self._states, self._supervisor))
         except ConfigError as error:
-            worker.send(str(error).encode()[:LONGEST_MESSAGE])
+            slot.state.error = str(error).encode()[:LONGEST_ERROR]
             sys.exit(2)
-        finally:
-            if os.getppid() != self._parent:  # it died: the last worker removes the folder
-                with contextlib.suppress(OSError):
-                    self._folder.rmdir()
-
-    def _accept(self, listening: socket.socket, number: bytes) -> None:
-        with contextlib.suppress(OSError):  # no further connection, or one whose client has gone
-            while len(self._waiting) < MOST_WAITING:
-                self._waiting.append((number, listening.accept()[0]))
-
-    def _send(self, accepted: Accepted) -> bool:
-        """Send a connection to the next worker that takes it; busy ones are tried last."""
-        next_ones = [*self._slots[self._last :], *self._slots[: self._last]]
-        for slot in sorted(next_ones, key=lambda slot: slot.silence > BUSY_AFTER):
-            if slot.send(accepted):
-                self._last = slot.number
-                return True
-        return False
 
     def _kill_hung(self) -> None:
         """Kill the workers that hang.
@@ -332,24 +249,21 @@ class Workers:
         """
         now = monotonic()
         elapsed, self._checked = min(now - self._checked, 2 * TICK), now
-        for slot in self._running():
-            before, limit = slot.silence, HANGS_AFTER if slot.ready else STARTS_WITHIN
-            slot.silence += elapsed
+        for slot in self._slots:
+            if not slot.process:
+                continue
+            before, limit = slot.silence, HANGS_AFTER if slot.state.beat and not self._stopping else STARTS_WITHIN
+            slot.listen(elapsed)
             if before <= limit < slot.silence:
-                logger.error("%s has sent nothing for %d s: its stacks follow, and it is killed", slot, limit)
-                slot.kill(DUMPS_STACKS)
+                logger.error("%s has reported nothing for %d s: its stacks follow, and it is killed", slot, limit)
+                os.kill(slot.process.pid or 0, DUMPS_STACKS)
             elif slot.silence > limit + TICK:
-                slot.kill()
+                slot.process.kill()
 
-    def _ended(self, slot: Slot) -> None:
-        assert slot.process
-        slot.process.join()  # the process id is free from now on
-        if slot.control:
-            slot.receive()
-        self._waiting.extendleft(reversed(slot.untaken))
-        slot.untaken.clear()
-        status, name, reason = slot.process.exitcode or 0, str(slot), slot.error.decode("utf-8", "replace")
+    def _ended(self, slot: Slot, status: int) -> None:
+        name, reason = str(slot), slot.state.error.decode("utf-8", "replace")
         pause = slot.ended(monotonic())
+        self._on_end(slot.number)
         if self._stopping:
             return
         if status > 0 and not self._were_ready:
