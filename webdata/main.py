@@ -32,6 +32,8 @@ from webdata.spiders.base import EngineSpider
 from webdata.stores.sql_stores import SqlStores
 
 Pairs = tuple[tuple[str, str], ...]
+IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
+"""Linux's folder of files in memory."""
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -107,7 +109,7 @@ def _serve_together(config: Config, listening: Listening) -> None:
         try:
             _serve(config, listening, worker)
         finally:
-            if worker.orphaned:
+            if worker.end():
                 rmtree(metrics, ignore_errors=True)
 
     def begun() -> None:
@@ -115,7 +117,8 @@ def _serve_together(config: Config, listening: Listening) -> None:
             first = asyncio.run(first_keys(stores.keys, stores.ledger))
         show_banner(listening, config, first)
 
-    with TemporaryDirectory(prefix="webdata-") as metrics:  # which no other user can read
+    # No other user can read it. In memory the files cannot fill a disk: a process that maps them would die of that.
+    with TemporaryDirectory(prefix="webdata-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None) as metrics:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
         Workers(config.workers, work, begun, partial(mark_process_dead, path=metrics)).run()
 

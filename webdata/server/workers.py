@@ -72,6 +72,11 @@ class Worker:
         """Report that it takes connections; again every TICK, or it is considered hung."""
         self.states[self.number - 1].beat = monotonic()
 
+    def end(self) -> bool:
+        """Report that it takes none any more; returns whether it was the last worker of a supervisor that has died."""
+        self.states[self.number - 1].beat = 0.0
+        return self.orphaned and not self.snapshot()["running"]
+
     @property
     def orphaned(self) -> bool:
         """Whether the supervisor has died."""
