@@ -118,8 +118,8 @@ class Slot:
         self.due = now + pause
         return pause
 
-    def listen(self, elapsed: float) -> None:
-        """Measure the silence, `elapsed` seconds after the last time."""
+    def measure_silence(self, elapsed: float) -> None:
+        """Update `silence`, `elapsed` seconds after the last time."""
         self.silence = self.silence + elapsed if self.state.beat == self.last_beat else 0.0
         self.last_beat = self.state.beat
 
@@ -178,17 +178,17 @@ class Workers:
                 signal.signal(number, handler)
 
     def _signalled(self, number: int, frame: FrameType | None) -> None:
-        if not self._stopping:
-            self._stop()
-            return
-        for process in self._running():
-            process.kill()
+        if self._stopping:
+            for process in self._running():
+                process.kill()
+        self._stop()
 
     def _stop(self) -> None:
         """Have all workers stop gracefully, and start no more."""
-        self._stopping = True
-        for process in self._running():
-            process.terminate()
+        if not self._stopping:
+            self._stopping = True
+            for process in self._running():
+                process.terminate()
 
     def _running(self) -> list[ForkProcess]:
         return [slot.process for slot in self._slots if slot.process]
@@ -200,7 +200,8 @@ class Workers:
             if not slot.process and slot.due <= now and not self._stopping:
                 self._start(slot)
         pauses = [] if self._stopping else [slot.due - now for slot in self._slots if not slot.process]
-        wait([process.sentinel for process in self._running()], min([self._tick(), *pauses]))
+        tick = TICK if self._were_ready else FIRST_TICK
+        wait([process.sentinel for process in self._running()], min([tick, *pauses]))
         for slot in self._slots:
             if slot.process and slot.process.exitcode is not None:
                 self._ended(slot, slot.process.exitcode)
@@ -209,29 +210,22 @@ class Workers:
             self._were_ready = True
             self._on_ready()
 
-    def _tick(self) -> float:
-        return TICK if self._were_ready else FIRST_TICK
-
     def _start(self, slot: Slot) -> None:
         slot.begun, slot.silence = monotonic(), 0.0
-        try:
-            self._fork(slot)
-        except OSError as error:  # such as too many processes or open files, for now
-            if not self._were_ready:
-                raise
-            when = _when(slot.ended(slot.begun))
-            logger.warning("worker %d cannot be started (%s); it is tried %s", slot.number, error.strerror, when)
-        if self._stopping:  # a signal arrived just before the fork
-            self._stop()
-
-    def _fork(self, slot: Slot) -> None:
         process = FORK.Process(target=self._run_worker, args=(slot,))
         signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # or a worker could run this process's handlers
         try:
             process.start()
             slot.process = process
+        except OSError as error:  # such as too many processes or open files, for now
+            if not self._were_ready:
+                raise
+            when = _when(slot.ended(slot.begun))
+            logger.warning("worker %d cannot be started (%s); it is tried %s", slot.number, error.strerror, when)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+        if self._stopping and slot.process:  # a signal arrived just before the fork
+            slot.process.terminate()
 
     def _run_worker(self, slot: Slot) -> None:
         """Run one worker, in its own process."""
@@ -258,7 +252,7 @@ class Workers:
             if not slot.process:
                 continue
             before, limit = slot.silence, HANGS_AFTER if slot.state.beat and not self._stopping else STARTS_WITHIN
-            slot.listen(elapsed)
+            slot.measure_silence(elapsed)
             if before <= limit < slot.silence:
                 logger.error("%s has reported nothing for %d s: its stacks follow, and it is killed", slot, limit)
                 os.kill(slot.process.pid or 0, DUMPS_STACKS)
