@@ -251,7 +251,7 @@ def test_a_supervisor_that_is_killed(start, call_by, until):
         folders = multiprocess_folders(one.process.pid)
         caller = call_by(one)
         with ThreadPoolExecutor(1) as callers:
-            call = callers.submit(caller.get, "/v1/search?q=sandbox:slow=8")
+            call = callers.submit(caller.get, "/v1/search?q=sandbox:slow=6")
             until(lambda: "\nwebdata_calls_in_flight 1.0\n" in one_text(call_by(one), "/metrics"))
             one.process.kill()
             until(lambda: is_free(one.port))
