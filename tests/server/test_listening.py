@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,7 @@ def test_a_port_that_is_taken(taken):
             Listening.of(ANY.with_options(**{taken: port_of(other)}))
 
 
-SHARED = replace(ANY, workers=2)
+SHARED = ANY.with_options(workers=2)
 
 
 def forked(reserved):
@@ -81,7 +82,7 @@ def forked(reserved):
 def test_workers_share_ports(host):
     """Each worker listens on the ports that the supervisor has reserved, also those that the kernel chose."""
     try:
-        reserved = Listening.of(replace(SHARED, host=host))
+        reserved = Listening.of(SHARED.with_options(host=host))
     except ConfigError:
         assert ":" in host, "only IPv6 may be missing"
         return
@@ -100,7 +101,7 @@ def test_a_reservation_gets_no_connections():
 def test_a_port_that_other_workers_share(workers):
     """A service does not join the workers of another one, neither while these listen nor before they do."""
     with Listening.of(SHARED) as reserved:
-        again = replace(ANY, port=reserved.port, workers=workers)
+        again = ANY.with_options(port=reserved.port, workers=workers)
         with pytest.raises(ConfigError, match="Address already in use"):
             Listening.of(again)
         with forked(reserved).of_its_own(), pytest.raises(ConfigError, match="Address already in use"):
@@ -110,12 +111,12 @@ def test_a_port_that_other_workers_share(workers):
 @pytest.mark.parametrize("before", [1, 2])
 def test_a_port_with_connections_in_time_wait(before):
     """Workers can share a port right after another service has closed it together with its connections."""
-    with Listening.of(replace(ANY, workers=before)) as previous:
+    with Listening.of(ANY.with_options(workers=before)) as previous:
         listening = forked(previous).of_its_own() if before > 1 else previous
         with listening, closing(socket.create_connection(listening.api.getsockname(), 5)):
             listening.api.setblocking(True)
             listening.api.accept()[0].close()
-    with Listening.of(replace(SHARED, port=previous.port)) as reserved:
+    with Listening.of(SHARED.with_options(port=previous.port)) as reserved:
         assert reserved.port == previous.port
 
 
