@@ -48,7 +48,7 @@ MODES = {
     "webdata_transport_open_seconds": "livemax",
     "webdata_transport_success_ratio": "livemin",
 }
-"""What several workers report of these gauges: the value of the worst. Other gauges are added up."""
+"""Of these gauges the metrics of several workers have the value of one, the worst. Other gauges are added up."""
 
 Row = Mapping[str, Any]
 Source = Callable[[], Iterable[Metric]]
@@ -156,11 +156,14 @@ class StateCollector(Collector):
             yield from source()
 
 
-def _service() -> Iterator[Metric]:
+@cache
+def _service() -> Sequence[Metric]:
     """What runs, and in how many processes."""
     row = {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version(), "runs": 1}
-    yield _gauge("webdata_build_info", "What runs.", ("version", "scrapy", "python"), [row], "runs")
-    yield _gauge("webdata_workers", "Processes that serve.", (), [row], "runs")
+    return [
+        _gauge("webdata_build_info", "What runs.", ("version", "scrapy", "python"), [row], "runs"),
+        _gauge("webdata_workers", "Processes that serve.", (), [row], "runs"),
+    ]
 
 
 def _outcome(end: Answer | Exception) -> str:
