@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
@@ -34,6 +35,8 @@ from webdata.stores.sql_stores import SqlStores
 Pairs = tuple[tuple[str, str], ...]
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
+OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral", "webdata.server.plain_http")
+"""Modules of a worker that are slow to import and need no reactor."""
 
 
 class Pair(click.ParamType[tuple[str, str]]):
@@ -98,12 +101,14 @@ def _serve(config: Config, listening: Listening, worker: Worker | None = None) -
 
 
 def _serve_together(config: Config, listening: Listening) -> None:
-    """Serve with several processes; the database is migrated and the spiders are imported before the fork."""
+    """Serve with several processes; the database is migrated and most modules are imported before the fork."""
     from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415  # no other command needs it
 
     log_to_standard_error()
     SqlStores(config.database).close()
     load_spiders()
+    for module in OF_WORKERS:
+        import_module(module)
 
     def work(worker: Worker) -> None:
         try:
