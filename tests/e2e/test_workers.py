@@ -142,7 +142,8 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
         if len(answered) == 600:
             enough.set()
 
-    with serve_two(credits_left=3000) as one:
+    # Without TLS: Python does not close a socket that is reset before its handshake begins.
+    with serve_two(credits_left=3000, WEBDATA_TLS="off") as one:
         with ThreadPoolExecutor(16) as callers:
             callers.map(partial(call, one), range(2000))
             assert enough.wait(60)
