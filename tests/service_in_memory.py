@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from webdata.api.app import Api
 
 RECORD = {"results": [{"title": "Café – 東京"}], "query": "coffee"}
-ANSWER = Answer(RECORD, Outcome.OK, "http", {"queue": 0.0005, "fetch": 0.25, "parse": 0.0012, "validate": 0.0001})
+TIMINGS = {"queue": 0.0005, "fetch": 0.25, "parse": 0.0012, "validate": 0.0001}
+ANSWER = Answer(RECORD, Outcome.OK, "http", TIMINGS, engine="google_web")
 
 PROBLEM = Draft202012Validator(
     {

@@ -196,14 +196,15 @@ async def test_an_error_has_the_headers_of_its_attempts(send_live, calls):
         {"transport": "http", "proxy": "DE-1", "outcome": "blocked", "kind": "captcha", "seconds": 0.25},
         {"transport": "browser", "proxy": None, "outcome": "upstream", "kind": "reset", "seconds": 0.5},
     ]
+    attempts = [{"engine": "google_web", **attempt} for attempt in attempts]
     calls.end = UpstreamError("a reset", "reset")
     calls.end.attempts, calls.end.seconds, calls.end.region_mode = attempts, 1.0, "proxy"
     response = await send_live()
 
     assert (response.headers["x-transport"], response.headers["x-region-mode"]) == ("browser", "proxy")
     assert response.headers["server-timing"] == (
-        'fetch;dur=500.0, render;dur=500.0, attempt1;desc="http blocked/captcha";dur=250.0, '
-        'attempt2;desc="browser upstream/reset";dur=500.0'
+        'fetch;dur=500.0, render;dur=500.0, attempt1;desc="google_web http blocked/captcha";dur=250.0, '
+        'attempt2;desc="google_web browser upstream/reset";dur=500.0'
     )
 
 

@@ -49,7 +49,7 @@ class Upstream:
         await asyncio.sleep(self.seconds)
         if self.error:
             raise self.error
-        return Answer(record, self.outcome, "http", {"fetch": 0.02}, region_mode="proxy", partial="feeds")
+        return Answer(record, self.outcome, "http", {"fetch": 0.02}, (), "a_web", "proxy", "feeds")
 
 
 class Clock:
@@ -113,7 +113,7 @@ async def test_the_second_identical_call_is_a_hit(cache, clock):
     assert upstream.fetches == 1
     assert isinstance(first, Answer)
     assert second == Hit(
-        CacheEntry(orjson.dumps(first.record), Outcome.OK, "http", "proxy", "feeds", clock.now - 12.5), 12.5
+        CacheEntry(orjson.dumps(first.record), Outcome.OK, "http", "a_web", "proxy", "feeds", clock.now - 12.5), 12.5
     )
 
 

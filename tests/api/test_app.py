@@ -110,7 +110,7 @@ async def test_a_response_is_the_record_with_headers(send):
     assert response.json == {"results": [{"title": "Café – 東京"}], "query": "coffee"}
     assert response.headers["content-type"] == "application/json"
     assert response.headers["x-outcome"] == "ok"
-    assert response.headers["x-transport"] == "http"
+    assert (response.headers["x-engine"], response.headers["x-transport"]) == ("google_web", "http")
     assert response.headers["server-timing"] == "queue;dur=0.5, fetch;dur=250.0, parse;dur=1.2, validate;dur=0.1"
     assert response.headers["server"] == "webdata"
     assert response.length == len(response.body)

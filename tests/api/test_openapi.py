@@ -45,9 +45,10 @@ FULL_ANSWER = Answer(
     Outcome.OK,
     "http",
     {"fetch": 0.1},
+    engine="url",
     partial="atom",
     region_mode="proxy",
-    attempts=[{"transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
+    attempts=[{"engine": "google_web", "transport": "http", "outcome": Outcome.OK, "kind": None, "seconds": 0.1}],
 )
 """An answer with all optional headers."""
 TRANSPORT_HEADERS = {"server", "date", "content-length", "content-type", "connection", *INERT}

@@ -23,14 +23,16 @@ def test_timings_are_in_milliseconds(timings, value):
 
 
 def attempt(outcome, kind=None, transport="http"):
-    return {"transport": transport, "proxy": "DE-2", "outcome": outcome, "kind": kind, "seconds": 0.0415}
+    how = {"engine": "google_web", "transport": transport, "proxy": "DE-2"}
+    return {**how, "outcome": outcome, "kind": kind, "seconds": 0.0415}
 
 
 def test_timings_list_the_attempts():
     """The phases are followed by at most 20 attempts with their outcomes, without proxies."""
     value = server_timing({"fetch": 0.2}, [attempt("blocked", "captcha"), attempt("ok", transport="browser")])
     assert value == (
-        'fetch;dur=200.0, attempt1;desc="http blocked/captcha";dur=41.5, attempt2;desc="browser ok";dur=41.5'
+        'fetch;dur=200.0, attempt1;desc="google_web http blocked/captcha";dur=41.5, '
+        'attempt2;desc="google_web browser ok";dur=41.5'
     )
     assert server_timing({}, [attempt("ok")] * 100).count("attempt") == 20
 

@@ -48,7 +48,7 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert answer.record["device_region"] == "DE"
     assert len(answer.record["results"]) == 3
     assert answer.record["ts"] > 0
-    assert answer.transport == "http"
+    assert (answer.engine, answer.transport) == ("google_web", "http")
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
 
 
@@ -199,6 +199,7 @@ async def test_the_next_engine_answers_for_one_that_fetches_no_page(opened, word
     warm = opened(("a", 0, f"sandbox:{word}"), ("b", 1, ""))
     answer = await warm.answer(call("coffee"))
     assert (answer.outcome, answer.record["query"]) == (Outcome.OK, "coffee")
+    assert (answer.engine, answer.attempts[0]["engine"], answer.attempts[-1]["engine"]) == ("b", "a", "b")
     assert answer.record["ts"] >= answer.timings["fetch"] > 0
     assert warm.in_flight == 0
 
@@ -270,7 +271,7 @@ async def test_observers_receive_the_result_of_each_engine(opened):
     (first, second) = ends
     assert [(engine, which) for engine, which, _, _ in ends] == [("a", one), ("b", one)]
     assert isinstance(first[3], BlockedError)
-    assert second[3] is answer
+    assert second[3].record is answer.record
     assert [[attempt["outcome"] for attempt in budget.attempts] for _, _, budget, _ in ends] == [["blocked"], ["ok"]]
 
 

@@ -46,14 +46,14 @@ async def opened():
     sandbox, made = Sandbox(), []
     url = await deferred_from_coro(sandbox.start())
 
-    def make(proxies=(), **settings):
+    def make(proxies=(), spiders=None, **settings):
         own = scrapy_settings()
         own.setdict(
             {"SANDBOX_URL": url, "DOWNLOAD_HANDLERS": {"https": FakeBrowserHandler}, "CHROMIUM": "one", **settings}
         )
         if proxies:
             own.setdict({"PROXIES": {"ANY": (*proxies, Proxy(url, "ANY", "ANY-2"))}, "SANDBOX_PROXIES": True})
-        made.append(WarmCrawlers(load_spiders(own), own, 8))
+        made.append(WarmCrawlers(spiders or load_spiders(own), own, 8))
         return made[-1]
 
     yield make
@@ -100,6 +100,25 @@ async def test_after_a_captcha_the_next_transport_is_used_and_remembered(opened)
     assert 0 < first.timings["render"] < 5
     assert summary((await warm.answer(call("tea"))).attempts) == ["browser ok"]
     assert (await warm.answer(call("tea", region="DE"))).transport == "http"
+
+
+class SeesThroughSpider(GoogleWebSpider):
+    """Finds out while it reads a page that it is a block: plain HTTP gets no results."""
+
+    async def parse(self, response, query):
+        if Fetch.of(response).transport == "http":
+            raise BlockedError("rows without names", "denied")
+        async for record in super().parse(response, query):
+            yield record
+
+
+async def test_a_block_that_is_found_while_reading_escalates(opened):
+    """After a page module's BlockedError the next transport is used, and remembered, as after any other block."""
+    warm = opened(spiders=[SeesThroughSpider], **WITH_BROWSER)
+    answer = await warm.answer(call("coffee", num=3))
+    assert (answer.outcome, answer.transport) == (Outcome.OK, "browser")
+    assert summary(answer.attempts) == ["http blocked/denied", "browser ok"]
+    assert summary((await warm.answer(call("tea"))).attempts) == ["browser ok"]
 
 
 async def test_a_sites_block_has_no_effect_on_other_sites(opened):

@@ -31,7 +31,7 @@ def test_calls_cost_credits(serve, database):
     assert ("age" in first, "age" in second, again) == (False, True, record)
     assert numbers(test, *COSTS) == (0, 998)
     assert (status, lost["x-outcome"], lost["x-transport"]) == (502, "blocked", "http")
-    assert 'attempt1;desc="http blocked/denied"' in lost["server-timing"]
+    assert 'attempt1;desc="google_web http blocked/denied"' in lost["server-timing"]
     assert account["credits"] == 998
     assert usage["usage"] == [{"group": "web_search", "calls": 4, "credits": 2, "cached": 1, "released": 1}]
     assert (wrong, problem["detail"][0]["loc"]) == (422, ["query", "group_by"])

@@ -71,8 +71,8 @@ def test_the_attempts_of_a_call_are_in_its_headers(running):
     assert (status, headers["x-transport"]) == (200, "http")
     attempts = [part for part in headers["server-timing"].split(", ") if part.startswith("attempt")]
     assert [attempt.rpartition(";dur=")[0] for attempt in attempts] == [
-        'attempt1;desc="http blocked/consent"',
-        'attempt2;desc="http ok"',
+        'attempt1;desc="google_web http blocked/consent"',
+        'attempt2;desc="google_web http ok"',
     ]
 
 

@@ -1,5 +1,6 @@
 """The attempt after a lost one."""
 
+import asyncio
 from random import Random
 from time import monotonic
 
@@ -209,10 +210,27 @@ class Candidates:
 
 @pytest.mark.task
 async def test_the_next_candidate_is_requested_after_a_loss():
-    """Each candidate gets an equal share of the time that is left, and the first answer is returned."""
+    """Each candidate but the last gets two thirds of the time that is left, and the first answer is returned."""
     candidates = Candidates(one=BlockedError("a captcha"), two=UpstreamError("a reset"), three="page", four="other")
     assert await candidates.answer() == "page"
-    assert candidates.requested == [("one", 3.0), ("two", 4.0), ("three", 6.0)]
+    assert candidates.requested == [("one", 8.0), ("two", 8.0), ("three", 8.0)]
+
+
+@pytest.mark.task
+async def test_a_slow_first_candidate_leaves_the_second_a_third_of_the_time():
+    """The second candidate gets what the first has left, at least a third; after an early loss nearly all of it."""
+    requested = []
+
+    async def request(candidate, seconds):
+        requested.append(seconds)
+        await asyncio.sleep(seconds if candidate == "slow" else 0)
+        raise UpstreamError("no answer in time", "timeout")
+
+    breaker = CircuitBreaker()
+    for first in ("slow", "quick"):
+        with pytest.raises(UpstreamError):
+            await first_answer([first, "second"], lambda _: breaker, request, 0.3, (UpstreamError,))
+    assert requested == pytest.approx([0.2, 0.1, 0.2, 0.3], abs=0.05)
 
 
 @pytest.mark.task

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.pages.blocked import Block, block
+from webdata import pages
+from webdata.pages import blocked
+from webdata.pages.blocked import Block, block_of
 
 SEARCH = "https://www.google.com/search?q=pottery"
 RESULTS = b'<div id="rso"><a href="https://kilnlane.example/"><h3>Kiln Lane</h3></a></div>'
@@ -12,20 +14,20 @@ CONSENT_DIALOG = b'<form action="https://consent.google.com/save"><button>Reject
 SHELL = b'<noscript><meta http-equiv="refresh" content="0;url=/httpservice/retry/enablejs?sei=x"></noscript>'
 
 
-def kind(body: bytes = b"", url: str = SEARCH, status: int = 200, **headers: str) -> str | None:
-    found = block(status, headers, body, url)
+def kind(
+    body: bytes = b"", url: str = SEARCH, status: int = 200, engine: str | None = "google_web", **headers: str
+) -> str | None:
+    found = block_of(status, headers, body, url, engine)
     return found.kind if found else None
 
 
 @pytest.mark.captures
 def test_every_saved_block_is_recognised_and_no_results_page_is_a_block(captures):
     """All saved blocks are blocks; no saved page of results is one, not even under a consent dialog."""
-    blocked = [
-        json.loads(line)["file"] for line in (captures / "google-block" / "INDEX.jsonl").read_text().splitlines()
-    ]
+    saved = [json.loads(line)["file"] for line in (captures / "google-block" / "INDEX.jsonl").read_text().splitlines()]
     open_pages = sorted((captures / "google-web").glob("*.html"))
 
-    assert [file for file in blocked if kind((captures / "google-block" / file).read_bytes()) is None] == []
+    assert [file for file in saved if kind((captures / "google-block" / file).read_bytes()) is None] == []
     assert [page.name for page in open_pages if kind(page.read_bytes()) is not None] == []
 
 
@@ -89,8 +91,8 @@ def test_a_refusal_without_a_page_is_a_denial(status):
 
 def test_a_block_names_the_evidence():
     """The reason of a block is the evidence for it."""
-    assert Block("consent", "the address is Google's consent page") == block(
-        200, {}, b"", "https://consent.google.com/m"
+    assert Block("consent", "the address is Google's consent page") == block_of(
+        200, {}, b"", "https://consent.google.com/m", "google_web"
     )
 
 
@@ -101,19 +103,36 @@ BING_CHALLENGE = b'<div class="captcha_header"></div><div id="turnstile-widget">
 def test_bings_challenge_is_recognised_and_no_results_page_of_bing_is_a_block(captures):
     """All saved challenges are captchas, in any language; results pages with the same widget are no block."""
     rows = [json.loads(line) for line in (captures / "bing" / "INDEX.jsonl").read_text().splitlines()]
-    kinds = {row["file"]: kind((captures / "bing" / row["file"]).read_bytes()) for row in rows}
+    kinds = {row["file"]: kind((captures / "bing" / row["file"]).read_bytes(), engine="bing_web") for row in rows}
     assert kinds == {row["file"]: "captcha" if row.get("expect") == "blocked" else None for row in rows}
 
 
 def test_bings_widget_is_a_block_only_without_a_column_of_results():
     """The widget beside a column of results is no block."""
-    assert (kind(BING_CHALLENGE), kind(BING_CHALLENGE + b'<ol id="b_results">')) == ("captcha", None)
+    results = BING_CHALLENGE + b'<ol id="b_results">'
+    assert (kind(BING_CHALLENGE, engine="bing_web"), kind(results, engine="bing_web")) == ("captcha", None)
 
 
-@given(st.binary(max_size=300), st.text(max_size=60), st.integers(100, 599))
-def test_no_response_makes_the_checks_raise(body, url, status):
+def test_the_blocks_of_an_engine_are_its_own_or_those_of_any_site():
+    """Another engine's page is not searched for Bing's challenge; a page of any site is."""
+    kinds = [kind(BING_CHALLENGE, "https://example.com/", engine=engine) for engine in ("bing_web", "google_web", None)]
+    assert kinds == ["captcha", None, "captcha"]
+
+
+def test_a_page_module_that_cannot_be_imported_takes_no_block_from_the_others(tmp_path, monkeypatch, caplog):
+    """It is named in the log, and the blocks of all other sites are recognised on any page."""
+    (tmp_path / "half_made.py").write_text("import no_such_module")
+    monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
+    blocked._page_modules.cache_clear()
+    assert kind(BING_CHALLENGE, engine=None) == "captcha"
+    assert "webdata/pages/half_made.py cannot be imported" in caplog.text
+    blocked._page_modules.cache_clear()
+
+
+@given(st.binary(max_size=300), st.text(max_size=60), st.integers(100, 599), st.sampled_from(["google_web", None]))
+def test_no_response_makes_the_checks_raise(body, url, status, engine):
     """Any bytes, address and status give a block or None."""
-    found = block(status, {"location": url}, body, url)
+    found = block_of(status, {"location": url}, body, url, engine)
     assert found is None or found.kind in {"captcha", "consent", "javascript", "denied"}
 
 
@@ -123,6 +142,8 @@ def test_no_response_makes_the_checks_raise(body, url, status):
 def test_phrases_in_json_are_no_block(headers):
     """The same phrases are a block in HTML, and in JSON with the status of an error."""
     body = b'{"title": "unusual traffic <form id=captcha-form>"}'
-    assert block(200, headers, body, "https://api.example.org/") is None
-    assert block(200, {"Content-Type": "text/html"}, body, "https://api.example.org/").kind == "captcha"
-    assert block(429, headers, body, "https://api.example.org/").kind == "captcha"
+    assert block_of(200, headers, body, "https://api.example.org/", "google_web") is None
+    assert (
+        block_of(200, {"Content-Type": "text/html"}, body, "https://api.example.org/", "google_web").kind == "captcha"
+    )
+    assert block_of(429, headers, body, "https://api.example.org/", "google_web").kind == "captcha"

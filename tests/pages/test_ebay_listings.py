@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError, LayoutError
-from webdata.pages import blocked, ebay_listings
+from webdata.pages import ebay_listings
 from webdata.pages._text import folded
+from webdata.pages.blocked import block_of
 from webdata.resources.marketplace_search import MarketplaceQuery
 
 ANY = MarketplaceQuery(q="kettle")
@@ -135,8 +136,8 @@ def test_saved_challenges_are_blocks_and_saved_results_are_none(captures):
     for one in rows:
         body = (captures / "ebay" / one["file"]).read_bytes()
         is_block = one["expect"] == "blocked"
-        assert (blocked.block(200, {}, body, SEARCH) is not None) is is_block, one["file"]
-        assert is_block or blocked.block(403, {}, body, SEARCH) is None
+        assert (block_of(200, {}, body, SEARCH, "ebay_listings") is not None) is is_block, one["file"]
+        assert is_block or block_of(403, {}, body, SEARCH, "ebay_listings") is None
         assert (judged(body) is None) is is_block
 
 
@@ -170,7 +171,7 @@ def test_any_bytes_give_a_record_or_an_error(body):
     """Any bytes give an error with an outcome, or a record."""
     judged(body)
     ebay_listings.shown_query(body)
-    blocked.block(200, {}, body, SEARCH)
+    block_of(200, {}, body, SEARCH, "ebay_listings")
 
 
 FRAGMENTS = st.sampled_from(
@@ -435,7 +436,10 @@ def test_placeholders_are_no_pictures():
 )
 def test_challenges_are_recognised_by_their_address(url, kind):
     """Challenges and the sign-in page are recognised by their address or a redirect to it."""
-    direct, redirected = blocked.block(200, {}, b"x", url), blocked.block(302, {"Location": url}, b"x", SEARCH)
+    direct, redirected = (
+        block_of(200, {}, b"x", url, "ebay_listings"),
+        block_of(302, {"Location": url}, b"x", SEARCH, "ebay_listings"),
+    )
     assert {found.kind if found else None for found in (direct, redirected)} == {kind}
 
 
@@ -443,9 +447,9 @@ def test_a_page_that_mentions_a_check_of_the_browser_is_no_block():
     """The check is recognised by its title or script; on a page of results neither is evidence."""
     check = b"<title>Pardon Our Interruption...</title>"
     script = b'<script data-inlinepayload={"serviceName":"splashui"}></script>'
-    assert [blocked.block(200, {}, body, SEARCH).kind for body in (check, script)] == ["javascript"] * 2
-    assert blocked.block(200, {}, b"<title>Security Measure</title>", SEARCH).kind == "captcha"
-    assert blocked.block(200, {}, check + script + page(card(401000000001)).encode(), SEARCH) is None
+    assert [block_of(200, {}, body, SEARCH, "ebay_listings").kind for body in (check, script)] == ["javascript"] * 2
+    assert block_of(200, {}, b"<title>Security Measure</title>", SEARCH, "ebay_listings").kind == "captcha"
+    assert block_of(200, {}, check + script + page(card(401000000001)).encode(), SEARCH, "ebay_listings") is None
 
 
 def test_numbers_and_pictures_fit_the_schema():

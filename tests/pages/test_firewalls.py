@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.pages._firewalls import LONGEST, SCREEN, firewall, text
-from webdata.pages.blocked import ANY_SITE, block
+from webdata.pages.blocked import block_of
 
 PROSE = b"<p>" + b"The kiln was opened at dawn. " * 120 + b"</p>"
 SCRIPT = b"<script>window._cf_chl_opt = {cvId: '3'}</script>"
 
 
 def kind(body=b"", status=200, url="https://example.com/", **headers):
-    found = block(status, headers, body, url, ANY_SITE)
+    found = block_of(status, headers, body, url)
     return found.kind if found else None
 
 
@@ -28,12 +28,11 @@ def test_every_saved_challenge_is_recognised(captures):
     """Saved challenges are blocks, and a normal page with a vendor's script is none."""
     folder = captures / "challenge"
     for row in rows(folder):
-        found = block(
+        found = block_of(
             row.get("status", 200),
             row.get("headers") or {},
             (folder / row["file"]).read_bytes(),
             row.get("url", "https://example.com/"),
-            ANY_SITE,
         )
         assert (row["file"], found is not None) == (row["file"], row["expect"] == "blocked")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import google_news
-from webdata.pages.blocked import block
+from webdata.pages.blocked import block_of
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
@@ -222,7 +222,7 @@ def test_the_terms_are_in_the_link_of_the_feed():
 @pytest.mark.parametrize("title", ["unusual traffic", "Update your browser", "g-recaptcha"])
 def test_headlines_about_captchas_are_no_captcha(title):
     """A short feed with such headlines is not reported as blocked."""
-    assert block(200, {}, rss(item(title=title)), "https://news.google.com/rss/search?q=a") is None
+    assert block_of(200, {}, rss(item(title=title)), "https://news.google.com/rss/search?q=a", "google_news") is None
 
 
 @given(st.binary(max_size=1000))

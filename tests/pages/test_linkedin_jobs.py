@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError
 from webdata.pages import linkedin_jobs
-from webdata.pages.blocked import block
+from webdata.pages.blocked import block_of
 from webdata.resources.job_search import JobQuery
 
 ANY = JobQuery(q="nurse")
@@ -71,7 +71,11 @@ def test_the_saved_authwall_is_a_block_and_pages_with_jobs_are_none(captures):
     """No page of jobs is a block, although all of them ask guests to join."""
     files = [json.loads(line) for line in (captures / "jobs" / "INDEX.jsonl").read_text().splitlines()]
     bodies = {one["file"]: (captures / "jobs" / one["file"]).read_bytes() for one in files}
-    blocked = [name for name, body in bodies.items() if block(200, {}, body, "https://www.linkedin.com/jobs/search")]
+    blocked = [
+        name
+        for name, body in bodies.items()
+        if block_of(200, {}, body, "https://www.linkedin.com/jobs/search", "linkedin_jobs")
+    ]
     assert blocked == [one["file"] for one in files if one["expect"] == "blocked"]
 
 

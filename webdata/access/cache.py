@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from importlib.metadata import version
 from secrets import token_hex
@@ -86,6 +86,7 @@ class CacheEntry:
     body: bytes
     outcome: Outcome
     transport: Transport
+    engine: str
     region_mode: str | None
     partial: str | None
     at: float
@@ -95,19 +96,19 @@ class CacheEntry:
     def of(cls, answer: Answer, at: float) -> Self:
         """The entry for an answer. A record with the key `cached` has it set to true."""
         body = orjson.dumps({**answer.record, "cached": True}) if "cached" in answer.record else answer.json
-        return cls(body, answer.outcome, answer.transport, answer.region_mode, answer.partial, at)
+        return cls(body, answer.outcome, answer.transport, answer.engine, answer.region_mode, answer.partial, at)
 
     def pack(self) -> bytes:
         """As bytes for a store: the metadata as a line of JSON, then the body."""
-        metadata = [self.outcome, self.transport, self.region_mode, self.partial, self.at]
+        metadata = [self.outcome, self.transport, self.engine, self.region_mode, self.partial, self.at]
         return orjson.dumps(metadata) + b"\n" + self.body
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
         """The entry that `pack` returned as bytes."""
         metadata, _, body = packed.partition(b"\n")
-        outcome, transport, region_mode, partial, at = orjson.loads(metadata)
-        return cls(body, Outcome(outcome), transport, region_mode, partial, at)
+        outcome, *others = orjson.loads(metadata)
+        return cls(body, Outcome(outcome), *others)
 
 
 @dataclass(frozen=True)
@@ -277,5 +278,5 @@ def cache_key(call: Call) -> str:
 
 @cache
 def _version() -> str:
-    """A part of the key, since records of another version may have another shape."""
-    return version("webdata")
+    """A part of the key, since records of another version may have another shape, and entries other metadata."""
+    return " ".join([version("webdata"), *(one.name for one in fields(CacheEntry))])

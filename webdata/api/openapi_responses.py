@@ -22,6 +22,7 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "x-outcome": ({"type": "string", "enum": list(Outcome)}, "How the fetch ended, by positive evidence."),
     "x-transport": ({"type": "string", "enum": list(TRANSPORTS)}, "How the page was fetched."),
+    "x-engine": (TEXT, "The name of the engine that answered, such as `google_web`."),
     "x-region-mode": (
         {"type": "string", "enum": ["proxy", "parameters"]},
         "How the site was given the region: the call went out from there, or by parameters alone.",
@@ -31,7 +32,10 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
         "Only with an incomplete record: `atom` from a feed, `scripts` without the content that scripts would add.",
     ),
     "x-ignored-params": (TEXT, "Keys and headers of the request without effect."),
-    "server-timing": (TEXT, f"Milliseconds of {', '.join(PHASES)}; then the attempts of all fetches."),
+    "server-timing": (
+        TEXT,
+        f"Milliseconds of {', '.join(PHASES)}; then all attempts, with their engine.",
+    ),
     "x-cache": (
         {"type": "string", "enum": ["HIT", "MISS", "STALE"]},
         "`HIT`: from the cache, or by another caller's fetch. `STALE`: expired, as the fetch failed. `MISS`: fetched.",
@@ -57,7 +61,7 @@ ACCOUNT_HEADERS = (
     "ratelimit",
 )
 """The credits and the rate limit of the account: headers of every response to a valid key."""
-REQUIRED = ("x-request-id", "x-outcome", "x-transport", "x-cache", *ACCOUNT_HEADERS)
+REQUIRED = ("x-request-id", "x-outcome", "x-engine", "x-transport", "x-cache", *ACCOUNT_HEADERS)
 """The headers of every record."""
 RECORD_HEADERS = (*REQUIRED, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
 """All headers of records."""

@@ -123,13 +123,14 @@ def _record(answer: Answer | Hit) -> Record:
 
 def _answer_headers(answer: Answer) -> dict[str, str]:
     timing = server_timing(answer.timings, answer.attempts)
-    return _fetch_headers(answer.outcome, answer.transport, answer.region_mode, answer.partial, timing)
+    headers = _fetch_headers(answer.outcome, answer.transport, answer.region_mode, answer.partial, timing)
+    return {**headers, "x-engine": answer.engine}
 
 
 def _hit_headers(hit: Hit) -> dict[str, str]:
     entry = hit.entry
     headers = _fetch_headers(entry.outcome, entry.transport, entry.region_mode, entry.partial)
-    return {**headers, "x-cache": hit.state, "age": str(int(hit.age))}
+    return {**headers, "x-engine": entry.engine, "x-cache": hit.state, "age": str(int(hit.age))}
 
 
 def loss_headers(error: FetchError) -> dict[str, str]:
@@ -157,11 +158,11 @@ def _fetch_headers(
 def server_timing(timings: Mapping[str, float], attempts: Sequence[Attempt] = ()) -> str:
     """Durations in seconds as the value of `server-timing`, in milliseconds (W3C Server Timing).
 
-    After the phases come the attempts, such as `attempt1;desc="http blocked/captcha";dur=41.0`.
+    After the phases come the attempts, such as `attempt1;desc="google_web http blocked/captcha";dur=41.0`.
     """
     entries = [f"{phase};dur={timings[phase] * 1000:.1f}" for phase in PHASES if phase in timings]
     for number, attempt in enumerate(attempts[:MAX_NAMED], 1):
-        end = f"{attempt['transport']} {_end(attempt)}"
+        end = f"{attempt['engine']} {attempt['transport']} {_end(attempt)}"
         entries.append(f'attempt{number};desc="{end}";dur={attempt["seconds"] * 1000:.1f}')
     return ", ".join(entries)
 

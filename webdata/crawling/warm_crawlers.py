@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import monotonic
 from typing import Any, Protocol
@@ -75,6 +75,8 @@ class Answer:
     timings: dict[str, float]
     attempts: Sequence[Attempt] = ()
     """Those of all fetches, in the order in which they ended."""
+    engine: str = ""
+    """The name of the engine that answered."""
     region_mode: str | None = None
     """`proxy` or `parameters`: how the site was given the requested region; None without one."""
     partial: str | None = None
@@ -94,9 +96,14 @@ class EngineBudget:
     began: float
     """When this engine's part began."""
     deadline: float
-    """How long after the call's beginning this engine may take: its equal share of what was left."""
+    """How long after the call's beginning this engine may take (`first_answer`)."""
     attempts: list[Attempt] = field(default_factory=list)
     """Those so far, in the order in which they ended."""
+
+
+def attempts_of(budgets: Iterable[EngineBudget]) -> list[Attempt]:
+    """The attempts of all engines of a call, in the order in which they ended."""
+    return [attempt for budget in budgets for attempt in budget.attempts]
 
 
 Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
@@ -218,9 +225,10 @@ class WarmCrawlers:
         try:
             if not done:
                 raise UpstreamTimeoutError(f"no answer within {call.deadline:g} seconds", "timeout")
-            return task.result()
+            answer = task.result()
+            return answer if len(budgets) == 1 else replace(answer, attempts=attempts_of(budgets))
         except FetchError as error:
-            error.attempts = [attempt for budget in budgets for attempt in budget.attempts]
+            error.attempts = attempts_of(budgets)
             error.seconds = monotonic() - began
             region = getattr(call.query, "region", None)
             error.region_mode = region and self.fetch_resources[call.sandbox].proxies.region_mode(region)
@@ -347,5 +355,12 @@ class WarmCrawler:
             "validate": validated - parsed,
         }
         return Answer(
-            record, found.outcome, fetch.transport, timings, budget.attempts, fetch.region_mode, found.partial
+            record,
+            found.outcome,
+            fetch.transport,
+            timings,
+            budget.attempts,
+            spider.name,
+            fetch.region_mode,
+            found.partial,
         )

@@ -10,6 +10,7 @@ TRANSPORTS: tuple[Transport, ...] = ("http", "impersonate", "browser")
 class Attempt(TypedDict):
     """One try to fetch a page, once it has ended."""
 
+    engine: str
     transport: Transport
     proxy: str | None
     """Its label; never its address."""

@@ -72,7 +72,7 @@ class BlockedMiddleware:
         if fetch.original or fetch.judged:  # redirected or a further attempt; or not to be judged
             return
         scope = self._scope(request, fetch)
-        fetch.begin(request, scope, self.retries.first_transport(scope))
+        fetch.begin(request, scope, fetch.first_transport or self.retries.first_transport(scope))
 
     def _scope(self, request: Request, fetch: Fetch) -> Scope:
         spider = self.spider

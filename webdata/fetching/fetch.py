@@ -84,6 +84,8 @@ class Fetch:
     """Whether its response was judged, or is to be taken as it is."""
     transport: Transport = "http"
     """That of the attempt that runs."""
+    first_transport: Transport | None = None
+    """The transport to begin with; None for the one that works best."""
     proxy: str | None = None
     """The label of the proxy of the attempt that runs."""
     avoided_proxies: tuple[str, ...] = ()
@@ -119,6 +121,7 @@ class Fetch:
         """The attempt that has just ended, as its query's run has it, too."""
         self.ended = monotonic()
         attempt: Attempt = {
+            "engine": self.scope.engine,
             "transport": self.transport,
             "proxy": self.proxy,
             "outcome": (error.outcome if error else Outcome.OK).value,

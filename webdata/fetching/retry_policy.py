@@ -24,6 +24,8 @@ NOT_REPEATED = {"dns_timeout", "failed", "off_site", "redirects", "too_large", "
 """Kinds of failures that would be the same again, beside statuses that blame the request."""
 HANDSHAKE = {"reset"}
 """Kinds of failures by which a site refuses a client that it does not take for a browser."""
+FIRST_SHARE = 2 / 3
+"""The part of the time that is left which a candidate may use that others follow: the rest is theirs in any case."""
 
 Candidate = TypeVar("Candidate")
 Found = TypeVar("Found")
@@ -83,9 +85,14 @@ class RetryPolicy:
             self._proxies.report(fetch.scope.engine, attempt["proxy"], verdict(attempt), attempt["seconds"])
         return attempt
 
-    def after_loss(self, fetch: Fetch, error: FetchError) -> NextAttempt | None:
-        """What follows the last attempt of a fetch, which was lost with this error; None where nothing is worth it."""
-        following = self.after(fetch, fetch.attempts, error.retry_after)
+    def after_loss(
+        self, fetch: Fetch, error: FetchError, attempts: Sequence[Attempt] | None = None
+    ) -> NextAttempt | None:
+        """What follows the last attempt of a fetch, which was lost with this error; None where nothing is worth it.
+
+        `attempts` are those of the fetch, or more that count.
+        """
+        following = self.after(fetch, attempts or fetch.attempts, error.retry_after)
         self._report_loss(fetch, error, following)
         return following
 
@@ -164,16 +171,18 @@ async def first_answer(
 ) -> Found:
     """What the first of the candidates (engines, providers) answers that does not fail with one of `losses`.
 
-    Each gets an equal share of the seconds that are left, the second argument of `request`. Those whose circuit is open
-    are left out; where all are, the one that opens first is requested all the same. Raises the first loss.
+    Each gets FIRST_SHARE of the seconds that are left, the last one all of them, as the second argument of `request`.
+    Those whose circuit is open are left out; where all are, the one that opens first is requested all the same. Raises
+    the first loss.
     """
     end = monotonic() + seconds
     usable = [one for one in candidates if breaker_of(one).state != "open"]
     usable = usable or [min(candidates, key=lambda one: breaker_of(one).seconds_open)]
     lost: list[FetchError] = []
-    for remaining, candidate in zip(range(len(usable), 0, -1), usable, strict=True):
+    for candidate in usable:
+        share = 1.0 if candidate is usable[-1] else FIRST_SHARE
         try:
-            found = await request(candidate, (end - monotonic()) / remaining)
+            found = await request(candidate, (end - monotonic()) * share)
         except losses as error:
             lost.append(error)
         else:

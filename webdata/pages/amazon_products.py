@@ -15,6 +15,7 @@ from webdata.pages._amazon.extras import extras
 from webdata.pages._amazon.marketplaces import Marketplace
 from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._text import clean, number
+from webdata.pages.blocked import Block, Page
 from webdata.resources.product_search import Product, ProductPage, ProductQuery
 
 SEARCH_BOX = '#twotabsearchtextbox, input[name="field-keywords"], input[name=k]'
@@ -36,6 +37,9 @@ NOTHING_FOUND = re.compile(
 ERROR_PAGE = re.compile(rb"/ref=cs_(\d{3})_")
 """Links of the error pages, which contain the status that the page should have had."""
 SIGN_IN = 'form[action*="/ap/signin"]'
+SIGN_IN_PATH = "/ap/signin"
+CAPTCHA = re.compile(rb"/errors(?:_page)?/validateCaptcha")
+CARD_MARK = b"s-search-result"
 
 
 def record(body: bytes, query: ProductQuery) -> ProductPage:
@@ -45,6 +49,19 @@ def record(body: bytes, query: ProductQuery) -> ProductPage:
     other page without products and without the message that nothing was found.
     """
     return record_at(body, query, None)
+
+
+def block(page: Page) -> Block | None:
+    """Amazon's sign-in page by its address, and its captcha of letters or its button to continue shopping.
+
+    The captcha and the button have the same form.
+    """
+    for address in page.addresses:
+        if ".amazon." in f".{address.netloc}" and address.path.startswith(SIGN_IN_PATH):
+            return Block("login", "the address is Amazon's page to sign in")
+    if page.is_short and CAPTCHA.search(page.body) and CARD_MARK not in page.body:
+        return Block("captcha", "the form of Amazon's captcha and no results")
+    return None
 
 
 def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage:

@@ -19,6 +19,7 @@ from webdata.pages._bing.snippet import address, snippet
 from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._relevance import Result
 from webdata.pages._text import clean, folded
+from webdata.pages.blocked import Block, Page
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
 
 SEARCH_BOX = "input[name=q], textarea[name=q]"
@@ -33,6 +34,11 @@ PREVIOUS = ".sb_pagP, .sw_prev"
 NEXT = ".sb_pagN, .sw_next, .pgn_next"
 SEEN_FROM = tuple(re.compile(rb"""\b%b:["']([A-Za-z]{2})["']""" % name) for name in (b"RevIpCC", b"Region"))
 """The country of the client's address, else the country of the market, which differs where a market was requested."""
+
+RESULT_MARKS = (b'id="b_results"',)
+COLUMN = re.compile(rb"""\bid\s*=\s*["']?b_results\b""")
+TURNSTILE = b"turnstile-widget"
+CHALLENGE = re.compile(rb"""bing\.com/challenge/verify\b|class\s*=\s*["']?captcha_header\b""")
 
 FIRST_PAGE = "first_page"
 """The kind of block in which Bing sends the first page instead of a later one."""
@@ -62,6 +68,13 @@ def record(body: bytes, query: BingQuery) -> BingPage:
             raise BlockedError("the first page was sent instead of the one asked for", FIRST_PAGE)
         entries = []
     return _page(root, entries)
+
+
+def block(page: Page) -> Block | None:
+    """The page with Cloudflare's widget instead of results; results pages contain the widget's host too."""
+    if TURNSTILE in page.body and CHALLENGE.search(page.body) and not COLUMN.search(page.body):
+        return Block("captcha", "a challenge's widget and no results")
+    return None
 
 
 def answers(page: Mapping[str, Any], q: str) -> bool:

@@ -3,6 +3,7 @@
 `_ebay` has one module for each part of the page.
 """
 
+import re
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,10 +15,23 @@ from webdata.pages._ebay.cards import Card, sections
 from webdata.pages._ebay.sites import site
 from webdata.pages._elements import attribute, parsed
 from webdata.pages._text import clean
+from webdata.pages.blocked import Block, Page
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
 
 SEARCH_BOX = "input[name=_nkw], #gh-ac"
 OWN_ADDRESS = 'link[rel=canonical], meta[property="og:url"]'
+
+RESULT_MARKS = (b"srp-results", b"srp-river-results", b"su-item-card")
+SITES = re.compile(r"(?:^|\.)ebay\.(?:com?\.)?[a-z]{2,3}$")
+SIGN_IN = "signin."
+CHALLENGES = "/splashui/"
+CAPTCHA = "/splashui/captcha"
+CHECK_NAMES = (b"splashui", b"Pardon Our Interruption", b"Security Measure")
+CHECK = re.compile(
+    rb"""<title>\s*(?:Pardon Our Interruption|Security Measure)|["']?serviceName["']?\s*:\s*["']splashui["']"""
+)
+"""The page on which the site checks the browser, by its title or a script; later pages may link to its address. The
+names are searched for first, as that is much faster."""
 
 
 def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
@@ -36,6 +50,24 @@ def record(body: bytes, query: MarketplaceQuery) -> MarketplacePage:
     if (listings := results + loose) and not any(listing["metadata"]["price"] for listing in listings):
         raise LayoutError("listings without prices")
     return {"results": results, "loose_results": loose, "total": 0}
+
+
+def block(page: Page) -> Block | None:
+    """EBay's challenges and its sign-in page: by their addresses, or the page that checks the browser."""
+    for address in page.addresses:
+        if not SITES.search(address.netloc):
+            continue
+        if address.netloc.startswith(SIGN_IN):
+            return Block("login", "the address is eBay's page to sign in")
+        if address.path.startswith(CHALLENGES):
+            kind = "captcha" if address.path.startswith(CAPTCHA) else "javascript"
+            return Block(kind, "the address is one of eBay's challenges")
+    named = page.may_be_shell and any(mark in page.body for mark in CHECK_NAMES)
+    found = CHECK.search(page.body) if named else None
+    if found and not any(mark in page.body for mark in RESULT_MARKS):
+        kind = "captcha" if b"Security Measure" in found.group() else "javascript"
+        return Block(kind, "eBay's check of the browser and no results")
+    return None
 
 
 def shown_query(body: bytes) -> str | None:

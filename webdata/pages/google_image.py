@@ -16,12 +16,14 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.errors import LayoutError
 from webdata.pages._elements import ancestry, attribute, lines, outermost, parsed, visible_text
 from webdata.pages._elements import image as picture
-from webdata.pages._google import empty, tree
+from webdata.pages._google import blocks, empty, tree
 from webdata.pages._google.links import outside
 from webdata.pages._text import clean
 from webdata.pages._urls import query as parameters
 from webdata.pages._urls import split
 from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
+
+RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 MOST = 20
 """Images of a record (docs/api.md)."""

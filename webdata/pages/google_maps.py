@@ -14,9 +14,12 @@ import orjson
 import phonenumbers
 
 from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.pages._google import blocks
 from webdata.pages._google.links import host, outside, target
 from webdata.pages._text import count
 from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery
+
+RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 PREFIX = ")]}'"
 BEFORE = b"\xef\xbb\xbf \t\r\n"

@@ -15,9 +15,12 @@ from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.pages._elements import parsed as tree
+from webdata.pages._google import blocks
 from webdata.pages._news import ids, links
 from webdata.pages._text import clean
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle
+
+RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 OPENING = re.compile(rb"<(rss|feed)[\s>]")
 OPENING_WITHIN = 2048

@@ -13,12 +13,14 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.records import Result, ResultMetadata, WebPage
 from webdata.pages import google_web
 from webdata.pages._elements import image, lines, visible_text
-from webdata.pages._google import organic, tree
+from webdata.pages._google import blocks, organic, tree
 from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Mark, Page
 from webdata.pages._text import clean, date, duration
 from webdata.resources.web_search import WebQuery
+
+RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 SNIPPET = ".ITZIwc, .qCr3Hd"
 PUBLISHER = ".gqF9jc, .WRu9Cd, .Sg4azc, .VuuXrf"

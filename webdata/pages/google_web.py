@@ -24,6 +24,7 @@ from webdata.pages._elements import attribute
 from webdata.pages._google import (
     ads,
     answers,
+    blocks,
     carousels,
     empty,
     organic,
@@ -38,6 +39,8 @@ from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import Ordered, Page
 from webdata.pages._text import clean
 from webdata.resources.web_search import WebQuery
+
+RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 SEARCH_BOX = "textarea[name=q], input[name=q]"
 TITLE = "title"

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.errors import LayoutError
 from webdata.pages._elements import outermost, parsed
 from webdata.pages._text import clean
+from webdata.pages.blocked import Block, Page
 from webdata.resources._job_terms import ANYWHERE
 from webdata.resources.job_search import Job, JobPage, JobQuery
 
@@ -31,6 +32,15 @@ LOCATIONS = ("[class*='card__location']", "[class*='card__metadata'] > span", "[
 HIGHLIGHTS = "[class*='salary-info'], [class*='benefits__text']"
 LOGO = "img[data-delayed-url], img[src]"
 PLACEHOLDER = "data-ghost-url"
+
+HOST = re.compile(r"(?:^|\.)linkedin\.com$")
+CHECKPOINT = "/checkpoint/"
+SIGN_IN = ("/authwall", "/signup", "/login", "/uas/login")
+AUTHWALL = re.compile(rb"<meta\b[^>]{0,200}\bauth_wall_|<link\b[^>]{0,200}/authwall\b|\bauthwall-|/authwall\?")
+AUTHWALL_NAMES = (b"authwall", b"auth_wall_")
+CARD_MARKS = (b"urn:li:jobPosting:", b"/jobs/view/", b"no-results__")
+DENIAL = 999
+"""The site's own status for clients that it refuses."""
 
 NOTHING = ".no-results, [class*='no-results__']"
 NOTHING_TAG = 'meta[content*="emptyResult=true"]'
@@ -83,6 +93,25 @@ def record(body: bytes, query: JobQuery) -> JobPage:
     if not any(job["position"] for job in found):
         raise LayoutError("the position of any posting")
     return page(found, query, _search(root).location)
+
+
+def block(page: Page) -> Block | None:
+    """The pages for guests that may see no jobs: by their addresses, by the form to join, by the status.
+
+    Other sites may use the status 999 for pages of theirs, and job pages have forms to join too.
+    """
+    for address in page.addresses:
+        if HOST.search(address.netloc):
+            if address.path.startswith(CHECKPOINT):
+                return Block("captcha", "the address is LinkedIn's security check")
+            if address.path.startswith(SIGN_IN):
+                return Block("login", "the address is LinkedIn's wall for guests")
+    named = page.may_be_shell and any(name in page.body for name in AUTHWALL_NAMES)
+    if named and AUTHWALL.search(page.body) and not any(mark in page.body for mark in CARD_MARKS):
+        return Block("login", "a form to join LinkedIn and no jobs")
+    if page.status == DENIAL and not (page.any_site and page.has_text):
+        return Block("denied", "status 999")
+    return None
 
 
 def page(postings: Iterable[Job], query: JobQuery, location: str = "") -> JobPage:

@@ -43,8 +43,8 @@ from webdata.domain.records import Record
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
-from webdata.pages import blocked
 from webdata.pages._url.encoding import decoded
+from webdata.pages.blocked import block_of
 from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
 
@@ -137,7 +137,7 @@ class EngineSpider(Spider):
 
     def check(self, response: Response) -> None:
         """Raise FetchError where the response is not a page to be parsed."""
-        block = blocked.block(response.status, plain_headers(response), response.body, response.url)
+        block = block_of(response.status, plain_headers(response), response.body, response.url, self.name)
         if block:
             raise with_retry_after(BlockedError(block.reason, block.kind), response)
         if response.status in (404, 410):
@@ -238,7 +238,7 @@ class EngineSpider(Spider):
         """
         try:
             found = await self.parsed(response, query)
-        except UpstreamError as error:
+        except (BlockedError, UpstreamError) as error:
             again = await self.run_again(response, query, error)
             if again is None:
                 raise
@@ -249,10 +249,11 @@ class EngineSpider(Spider):
                     return await self.answer(again, query)
         return found, response
 
-    async def run_again(self, response: Response, query: Query, error: UpstreamError | None) -> Response | None:
+    async def run_again(self, response: Response, query: Query, error: FetchError | None) -> Response | None:
         """Another response to a query whose page could not be parsed (without an error: was degraded), after a pause.
 
-        None where the retry policy allows no further attempt. All fetches of the query count as attempts.
+        None where the retry policy allows no further attempt, and for a consent page, whose form only
+        `BlockedMiddleware` sends. All fetches of the query count as attempts.
         """
         fetch = Fetch.of(response)
         if not fetch.attempts:
@@ -261,13 +262,14 @@ class EngineSpider(Spider):
         last["outcome"], last["kind"] = (error.outcome, error.kind) if error else (Outcome.DEGRADED, None)
         attempts = [*(one for one in run.attempts if one is not last), last]
         retries = FetchResources.of(self.crawler).retries
-        following = retries.after(fetch, attempts, error.retry_after if error else 0)
-        if following is None:
+        following = retries.after_loss(fetch, error, attempts) if error else retries.after(fetch, attempts)
+        if following is None or last["kind"] == "consent":
             return None
         if following.other_proxy:
             fetch.avoid_proxy()
         again = self.prepared(query, run)
-        Fetch.of(again).avoided_proxies = fetch.avoided_proxies
+        next_fetch = Fetch.of(again)
+        next_fetch.avoided_proxies, next_fetch.first_transport = fetch.avoided_proxies, following.transport
         await asyncio.sleep(following.delay)
         return await self.download(again)
 

@@ -21,8 +21,9 @@ from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.egress.rule import Rule
 from webdata.fetching.fetch import Fetch, QueryRun
-from webdata.pages import blocked, url
+from webdata.pages import url
 from webdata.pages._url.compression import Decompressed
+from webdata.pages.blocked import block_of
 from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
 from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
 
@@ -98,7 +99,7 @@ class UrlSpider(EngineSpider):
     def check(self, response: Response) -> None:
         address = response.url if self.led(response) else ""  # a sign-in page that was requested is not a block
         headers = plain_headers(response)
-        block = blocked.block(response.status, headers, response.body, address, blocked.ANY_SITE)
+        block = block_of(response.status, headers, response.body, address)
         if block:
             raise with_retry_after(BlockedError(block.reason, block.kind), response)
         if response.status in GONE:

@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from webdata.domain.errors import LayoutError
 from webdata.pages import amazon_products as parser
-from webdata.pages import blocked
 from webdata.pages._amazon.marketplaces import LOCALES
+from webdata.pages.blocked import block_of
 from webdata.resources.product_search import ProductQuery
 from webdata.sandbox import challenges
 from webdata.sandbox.exchange import SandboxRequest
@@ -35,7 +35,7 @@ def asins(reply):
 
 
 def kind(reply, url="https://www.amazon.com/s?k=teapot"):
-    block = blocked.block(reply.status, dict(reply.headers), reply.body, url)
+    block = block_of(reply.status, dict(reply.headers), reply.body, url, "amazon_products")
     return block and block.kind
 
 
@@ -156,7 +156,7 @@ def test_blocks_are_recognised(scenario, status, expected):
 
 def test_the_challenge_is_recognised_without_its_header():
     """The body alone is enough to recognise the firewall's challenge."""
-    assert blocked.block(200, {}, ask(k="teapot sandbox:challenge").body, "").kind == "javascript"
+    assert block_of(200, {}, ask(k="teapot sandbox:challenge").body, "", "amazon_products").kind == "javascript"
 
 
 def test_the_sign_in_page_has_its_own_url():

@@ -10,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import bing_web as parser
-from webdata.pages import blocked
+from webdata.pages.blocked import block_of
 from webdata.resources.bing_search import BingQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import bing_web, site_for
@@ -32,8 +32,8 @@ def links(reply, **fields):
     return [result["link"] for result in read(reply, **fields)["results"]]
 
 
-def block_of(reply):
-    return blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.bing.com/search?q=coffee")
+def block(reply):
+    return block_of(reply.status, dict(reply.headers), reply.body, "https://www.bing.com/search?q=coffee", "bing_web")
 
 
 def test_it_answers_for_bing():
@@ -131,16 +131,16 @@ def test_other_pages_are_errors():
 def test_the_captcha_is_recognised():
     """The captcha is recognised on its page, which a cookie with a wrong solution does not open."""
     reply = ask(q="coffee sandbox:captcha")
-    assert (reply.status, block_of(reply).kind) == (200, "captcha")
-    assert block_of(ask(q="coffee sandbox:captcha", headers={"cookie": "_C_ETH=abc.123"})).kind == "captcha"
-    assert block_of(ask(q="coffee")) is None
+    assert (reply.status, block(reply).kind) == (200, "captcha")
+    assert block(ask(q="coffee sandbox:captcha", headers={"cookie": "_C_ETH=abc.123"})).kind == "captcha"
+    assert block(ask(q="coffee")) is None
 
 
 @pytest.mark.parametrize(("scenario", "status"), [("denied", 403), ("limited", 429)])
 def test_refusals_are_blocks(scenario, status):
     """A refusal has its status and is recognised as a block."""
     reply = ask(q=f"coffee sandbox:{scenario}")
-    assert (reply.status, block_of(reply).kind) == (status, "denied")
+    assert (reply.status, block(reply).kind) == (status, "denied")
 
 
 def test_other_markets_have_no_results():

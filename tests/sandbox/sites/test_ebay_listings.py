@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from webdata.domain.errors import LayoutError
-from webdata.pages import blocked
 from webdata.pages import ebay_listings as parser
+from webdata.pages.blocked import block_of
 from webdata.resources.marketplace_search import MarketplaceQuery
 from webdata.sandbox import challenges
 from webdata.sandbox.exchange import SandboxRequest
@@ -34,7 +34,7 @@ def ids(reply, part="results"):
 
 
 def kind(reply, url="https://www.ebay.com/sch/i.html?_nkw=kettle"):
-    block = blocked.block(reply.status, dict(reply.headers), reply.body, url)
+    block = block_of(reply.status, dict(reply.headers), reply.body, url, "ebay_listings")
     return block and block.kind
 
 

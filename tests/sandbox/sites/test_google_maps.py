@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.maps_pb import decode
 from webdata.domain.errors import LayoutError
-from webdata.pages import blocked
 from webdata.pages import google_maps as parser
+from webdata.pages.blocked import block_of
 from webdata.resources.maps_search import MapsQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import google_maps, google_web, site_for, site_that_takes
@@ -108,7 +108,9 @@ def test_an_invalid_pb_is_refused(pb, status):
 def test_every_block_is_recognised(scenario, status, kind):
     """Every page in place of the results is recognised as a block."""
     reply = ask(f"coffee sandbox:{scenario}")
-    block = blocked.block(reply.status, dict(reply.headers), reply.body, "https://www.google.com/search?tbm=map")
+    block = block_of(
+        reply.status, dict(reply.headers), reply.body, "https://www.google.com/search?tbm=map", "google_maps"
+    )
     assert (reply.status, block.kind) == (status, kind)
 
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webdata.domain.errors import LayoutError, NotFoundError
-from webdata.pages import blocked
 from webdata.pages import google_news as parser
 from webdata.pages._news import articles, ids, links
+from webdata.pages.blocked import block_of
 from webdata.resources.news_search import NewsQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import _news_ids, google_news, google_web, site_for
@@ -107,7 +107,7 @@ def test_captcha_and_consent_are_redirects(scenario):
     reply = ask(q=f"coffee sandbox:{scenario}")
     location = dict(reply.headers)["Location"]
     assert reply.status == 302
-    assert blocked.block(302, {"location": location}, b"", "https://news.google.com/")
+    assert block_of(302, {"location": location}, b"", "https://news.google.com/", "google_news")
     parts = urlsplit(location)
     site = google_news if parts.hostname == "news.google.com" else google_web
     page = site.answer(SandboxRequest("GET", "https", parts.hostname, f"{parts.path}?{parts.query}", {}))
@@ -135,7 +135,7 @@ def test_an_unsupported_edition_has_its_own_feed():
 def test_an_unknown_layout_is_a_layout_error():
     """HTML in place of a feed is neither blocked nor empty."""
     reply = ask(q="coffee sandbox:layout")
-    assert blocked.block(200, {}, reply.body, "https://news.google.com/rss/search?q=coffee") is None
+    assert block_of(200, {}, reply.body, "https://news.google.com/rss/search?q=coffee", "google_news") is None
     with pytest.raises(LayoutError):
         parser.record(reply.body, ANY)
 

@@ -14,8 +14,8 @@ from selectolax.lexbor import LexborHTMLParser
 from twisted.internet.threads import deferToThread
 
 from webdata.domain.errors import LayoutError
-from webdata.pages import blocked
 from webdata.pages import google_web as parser
+from webdata.pages.blocked import block_of
 from webdata.resources.web_search import WebQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import google_web, site_for
@@ -238,14 +238,14 @@ def test_every_block_is_recognised(scenario, headers):
         url = location(reply)
         parts = urlsplit(url)
         reply = ask(f"{parts.path}?{parts.query}", host=parts.hostname, headers=headers)
-    assert blocked.block(reply.status, {}, reply.body, url)
+    assert block_of(reply.status, {}, reply.body, url, "google_web")
 
 
 @pytest.mark.parametrize("headers", [{}, PHONE], ids=["desktop", "mobile"])
 def test_an_unknown_layout_is_a_layout_error(headers):
     """A page in an unknown layout is neither blocked nor empty."""
     reply = ask(q="coffee sandbox:layout", headers=headers)
-    assert blocked.block(reply.status, {}, reply.body, "https://www.google.com/search?q=coffee") is None
+    assert block_of(reply.status, {}, reply.body, "https://www.google.com/search?q=coffee", "google_web") is None
     with pytest.raises(LayoutError):
         parser.record(reply.body, WebQuery(q="coffee"))
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from webdata.domain.errors import LayoutError
-from webdata.pages import blocked
 from webdata.pages import linkedin_jobs as parser
+from webdata.pages.blocked import block_of
 from webdata.resources.job_search import JobQuery
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import linkedin_jobs, site_for
@@ -24,7 +24,7 @@ def ask(path=LIST, **query):
 
 
 def kind(reply, path=LIST):
-    block = blocked.block(reply.status, dict(reply.headers), reply.body, f"https://www.linkedin.com{path}")
+    block = block_of(reply.status, dict(reply.headers), reply.body, f"https://www.linkedin.com{path}", "linkedin_jobs")
     return block and block.kind
 
 

@@ -19,7 +19,7 @@ from twisted.internet.threads import deferToThread
 
 from tests.trial_web import compressed, traps, web
 from tests.trial_web.encodings import MODES, SAMPLES
-from webdata.pages.blocked import block
+from webdata.pages.blocked import block_of
 from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import site_for, url
 
@@ -281,9 +281,9 @@ def test_some_traps_have_more_than_one_step():
 def test_challenges_are_recognised_as_blocks(name):
     """A firewall's page is recognised as a block; a challenge's widget in an article's form is none."""
     reply = ask(f"/challenge/{name}")
-    assert block(reply.status, dict(reply.headers), reply.body, "http://example.com/")
+    assert block_of(reply.status, dict(reply.headers), reply.body, "http://example.com/")
     widget = ask("/challenge/widget")
-    assert not block(widget.status, dict(widget.headers), widget.body, "http://example.com/")
+    assert not block_of(widget.status, dict(widget.headers), widget.body, "http://example.com/")
 
 
 @ensureDeferred

@@ -121,7 +121,8 @@ class BrowserHandler(BaseDownloadHandler):
         guard = None if self._browser.remote else self._guard.for_caller(Fetch.of(request).run.key)
         async with self._browser.contexts.borrow(self._profile(request, languages), guard) as context:
             rules = self._rules(request, context)
-            visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until)
+            engine = self._engine if self._rule.sites is not None else None
+            visit = Visit(identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until, engine)
             try:
                 page = await self._visit(request, context, visit, until)
             finally:

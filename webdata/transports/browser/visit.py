@@ -13,8 +13,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
 
 from webdata.fetching.device_profiles import Identity
-from webdata.pages import blocked
-from webdata.pages.blocked import Block
+from webdata.pages.blocked import Block, block_of
 from webdata.transports.browser.documents import Document, Documents, Rules
 
 NAVIGATING = "page is navigating"
@@ -50,11 +49,19 @@ class LoadedPage:
 class Visit:
     """A visit of a page as the device `identity`; `until` is its deadline on the monotonic clock.
 
+    The page should show results of `engine`; without one it may be any page.
+
     `cookies` are those of the request; the browser's own cookies of the same name take precedence.
     """
 
     def __init__(
-        self, identity: Identity, languages: tuple[str, ...], cookies: Mapping[str, str], rules: Rules, until: float
+        self,
+        identity: Identity,
+        languages: tuple[str, ...],
+        cookies: Mapping[str, str],
+        rules: Rules,
+        until: float,
+        engine: str | None = None,
     ):
         self.page: Page | None = None
         self.failure: Exception | None = None
@@ -66,6 +73,7 @@ class Visit:
         self._cookies = cookies
         self._as_sent = rules.as_sent
         self._until = until - MARGIN
+        self._engine = engine
         self._changed = asyncio.Event()
         self._documents = Documents(rules, self._on_document, self._on_failure)
         self._pending: Document | None = None
@@ -172,7 +180,8 @@ class Visit:
         """Whether the document was a challenge whose script has replaced it before the first check."""
         if document.status < ERROR or (block and block.kind in PATIENCE):
             return False
-        was = blocked.block(document.status, document.headers, await self._documents.body(document), url)
+        body = await self._documents.body(document)
+        was = block_of(document.status, document.headers, body, url, self._engine)
         return was is not None and was.kind in PATIENCE
 
     def _may_be_solved(self, block: Block, since: float) -> bool:
@@ -183,8 +192,8 @@ class Visit:
         """The block of the page. After a replacement in place the challenge's status and headers do not count."""
         document = self._current
         if document is None or in_place:
-            return blocked.block(200, {}, await self._body(page), page.url)
-        return blocked.block(document.status, document.headers, await self._body(page), page.url)
+            return block_of(200, {}, await self._body(page), page.url, self._engine)
+        return block_of(document.status, document.headers, await self._body(page), page.url, self._engine)
 
     async def _body(self, page: Page) -> bytes:
         """The page's current HTML; the body as sent of a document that is no page, such as JSON."""
