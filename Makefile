@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup serve test lint bench clean
+.PHONY: setup serve test lint docs bench clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
@@ -26,6 +26,9 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: setup
+	$(BIN)/python -m scripts.docs
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

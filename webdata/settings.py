@@ -16,6 +16,8 @@ except ConfigError as error:
 BOT_NAME = "webdata"
 SPIDER_MODULES = ["webdata.spiders"]
 NEWSPIDER_MODULE = "webdata.spiders"
+# Scrapy's own: an engine that cannot be imported would take all others along.
+SPIDER_LOADER_CLASS = "webdata.crawling.engine_loader.EngineLoader"
 
 # Ours: whether requests go to the sandbox, where it is, and what it answers from.
 SANDBOX = _config.sandbox == "always"

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.task
 SPIDERS = load_spiders()
 INSIDE = ["http://127.0.0.1/inside", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "file:///etc/passwd"]
 FOREIGN = ["https://evil.example/", "https://google.com.evil.example/", "https://evil.example/?www.google.com/"]
-FIELDS = {"id": "1abc2d", "url": "https://site.example/", "response_type": "full"}
-"""Values of required fields that are not search terms."""
+FIELDS = {"url": "https://site.example/"}
+"""Values of required fields whose examples do not do."""
 
 
 def refresh(to):
@@ -82,8 +82,8 @@ async def attacked(spider, **settings):
 
 def smallest(resource):
     """A query with the required fields only."""
-    required = [name for name, field in resource.query.model_fields.items() if field.is_required()]
-    return resource.query.check({name: FIELDS.get(name, "coffee") for name in required})
+    required = {name: field for name, field in resource.query.model_fields.items() if field.is_required()}
+    return resource.query.check({name: FIELDS.get(name) or field.examples[0] for name, field in required.items()})
 
 
 def is_own(spider, host):

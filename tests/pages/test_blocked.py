@@ -125,7 +125,7 @@ def test_a_page_module_that_cannot_be_imported_takes_no_block_from_the_others(tm
     monkeypatch.setattr(pages, "__path__", [*pages.__path__, str(tmp_path)])
     blocked._page_modules.cache_clear()
     assert kind(BING_CHALLENGE, engine=None) == "captcha"
-    assert "webdata/pages/half_made.py cannot be imported" in caplog.text
+    assert "webdata.pages.half_made is left out: it cannot be imported" in caplog.text
     blocked._page_modules.cache_clear()
 
 

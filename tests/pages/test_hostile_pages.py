@@ -4,13 +4,12 @@ import json
 import random
 import re
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
-from pathlib import Path
 from time import process_time
 
 import pytest
 from scrapy.http import Headers, Response
 
+from tests.fixture_cases import Case, cases
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages import _elements
@@ -18,7 +17,6 @@ from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.spiders.base import EngineSpider
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
 """All engines but those of any site, whose pages are converted in processes that can be killed."""
 SEED = 7
@@ -47,29 +45,6 @@ VALUES = (
     "١٢", "1e9", 1e-320,
 )  # fmt: skip
 """What values of JSON are replaced with."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A fixture's page, and what is known of its response and its query."""
-
-    name: str
-    body: bytes
-    response: dict
-    request: dict
-
-
-def cases(spider: type[EngineSpider]) -> list[Case]:
-    folders = sorted(path.parent for path in (FIXTURES / spider.name).glob("*/request.json"))
-    return [
-        Case(
-            folder.name,
-            next(folder.glob("body.*")).read_bytes(),
-            json.loads((folder / "response.json").read_text(encoding="utf-8")),
-            json.loads((folder / "request.json").read_text(encoding="utf-8")),
-        )
-        for folder in folders
-    ]
 
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
@@ -128,7 +103,7 @@ SHAPES: tuple[Callable[[Case, re.Match[bytes], int], bytes], ...] = (repeated, n
 def test_the_time_of_a_page_grows_with_its_size(spider, shape):
     """A page of four times as many elements takes about four times as long, whatever they are and however they lie."""
     chance, engine = random.Random(SEED), spider()
-    tags = [(case, tag) for case in cases(spider) for tag in TAG.finditer(case.body)]
+    tags = [(case, tag) for case in cases(spider.name) for tag in TAG.finditer(case.body)]
     for case, tag in chance.sample(tags, min(SAMPLE, len(tags))):
         small, large = (shape(case, tag, size) for size in (SIZE, 4 * SIZE))
         before = judged(engine, case, small)
@@ -139,7 +114,7 @@ def test_the_time_of_a_page_grows_with_its_size(spider, shape):
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_a_broken_page_has_an_outcome(spider):
     """A page with some bytes changed, cut or doubled gives a valid record or an error of its outcome, in short time."""
-    chance, engine, known = random.Random(SEED), spider(), cases(spider)
+    chance, engine, known = random.Random(SEED), spider(), cases(spider.name)
     for number in range(MUTATIONS):
         case = chance.choice(known)
         body = mutated(chance, case.body)

@@ -14,8 +14,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
-from scrapy.spiderloader import SpiderLoader
 
+from webdata.crawling.engine_loader import EngineLoader
 from webdata.crawling.fair_queue import FairQueue
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
@@ -130,8 +130,8 @@ def scrapy_settings() -> Settings:
 
 
 def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
-    """Every engine that the spider loader finds, in the order of their names."""
-    loader = SpiderLoader.from_settings(settings or scrapy_settings())
+    """Every engine that is found, in the order of their names."""
+    loader = EngineLoader.from_settings(settings or scrapy_settings())
     spiders = [loader.load(name) for name in sorted(loader.list())]
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
 

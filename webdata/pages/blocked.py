@@ -6,21 +6,18 @@ optional. Checks of the address and the headers are first, then those of the pag
 on short pages only. A page with real content is no block because of a vendor's script, nor because of a dialog over it.
 """
 
-import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from pkgutil import iter_modules
 from types import ModuleType
 from urllib.parse import SplitResult, urlsplit
 
 from webdata import pages
+from webdata.domain.modules import importable
 from webdata.pages import _firewalls
-
-logger = logging.getLogger(__name__)
 
 SHORT = 20_000
 """Bytes; only pages below it are judged by a form or a phrase."""
@@ -135,16 +132,7 @@ def _page_modules(engine: str | None) -> tuple[ModuleType, ...]:
     if engine:
         name = f"{pages.__name__}.{engine}"
         return (import_module(name),) if find_spec(name) else ()
-    return tuple(_importable(module.name for module in iter_modules(pages.__path__) if module.name[0] != "_"))
-
-
-def _importable(names: Iterator[str]) -> Iterator[ModuleType]:
-    """The page modules of these names; one that cannot be imported is logged, and no other engine is the worse."""
-    for name in names:
-        try:
-            yield import_module(f"{pages.__name__}.{name}")
-        except Exception:
-            logger.exception("webdata/pages/%s.py cannot be imported: its site's blocks are not recognised", name)
+    return tuple(importable(pages))
 
 
 def _is_data(headers: Mapping[str, str], body: bytes) -> bool:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from webdata.domain.errors import ConfigError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -105,7 +106,14 @@ def value_at(record: Record, path: str) -> Any:
 
 @cache
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of this name, from the installed package or from `schemas/` of a checkout."""
+    """The JSON Schema of this name, from the installed package or from `schemas/` of a checkout.
+
+    Raises ConfigError where there is none.
+    """
     packaged = Path(str(files("webdata"))) / "schemas"
     folder = packaged if packaged.is_dir() else packaged.parent.parent / "schemas"
-    return cast(dict[str, Any], json.loads((folder / f"{name}.json").read_text(encoding="utf-8")))
+    try:
+        text = (folder / f"{name}.json").read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise ConfigError(f"write schemas/{name}.json, the JSON Schema of the records of {name}") from error
+    return cast(dict[str, Any], json.loads(text))

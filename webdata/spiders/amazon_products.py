@@ -18,6 +18,7 @@ class AmazonProductsSpider(EngineSpider):
     """Amazon's products, from the page of results of the region's marketplace."""
 
     name = "amazon_products"
+    site = "Amazon"
     resources = (PRODUCT_SEARCH,)
     allowed_domains = DOMAINS
 

@@ -68,6 +68,8 @@ class EngineSpider(Spider):
     once.
     """
 
+    site: ClassVar[str] = ""
+    """The name of its site, as the documentation shows it."""
     resources: ClassVar[tuple[Resource, ...]]
     """Each has its own type of query."""
     transports: ClassVar[tuple[Transport, ...]] = TRANSPORTS
@@ -78,8 +80,8 @@ class EngineSpider(Spider):
     """Whether its pages are those of any site, so that it needs no `allowed_domains`, and transports are rated by site.
     """
     rank: ClassVar[int] = 0
-    """A resource's engine of the lowest rank answers calls, of equal ones the first by name; the others follow in this
-    order where one fails. A batch runs a single engine."""
+    """A resource's engine of the lowest rank answers calls; the others follow in this order where one fails. No two
+    engines of a resource have the same. A batch runs a single engine."""
     batch: Batch | None = None
     """The queries to run; None on demand (setting `ON_DEMAND`)."""
 

@@ -43,6 +43,7 @@ class BingWebSpider(EngineSpider):
     """
 
     name = "bing_web"
+    site = "Bing"
     resources = (BING_SEARCH,)
     allowed_domains = ("bing.com",)
 

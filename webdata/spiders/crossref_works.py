@@ -20,6 +20,7 @@ class CrossrefWorksSpider(WorksSpider):
     """Crossref's works, from its API: the second engine, for calls that OpenAlex cannot answer."""
 
     name = "crossref_works"
+    site = "Crossref"
     allowed_domains = ("crossref.org",)
     rank = 1
 

@@ -21,6 +21,7 @@ class EbayListingsSpider(EngineSpider):
     """eBay's listings, from the HTML results page."""
 
     name = "ebay_listings"
+    site = "eBay"
     resources = (MARKETPLACE_SEARCH,)
     allowed_domains = DOMAINS
 

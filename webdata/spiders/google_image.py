@@ -19,6 +19,7 @@ class GoogleImageSpider(EngineSpider):
     """Google's image results, from the page's script data."""
 
     name = "google_image"
+    site = "Google"
     resources = (IMAGE_SEARCH,)
     allowed_domains = DOMAINS
 

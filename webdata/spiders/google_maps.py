@@ -51,6 +51,7 @@ class GoogleMapsSpider(EngineSpider):
     """Google Maps' places, from the search requests of its map, 20 places a page."""
 
     name = "google_maps"
+    site = "Google Maps"
     resources = (MAPS_SEARCH,)
     allowed_domains = DOMAINS
 

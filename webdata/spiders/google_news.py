@@ -52,6 +52,7 @@ class GoogleNewsSpider(EngineSpider):
     """Google News, from the RSS feed of a search; links are resolved where the query asks for it."""
 
     name = "google_news"
+    site = "Google News"
     resources = (NEWS_SEARCH,)
     allowed_domains = ("google.com",)
     """An article's link may redirect to its publisher, whose site is never fetched."""

@@ -18,6 +18,7 @@ class GoogleVideoSpider(GoogleWebSpider):
     """Google's video results, from the HTML results page."""
 
     name = "google_video"
+    site = "Google"
     resources = (VIDEO_SEARCH,)
 
     def request(self, query: WebQuery) -> Request:

@@ -37,6 +37,7 @@ class GoogleWebSpider(EngineSpider):
     """Google's web results, from the HTML results page."""
 
     name = "google_web"
+    site = "Google"
     resources = (WEB_SEARCH,)
     allowed_domains = DOMAINS
 

@@ -39,6 +39,7 @@ class LinkedinJobsSpider(EngineSpider):
     """
 
     name = "linkedin_jobs"
+    site = "LinkedIn"
     resources = (JOB_SEARCH,)
     allowed_domains = ("linkedin.com",)
 

@@ -32,6 +32,7 @@ class OpenalexWorksSpider(WorksSpider):
     """
 
     name = "openalex_works"
+    site = "OpenAlex"
     allowed_domains = ("openalex.org",)
 
     key: str | None = None

@@ -50,6 +50,7 @@ class RedditSpider(EngineSpider):
     """
 
     name = "reddit"
+    site = "Reddit"
     resources = FORUM
     allowed_domains = ("reddit.com",)
 

@@ -51,6 +51,7 @@ class UrlSpider(EngineSpider):
     """
 
     name = "url"
+    site = "any site"
     resources = (URL_REQUEST,)
     any_site = True
     custom_settings = {  # noqa: RUF012  # Scrapy's own hook

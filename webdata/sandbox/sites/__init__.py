@@ -8,13 +8,13 @@ An entry of `HOSTS` is a host name (`news.example.com`), or begins with a dot an
 (`.example.com`); `?` and `*` are wildcards. The longest matching entry counts, one that begins with `*` last.
 """
 
+import sys
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
-from importlib import import_module
-from pkgutil import iter_modules
 from types import ModuleType
 
+from webdata.domain.modules import importable
 from webdata.sandbox.exchange import Handler, SandboxRequest
 
 Takes = Callable[[SandboxRequest], bool]
@@ -51,5 +51,4 @@ def _sites() -> list[tuple[str, Handler]]:
 
 @cache
 def _modules() -> list[ModuleType]:
-    names = [module.name for module in iter_modules(__path__, f"{__name__}.")]
-    return [import_module(name) for name in names if not name.rpartition(".")[2].startswith("_")]
+    return list(importable(sys.modules[__name__]))

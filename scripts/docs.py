@@ -1,0 +1,85 @@
+"""Writes the tables of the documentation that derive from the engines and resources: `make docs`."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.resources import Resource
+from webdata.spiders.base import EngineSpider
+
+ROOT = Path(__file__).parents[1]
+TABLE = re.compile(r"(<!-- make docs: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+"""A table between its markers."""
+
+Engines = dict[Resource, list[type[EngineSpider]]]
+
+
+def main() -> None:
+    """Write the tables of every page anew."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[Path, str]:
+    """The pages that have such tables, with the tables as they should be."""
+    found = engines()
+    paths = [path for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")) if TABLE.search(_text(path))]
+    return {path: TABLE.sub(lambda one: one[1] + TABLES[one[2]](found) + one[3], _text(path)) for path in paths}
+
+
+def engines() -> Engines:
+    """The engines of each resource in the order of their rank; the resources in the order of their paths."""
+    spiders = sorted(load_spiders(), key=lambda spider: spider.rank)
+    resources = {resource for spider in spiders for resource in spider.resources}
+    return {
+        resource: [spider for spider in spiders if resource in spider.resources]
+        for resource in sorted(resources, key=lambda resource: resource.path)
+    }
+
+
+def endpoints(found: Engines) -> str:
+    """What each endpoint has, from which sites, and the commands of its batches."""
+    rows = [
+        (
+            f"`{resource.method} {resource.route}`",
+            resource.summary,
+            ", then ".join(spider.site or spider.name for spider in spiders),
+            "<br>".join(f"`{_batch(resource, spider)}`" for spider in spiders),
+        )
+        for resource, spiders in found.items()
+    ]
+    return _table(("endpoint", "content", "engine", "batch"), rows)
+
+
+def parameters(found: Engines) -> str:
+    """The parameters and the schema of each endpoint."""
+    rows = [
+        (
+            f"`{resource.method} {resource.path}`",
+            ", ".join(map("`{}`".format, resource.query.keys())),
+            f"[{resource.name}](../schemas/{resource.name}.json)",
+        )
+        for resource in found
+    ]
+    return _table(("endpoint", "parameters", "schema of the answer"), rows)
+
+
+def _batch(resource: Resource, spider: type[EngineSpider]) -> str:
+    chosen = f" -a resource={resource.name}" if len(spider.resources) > 1 else ""
+    return f"scrapy crawl {spider.name}{chosen}"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    first, *others = (f"| {' | '.join(cells)} |\n" for cells in (head, *rows))
+    return f"{first}|{'---|' * len(head)}\n{''.join(others)}"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+TABLES: dict[str, Callable[[Engines], str]] = {"endpoints": endpoints, "parameters": parameters}
+
+if __name__ == "__main__":
+    main()
