@@ -18,7 +18,9 @@ from scrapy.utils.reactor import install_reactor
 
 from webdata.access.api_keys import first_keys
 from webdata.administration.accounts import accounts, plans
+from webdata.administration.engines import fixture, new
 from webdata.administration.keys import keys
+from webdata.administration.options import Engine, Pair, Pairs
 from webdata.administration.usage import usage
 from webdata.config.config import Config
 from webdata.crawling.offline import SavedPage, judge
@@ -32,25 +34,10 @@ from webdata.server.workers import Worker, Workers
 from webdata.spiders.base import EngineSpider
 from webdata.stores.sql_stores import SqlStores
 
-Pairs = tuple[tuple[str, str], ...]
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
 OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral", "webdata.server.plain_http")
 """Modules of a worker that are slow to import and need no reactor."""
-
-
-class Pair(click.ParamType[tuple[str, str]]):
-    """A name and a value with a separator between them: `q=coffee`, `Content-Type: text/html`."""
-
-    def __init__(self, separator: str):
-        self.separator = separator
-        self.name = f"name{separator}value"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        name, found, text = value.partition(self.separator)
-        if not found or not name.strip():
-            self.fail(f"{value!r} is not of the form NAME{self.separator}VALUE", param, ctx)
-        return name.strip(), text.strip()
 
 
 class Commands(click.Group):
@@ -129,7 +116,7 @@ def _serve_together(config: Config, listening: Listening) -> None:
 
 
 @main.command()
-@click.argument("spider")
+@click.argument("spider", type=Engine())
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
@@ -141,9 +128,11 @@ def _serve_together(config: Config, listening: Listening) -> None:
 @click.option(
     "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
 )
-def parse(spider: str, files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs) -> None:
+def parse(
+    spider: type[EngineSpider], files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs
+) -> None:
     """Read saved pages of an engine, without a network: one line of JSON a file."""
-    engine = _spider(spider)()
+    engine = spider()
     judged_all = True
     for file in files:
         try:
@@ -170,15 +159,8 @@ def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: 
     run_sandbox(host, port, replay or config.sandbox_replay, proxies)
 
 
-for command in (accounts, keys, plans, usage):
+for command in (accounts, fixture, keys, new, plans, usage):
     main.add_command(command)
-
-
-def _spider(name: str) -> type[EngineSpider]:
-    spiders = {spider.name: spider for spider in load_spiders()}
-    if name not in spiders:
-        raise click.UsageError(f"{name!r} is not an engine: the engines are {', '.join(sorted(spiders))}")
-    return spiders[name]
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from webdata.access.api_keys import check_name
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.spiders.base import EngineSpider
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -23,6 +25,35 @@ class Duration(click.ParamType[timedelta]):
         if not match:
             self.fail(f"{value!r} is not a time: give a number and a unit, such as 30d, 24h, 90m or 45s", param, ctx)
         return timedelta(**{UNITS[match[2]]: int(match[1])})
+
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+class Pair(click.ParamType[tuple[str, str]]):
+    """A name and a value with a separator between them: `q=coffee`, `Content-Type: text/html`."""
+
+    def __init__(self, separator: str):
+        self.separator = separator
+        self.name = f"name{separator}value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        name, found, text = value.partition(self.separator)
+        if not found or not name.strip():
+            self.fail(f"{value!r} is not of the form NAME{self.separator}VALUE", param, ctx)
+        return name.strip(), text.strip()
+
+
+class Engine(click.ParamType[type[EngineSpider]]):
+    """The name of an engine."""
+
+    name = "engine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> type[EngineSpider]:
+        spiders = {spider.name: spider for spider in load_spiders()}
+        if value not in spiders:
+            self.fail(f"{value!r} is not an engine: the engines are {', '.join(sorted(spiders))}", param, ctx)
+        return spiders[value]
 
 
 class Name(click.ParamType[str]):

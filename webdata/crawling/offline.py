@@ -9,7 +9,7 @@ from scrapy.http import Headers, Response
 
 from webdata.domain.errors import FetchError, UnsupportedContentError
 from webdata.domain.query import Query
-from webdata.pipelines.envelope import envelope
+from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.resources import Resource
 from webdata.spiders.base import EngineSpider
@@ -30,10 +30,8 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
 
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
-    body = page.path.read_bytes()
     try:
-        resource, query = query_of(spider, body, given)
-        found = await spider.parsed(_response(spider, page, body, query), query)
+        resource, found = await parsed_page(spider, page, given)
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
     except UnsupportedContentError as error:
@@ -41,6 +39,13 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     record = envelope(found)
     validate(resource, record)
     return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}
+
+
+async def parsed_page(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> tuple[Resource, ParsedPage]:
+    """The page, parsed for a query of the `given` fields, and its resource; raises the errors of its spider."""
+    body = page.path.read_bytes()
+    resource, query = query_of(spider, body, given)
+    return resource, await spider.parsed(_response(spider, page, body, query), query)
 
 
 def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tuple[Resource, Query]:
