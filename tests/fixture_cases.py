@@ -30,7 +30,7 @@ class Case:
 def cases(engine: str = "*") -> list[Case]:
     """All cases of an engine, or of all engines, in the order of their names."""
     files = [*FIXTURES.glob(f"{engine}/*/request.json"), *FIXTURES.glob(f"{engine}/*.case")]
-    read = [_of_file(path) if path.suffix == ".case" else _of_folder(path.parent) for path in files]
+    read = [of_file(path) if path.suffix == ".case" else _of_folder(path.parent) for path in files]
     return sorted(read, key=lambda case: (case.engine, case.name))
 
 
@@ -41,7 +41,7 @@ def _of_folder(folder: Path) -> Case:
     return Case(folder.parent.name, folder.name, body.read_bytes(), read["response"], read["request"], *ends)
 
 
-def _of_file(path: Path) -> Case:
+def of_file(path: Path) -> Case:
     head, _, body = path.read_bytes().partition(SEPARATOR)
     read = json.loads(head)
     ends = read.get("expected"), read.get("error")

@@ -99,7 +99,7 @@ def write(root: Path, texts: Mapping[str, str | bytes]) -> None:
     """Write new files; raises ConfigError, and writes nothing, where one exists."""
     taken = [path for path in texts if (root / path).exists()]
     if taken:
-        raise ConfigError(f"{', '.join(taken)} exists already: give another name, or delete it")
+        raise ConfigError(f"give another name, or delete what exists already: {', '.join(taken)}")
     for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(text.encode() if isinstance(text, str) else text)
@@ -134,25 +134,37 @@ def _target(name: str) -> Target:
     if not engines:
         base, path = _camel(name), f"/v1/{name.replace('_', '-')}"
         module, summary = f"{resources.__name__}.{name}", name.replace("_", " ").capitalize()
-        empty: Record = {"results": []}
-        return Target(name, module, name.upper(), f"{base}Query", module, {"q": "coffee shops"}, path, summary, 0, empty, is_new=True)
+        return Target(
+            name=name,
+            module=module,
+            constant=name.upper(),
+            query=f"{base}Query",
+            query_module=module,
+            example={"q": "coffee shops"},
+            path=path,
+            summary=summary,
+            rank=0,
+            empty={"results": []},
+            is_new=True,
+        )
     resource = next(one for one in engines[0].resources if one.name == name)
     module, constant = _where(resource)
     query = resource.query
-    example = {key: str(field.examples[0]) for key, field in query.model_fields.items() if field.is_required()}
+    required = {key: field for key, field in query.model_fields.items() if field.is_required()}
+    example = {key: str((field.examples or ["coffee"])[0]) for key, field in required.items()}
     rank = max(spider.rank for spider in engines) + 1
     empty = {key: value for key, value in _empty(resource.schema, name).items() if key not in resource.envelope}
     return Target(
-        name,
-        module,
-        constant,
-        query.__name__,
-        query.__module__,
-        example,
-        resource.path,
-        resource.summary,
-        rank,
-        empty,
+        name=name,
+        module=module,
+        constant=constant,
+        query=query.__name__,
+        query_module=query.__module__,
+        example=example,
+        path=resource.path,
+        summary=resource.summary,
+        rank=rank,
+        empty=empty,
         is_new=False,
     )
 
@@ -173,6 +185,8 @@ def _empty(node: Mapping[str, Any], file: str) -> Any:
         where, _, name = node["$ref"].partition("#/$defs/")
         file = where.removesuffix(".json") or file
         return _empty(schema(file)["$defs"][name] if name else schema(file), file)
+    if alternatives := node.get("anyOf") or node.get("oneOf"):
+        return min((_empty(one, file) for one in alternatives), key=lambda value: len(repr(value)))
     if "const" in node or "enum" in node:
         return node.get("const", next(iter(node.get("enum", ())), None))
     types = node.get("type", "null")
@@ -183,19 +197,14 @@ def _empty(node: Mapping[str, Any], file: str) -> Any:
     return {"array": [], "string": "", "boolean": False, "null": None}.get(types, node.get("minimum", 0))
 
 
-def _literal(record: Record) -> str:
-    """A record as Python, in the form of the formatter."""
-    items = [f"{json.dumps(key)}: {_inline(value)}" for key, value in record.items()]
-    line = f"{{{', '.join(items)}}}"
-    if len(line) + len("    return ") <= LINE:
+def _literal(value: Any, indent: int = 4, before: str = "return ") -> str:
+    """A value of JSON as Python, in the form of the formatter."""
+    line = repr(value).replace("'", '"')
+    if indent + len(before) + len(line) < LINE or not isinstance(value, dict):
         return line
-    return "\n".join(["{", *(f"        {item}," for item in items), "    }"])
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{json.dumps(key)}: {_inline(one)}' for key, one in value.items())}}}"
-    return json.dumps(value) if isinstance(value, str) else repr(value)
+    keys = ((f'"{key}": ', one) for key, one in value.items())
+    items = (f"{' ' * indent}    {key}{_literal(one, indent + 4, key)},\n" for key, one in keys)
+    return f"{{\n{''.join(items)}{' ' * indent}}}"
 
 
 def _camel(name: str) -> str:
