@@ -46,8 +46,9 @@ def test_a_new_resource_is_two_more_files():
 
 def test_a_second_engine_has_the_next_rank():
     """Its rank is one more than that of the resource's last engine."""
-    assert "    rank = 1\n" in new_engine("new_web", "web_search", "new.example")["webdata/spiders/new_web.py"]
-    assert "    rank = 2\n" in new_engine("new", "scholar_search", "new.example")["webdata/spiders/new.py"]
+    for name in RESOURCES:
+        last = max(spider.rank for spider in load_spiders() if name in [one.name for one in spider.resources])
+        assert f"    rank = {last + 1}\n" in new_engine("new", name, "new.example")["webdata/spiders/new.py"]
     assert "    rank = 0\n" in new_engine("new", "new", "new.example")["webdata/spiders/new.py"]
 
 
