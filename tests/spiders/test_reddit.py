@@ -325,11 +325,11 @@ async def test_a_query_waits_for_the_quota(spider):
 
 @pytest.mark.task
 async def test_providers_share_the_time(spider):
-    """Each provider has an equal share of the query's remaining time."""
+    """Each provider but the last has two thirds of the query's remaining time."""
     spider.replies = {API: [blocked()], f"{SITE}/r/python/hot.json": [blocked()]}
     await fetched(spider, deadline=9)
     shares = [Fetch.of(request).run.deadline for request in spider.requests if name_of(request.url) != "token"]
-    assert shares == [pytest.approx(3, abs=0.2), pytest.approx(4.5, abs=0.2), pytest.approx(9, abs=0.2)]
+    assert shares == [pytest.approx(6, abs=0.2), pytest.approx(6, abs=0.2), pytest.approx(9, abs=0.2)]
 
 
 @pytest.mark.task

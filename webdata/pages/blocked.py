@@ -7,7 +7,7 @@ on short pages only. A page with real content is no block because of a vendor's 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -85,6 +85,11 @@ class Page:
     @property
     def may_be_shell(self) -> bool:
         return len(self.body) < SHELL
+
+    @property
+    def titles(self) -> Iterator[str]:
+        """The title and the first heading."""
+        return _firewalls.titles(self.body)
 
     @cached_property
     def has_text(self) -> bool:

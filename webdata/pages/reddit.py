@@ -17,6 +17,7 @@ from webdata.pages._reddit import atom, things
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import unreadable
 from webdata.pages._reddit.things import Thing, children, completed, is_thing
+from webdata.pages.blocked import Block, Page
 from webdata.resources.forum import ForumAboutQuery, ForumCommentsQuery, ForumPostQuery
 
 NAME = re.compile(r"\w{2,21}", re.ASCII)
@@ -25,6 +26,9 @@ USER_FEED = re.compile(rb"<id>/user/([\w-]+)")
 SUBFORUM_FEED = re.compile(rb"<id>/r/(\w+)")
 ANY = {"resource": "forum_subforum", "subforum": "all"}
 """The query of a page that names none, such as a block."""
+CHALLENGE_NAME, CHALLENGE = b"js_challenge", re.compile(rb"""\bname\s*=\s*["']?js_challenge\b""")
+DENIAL = re.compile("whoa there, pardner", re.IGNORECASE)
+OVER_18 = re.compile(r"over 18\?$", re.IGNORECASE)
 
 
 def record(body: bytes, query: Query) -> Record:
@@ -46,6 +50,23 @@ def record(body: bytes, query: Query) -> Record:
         case _:
             children(found)
             return cast(Record, completed(found))
+
+
+def block(page: Page) -> Block | None:
+    """Reddit's challenge, its denial and its question for one's age, each with little to read."""
+    found = _interstitial(page) if page.may_be_shell else None
+    return found if found and not page.has_prose else None
+
+
+def _interstitial(page: Page) -> Block | None:
+    if CHALLENGE_NAME in page.body and CHALLENGE.search(page.body):
+        return Block("javascript", "Reddit's challenge and nothing to read")
+    for title in page.titles:
+        if DENIAL.search(title):
+            return Block("denied", "Reddit's denial and nothing to read")
+        if OVER_18.search(title):
+            return Block("consent", "Reddit's question for one's age and nothing to read")
+    return None
 
 
 def shown_query(body: bytes) -> Mapping[str, str]:
