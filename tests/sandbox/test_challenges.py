@@ -5,7 +5,7 @@ import pytest_twisted
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.pages import blocked
+from webdata.pages.blocked import block_of
 from webdata.sandbox import challenges
 from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.server import Sandbox
@@ -31,7 +31,7 @@ def test_a_challenge_is_recognised():
     reply = challenges.challenge(page)(request())
     assert reply.status == 403
     for headers in (dict(reply.headers), {}):
-        assert blocked.block(403, headers, reply.body, request().url).kind == "javascript"
+        assert block_of(403, headers, reply.body, request().url, "google_web").kind == "javascript"
 
 
 def test_a_clearance_opens_the_page():
@@ -59,7 +59,7 @@ def test_other_tls_handshakes_are_denied():
     """A client without a browser's TLS handshake gets a denial."""
     reply = challenges.handshake(page)(request())
     assert reply.status == 403
-    assert blocked.block(403, {}, reply.body, request().url).kind == "denied"
+    assert block_of(403, {}, reply.body, request().url, "google_web").kind == "denied"
 
 
 @pytest_twisted.async_yield_fixture
