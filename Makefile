@@ -3,7 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup serve test lint docs bench clean
+# Tests run in as many processes; each has its own servers, databases and ports.
+PROCESSES ?= 2
+PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
+
+.PHONY: setup serve test test-fast test-slow lint docs bench clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
@@ -20,7 +24,14 @@ serve: setup
 
 test: setup
 	@sh scripts/servers
-	$(BIN)/python -m pytest
+	$(PYTEST) -m "not slow" $(COVERAGE)
+
+test-fast: setup
+	$(PYTEST) -m fast
+
+test-slow: setup
+	@sh scripts/servers
+	$(PYTEST) -m slow $(COVERAGE)
 
 lint: setup
 	$(BIN)/ruff check .
@@ -35,4 +46,4 @@ bench: setup
 	$(BIN)/python -m benchmarks $(BENCH)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* build dist

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from contextlib import contextmanager, suppress
 from functools import wraps
@@ -17,13 +18,18 @@ import pytest
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
-pytest_plugins = ["tests.service_in_memory"]
+pytest_plugins = ["tests.fast", "tests.service_in_memory"]
 
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 
 def pytest_configure() -> None:
-    """By default tests store no samples, do not pause, and use no transport but plain HTTP."""
+    """By default tests store no samples, do not pause, and use no transport but plain HTTP.
+
+    Bytecode is kept, even if the environment says otherwise: tests start hundreds of processes.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     os.environ["WEBDATA_SAMPLES"] = ""
     os.environ["WEBDATA_BACKOFF"] = "0"
     os.environ["WEBDATA_TRANSPORTS"] = "http"

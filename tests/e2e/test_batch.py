@@ -96,7 +96,7 @@ def test_a_file_of_queries_gives_a_line_each(crawl, tmp_path):
     assert "90 of 90 queries have ended: 85 ok, 2 blocked, 2 upstream, 1 layout" in log
 
 
-@pytest.mark.parametrize("output", ["-O", "-o"])
+@pytest.mark.parametrize("output", ["-O", pytest.param("-o", marks=pytest.mark.slow)])
 def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output):
     """After several SIGKILLs and restarts each query ends exactly once, in every feed."""
     write_queries(tmp_path)

@@ -191,6 +191,7 @@ async def gone(pids, seconds=3.0):
     return False
 
 
+@pytest.mark.slow
 async def test_challenged_calls_are_answered_in_time(site):
     """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls share LIMIT pages; a killed browser is replaced."""
     before, settings = set(family(os.getpid())), project(site)

@@ -66,6 +66,7 @@ async def load(one, trust):
     return [status for status, _ in await all_slow], others
 
 
+@pytest.mark.slow
 @pytest.mark.task
 @pytest.mark.usefixtures("_open_files")
 async def test_a_thousand_slow_calls_are_answered(start):

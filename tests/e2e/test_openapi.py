@@ -42,6 +42,7 @@ def call(running):
         yield answered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "examples"), [(GenerationMode.POSITIVE, 7), (GenerationMode.NEGATIVE, 5)], ids=["valid", "invalid"]
 )

@@ -125,6 +125,7 @@ def test_credits_are_never_overspent(serve_two, database, tmp_path, until):
     }
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
     """After `kill -9` of a worker during 2,000 calls every answer is in the ledger once, and no credit is reserved."""
     enough, answered, lost, mine = threading.Event(), [], [], threading.local()
