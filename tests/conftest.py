@@ -87,7 +87,7 @@ def started_redis(folder: Path) -> RedisProcess:
 
 
 @pytest.fixture(scope="session")
-def redis_process(tmp_path_factory):
+def redis_process(starts, tmp_path_factory):
     server = started_redis(tmp_path_factory.mktemp("redis"))
     yield server
     server.kill()
@@ -103,7 +103,7 @@ def shared_redis(redis_process, monkeypatch):
 
 
 @pytest.fixture
-def own_redis(tmp_path):
+def own_redis(starts, tmp_path):
     """A Redis for one test, which may kill it."""
     server = started_redis(tmp_path)
     yield server
@@ -111,7 +111,7 @@ def own_redis(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def module_redis(tmp_path_factory):
+def module_redis(starts, tmp_path_factory):
     """A Redis for the tests of one module, which may stop it and start it again."""
     server = started_redis(tmp_path_factory.mktemp("redis"))
     yield server
@@ -159,14 +159,14 @@ def started_postgresql():
 
 
 @pytest.fixture(scope="session")
-def postgresql_server():
+def postgresql_server(starts):
     """The URL of a PostgreSQL server, without the name of a database."""
     with started_postgresql() as server:
         yield server.url
 
 
 @pytest.fixture(scope="module")
-def module_postgresql():
+def module_postgresql(starts):
     """A PostgreSQL server for the tests of one module, which may stop it and start it again."""
     with started_postgresql() as server:
         yield server

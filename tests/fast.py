@@ -19,18 +19,10 @@ TESTS = Path(__file__).parent
 
 FOLDERS = {"benchmarks", "conversion", "crawling", "e2e", "egress", "server", "transports"}
 """Folders whose tests are about sockets and processes: none of them is fast."""
-FIXTURES = {
-    "captures",
-    "module_postgresql",
-    "module_redis",
-    "own_redis",
-    "postgresql_server",
-    "redis_process",
-    "starts",
-}
-"""Fixtures that read saved pages or start something: no test that asks for one, itself or by another, is fast."""
-CHOSEN = {"postgresql", "redis", "shared_redis"}
-"""Parameters by which a fixture asks for one of those while the test runs."""
+FIXTURES = {"captures", "starts"}
+"""Fixtures of tests that are not fast; what starts something asks for `starts`."""
+PARAMETERS = {"empty_postgresql", "postgresql", "redis"}
+"""Parameters by which a fixture asks for one that starts something while the test runs."""
 
 EVENTS = {
     "socket.bind": "listens",
@@ -47,13 +39,17 @@ _seen: set[str] | None = None
 def is_fast(item: pytest.Item) -> bool:
     folder = item.path.relative_to(TESTS).parts[0]
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    starts = FIXTURES & set(item.fixturenames) or CHOSEN & {one for one in parameters if isinstance(one, str)}
-    return not (folder in FOLDERS or starts or item.get_closest_marker("slow"))
+    asked = FIXTURES.intersection(item.fixturenames) or PARAMETERS.intersection(filter(_is_text, parameters))
+    return not (folder in FOLDERS or asked or item.get_closest_marker("slow"))
 
 
-@pytest.fixture
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+@pytest.fixture(scope="session")
 def starts() -> None:
-    """For a test that starts a server or a process in its own lines."""
+    """For every fixture, and for every test by itself, that starts a server or a process."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -70,7 +66,7 @@ def pytest_configure() -> None:
 def _notice(event: str, arguments: tuple[object, ...]) -> None:
     if _seen is None:
         return
-    if event in EVENTS:
+    if event in EVENTS and not (event.startswith("socket.") and _is_text(arguments[1])):  # a path of this machine
         _seen.add(EVENTS[event])
     elif event == "open" and isinstance(arguments[0], str) and "shared/captures/" in arguments[0]:
         _seen.add("reads a saved page")
@@ -102,5 +98,5 @@ def _held_to_be_fast(item: pytest.Item) -> Iterator[None]:
         return (yield)
     with watched() as seen:
         result = yield
-    assert not seen, f"it {' and '.join(sorted(seen))}: a test that does asks for a fixture named in tests/fast.py"
+    assert not seen, f"it {' and '.join(sorted(seen))}: its fixture, or the test, must ask for `starts` or `captures`"
     return result

@@ -36,6 +36,7 @@ def test_a_file_that_is_no_database_is_one_line(attempt, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="a limit of files' sizes needs util-linux")
+@pytest.mark.usefixtures("starts")
 def test_a_full_disk_is_one_line(url, run, tmp_path):
     """A disk without room, as a limit of files' sizes, is one line, with status 1."""
     run("keys", "list")

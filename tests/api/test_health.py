@@ -154,6 +154,7 @@ def test_a_missing_browser_is_a_warning(make_health, make_crawlers):
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_a_browser_that_does_not_start_is_a_warning(health, crawlers, caplog):
     """A browser that does not start is a warning, and its error is logged once, in one line."""
     browser = crawlers.fetch_resources[False].browser

@@ -13,7 +13,7 @@ from webdata.sandbox.exchange import HTML, Reply, redirect
 from webdata.spiders.base import EngineSpider
 from webdata.spiders.google_web import GoogleWebSpider
 
-pytestmark = pytest.mark.task
+pytestmark = [pytest.mark.task, pytest.mark.usefixtures("starts")]
 
 SPIDERS = load_spiders()
 INSIDE = ["http://127.0.0.1/inside", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "file:///etc/passwd"]

@@ -41,7 +41,7 @@ class FakeBrowserHandler(TransportsHandler):
 
 
 @pytest_twisted.async_yield_fixture
-async def opened():
+async def opened(starts):
     """Makes warm crawlers over one sandbox, with settings; `proxies` are added to the sandbox's proxy."""
     sandbox, made = Sandbox(), []
     url = await deferred_from_coro(sandbox.start())
@@ -172,6 +172,7 @@ async def test_a_temporary_failure_is_repeated(opened):
         ("layout", "layout", ["http/ok"]),
     ],
 )
+@pytest.mark.usefixtures("starts")
 async def test_a_persistent_failure_ends_after_the_maximum_of_attempts(tmp_path, scenario, outcome, attempts):
     """Failures are repeated up to the maximum of attempts; persistent blocks and unknown layouts are not."""
     (failure,), counted = await ran(tmp_path, f"coffee sandbox:{scenario}", MAX_STEPS=3)
@@ -293,6 +294,7 @@ async def ran(folder, *queries, **settings):
     return items, [attempt for attempt, number in sorted(attempts.items()) for _ in range(number)]
 
 
+@pytest.mark.usefixtures("starts")
 async def test_batches_escalate_too(tmp_path):
     """Each query of a file has the attempts of a call."""
     queries = ("coffee sandbox:captcha", "tea sandbox:error sandbox:once", "milk sandbox:limited")

@@ -28,6 +28,7 @@ async def test_requests_are_sent_to_the_running_sandbox():
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_without_a_url_the_middleware_runs_a_sandbox():
     """Without SANDBOX_URL the crawler runs its own sandbox."""
     alone = middleware(SANDBOX=True)

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -19,9 +20,11 @@ from urllib.parse import urlsplit
 import orjson
 import pytest
 import pytest_twisted
+from click.testing import CliRunner
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.main import main
 from webdata.sandbox.server import Sandbox
 
 WEBDATA = Path(sys.executable).with_name("webdata")
@@ -189,11 +192,11 @@ class Database:
     folder: Path
 
     def run(self, *arguments):
-        """The output of `webdata …`."""
-        environ = {"WEBDATA_DATABASE": self.url, "PATH": "/usr/bin:/bin"}
-        done = subprocess.run(
-            [WEBDATA, *arguments], env=environ, capture_output=True, text=True, timeout=60, check=True
-        )
+        """The output of `webdata …`, run in a thread: without an event loop, as on the command line."""
+        with ThreadPoolExecutor(1) as thread:
+            invoke = partial(CliRunner().invoke, main, arguments, env={"WEBDATA_DATABASE": self.url})
+            done = thread.submit(invoke).result(60)
+        assert done.exit_code == 0, done.output
         return done.stdout
 
     def query(self, statement):

@@ -49,7 +49,7 @@ class Visitor(Spider):
 
 
 @pytest_twisted.async_yield_fixture(scope="module")
-async def sandbox():
+async def sandbox(starts):
     one = RecordingSandbox()
     one.url = await deferred_from_coro(one.start())
     yield one
@@ -116,6 +116,7 @@ async def test_cookies_are_the_last_header(crawler, sandbox):
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_the_order_of_headers_is_the_same_on_the_wire():
     """The bytes have the headers in the same order, before those that Twisted adds."""
     received = asyncio.get_running_loop().create_future()

@@ -128,6 +128,7 @@ def test_truncated_feeds_and_feeds_without_some_tags_are_parsed_or_refused(feeds
         assert all(page["entries"] for page in map(record_or_none, chain(truncated, damaged)) if page)
 
 
+@pytest.mark.usefixtures("starts")
 def test_a_feed_of_a_hundred_entries_is_parsed_in_time():
     """The best of seven runs takes less than 60 ms, in a process without coverage."""
     ran = subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, timeout=60, check=True)

@@ -82,14 +82,14 @@ class Client:
 
 
 @pytest_twisted.async_yield_fixture
-async def client():
+async def client(starts):
     sandbox = TrialWeb()
     yield Client(sandbox, await deferred_from_coro(sandbox.start()))
     await deferred_from_coro(sandbox.stop())
 
 
 @pytest_twisted.async_yield_fixture
-async def replaying(tmp_path):
+async def replaying(starts, tmp_path):
     """A client of a sandbox that replays one saved page, `page.html`."""
     (tmp_path / "page.html").write_text("saved")
     (tmp_path / "INDEX.jsonl").write_text('{"file": "page.html", "status": 429}')

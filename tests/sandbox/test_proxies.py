@@ -20,7 +20,7 @@ PAGES = ["http://www.google.com/search?q=coffee", "https://www.google.com/search
 
 
 @async_yield_fixture
-async def start():
+async def start(starts):
     """A function that starts a region proxy in front of one sandbox, and returns it with its URL."""
     sandbox, started = Recording(), []
 

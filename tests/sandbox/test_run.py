@@ -24,7 +24,7 @@ run(port=0)
 
 
 @pytest.fixture
-def program():
+def program(starts):
     environment = {**os.environ, "PYTHONWARNINGS": "error"}
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", CODE], stdout=pipe, stderr=pipe, env=environment) as process:

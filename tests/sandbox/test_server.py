@@ -94,6 +94,7 @@ async def test_it_listens_once(client):
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="this machine has no IPv6")
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_it_listens_on_ipv6_and_by_name():
     """Other names of loopback are accepted, and the URL is valid."""
     for host, beginning in (("::1", "http://[::1]:"), ("localhost", "http://127.0.0.1:")):
@@ -103,6 +104,7 @@ async def test_it_listens_on_ipv6_and_by_name():
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_stopping_closes_everything():
     """After a stop no connection, task or port is open, whatever the clients were doing."""
     sandbox = Sandbox()
@@ -122,6 +124,7 @@ async def test_stopping_closes_everything():
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_it_can_be_started_again():
     """A sandbox that does not listen can be stopped, and a stopped one can start again."""
     sandbox = Sandbox()
@@ -131,6 +134,7 @@ async def test_it_can_be_started_again():
         await sandbox.stop()
 
 
+@pytest.mark.usefixtures("starts")
 class Visitor(Spider):
     """Fetches pages through the sandbox like every spider."""
 

@@ -26,6 +26,8 @@ from webdata.stores.ledger_state import Credit, Reservation, Reserve
 from webdata.stores.processes import is_dead
 from webdata.stores.sql_stores import SqlStores
 
+pytestmark = pytest.mark.usefixtures("starts")
+
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 PARENT = """

@@ -116,6 +116,7 @@ async def test_a_read_only_database_counts_as_away(postgresql, postgresql_admin)
     database.close()
 
 
+@pytest.mark.usefixtures("starts")
 def test_a_server_that_accepts_but_never_answers_is_an_error(monkeypatch):
     """A server that accepts a connection and sends nothing raises ConfigError after the timeout."""
     monkeypatch.setattr("webdata.stores.database.ANSWER_SECONDS", 2)

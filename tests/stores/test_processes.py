@@ -4,8 +4,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from webdata.stores.processes import is_dead, this_process
 from webdata.stores.tables import RESERVATIONS
+
+pytestmark = pytest.mark.usefixtures("starts")
 
 CODE = "from webdata.stores.processes import this_process; print(this_process())"
 

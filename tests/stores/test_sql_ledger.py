@@ -77,6 +77,7 @@ def process(code, *arguments):
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_no_more_calls_are_charged_than_there_are_credits(url, movements):
     """Of 200 calls by 2 processes for 20 credits, 20 are charged."""
     with SqlStores(url) as stores:
@@ -98,6 +99,7 @@ async def test_no_more_calls_are_charged_than_there_are_credits(url, movements):
 
 @pytest.mark.task
 @pytest.mark.parametrize("writer", ["thread", "ledger process"])
+@pytest.mark.usefixtures("starts")
 async def test_after_a_kill_each_call_is_charged_once_or_released(url, movements, writer):
     """After `kill -9` every printed request is charged, none twice, and all reservations are released."""
     with SqlStores(url) as stores:
@@ -155,6 +157,7 @@ with SqlStores(sys.argv[1]) as stores:
 
 
 @pytest.mark.task
+@pytest.mark.usefixtures("starts")
 async def test_a_key_that_another_process_revokes_is_revoked_here(url):
     """The next look-up of a key sees that another process has revoked it."""
     with SqlStores(url) as stores:

@@ -294,6 +294,7 @@ async def test_a_real_browser_gets_the_results(client, scenario, tmp_path):
     assert len(page.css("#rso [data-snc]")) == 10
 
 
+@pytest.mark.usefixtures("starts")
 def test_pages_are_the_same_in_every_process():
     """A page does not depend on the process that makes it."""
     code = (
