@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
 
+import hypothesis
 import pytest
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
@@ -21,6 +22,11 @@ from scrapy.utils.defer import deferred_from_coro
 pytest_plugins = ["tests.fast", "tests.service_in_memory"]
 
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
+
+
+# A machine that is busy with two processes of tests is no failure.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 
 
 def pytest_configure() -> None:

@@ -68,7 +68,7 @@ async def attacked(spider, **settings):
     async def run(resource, reply):
         sandbox.requests, sandbox.reply, error = [], reply, None
         try:
-            await warm.answer(Call(resource, smallest(resource), sandbox=True, deadline=5))
+            await warm.answer(Call(resource, smallest(resource), sandbox=True, deadline=30))
         except WebdataError as raised:
             error = raised
         return error, {request.host for request in sandbox.requests}

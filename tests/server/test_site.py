@@ -86,7 +86,7 @@ async def connected(
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             yield reader, writer
     finally:
         writer.close()

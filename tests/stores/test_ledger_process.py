@@ -137,9 +137,9 @@ async def test_a_process_with_a_closed_pipe_is_replaced(sqlite):
 @pytest.mark.task
 async def test_a_frozen_process_is_replaced(sqlite, monkeypatch):
     """A write to a frozen process raises DatabaseAwayError after a timeout, and the next write succeeds."""
-    monkeypatch.setattr("webdata.stores.ledger_process.ANSWER_SECONDS", 1)
     with running(sqlite) as ledger:
         assert await ledger.write([credit(1)]) == [1001]
+        monkeypatch.setattr("webdata.stores.ledger_process.ANSWER_SECONDS", 1)
         os.kill(ledger.process.pid, signal.SIGSTOP)
         with pytest.raises(DatabaseAwayError, match="it has not answered within 1 seconds"):
             await ledger.write([credit(1)])

@@ -124,8 +124,8 @@ async def test_what_never_ends_is_refused(transport, name):
         began = monotonic()
         with pytest.raises(Exception) as caught:  # noqa: PT011  # checked below
             await download(crawler, url, transport)
-        await asyncio.wait_for(site.left.wait(), 2)
-        assert monotonic() - began < 2
+        await asyncio.wait_for(site.left.wait(), 10)
+        assert monotonic() - began < 10  # unloaded: less than one
     error = fetch_error(caught.value)
     assert isinstance(error, UpstreamError)
     assert (error.kind == "too_many_headers") == (name in TOO_MANY_HEADERS[transport])

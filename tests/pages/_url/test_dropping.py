@@ -1,6 +1,6 @@
 """The removal of parts of a page."""
 
-from time import monotonic
+from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,9 +32,9 @@ def test_elements_are_removed_like_by_lxml(html, chosen):
 def test_referenced_elements_are_removed_in_linear_time():
     """Thousands of referenced elements are removed and released in linear time."""
     root = fromstring(f"<main><ul>{'<li><a>x</a></li>' * 30_000}</ul><p>y</p></main>")
-    begun = monotonic()
+    begun = process_time()
     weights = Weights(root)
     drop([root[0]])
     del weights
-    assert monotonic() - begun < 2
+    assert process_time() - begun < 2
     assert root.text_content() == "y"
