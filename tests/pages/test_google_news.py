@@ -40,7 +40,7 @@ from webdata.sandbox.sites.google_news import NewsSearch, feed
 
 body = feed(NewsSearch("coffee", "en-US", "US", "US:en"))
 assert len(google_news.record(body, NewsQuery(q="coffee"))["entries"]) == 100
-print(min(repeat(lambda: google_news.record(body, NewsQuery(q="coffee")), process_time, number=1, repeat=7)))
+print(min(repeat(lambda: google_news.record(body, NewsQuery(q="coffee")), timer=process_time, number=1, repeat=7)))
 """
 
 FIELDS = {
