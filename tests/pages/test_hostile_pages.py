@@ -1,6 +1,8 @@
 """Pages that nobody's site sends: the time of every page module grows with their size, and each has an outcome."""
 
 import json
+import math
+import os
 import random
 import re
 from collections.abc import Callable, Coroutine
@@ -22,6 +24,10 @@ SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
 SEED = 7
 
 MUTATIONS = 150
+MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "5000"))
+"""Of the long form, for each engine; `make test-slow MUTATIONS=100000` is for a night."""
+MANY_SECONDS = 20 * MANY_MUTATIONS / 5000
+"""The processor's time after which the long form ends in any case."""
 SECONDS, SECONDS_A_MB = 0.25, 0.5
 """The processor's time of a mutation, five times what a page may take: the machine of a test has other work to do."""
 
@@ -114,15 +120,29 @@ def test_the_time_of_a_page_grows_with_its_size(spider, shape):
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_a_broken_page_has_an_outcome(spider):
     """A page with some bytes changed, cut or doubled gives a valid record or an error of its outcome, in short time."""
-    chance, engine, known = random.Random(SEED), spider(), cases(spider.name)
-    for number in range(MUTATIONS):
+    mutations(spider, random.Random(SEED), MUTATIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
+def test_many_broken_pages_have_an_outcome(spider):
+    """The long form, of other pages."""
+    mutations(spider, random.Random(SEED + 1), MANY_MUTATIONS, MANY_SECONDS)
+
+
+def mutations(spider: type[EngineSpider], chance: random.Random, number: int, most_seconds: float = math.inf) -> None:
+    """Judge so many broken pages of an engine, or fewer when their time is over."""
+    engine, known, end = spider(), cases(spider.name), process_time() + most_seconds
+    for index in range(number):
+        if process_time() > end:
+            break
         case = chance.choice(known)
         body = mutated(chance, case.body)
         try:
             seconds = judged(engine, case, body)
         except Exception as error:
-            raise AssertionError(f"mutation {number}, of {case.name}") from error
-        assert seconds < SECONDS + SECONDS_A_MB * len(body) / 1e6, f"mutation {number}, of {case.name}"
+            raise AssertionError(f"mutation {index}, of {case.name}") from error
+        assert seconds < SECONDS + SECONDS_A_MB * len(body) / 1e6, f"mutation {index}, of {case.name}"
 
 
 def mutated(chance: random.Random, body: bytes) -> bytes:
