@@ -178,6 +178,12 @@ def running(tmp_path_factory, environ):
         yield one
 
 
+@pytest.fixture(scope="session")
+def start_in():
+    """Runs a service with its database in a folder, for a block: `with start_in(folder, WEBDATA_…="…") as one:`."""
+    return service
+
+
 @pytest.fixture
 def start(tmp_path):
     """Runs a service with its own database, for a block: `with start(WEBDATA_…="…") as one:`."""

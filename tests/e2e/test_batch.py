@@ -148,17 +148,12 @@ def test_another_job_in_the_folder_is_a_mistake(crawl, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no query was given: give -a q=… for one, or -a queries=FILE for many"),
         (["-a", "q=coffee", "-a", "nmu=5"], "nmu is no argument here: the arguments are queries, q, region"),
-        (["-a", "q=coffee", "-a", "num=abc"], "num cannot be 'abc': give a whole number from 1 to 100"),
-        (["-a", "queries=nowhere.txt"], "queries=nowhere.txt cannot be read: No such file or directory"),
-        (["-a", "queries=bad.csv"], "bad.csv has no column q: its first line names terms, num"),
         (["-a", "queries=latin.txt"], "latin.txt is not UTF-8 text (line 1): save it as UTF-8"),
     ],
 )
 def test_a_mistake_is_one_line(crawl, tmp_path, arguments, message):
-    """A wrong argument ends with status 2 and a message with the valid ones, without a traceback."""
-    (tmp_path / "bad.csv").write_text("terms,num\ncoffee,5\n")
+    """A wrong argument or file ends with status 2 and a message with what is valid, without a traceback."""
     (tmp_path / "latin.txt").write_bytes("café\n".encode("latin-1"))
     status, _, log = finish(crawl(*arguments))
     assert status == 2

@@ -42,9 +42,10 @@ class Engine:
         return self.spider.fetched(request)
 
 
-@pytest.fixture(params=["", KEY], ids=["without a key", "with a key"])
+@pytest.fixture
 def spider(request):
-    settings = {"ON_DEMAND": True, "SAMPLES": "", "OPENALEX_KEY": request.param}
+    """The engine with a key; or with the key of the parameter."""
+    settings = {"ON_DEMAND": True, "SAMPLES": "", "OPENALEX_KEY": getattr(request, "param", KEY)}
     made = Offline.from_crawler(get_crawler(Offline, settings))
     made.crawler.engine = Engine(made)
     made.urls, made.broken = [], {}
@@ -87,6 +88,7 @@ def test_pages_cover_the_requested_works(start, num):
     assert start + num <= numbers[-1] * size <= 10_000
 
 
+@pytest.mark.parametrize("spider", ["", KEY], ids=["without a key", "with a key"], indirect=True)
 @pytest.mark.parametrize(("num", "start", "calls"), [(10, 0, 1), (10, 15, 1), (100, 0, 1), (200, 0, 2), (200, 100, 2)])
 @deferred_f_from_coro_f
 async def test_pages_are_joined(spider, num, start, calls):
