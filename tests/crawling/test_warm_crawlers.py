@@ -112,8 +112,8 @@ async def test_a_slow_call_fails_at_its_deadline(crawlers):
     loop = asyncio.get_running_loop()
     begun = loop.time()
     with pytest.raises(UpstreamTimeoutError):
-        await crawlers.answer(call("sandbox:slow=30", deadline=0.5))
-    assert loop.time() - begun < 1.5
+        await crawlers.answer(call("sandbox:slow=30", deadline=2))
+    assert loop.time() - begun < 3
     await asyncio.sleep(0.7)
     assert crawlers.in_flight == 0
 

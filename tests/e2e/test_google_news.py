@@ -59,6 +59,7 @@ def test_links_of_both_kinds_are_resolved(running, kind):
     validate(NEWS_SEARCH, record)
 
 
+@pytest.mark.slow
 def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
     """With 300 ms a reply a hundred links take at most MOST_SECONDS; once they are cached, the time of one reply."""
     running.get("/v1/news/q=warm")
