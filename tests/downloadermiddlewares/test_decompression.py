@@ -19,7 +19,7 @@ from webdata.crawling.warm_crawlers import load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.downloadermiddlewares.decompression import IN_LOOP, DecompressionMiddleware, sent_encoding
 
-pytestmark = pytest.mark.task
+pytestmark = [pytest.mark.task, pytest.mark.usefixtures("starts")]  # bodies are decompressed in a process
 
 LIMIT = 100_000
 PAGE = b"<!DOCTYPE html><p>" + Random(7).randbytes(40_000).hex().encode() + b"</p>"
@@ -135,7 +135,9 @@ def hostile(kind, name):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", ["empty members", "four layers", "bomb", "truncated"])
+@pytest.mark.parametrize(
+    "kind", ["empty members", "four layers", pytest.param("bomb", marks=pytest.mark.slow), "truncated"]
+)
 @pytest.mark.parametrize("name", PACKED)
 async def test_a_hostile_body_has_a_definite_end(engine, kind, name):
     """Any body ends as a page or an error at once, whatever the engine, and the event loop goes on."""
