@@ -6,6 +6,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 from scrapy import Request
+from scrapy.core.downloader.handlers.datauri import DataURIDownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
@@ -72,7 +73,7 @@ def job(tmp_path, monkeypatch):
             arguments = {"queries": "q.txt"}
         own = scrapy_settings()
         feeds = {"out.jsonl": {"format": "jsonl", "overwrite": True}}
-        unguarded = {"SANDBOX": False, "EGRESS_GUARD": False}  # the guard refuses `data:`
+        unguarded = {"SANDBOX": False, "EGRESS_GUARD": False, "DOWNLOAD_HANDLERS": {"data": DataURIDownloadHandler}}
         own.setdict({**unguarded, "FEEDS": feeds, **settings}, priority="cmdline")
         crawler = Crawler(spider, own)
         await deferred_from_coro(crawler.crawl_async(**arguments))
