@@ -53,7 +53,7 @@ def test_a_second_engine_has_the_next_rank():
 
 
 @pytest.mark.parametrize("resource", [*RESOURCES, "things"])
-def test_the_files_are_formatted(tmp_path, resource):
+def test_the_files_are_formatted(starts, tmp_path, resource):
     """Every file of any resource is in the form of the linter and of the formatter."""
     texts = new_engine("new_engine", resource, "www.new.example")
     write(tmp_path, texts)

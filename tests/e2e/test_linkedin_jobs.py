@@ -65,6 +65,6 @@ def test_a_failure_has_its_outcome(running, scenario, code, outcome):
 
 def test_a_slow_second_page_does_not_lose_the_first(start):
     """The postings of the first page are the answer where the second page is too slow."""
-    with start(WEBDATA_DEADLINE="2") as one:
-        status, _, record = one.get("/v1/job/search?q=nurse+sandbox:slow=1.4")
+    with start(WEBDATA_DEADLINE="4") as one:
+        status, _, record = one.get("/v1/job/search?q=nurse+sandbox:slow=2.5")
         assert (status, len(record["jobs"])) == (200, 10)

@@ -74,7 +74,7 @@ async def warm(site):
 
 def fetched(warm, url, response_type="full", *, sandbox=True):
     query = UrlQuery(url=url, response_type=response_type)
-    return warm.answer(Call(URL_REQUEST, query, sandbox=sandbox, deadline=20))
+    return warm.answer(Call(URL_REQUEST, query, sandbox=sandbox, deadline=60))
 
 
 SAME = (
