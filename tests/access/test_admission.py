@@ -160,7 +160,7 @@ async def test_a_call_beyond_the_rate_limit_is_refused(send_live, database):
 
     assert [one.status for one in response] == [200, 200, 429]
     assert [one.headers["x-ratelimit-requests-remaining"] for one in response] == ["1", "0", "0"]
-    assert response[2].problem["code"] == "rate_limited"
+    assert response[2].problem["code"] == "too_many_requests"
     assert int(response[2].headers["retry-after"]) == response[2].problem["retry_after"] <= 60
     assert cost(response[2]) == (0, 998)
 
@@ -240,7 +240,7 @@ async def test_large_answers_count_until_they_are_read(send_live, admission, cal
     other = CallShare(key.id, held)
     other.hold(2 * MEBIBYTE)
     refused = await send_live()
-    assert (refused.status, refused.problem["code"], cost(refused)) == (429, "rate_limited", (0, 1000))
+    assert (refused.status, refused.problem["code"], cost(refused)) == (429, "too_many_requests", (0, 1000))
     assert "let one end first" in refused.problem["message"]
     other.release()
     answered = await send_live()

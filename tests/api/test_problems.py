@@ -136,7 +136,7 @@ def test_a_rate_limit_has_retry_after():
     """The reply to a call beyond the rate limit has the reason and `Retry-After`."""
     problem = problem_of(errors.RateLimitedError("60 requests in 60 seconds are all: come back in 12", 12), WEB_SEARCH)
     reply = problem.reply("req_1")
-    assert (problem.code, reply.status, reply.headers["retry-after"]) == ("rate_limited", 429, "12")
+    assert (problem.code, reply.status, reply.headers["retry-after"]) == ("too_many_requests", 429, "12")
     assert problem.message == "60 requests in 60 seconds are all: come back in 12."
 
 

@@ -45,7 +45,7 @@ def test_calls_beyond_the_rate_limit_are_refused(serve, database):
         status, headers, body = found.pop()
         other = one.get("/v1/search?q=coffee", key=one.live_key)[0]
     assert {status for status, *_ in found} == {200}
-    assert (status, body["error"]["code"], other) == (429, "rate_limited", 200)
+    assert (status, body["error"]["code"], other) == (429, "too_many_requests", 200)
     assert 0 < body["error"]["retry_after"] == int(headers["retry-after"]) <= 60
     assert numbers(headers, "x-ratelimit-requests-limit", "x-ratelimit-requests-remaining") == (60, 0)
     assert headers["ratelimit-policy"] == '"requests";q=60;w=60'

@@ -45,7 +45,7 @@ KINDS = {
     "request_timeout": (408, "Request timeout"),
     "payload_too_large": (413, "Payload too large"),
     "validation_error": (422, "Parameters that cannot be run"),
-    "rate_limited": (429, "Too many requests"),
+    "too_many_requests": (429, "Too many requests"),
     "out_of_credits": (429, "Out of credits"),
     "internal": (500, "Internal error"),
     "blocked": (502, "Blocked by the upstream"),
@@ -160,7 +160,7 @@ def _refused(error: AccessError | BodyTooLargeError | UnsupportedContentError) -
         case OutOfCreditsError():
             return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
         case RateLimitedError():
-            return ProblemDetails("rate_limited", message, retry_after=error.retry_after)
+            return ProblemDetails("too_many_requests", message, retry_after=error.retry_after)
         case BodyTooLargeError():
             return ProblemDetails("payload_too_large", f"{message} {SMALLER_BODY}")
         case TargetError():
