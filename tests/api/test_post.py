@@ -61,7 +61,7 @@ def post(make_api, make_send, calls, test_secret):
 
 
 @pytest.mark.parametrize("target", ["/v1/request", "/v1/request/"])
-@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=UTF-8"])
+@pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=UTF-8", "text/plain", None])
 @ensureDeferred
 async def test_a_json_object_is_a_call(post, calls, target, content_type):
     """The members of the body are the query's fields; the answer is the record."""
@@ -145,23 +145,21 @@ async def test_an_invalid_body_is_refused(post, calls, body, message):
     assert not calls.calls
 
 
-@pytest.mark.parametrize(
-    ("content_type", "wrong"),
-    [
-        (None, "is missing"),
-        ("text/plain", "is 'text/plain'"),
-        ("application/x-www-form-urlencoded", "is 'application/x-www-form-urlencoded'"),
-        ("application/jsonp", "is 'application/jsonp'"),
-    ],
-)
 @ensureDeferred
-async def test_another_content_type_is_refused(post, calls, content_type, wrong):
-    """A body of another type is a 400 that names the right type."""
-    response = await post(PAGE, content_type=content_type)
+async def test_the_content_type_of_a_form_is_refused(post, calls):
+    """A body that says that it is a form is a 400 that names the right type."""
+    response = await post(PAGE, content_type="application/x-www-form-urlencoded")
 
     assert response.status == 400
-    assert response.problem["message"] == f"the Content-Type {wrong}: {RIGHT}"
+    wrong = "the Content-Type is 'application/x-www-form-urlencoded', that of a form"
+    assert response.problem["message"] == f"{wrong}: {RIGHT}"
     assert not calls.calls
+
+
+def test_the_parts_of_a_form_are_refused():
+    """So is a body of several parts."""
+    with pytest.raises(QueryError, match="is 'multipart/form-data', that of a form"):
+        body_query(URL_REQUEST, b"{}", "", {"content-type": "Multipart/Form-Data; boundary=x"}.get)
 
 
 @ensureDeferred

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import MAX_LENGTH, Device, Region, SearchQuery, decode, unpack
+from webdata.domain.query import MAX_LENGTH, Device, Region, Remarks, SearchQuery, decode, unpack
+from webdata.resources.bing_search import BingQuery
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
+from webdata.resources.scholar_search import ScholarQuery
 from webdata.resources.web_search import WebQuery
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
@@ -87,12 +89,12 @@ def test_a_percent_sign_without_an_escape_is_literal(text):
 def test_any_request_is_read_or_refused(segment, headers):
     """The only error is QueryError."""
     try:
-        query, ignored = WebQuery.read(unpack(segment), headers)
+        query, remarks = WebQuery.read(unpack(segment), headers)
     except QueryError as error:
         assert error.problems  # noqa: PT017  # either end is right
     else:
         assert query.q.strip()
-        assert not set(ignored) & set(WebQuery.keys())
+        assert not set(remarks.ignored) & set(WebQuery.keys())
 
 
 @given(st.dictionaries(KEYS, TEXT | st.integers() | st.none() | st.lists(st.integers())))
@@ -107,10 +109,66 @@ def test_any_row_is_a_query_or_refused(values):
 def test_reading_returns_the_query_and_the_unknown_keys():
     """The unknown keys are in the order of the request."""
     pairs = [("x", "1"), ("q", "coffee"), ("region", "DE"), ("x", "2"), ("num", "5"), ("a", "")]
-    query, ignored = WebQuery.read(pairs, {"region": "fr", "device": None})
+    query, remarks = WebQuery.read(pairs, {"region": "fr", "device": None})
 
     assert WebQuery(q="coffee", num=5, region=Region.FR) == query
-    assert ignored == ["x", "region", "a"]
+    assert remarks == Remarks(ignored=("x", "region", "a"))
+
+
+@pytest.mark.parametrize(
+    ("query", "sent", "value", "adjusted"),
+    [
+        (WebQuery, "100", 100, ()),
+        (WebQuery, "101", 100, ("num=100",)),
+        (WebQuery, " 1000 ", 100, ("num=100",)),
+        (WebQuery, "9" * 100, 100, ("num=100",)),
+        (WebQuery, 200, 100, ("num=100",)),
+        (BingQuery, "51", 50, ("num=50",)),
+        (ScholarQuery, "1000", 200, ("num=200",)),
+    ],
+)
+def test_a_number_of_results_above_the_bound_is_the_bound(query, sent, value, adjusted):
+    """HTTP callers get the bound, and learn of it."""
+    read, remarks = query.read([("q", "a"), ("num", sent)])
+    assert (read.num, remarks.adjusted) == (value, adjusted)
+
+
+@pytest.mark.parametrize("sent", ["0", "-1", "", "1e9", "101.0", "9" * 101])
+def test_other_wrong_numbers_of_results_are_refused(sent):
+    """Below 1, and what is no whole number, is an error; so is any number above the bound in a batch."""
+    with pytest.raises(QueryError, match="num "):
+        WebQuery.read([("q", "a"), ("num", sent)])
+    with pytest.raises(QueryError, match="num cannot be '101'"):
+        WebQuery.check({"q": "a", "num": "101"})
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("num", "10"), ("count", "20")],
+        [("start", "10"), ("first", "10")],
+        [("hl", "de"), ("setlang", "fr")],
+        [("gl", "de"), ("cc", "at")],
+    ],
+)
+def test_two_names_of_a_parameter_have_one_value(pairs):
+    """Two values are an error that names both; the same value twice has no effect."""
+    (other, _), (name, _) = pairs
+    with pytest.raises(QueryError, match=f"^{name} is .* beside {other}=.*: give one of them") as caught:
+        BingQuery.read([("q", "a"), *pairs])
+    assert caught.value.problems[0]["loc"] == ["query", name]
+    same = {"num": "20", "start": "9", "hl": "lang_FR", "gl": "AT"}
+    assert BingQuery.read([("q", "a"), (other, same[other]), pairs[1]])
+
+
+def test_odd_values_of_headers_without_effect_are_dropped():
+    """Clients send their library's name as X-User-Agent; other errors stay errors."""
+    headers = {"region": "US-EAST", "device": "python-requests/2.32"}
+    query, _ = ScholarQuery.read([("q", "a")], headers)
+    assert (query.region, query.device) == (None, None)
+    assert ScholarQuery.read([("q", "a")], {**headers, "region": "us"})[0].region is Region.US
+    with pytest.raises(QueryError, match=r"^num cannot be 'x'[^;]*$"):
+        ScholarQuery.read([("q", "a"), ("num", "x")], headers)
 
 
 def test_a_parameter_may_repeat_its_value():
@@ -133,6 +191,7 @@ def test_a_parameter_with_two_values_is_refused():
         ("gl", "DE", "de"),
         ("gl", " de ", "de"),
         ("hl", "lang_de", "de"),
+        ("hl", "LANG_de", "de"),
         ("hl", "pt-BR", "pt-BR"),
         ("lr", "lang_de|lang_fr", "lang_de|lang_fr"),
         ("cr", "countryDE|countryAT", "countryDE|countryAT"),
@@ -204,8 +263,9 @@ def test_every_field_has_a_description(name):
 
 def test_an_image_search_stores_the_packed_query():
     """It is stored verbatim, in a field that callers cannot set."""
-    query, ignored = ImageQuery.read([("q", "a b"), ("packed", "x")], {}, "q=a+b&packed=x")
-    assert (query.q, query.packed, query.as_text, ignored) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x", ["packed"])
+    query, remarks = ImageQuery.read([("q", "a b"), ("packed", "x")], {}, "q=a+b&packed=x")
+    assert (query.q, query.packed, query.as_text) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x")
+    assert remarks == Remarks(ignored=("packed",))
     assert "packed" not in ImageQuery.fields()
     assert ImageQuery.keys() == ["q"]
 

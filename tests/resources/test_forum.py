@@ -163,10 +163,10 @@ def test_wrong_values_are_refused(query, wrong, right):
 
 def test_unknown_parameters_are_ignored_and_listed():
     """A parameter of another endpoint is unknown."""
-    query, ignored = ForumAboutQuery.read([("subforum", "python"), ("limit", "3")])
-    assert (query.subforum, ignored) == ("python", ["limit"])
-    _, ignored = ForumCommentsQuery.read([("id", "1abc"), ("with_comments", "true"), ("sort", "top")])
-    assert ignored == ["with_comments"]
+    query, remarks = ForumAboutQuery.read([("subforum", "python"), ("limit", "3")])
+    assert (query.subforum, remarks.ignored) == ("python", ("limit",))
+    _, remarks = ForumCommentsQuery.read([("id", "1abc"), ("with_comments", "true"), ("sort", "top")])
+    assert remarks.ignored == ("with_comments",)
 
 
 @given(st.text(), st.sampled_from([ForumSubforumQuery, ForumUserQuery, ForumPostQuery]))

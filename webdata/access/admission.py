@@ -10,7 +10,7 @@ from webdata.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.access.credits import Credits, Payment
 from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
-from webdata.domain.query import Query
+from webdata.domain.query import Query, Remarks
 from webdata.fetching.shares import CallShare, HeldBytes
 from webdata.resources import Resource
 from webdata.server.memory import LargeGarbage
@@ -39,8 +39,8 @@ class CallRequest:
     id: str
     resource: Resource
     header: Header
-    read: Callable[[], tuple[Query, list[str]]]
-    """Returns the query and the names of ignored parameters; raises QueryError."""
+    read: Callable[[], tuple[Query, Remarks]]
+    """Returns the query and what the caller learns about it; raises QueryError."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ class CallResult:
 
     end: Answer | Hit | Exception
     status: CallerStatus | None
-    ignored: list[str]
-    """Names of parameters and headers without effect."""
+    remarks: Remarks
     share: CallShare | None = None
     """What the call holds until its reply is read."""
 
@@ -87,23 +86,23 @@ class Admission:
 
     async def answer(self, request: CallRequest) -> CallResult:
         """Run a call from its key to its answer. Raises nothing; a caller that disconnects does not cancel it."""
-        status, ignored, share = None, list[str](), None
+        status, remarks, share = None, Remarks(), None
         try:
             caller = await self.api_keys.authenticate(request.header, request.resource.name)
             async with self.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
-                query, ignored = request.read()
+                query, remarks = request.read()
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(caller.key.id, self.held_bytes)
                 call = Call(request.resource, query, sandbox, self._deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                return CallResult(found, status, ignored, share)
+                return CallResult(found, status, remarks, share)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
                 share.release()
-            return CallResult(error, status, ignored)
+            return CallResult(error, status, remarks)
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or of a crawler where there is none."""

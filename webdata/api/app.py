@@ -23,10 +23,10 @@ from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.params import body_query, packed_query, path_query
 from webdata.api.problems import JSON, ProblemDetails, problem_of
-from webdata.api.replies import Reply, answer_reply, attempt_text, ignored_header
+from webdata.api.replies import Reply, answer_reply, attempt_text, remark_headers
 from webdata.api.routes import routes
 from webdata.domain.errors import DatabaseAwayError, FetchError
-from webdata.domain.query import Query, unpack
+from webdata.domain.query import Query, Remarks, unpack
 from webdata.resources import Resource
 from webdata.server.connections import Connections
 from webdata.server.site import Site
@@ -126,7 +126,7 @@ class Api:
             problem = _problem(result.end, incoming, resource)
             reply, code = problem.reply(incoming.id, incoming.wanted_type), problem.code
         else:
-            reply, code = answer_reply(resource, result.end, result.ignored), "ok"
+            reply, code = answer_reply(resource, result.end, result.remarks), "ok"
         if self._observe:
             self._observe(resource.name, code)
         headers = {**(result.status.headers() if result.status else {}), **reply.headers}
@@ -140,9 +140,9 @@ class Api:
             async with admission.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
-                query, ignored = page.query.read(unpack(incoming.query))
+                query, remarks = page.query.read(unpack(incoming.query))
                 body = orjson.dumps(await page.reply(admission.credits.ledger, caller, query))
-                reply = Reply(200, body, {"content-type": JSON, **FRESH, **ignored_header(ignored)})
+                reply = Reply(200, body, {"content-type": JSON, **FRESH, **remark_headers(remarks)})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             reply = _problem(error, incoming, None).reply(incoming.id, incoming.wanted_type)
         return Reply(reply.status, reply.body, {**(status.headers() if status else {}), **reply.headers})
@@ -173,7 +173,7 @@ def as_task(handler: Callable[..., Coroutine[Any, Any, Reply]]) -> Callable[...,
     return start
 
 
-def _query(resource: Resource, segments: Mapping[str, str], incoming: Incoming) -> tuple[Query, list[str]]:
+def _query(resource: Resource, segments: Mapping[str, str], incoming: Incoming) -> tuple[Query, Remarks]:
     if resource.method == "POST":
         return body_query(resource, incoming.body, incoming.query, incoming.header)
     if resource.packed:

@@ -32,6 +32,7 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
         "Only with an incomplete record: `atom` from a feed, `scripts` without the content that scripts would add.",
     ),
     "x-ignored-params": (TEXT, "Keys and headers of the request without effect."),
+    "x-adjusted-params": (TEXT, "Parameters above their bound, with the bound that was used instead: `num=100`."),
     "server-timing": (
         TEXT,
         f"Milliseconds of {', '.join(PHASES)}; then all attempts, with their engine.",
@@ -63,7 +64,15 @@ ACCOUNT_HEADERS = (
 """The credits and the rate limit of the account: headers of every response to a valid key."""
 REQUIRED = ("x-request-id", "x-outcome", "x-engine", "x-transport", "x-cache", *ACCOUNT_HEADERS)
 """The headers of every record."""
-RECORD_HEADERS = (*REQUIRED, "age", "x-region-mode", "x-partial", "x-ignored-params", "server-timing")
+RECORD_HEADERS = (
+    *REQUIRED,
+    "age",
+    "x-region-mode",
+    "x-partial",
+    "x-ignored-params",
+    "x-adjusted-params",
+    "server-timing",
+)
 """All headers of records."""
 RETRY_STATUSES = (429, 502, 503)
 """Statuses that may have `Retry-After`; a 502 has the site's."""

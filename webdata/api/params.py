@@ -1,15 +1,15 @@
 """Reads the query of a request from its URL, headers and body; docs/api.md describes the forms."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, unquote
 
 import orjson
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import Query, SearchQuery, decode, unpack
+from webdata.domain.query import Query, Remarks, SearchQuery, decode, unpack
 from webdata.resources import Resource
 
 SHARED_HEADERS = tuple(SearchQuery.headers().values())
@@ -24,17 +24,19 @@ Header = Callable[[str], str | None]
 """Returns the value of a request header; None if it was not sent."""
 
 
-def packed_query(resource: Resource, segment: str, query: str, header: Header) -> tuple[Query, list[str]]:
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+"""Media types of bodies that are no JSON; any other may be, since some clients send it as text, or without a type."""
+
+
+def packed_query(resource: Resource, segment: str, query: str, header: Header) -> tuple[Query, Remarks]:
     """Read a packed segment and an ordinary query string, both percent-encoded, as one query.
 
-    Returns the query and the names of ignored parameters and headers.
     Raises QueryError that lists every wrong parameter.
     """
     sent = tuple((name, value) for name in _header_names(resource.query) if (value := header(name)) is not None)
     length = len(segment) + len(query) + sum(len(value) for _, value in sent)
     read = _packed if length <= MAX_CACHED_LENGTH else _packed.__wrapped__
-    parsed, ignored = read(resource, segment, query, sent)
-    return parsed, list(ignored)
+    return read(resource, segment, query, sent)
 
 
 @cache
@@ -44,19 +46,32 @@ def _header_names(query: type[Query]) -> frozenset[str]:
 
 
 @lru_cache(CACHED_QUERIES)
-def _packed(
-    resource: Resource, segment: str, query: str, sent: tuple[tuple[str, str], ...]
-) -> tuple[Query, tuple[str, ...]]:
+def _packed(resource: Resource, segment: str, query: str, sent: tuple[tuple[str, str], ...]) -> tuple[Query, Remarks]:
     header = dict(sent).get
     fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
-    packed = segment.removesuffix("/") or query
-    parsed, ignored = resource.query.read(packed_pairs(resource, segment, query), fields, packed)
-    return parsed, (*ignored, *ignored_headers(resource.query, header))
+    segment = packed_segment(resource, segment)
+    pairs = packed_pairs(resource, segment, query)
+    _check_endpoint(resource, pairs)
+    parsed, remarks = resource.query.read(pairs, fields, segment or query)
+    return parsed, _with_ignored(remarks, after=ignored_headers(resource.query, header))
+
+
+def packed_segment(resource: Resource, segment: str) -> str:
+    """A packed segment without a slash at its end and, where it is percent-encoded once more, without that.
+
+    Clients that were generated from an OpenAPI document encode a path parameter as a whole: `q%3Da%26num%3D5` is
+    `q=a&num=5`. A segment without a literal `=` is that if it begins, once decoded, with a known key and `=`.
+    """
+    segment = segment.removesuffix("/")
+    if "=" in segment:
+        return segment
+    decoded = unquote(segment)
+    key, equals, _ = decoded.partition("=")
+    return decoded if equals and decode(key) in resource.query.keys() else segment  # noqa: SIM118  # no mapping
 
 
 def packed_pairs(resource: Resource, segment: str, query: str) -> list[tuple[str, str]]:
     """The decoded pairs of both; a bare segment is the search term if the resource allows it, else a QueryError."""
-    segment = segment.removesuffix("/")
     pairs = unpack(segment) + unpack(query)
     if not segment or "=" in segment.partition("&")[0] or any(key == "q" for key, _ in pairs):
         return pairs
@@ -68,18 +83,25 @@ def packed_pairs(resource: Resource, segment: str, query: str) -> list[tuple[str
     raise QueryError([{"loc": ["query", "q"], "msg": message, "type": "missing"}])
 
 
-def path_query(resource: Resource, segments: Mapping[str, str], query: str, header: Header) -> tuple[Query, list[str]]:
+def _check_endpoint(resource: Resource, pairs: Iterable[tuple[str, str]]) -> None:
+    """Raise QueryError for a parameter that asks for what another endpoint does."""
+    for key, value in pairs:
+        if path := resource.elsewhere.get(f"{key}={value.strip().lower()}"):
+            message = f"{key}={value.strip()} is not done by {resource.path}: call {path}, without {key}"
+            raise QueryError([{"loc": ["query", key], "msg": message, "type": "other_endpoint"}])
+
+
+def path_query(resource: Resource, segments: Mapping[str, str], query: str, header: Header) -> tuple[Query, Remarks]:
     """Read the named segments of a path and an ordinary query string, all percent-encoded.
 
-    Returns the query and the names of ignored parameters and headers, including the parameters after an `&` in a
-    segment. Raises QueryError that lists every wrong parameter.
+    The parameters after an `&` in a segment are ignored. Raises QueryError that lists every wrong parameter.
     """
     fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
     values = {name: segments.get(segment, "").removesuffix("/") for segment, name in resource.segments.items()}
     given = [(name, segment_value(name, text)) for name, text in values.items() if text]
     behind = [key for text in values.values() for key, _ in unpack(text.partition("&")[2])]
-    parsed, ignored = resource.query.read([*given, *unpack(query)], fields)
-    return parsed, [*behind, *ignored, *ignored_headers(resource.query, header)]
+    parsed, remarks = resource.query.read([*given, *unpack(query)], fields)
+    return parsed, _with_ignored(remarks, behind, ignored_headers(resource.query, header))
 
 
 def segment_value(name: str, segment: str) -> str:
@@ -87,19 +109,18 @@ def segment_value(name: str, segment: str) -> str:
     return decode(segment.partition("&")[0]).removeprefix(f"{name}=")
 
 
-def body_query(resource: Resource, body: bytes, query: str, header: Header) -> tuple[Query, list[str]]:
-    """Read the members of a JSON object in the body.
+def body_query(resource: Resource, body: bytes, query: str, header: Header) -> tuple[Query, Remarks]:
+    """Read the members of a JSON object in the body; parameters in the URL are ignored.
 
-    Returns the query and the names of ignored members, parameters and headers.
     Raises QueryError that lists every wrong member.
     """
     right = f"send Content-Type: application/json and a JSON object such as {json.dumps(example(resource))}"
     media_type = (header("content-type") or "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        sent = f"is {media_type[:60]!r}" if media_type else "is missing"
-        raise _wrong_body(f"the Content-Type {sent}: {right}")
-    parsed, ignored = resource.query.read(members(body, right))
-    return parsed, [*ignored, *(key for key, _ in unpack(query)), *ignored_headers(resource.query, header)]
+    if media_type in FORMS:
+        raise _wrong_body(f"the Content-Type is {media_type!r}, that of a form: {right}")
+    parsed, remarks = resource.query.read(members(body, right))
+    in_url = [key for key, _ in unpack(query)]
+    return parsed, _with_ignored(remarks, after=[*in_url, *ignored_headers(resource.query, header)])
 
 
 def example(resource: Resource) -> dict[str, Any]:
@@ -128,6 +149,10 @@ def members(body: bytes, right: str) -> list[tuple[str, Any]]:
     if not isinstance(parsed, Members):
         raise _wrong_body(f"the body is no JSON object: {right}")
     return [(name, value) for name, value in parsed.pairs if value is not None]
+
+
+def _with_ignored(remarks: Remarks, before: Iterable[str] = (), after: Iterable[str] = ()) -> Remarks:
+    return remarks._replace(ignored=(*before, *remarks.ignored, *after))
 
 
 def _wrong_body(message: str) -> QueryError:

@@ -16,6 +16,7 @@ from webdata.access.cache import Hit
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.attempts import Attempt
 from webdata.domain.errors import FetchError
+from webdata.domain.query import Remarks
 from webdata.domain.records import Record
 from webdata.resources import Resource
 
@@ -102,14 +103,14 @@ def new_request_id() -> str:
     return "req_" + base32.encode(now.to_bytes(TIMESTAMP_LEN, "big") + IDS.randomness(now))
 
 
-def answer_reply(resource: Resource, answer: Answer | Hit, ignored: Iterable[str]) -> Reply:
-    """The reply that carries a record; `ignored` are the names of parameters that meant nothing."""
+def answer_reply(resource: Resource, answer: Answer | Hit, remarks: Remarks) -> Reply:
+    """The reply that carries a record."""
     text = resource.text(_record(answer)) if resource.text_type else None
     headers = {
         "content-type": text.content_type if text else "application/json",
         **(text.headers if text else {}),
         **(_hit_headers(answer) if isinstance(answer, Hit) else _answer_headers(answer)),
-        **ignored_header(ignored),
+        **remark_headers(remarks),
     }
     if text:
         return Reply(200, text.body.encode(), headers)
@@ -177,10 +178,10 @@ def _end(attempt: Attempt) -> str:
     return f"{attempt['outcome']}/{attempt['kind']}" if attempt["kind"] else attempt["outcome"]
 
 
-def ignored_header(names: Iterable[str]) -> dict[str, str]:
-    """The header that names what meant nothing, where there is something."""
-    named = ignored_params(names)
-    return {"x-ignored-params": named} if named else {}
+def remark_headers(remarks: Remarks) -> dict[str, str]:
+    """The headers that name what was ignored and what was adjusted, where there is something."""
+    named = {"x-ignored-params": ignored_params(remarks.ignored), "x-adjusted-params": ", ".join(remarks.adjusted)}
+    return {name: value for name, value in named.items() if value}
 
 
 def ignored_params(names: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
 from urllib.parse import unquote_to_bytes
 
 from pydantic import (
@@ -67,6 +67,20 @@ class Verbatim:
     """Marks a field that holds the packed query verbatim; callers cannot set it."""
 
 
+@dataclass(frozen=True)
+class Capped:
+    """Marks a number with an upper bound that HTTP callers get for a larger number."""
+
+
+class Remarks(NamedTuple):
+    """What HTTP callers learn about their parameters."""
+
+    ignored: tuple[str, ...] = ()
+    """The names of parameters and headers without effect."""
+    adjusted: tuple[str, ...] = ()
+    """Parameters that were replaced by their upper bound, with it: `num=100`."""
+
+
 def unpack(segment: str) -> list[tuple[str, str]]:
     """Split a raw packed segment (`q=coffee+shops&num=5`) into its decoded pairs, in order.
 
@@ -118,6 +132,7 @@ MAX_QUOTED = 60
 """The most characters of a wrong value that a message repeats."""
 
 
+WHOLE_NUMBER = re.compile(r"[0-9]{1,100}")
 ODD_NUMBER = re.compile(r"[+-]?[0-9][0-9_.]*[_.][0-9_.]*")
 """Texts that pydantic parses as integers although they are not written in digits: `1_0`, `5.0`."""
 
@@ -128,7 +143,7 @@ class Query(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=MAX_LENGTH)
 
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Headers that are accepted and repeated in the record, but have no effect on the results."""
+    """Headers that are accepted and, with a right value, repeated in the record, but have no effect on the results."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -165,11 +180,11 @@ class Query(BaseModel):
     @classmethod
     def read(
         cls, pairs: Iterable[tuple[str, Any]], headers: Mapping[str, str | None] | None = None, packed: str = ""
-    ) -> tuple[Self, list[str]]:
+    ) -> tuple[Self, Remarks]:
         """Validate the decoded pairs of an HTTP request, its header values by field name, and the raw packed query.
 
-        Values are text or, from a body, any JSON. Returns the query and the names of unknown keys.
-        Raises QueryError that lists every wrong parameter.
+        Values are text or, from a body, any JSON. Returns the query, and the names of unknown keys and the capped
+        numbers. Raises QueryError that lists every wrong parameter.
         """
         known = frozenset(cls.fields()).difference(_headers(cls))
         values: dict[str, Any] = {}
@@ -183,8 +198,9 @@ class Query(BaseModel):
         values |= {name: value for name, value in (headers or {}).items() if value is not None}
         if name := _verbatim(cls):
             values[name] = packed
-        query = cls._validate(values, _headers(cls), twice)
-        return query, list(ignored)
+        capped = {name: most for name, most in _bounds(cls).items() if _exceeds(values.get(name), most)}
+        query = cls._validate(values | capped, _headers(cls), twice)
+        return query, Remarks(tuple(ignored), tuple(f"{name}={most}" for name, most in capped.items()))
 
     @classmethod
     def check(cls, values: Mapping[str, Any]) -> Self:
@@ -197,6 +213,10 @@ class Query(BaseModel):
             query = cls.model_validate(dict(values))
         except ValidationError as error:
             rows = error.errors(include_url=False)
+            wrong = {str(row["loc"][0]) for row in rows}
+            if unheeded := {name for name in wrong if headers.get(name) in cls.without_effect}:
+                heeded = {name: value for name, value in values.items() if name not in unheeded}
+                return cls._validate(heeded, headers, problems)
             raise QueryError([*problems, *(cls._explain(dict(row), headers) for row in rows)]) from None
         if problems:
             raise QueryError(problems)
@@ -258,6 +278,18 @@ def header_of(field: FieldInfo) -> str | None:
 def _headers(query: type[Query]) -> dict[str, str]:
     named = {name: header_of(field) for name, field in query.model_fields.items()}
     return {name: header for name, header in named.items() if header is not None}
+
+
+@cache
+def _bounds(query: type[Query]) -> dict[str, int]:
+    """The upper bounds of the capped fields."""
+    capped = {name: field.metadata for name, field in query.model_fields.items() if Capped() in field.metadata}
+    return {name: next(mark.le for mark in marks if hasattr(mark, "le")) for name, marks in capped.items()}
+
+
+def _exceeds(value: object, most: int) -> bool:
+    text = str(value).strip()
+    return bool(WHOLE_NUMBER.fullmatch(text)) and int(text) > most
 
 
 @cache

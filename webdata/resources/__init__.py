@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -56,6 +56,8 @@ class Resource:
     named segments and an ordinary query string."""
     bare_term: bool = False
     """Whether a packed segment without `q=` is the search term."""
+    elsewhere: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Parameters that ask for what another endpoint does, such as `tbm=vid`, and the path of that endpoint."""
     fresh_seconds: int = 300
     bad_query_status: int = 422
     """The status of the response to invalid parameters: 422 or 400."""

@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal, TypedDict
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from webdata.domain.query import lower
+from webdata.domain.query import Capped, explained, lower
 from webdata.resources import Resource
 from webdata.resources.web_search import Country, Language, WebQuery
 
@@ -20,8 +20,23 @@ def _market(value: object) -> object:
     return f"{language.lower()}{dash}{country.upper()}"
 
 
+def _one_meaning(value: object, info: ValidationInfo) -> object:
+    """Raise for a parameter beside another name of it with another value."""
+    name = info.field_name or ""
+    other = OTHER_NAMES[name]
+    given = info.data.get(other)
+    if name == "first" and given is not None:
+        given += 1
+    if value is None or given is None or str(value).lower() == str(given).lower():
+        return value
+    raise explained(f"is {value!r} beside {other}={info.data[other]}, and both mean the same: give one of them")
+
+
+OTHER_NAMES = {"count": "num", "first": "start", "setlang": "hl", "cc": "gl"}
+"""The web search's names of Bing's own parameters; `start` counts from 0."""
+OneMeaning = AfterValidator(_one_meaning)
 BingCount = Annotated[
-    int | None, Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10", examples=[10])
+    int | None, Capped(), Field(ge=1, le=50, description="a whole number from 1 to 50, such as num=10", examples=[10])
 ]
 
 
@@ -43,18 +58,19 @@ class BingQuery(WebQuery):
         ),
         BeforeValidator(lower),
     ] = None
-    count: BingCount = None
+    count: Annotated[BingCount, OneMeaning] = None
     first: Annotated[
         int | None,
         Field(ge=1, le=10_001, description="a whole number from 1 to 10001, such as first=11", examples=[11]),
+        OneMeaning,
     ] = None
     mkt: Annotated[
         str | None,
         Field(pattern=MARKET, description="a market: a language and a country, such as mkt=de-DE", examples=["de-DE"]),
         BeforeValidator(_market),
     ] = None
-    setlang: Language = None
-    cc: Country = None
+    setlang: Annotated[Language, OneMeaning] = None
+    cc: Annotated[Country, OneMeaning] = None
 
     @property
     def size(self) -> int | None:

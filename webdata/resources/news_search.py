@@ -6,6 +6,8 @@ from pydantic import BeforeValidator, Field
 
 from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
+from webdata.resources._news_editions import edition
+from webdata.resources.web_search import Country, Language
 
 EDITION = r"^[A-Z]{2}:[a-z]{2,3}(-([A-Z][a-z]{3}|[A-Z]{2}|[0-9]{3}))?$"
 SCRIPT_LENGTH = 4
@@ -39,7 +41,15 @@ class NewsQuery(SearchQuery):
         ),
         BeforeValidator(_edition),
     ] = None
+    hl: Language = None
+    gl: Country = None
     resolve_links: Annotated[bool, Field(strict=True, description="one of true, false"), BeforeValidator(_flag)] = False
+
+    def edition(self, usual: str) -> str:
+        """The edition in the notation of `ceid`: that, else the one of `hl` and `gl`, else the usual one."""
+        if self.ceid or not (self.hl or self.gl):
+            return self.ceid or usual
+        return edition(self.hl, self.gl, usual.partition(":")[0] if self.region else None)
 
 
 class FeedLink(TypedDict, total=False):

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
-from webdata.domain.query import SearchQuery
+from webdata.domain.query import Capped, SearchQuery
 from webdata.resources import Resource
 
 MOST = 200
@@ -33,7 +33,9 @@ class ScholarQuery(SearchQuery):
     without_effect = ("X-Proxy-Location", "X-User-Agent")
 
     num: Annotated[
-        int | None, Field(ge=1, le=MOST, description="a whole number from 1 to 200, such as num=20", examples=[20])
+        int | None,
+        Capped(),
+        Field(ge=1, le=MOST, description="a whole number from 1 to 200, such as num=20", examples=[20]),
     ] = None
     start: Annotated[
         int | None,

@@ -1,16 +1,17 @@
 """Web search: the resource of `/v1/search`, and the query, which video search uses and Bing's extends."""
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from webdata.domain.query import SearchQuery, explained, lower
+from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.resources import Resource
 from webdata.resources._google_domains import DOMAINS, nearest
 
 
 def _language(value: object) -> object:
-    return value.strip().removeprefix("lang_") if isinstance(value, str) else value
+    return LANGUAGE_PREFIX.sub("", value.strip()) if isinstance(value, str) else value
 
 
 def _known_domain(value: str | None) -> str | None:
@@ -20,6 +21,7 @@ def _known_domain(value: str | None) -> str | None:
 
 
 COUNTRY = r"^[a-z]{2}$"
+LANGUAGE_PREFIX = re.compile(r"^lang_", re.IGNORECASE)
 LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})?$"
 LANGUAGES = r"^lang_[A-Za-z-]{2,10}(\|lang_[A-Za-z-]{2,10})*$"
 COUNTRIES = r"^[-(]*country[A-Z]{2}\)?([|.][-(]*country[A-Z]{2}\)*)*$"
@@ -27,7 +29,7 @@ GOOGLE_DOMAIN = r"^(www\.)?google\.(com|cat|[a-z]{2}|com?\.[a-z]{2})$"
 """The form of `DOMAINS`, which alone are accepted."""
 
 Count = Annotated[
-    int | None, Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
+    int | None, Capped(), Field(ge=1, le=100, description="a whole number from 1 to 100, such as num=10", examples=[10])
 ]
 Offset = Annotated[
     int | None, Field(ge=0, le=10_000, description="a whole number from 0 to 10000, such as start=10", examples=[10])
@@ -103,4 +105,5 @@ WEB_SEARCH = Resource(
     query=WebQuery,
     content=("results", "answers", "places", "local_businesses", "carousel"),
     rows="results",
+    elsewhere={"tbm=vid": "/v1/video", "tbm=isch": "/v1/image", "tbm=nws": "/v1/news"},
 )

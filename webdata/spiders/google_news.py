@@ -107,7 +107,7 @@ class GoogleNewsSpider(EngineSpider):
 
 def locale(query: NewsQuery) -> dict[str, str]:
     """The parameters of the query's edition, else of its region's: `hl`, `gl` and `ceid` agree."""
-    ceid = query.ceid or (EDITIONS[query.region] if query.region else DEFAULT_EDITION)
+    ceid = query.edition(EDITIONS[query.region] if query.region else DEFAULT_EDITION)
     country, _, language = ceid.partition(":")
     hl = LATIN_AMERICAN.get(language) or f"{language.partition('-')[0]}-{country}"
     return {"hl": hl, "gl": country, "ceid": ceid}
