@@ -2,7 +2,7 @@
 
 import pytest
 
-from webdata.domain.errors import BlockedError, TargetError, UnsupportedContentError
+from webdata.domain.errors import BlockedError, QueryError, TargetError, UnsupportedContentError
 from webdata.domain.failures import Failure
 
 
@@ -19,8 +19,11 @@ def test_an_unexpected_error_is_internal():
     assert "'title'" in failure.reason
 
 
-@pytest.mark.parametrize("error", [TargetError("the target is not allowed"), UnsupportedContentError("image/png")])
+@pytest.mark.parametrize(
+    "error",
+    [QueryError([]), TargetError("the target is not allowed"), UnsupportedContentError("image/png")],
+)
 def test_a_query_that_can_never_succeed_is_invalid(error):
-    """A forbidden target and unsupported content have the outcome of a query that cannot be run."""
+    """Wrong parameters, a forbidden target and unsupported content have the outcome of a query that cannot be run."""
     failure = Failure.of(error, {"url": "x"}, 7)
     assert failure == Failure({"url": "x"}, "invalid", None, str(error), 7)

@@ -3,9 +3,12 @@
 import pytest
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from webdata.domain.errors import QueryError
 from webdata.downloadermiddlewares.sandbox import SandboxMiddleware
+from webdata.sandbox.scenarios import UNKNOWN_WORD
 
 
 def middleware(**settings):
@@ -25,6 +28,16 @@ async def test_requests_are_sent_to_the_running_sandbox():
     request = Request("https://www.google.com/search")
     await running.process_request(request)
     assert request.meta["proxy"] == "http://127.0.0.1:8081"
+
+
+@pytest.mark.task
+async def test_a_word_that_the_sandbox_does_not_know_is_the_callers_mistake():
+    """Its refusal is a QueryError with the sandbox's words; any other response is passed on."""
+    running, request = middleware(SANDBOX=True, SANDBOX_URL="http://127.0.0.1:8081"), Request("https://www.google.com/")
+    page = Response(request.url, body=b"sandbox:capcha is no word\n")
+    assert await running.process_response(request, page) is page
+    with pytest.raises(QueryError, match=r"sandbox:capcha is no word$"):
+        await running.process_response(request, page.replace(headers={UNKNOWN_WORD: "capcha"}))
 
 
 @pytest.mark.task

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from webdata.sandbox.exchange import Reply, SandboxRequest, plain
-from webdata.sandbox.scenarios import HUGE_BYTES, Scenario, apply_scenarios, scenarios
+from webdata.sandbox.scenarios import HUGE_BYTES, UNKNOWN_WORD, Scenario, apply_scenarios, scenarios
 
 REQUEST = SandboxRequest("GET", "https", "www.example.com", "/", {})
 
@@ -81,8 +81,9 @@ def test_scenarios_combine():
 
 
 def test_an_unknown_scenario_is_refused():
-    """An unknown scenario is a 400 that lists the known ones."""
+    """An unknown scenario is a 400 that lists the known ones, and is marked as the caller's mistake."""
     reply = reply_to("sandbox:capcha")
     assert reply.status == 400
     assert b"capcha" in reply.body
-    assert b"captcha, challenge, encoding, handshake, huge, once, reset, slow, truncated" in reply.body
+    assert reply.body.endswith(b"sandbox:reset, sandbox:slow, sandbox:truncated\n")
+    assert dict(reply.headers)[UNKNOWN_WORD] == "capcha"

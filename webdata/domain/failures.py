@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-from webdata.domain.errors import FetchError, TargetError, UnsupportedContentError
+from webdata.domain.errors import FetchError, QueryError, TargetError, UnsupportedContentError
 
 FIELDS = ["query", "outcome", "kind", "reason"]
 """The keys of a line of the failures feed."""
@@ -28,11 +28,12 @@ class Failure:
     def of(cls, error: BaseException, query: dict[str, Any], line: int) -> Self:
         """The failure of a query that ended with this error.
 
-        A FetchError has its own outcome, a TargetError or UnsupportedContentError is `invalid`, others are `internal`.
+        A FetchError has its own outcome; a QueryError, TargetError or UnsupportedContentError is `invalid`; others are
+        `internal`.
         """
         if isinstance(error, FetchError):
             return cls(query, error.outcome.value, error.kind, error.reason, line)
-        if isinstance(error, TargetError | UnsupportedContentError):
+        if isinstance(error, QueryError | TargetError | UnsupportedContentError):
             return cls(query, "invalid", None, str(error), line)
         kind = type(error).__name__
         return cls(query, "internal", kind, f"a fault in webdata, described in the log: {error}"[:500], line)

@@ -7,12 +7,15 @@ from typing import Self
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
+from webdata.domain.errors import QueryError
+from webdata.sandbox.scenarios import UNKNOWN_WORD
 from webdata.sandbox.server import Sandbox
 
 
 class SandboxMiddleware:
-    """Where `SANDBOX` is on, every request goes through the sandbox's proxy.
+    """Where `SANDBOX` is on, every request goes through the sandbox's proxy; its refusal of a word is a QueryError.
 
     `SANDBOX_URL` is the proxy's URL; without it the crawler runs a sandbox of its own from its first request on.
     """
@@ -41,3 +44,9 @@ class SandboxMiddleware:
                 self.own = Sandbox(self.replay)
                 self.url = await self.own.start()
         request.meta["proxy"] = self.url
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        if UNKNOWN_WORD in response.headers:
+            message = response.body.decode("utf-8", "replace").strip()
+            raise QueryError([{"loc": ["query", "q"], "msg": message, "type": "unknown_word"}])
+        return response

@@ -37,6 +37,8 @@ SCENARIO = re.compile(r"\bsandbox:(\w+)(?:=([\d.]+))?", re.IGNORECASE)
 SLOW_SECONDS = 5.0
 SLOWEST_SECONDS = 60.0
 HUGE_BYTES = 16 * 1024 * 1024
+UNKNOWN_WORD = "X-Sandbox-Unknown-Word"
+"""The header of the reply to an unknown scenario: it is the caller's mistake, no failure of the site."""
 ONCE = "once"
 ONCE_SECONDS = 60
 NOT_UTF8 = b"\xff\xfe\xe9\x80"
@@ -68,7 +70,9 @@ def apply_scenarios(request: SandboxRequest, terms: str, page: Handler, pages: M
     known = {*pages, *EFFECTS, ONCE}
     unknown = [scenario.name for scenario in requested if scenario.name not in known]
     if unknown:
-        return plain(400, f"No scenario is called {unknown[0]}: there are {', '.join(sorted(known))}.")
+        words = ", ".join(f"sandbox:{name}" for name in sorted(known))
+        reply = plain(400, f"sandbox:{unknown[0]} is no word of the sandbox here: the words are {words}")
+        return replace(reply, headers=(*reply.headers, (UNKNOWN_WORD, unknown[0])))
     once = next((scenario for scenario in requested if scenario.name == ONCE), None)
     if once is None:
         return _reply(request, page, pages, requested)

@@ -51,7 +51,7 @@ from webdata.resources import Resource
 SITE_PORTS = (80, 443)
 """Ports of the engines' own sites; the setting `EGRESS_PORTS` is for callers' URLs."""
 TOO_MANY_REQUESTS = 429
-REFUSALS = (AccessError, OverloadedError)
+REFUSALS = (AccessError, OverloadedError, QueryError)
 """Errors of a download that say what the caller may not do here, and nothing about the upstream."""
 SECONDS = re.compile(r"\d{1,6}")
 
@@ -322,7 +322,7 @@ class EngineSpider(Spider):
     def failure(self, error: Exception, row: Row) -> Failure:
         """The failure of a row of the batch; an unexpected error is logged."""
         assert self.batch
-        if not isinstance(error, FetchError | TargetError | UnsupportedContentError):
+        if not isinstance(error, FetchError | TargetError | UnsupportedContentError | QueryError):
             self.logger.error("Line %d of the batch: %r", row.line, error, exc_info=error)
         return Failure.of(error, self.batch.given(row), row.line)
 
