@@ -113,7 +113,9 @@ async def test_the_second_identical_call_is_a_hit(cache, clock):
     assert upstream.fetches == 1
     assert isinstance(first, Answer)
     assert second == Hit(
-        CacheEntry(orjson.dumps(first.record), Outcome.OK, "http", "a_web", "proxy", "feeds", clock.now - 12.5), 12.5
+        CacheEntry(orjson.dumps(first.record), Outcome.OK, "http", "a_web", "proxy", "feeds", clock.now - 12.5),
+        12.5,
+        cache_key(call()),
     )
 
 

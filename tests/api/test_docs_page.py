@@ -50,7 +50,7 @@ async def test_files_with_a_version_are_cached(send):
 async def test_files_are_compressed_for_clients_that_accept_it(send):
     """A client that accepts gzip gets a file in at most a third of its size."""
     address = f"{VERSIONED}/swagger-ui-bundle.js"
-    plain, packed = await send(address, headers={}), await send(address, headers={"Accept-Encoding": "gzip, br"})
+    plain, packed = await send(address, headers={}), await send(address, headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in plain.headers
     assert (packed.headers["content-encoding"], packed.headers["vary"]) == ("gzip", "accept-encoding")
     assert gzip.decompress(packed.body) == plain.body

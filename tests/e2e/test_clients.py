@@ -155,4 +155,4 @@ def test_a_misspelt_word_of_the_sandbox_is_the_callers_mistake(send, target):
     answer = send(target)
     assert (answer.status, answer.json["error"]["code"]) == (422, "validation_error")
     assert answer.json["detail"][0]["msg"].startswith("sandbox:capcha is no word of the sandbox here: the words are ")
-    assert "sandbox:captcha" in answer.json["error"]["message"]
+    assert "sandbox:slow, " in answer.json["error"]["message"]

@@ -118,6 +118,8 @@ class Hit:
     entry: CacheEntry
     age: float
     """Seconds since it was fetched."""
+    key: str
+    """That of the cache: the same for identical calls."""
     state: Literal["HIT", "STALE"] = "HIT"
 
 
@@ -146,8 +148,8 @@ class Cache:
         """A stale answer, where the caller accepts one."""
         if not control.stale_seconds:
             return None
-        packed = await self.store.get(cache_key(call))
-        hit = self._hit(packed, call.resource.fresh_seconds + control.stale_seconds)
+        key = cache_key(call)
+        hit = self._hit(key, await self.store.get(key), call.resource.fresh_seconds + control.stale_seconds)
         return hit and replace(hit, state="STALE")
 
     async def claim(self, key: str, call: Call) -> Hit | bool:
@@ -155,7 +157,7 @@ class Cache:
         claimed = await self.store.claim(key, self.owner, LEASE_SECONDS, self._stale_seconds)
         if isinstance(claimed, bool):
             return claimed
-        return self._hit(claimed, call.resource.fresh_seconds) or True
+        return self._hit(key, claimed, call.resource.fresh_seconds) or True
 
     async def put(self, key: str, call: Call, answer: Answer) -> CacheEntry:
         """Store an answer, if its outcome may be cached; returns its entry."""
@@ -164,12 +166,12 @@ class Cache:
             await self.store.put(key, entry.pack(), call.resource.fresh_seconds + self._stale_seconds)
         return entry
 
-    def hit(self, entry: CacheEntry) -> Hit:
+    def hit(self, key: str, entry: CacheEntry) -> Hit:
         """An entry as a hit; the clock of the machine that fetched it may be ahead."""
-        return Hit(entry, max(0.0, self._clock() - entry.at))
+        return Hit(entry, max(0.0, self._clock() - entry.at), key)
 
-    def _hit(self, packed: bytes | None, oldest: float) -> Hit | None:
-        hit = self.hit(CacheEntry.unpack(packed)) if packed else None
+    def _hit(self, key: str, packed: bytes | None, oldest: float) -> Hit | None:
+        hit = self.hit(key, CacheEntry.unpack(packed)) if packed else None
         return hit if hit and hit.age < oldest else None
 
 
@@ -204,7 +206,7 @@ class Flight:
                     break
             with suppress(OutOfCreditsError, RateLimitedError):
                 entry = await asyncio.shield(flights[self._key])
-                self.hit = self._cache.hit(entry) if entry else None
+                self.hit = self._cache.hit(self._key, entry) if entry else None
         return self
 
     async def __aexit__(

@@ -17,6 +17,7 @@ from webdata.access.api_keys import Header, sent_secret
 from webdata.access.rate_limits import check_limit
 from webdata.api import refusals
 from webdata.api.account import KEY_PAGES, KeyPage
+from webdata.api.compression import Compression
 from webdata.api.dispatch import Dispatcher
 from webdata.api.incoming import Incoming, header_of
 from webdata.api.index import describe
@@ -33,6 +34,8 @@ from webdata.server.site import Site
 
 logger = logging.getLogger(__name__)
 
+Handler = Callable[..., Coroutine[Any, Any, Reply]]
+"""Answers a request, given as an Incoming, with the named segments of its path."""
 Observer = Callable[[str, str], None]
 """Called after each reply of a resource: with the resource's name, and `ok` or the code of the error."""
 
@@ -57,23 +60,32 @@ class Api:
         self._observe = observer
         self._connections = Connections() if connections is None else connections  # without any open it is false
         self._description = Reply(200, orjson.dumps(describe(self._resources, pages)), {"content-type": JSON})
+        self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
         self._dispatcher = Dispatcher(self.app, self._unmatched, frozenset(page.path for page in pages))
 
     def _declare_routes(self, app: Klein) -> None:
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
-        app.route("/", methods=["GET"], endpoint="index")(as_task(self._index))
+        app.route("/", methods=["GET"], endpoint="index")(self._handler(self._index))
         for page in self._pages:
-            app.route(page.path, methods=["GET"], endpoint=page.path)(as_task(partial(self._open_page, page)))
+            app.route(page.path, methods=["GET"], endpoint=page.path)(self._handler(partial(self._open_page, page)))
         for key_page in KEY_PAGES:
             app.route(key_page.path, methods=["GET"], endpoint=key_page.path)(
-                as_task(partial(self._key_page, key_page))
+                self._handler(partial(self._key_page, key_page))
             )
         for resource in self._resources:
-            handler = as_task(partial(self._call, resource))
+            handler = self._handler(partial(self._call, resource))
             for rule in routes(resource):
                 app.route(rule, methods=[resource.method], endpoint=resource.name)(handler)
+
+    def _handler(self, handler: Handler) -> Callable[..., Any]:
+        """A handler for a Klein route, whose replies are compressed."""
+
+        async def compressed(incoming: Incoming, **segments: str) -> Reply:
+            return await self._compression.applied(await handler(incoming, **segments), incoming.header)
+
+        return as_task(compressed)
 
     def resource(self) -> Dispatcher:
         """The root of the service, for a site."""
@@ -161,7 +173,7 @@ class Api:
         return problem.reply(incoming.id, incoming.wanted_type)
 
 
-def as_task(handler: Callable[..., Coroutine[Any, Any, Reply]]) -> Callable[..., Any]:
+def as_task(handler: Handler) -> Callable[..., Any]:
     """A handler for a Klein route, which starts a task that goes on to its end when the caller hangs up.
 
     Klein itself would drive a coroutine by `ensureDeferred`, in which nothing of asyncio's can be awaited.

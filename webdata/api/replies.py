@@ -44,6 +44,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     on_end: Callable[[], None] | None = field(default=None, compare=False)
     """Called when the client has read it, or is gone."""
+    cached_as: str | None = field(default=None, compare=False)
+    """What names a body that is sent again and again, whose compressed form is worth keeping; None for any other."""
 
     def put_on(self, request: Request, request_id: str) -> bytes:
         """Set status and headers on a request to which nothing was written; returns the body to write."""
@@ -112,9 +114,10 @@ def answer_reply(resource: Resource, answer: Answer | Hit, remarks: Remarks) -> 
         **(_hit_headers(answer) if isinstance(answer, Hit) else _answer_headers(answer)),
         **remark_headers(remarks),
     }
-    if text:
-        return Reply(200, text.body.encode(), headers)
-    return Reply(200, answer.entry.body if isinstance(answer, Hit) else answer.json, headers)
+    if not isinstance(answer, Hit):
+        return Reply(200, text.body.encode() if text else answer.json, headers)
+    body = text.body.encode() if text else answer.entry.body
+    return Reply(200, body, headers, cached_as=f"{answer.key} {answer.entry.at}")
 
 
 def _record(answer: Answer | Hit) -> Record:
