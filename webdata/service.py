@@ -173,9 +173,9 @@ class Service:
         if self.worker:
             LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
             with self.listening.of_its_own() as listening:  # the ports have copies
-                self._listen(listening)
+                self._listen(listening, metrics)
         else:
-            self._listen(self.listening)
+            self._listen(self.listening, metrics)
             show_banner(self.listening, self.config, await first_keys(stores.keys, stores.ledger))
 
     def _admission(self, stores: SqlStores) -> Admission:
@@ -189,7 +189,7 @@ class Service:
             sandbox_always=self.config.sandbox == "always",
         )
 
-    def _listen(self, listening: Listening) -> None:
+    def _listen(self, listening: Listening, metrics: Metrics) -> None:
         config = self.config
         if config.tls:
             factory: Any = secured(self.api.site(config.hsts), ServerTLS(config))
@@ -198,7 +198,8 @@ class Service:
         self._serve(listening.api, factory)
         if listening.redirect:
             port = None if config.public_url else listening.port
-            redirect = RedirectSite(listening.url, port, self.connections, refusals)
+            refuse_keys, key_sent = config.http_keys == "refuse", partial(metrics.answered, "plain_http")
+            redirect = RedirectSite(listening.url, port, self.connections, refusals, refuse_keys, key_sent)
             self._serve(listening.redirect, redirect)
 
     def _serve(self, listening: socket, factory: Any) -> None:

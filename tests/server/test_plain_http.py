@@ -144,6 +144,45 @@ async def test_an_unencrypted_key(plain, header, caplog):
     ]
 
 
+@pytest.fixture
+def guarded():
+    """A port that refuses keys, with its clock and the codes of requests with a key."""
+    now, codes = [0.0], []
+    site = RedirectSite(URL, 8443, Connections(), refusals, True, codes.append, lambda: now[0])
+    listening = reactor.listenTCP(0, site, interface="127.0.0.1")
+    yield listening.getHost().port, now, codes
+    listening.stopListening()
+
+
+@pytest.mark.parametrize("sent", [f"GET /a HTTP/1.1\r\nHost: a\r\nX-Api-Key: {KEY}", f"GET /?key={KEY} HTTP/1.0"])
+async def test_keys_may_be_refused(guarded, sent):
+    """A request with a key gets a 403 without an address, one without a key is redirected; the former are counted."""
+    port, _, codes = guarded
+    answer = await exchange(port, f"{sent}\r\n\r\n".encode())
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 403 Forbidden\r\n")
+    assert b"\nlocation:" not in head
+    assert orjson.loads(body)["error"]["code"] == "insecure_key"
+    assert b"have it replaced" in body
+    assert (await exchange(port, b"GET /a HTTP/1.1\r\nHost: a\r\n\r\n")).startswith(b"HTTP/1.1 308 ")
+    assert codes == ["insecure_key"]
+
+
+async def test_a_key_by_plain_http_is_warned_of_once_a_minute(guarded, caplog):
+    """Each key has its own warning, with its prefix only; of a key in another form nothing is logged."""
+    port, now, codes = guarded
+    another = KEY.replace("a1B2", "zzzz")
+    for at, key in [(0, KEY), (59, KEY), (59, another), (60, KEY), (60, "sk-9d8f7"), (61, "sk-other")]:
+        now[0] = at
+        await exchange(port, f"GET /a HTTP/1.1\r\nHost: a\r\napikey: {key}\r\n\r\n".encode())
+    warned = [record.args[0] for record in caplog.records if record.levelname == "WARNING"]
+    other = "in another form than that of this service's keys"
+    assert warned == ["wd_live_a1B2…", "wd_live_zzzz…", "wd_live_a1B2…", other]
+    assert codes == ["insecure_key"] * 6
+    assert KEY not in caplog.text
+    assert "9d8f7" not in caplog.text
+
+
 async def test_a_large_body_loses_no_answer(plain):
     """A client that sends a large body before it reads gets the answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", plain)

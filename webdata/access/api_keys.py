@@ -18,7 +18,7 @@ from zlib import crc32
 
 from ulid import ULID
 
-from webdata.domain.api_key import HEADERS, FirstKeys
+from webdata.domain.api_key import HEADERS, SHOWN, FirstKeys
 from webdata.domain.errors import UnauthorizedError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, Caller, Key, KeyStore, Ledger
 
@@ -33,8 +33,6 @@ GET_ONE = "Send a key in the X-Api-Key header; whoever runs this service makes o
 
 
 LONGEST_NAME = 200
-SHOWN = len("wd_live_") + 4
-"""Stored characters of a secret, which identify a key to its owner: its kind, and 24 of its 256 random bits."""
 USES_STORED_EVERY = 5.0
 """Seconds for which uses of keys are collected before they are stored."""
 

@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from webdata.access.api_keys import SHOWN, digest, new_key, successor
+from webdata.access.api_keys import digest, new_key, successor
 from webdata.administration.options import Duration, Name
 from webdata.administration.stores import find_account, open_stores
 from webdata.administration.tables import print_table, to_minute
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.api_key import SHOWN
 from webdata.stores.interfaces import Account, Key, KeyStore
 from webdata.stores.sql_stores import SqlStores
 

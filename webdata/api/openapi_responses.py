@@ -82,7 +82,7 @@ FETCH_HEADERS = ("x-outcome", "x-transport", "x-cache", "x-region-mode", "server
 """The headers that describe a fetch."""
 UNAUTHENTICATED = (METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE)
 """Statuses of requests that are refused before their key is checked."""
-PLAIN_HTTP = (308,)
+PLAIN_HTTP = (308, 403)
 """Statuses of the port of plain HTTP, which is not in the document."""
 
 CODES = {

@@ -40,6 +40,7 @@ KINDS = {
     "bad_request": (400, "Bad request"),
     "target_not_allowed": (400, "Target not allowed"),
     "unauthorized": (401, "Unauthorized"),
+    "insecure_key": (403, "Key sent unencrypted"),
     "not_found": (404, "Not found"),
     "method_not_allowed": (405, "Method not allowed"),
     "request_timeout": (408, "Request timeout"),

@@ -31,9 +31,15 @@ NOT_TLS = ProblemDetails(
     "the request, others could read it on its way: have it replaced (`webdata keys rotate`).",
 )
 UNENCRYPTED = "This service answers by HTTPS only, and your request went unencrypted: ask the address in Location"
-KEY_SENT = (
-    f"{UNENCRYPTED}. The key in it could be read by others on its way: have it replaced "
-    "(`webdata keys rotate`), and use the new one by HTTPS alone."
+REPLACE_KEY = (
+    "The key in it could be read by others on its way: have it replaced (`webdata keys rotate`), and use the new one "
+    "by HTTPS alone."
+)
+KEY_SENT = f"{UNENCRYPTED}. {REPLACE_KEY}"
+INSECURE_KEY = ProblemDetails(
+    "insecure_key",
+    f"This service answers by HTTPS only, and your request went unencrypted: ask it with https:// in the URL. "
+    f"{REPLACE_KEY}",
 )
 NO_KEY_SENT = f"{UNENCRYPTED}, and send keys nowhere else."
 
@@ -66,10 +72,19 @@ def not_tls() -> bytes:
 
 def https_required(method: str, target: str, location: str, has_key: bool) -> bytes:
     """308 to the same address by HTTPS, which the access log records. HEAD gets no body."""
-    request_id = new_request_id()
     message = KEY_SENT if has_key else NO_KEY_SENT
-    reply = ProblemDetails("https_required", message, headers={"location": location}).reply(request_id)
-    note = ", with a key" if has_key else ""
+    problem = ProblemDetails("https_required", message, headers={"location": location})
+    return _by_plain_http(problem, method, target, ", with a key" if has_key else "")
+
+
+def insecure_key(method: str, target: str) -> bytes:
+    """403 for a request with a key that went unencrypted, which the access log records. HEAD gets no body."""
+    return _by_plain_http(INSECURE_KEY, method, target, ", with a key")
+
+
+def _by_plain_http(problem: ProblemDetails, method: str, target: str, note: str) -> bytes:
+    request_id = new_request_id()
+    reply = problem.reply(request_id)
     access_log.info("%s %s %s %d - by plain HTTP%s", request_id, method, redacted(target), reply.status, note)
     response = reply.last_words()
     return response.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" if method == "HEAD" else response

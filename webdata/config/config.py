@@ -95,6 +95,8 @@ class Config(BaseSettings):
         8080, description=f"a number from 0 to {LAST_PORT}, such as 8080, or off"
     )
     """The port of plain HTTP, which redirects to HTTPS; None for no such port."""
+    http_keys: Literal["redirect", "refuse"] = Field("redirect", description="one of redirect, refuse")
+    """Requests by plain HTTP that carry a key: `redirect` answers 308 as to all others, `refuse` 403."""
     tls_cert: File = None
     """A certificate chain in PEM, with `tls_key`. Without them the service makes a certificate."""
     tls_key: File = None

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
 """Request headers that may hold the key; the first one present counts (docs/api.md)."""
@@ -27,6 +28,16 @@ KEY = re.compile(
 def redacted(text: str, mark: str = "…") -> str:
     """The text for a log: of each key in it only the kind is left, and the mark."""
     return KEY.sub(lambda key: f"wd_{'live' if key['live'] else 'test'}_{mark}", text)
+
+
+SHOWN = len("wd_live_") + 4
+"""Characters of a key that identify it to its owner: its kind, and 24 of its 256 random bits."""
+
+
+def prefix_of(text: str) -> str | None:
+    """The first characters of the key in a text, such as a header or a URL; None if it holds none."""
+    found = KEY.search(text)
+    return unquote(found[0])[:SHOWN] if found else None
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,33 @@
 """Redirects from plain HTTP to HTTPS, on a port of its own, and the refusal of plain HTTP on the port of HTTPS."""
 
+import logging
 import re
-from collections.abc import Awaitable
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from ipaddress import IPv6Address
+from time import monotonic
 from typing import Any
 
 from twisted.internet.interfaces import IHalfCloseableProtocol, IOpenSSLServerConnectionCreator
 from twisted.protocols.tls import BufferingTLSTransport, TLSMemoryBIOFactory
+from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.domain.api_key import HEADERS, KEY, redacted
+from webdata.domain.api_key import HEADERS, prefix_of, redacted
 from webdata.server.connections import Connections
 from webdata.server.site import Channel, Refusals, Site, ascii_only
 
+logger = logging.getLogger(__name__)
+
 HTTPS_PORT = 443
+WARNED_EVERY = 60.0
+"""Seconds between two warnings about the same key."""
+MOST_WARNED = 1000
+"""Keys whose last warning is remembered."""
+OTHER_KEY = "in another form than that of this service's keys"
+"""Instead of the prefix of a key of another service, of which nothing is logged."""
 TLS_HANDSHAKE = 0x16
 """The first byte of every TLS connection (RFC 8446 5.1)."""
 HOST = re.compile(
@@ -29,15 +41,45 @@ class RedirectSite(Site):
     """Answers every request of plain HTTP with 308 and the same address by HTTPS.
 
     Callers are sent to the host that they requested, at `port`; without a port, or without a host, to `url`.
+    With `refuse_keys` a request with an API key gets a 403 instead: most clients follow a 308 with the key, unnoticed.
+    `key_sent` is called for each such request with the code of its answer.
     """
 
     protocol: type[Channel]
 
-    def __init__(self, url: str, port: int | None, connections: Connections, refusals: Refusals) -> None:
+    def __init__(
+        self,
+        url: str,
+        port: int | None,
+        connections: Connections,
+        refusals: Refusals,
+        refuse_keys: bool = False,
+        key_sent: Callable[[str], object] = lambda _: None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         Site.__init__(self, Resource(), connections, refusals, _nobody)
         self.protocol = RedirectChannel
         self._url = url
         self._port = port
+        self.refuse_keys = refuse_keys
+        self._key_sent = key_sent
+        self._clock = clock
+        self._warned: OrderedDict[str, float] = OrderedDict()
+
+    def note_key(self, prefix: str) -> None:
+        """Count a request that carried a key, and log a warning, for each key once in WARNED_EVERY."""
+        self._key_sent("insecure_key" if self.refuse_keys else "https_required")
+        now = self._clock()
+        if now - self._warned.get(prefix, now - WARNED_EVERY) < WARNED_EVERY:
+            return
+        self._warned[prefix] = now
+        self._warned.move_to_end(prefix)
+        if len(self._warned) > MOST_WARNED:
+            self._warned.popitem(last=False)
+        logger.warning(
+            "a key came by plain HTTP, where others can read it (%s): replace it, and give its client an https:// URL",
+            prefix,
+        )
 
     def location(self, target: str, hosts: list[str]) -> str | None:
         """The HTTPS address for a request target and the request's `Host` headers; None if the target has no address.
@@ -72,6 +114,13 @@ def _host(header: str) -> str | None:
     return None if host is None or ".." in host else host
 
 
+def _sent_key(headers: Headers, target: str) -> str | None:
+    """The prefix of the key in a request, or OTHER_KEY; None if there is none."""
+    values = [value for name in HEADERS for value in headers.getRawHeaders(name, [])]
+    found = next(filter(None, map(prefix_of, [*values, target])), None)
+    return f"{found}…" if found else OTHER_KEY if values else None
+
+
 def _nobody(request: object) -> Awaitable[str]:
     raise NotImplementedError("no body is read by plain HTTP")
 
@@ -92,9 +141,13 @@ class RedirectChannel(Channel):
         if location is None:
             self._respondToBadRequestAndDisconnect()
             return
-        has_key = any(map(headers.hasHeader, HEADERS)) or bool(KEY.search(target))
-        method = self._command.decode("ascii", "replace")
-        self._close_with(self.site.refusals.https_required(method, target, location, has_key))
+        key, method = _sent_key(headers, target), self._command.decode("ascii", "replace")
+        if key:
+            self.site.note_key(key)
+        if key and self.site.refuse_keys:
+            self._close_with(self.site.refusals.insecure_key(method, target))
+        else:
+            self._close_with(self.site.refusals.https_required(method, target, location, key is not None))
 
     def allContentReceived(self) -> None:
         """Nothing: the response is sent."""

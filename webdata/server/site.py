@@ -53,6 +53,9 @@ class Refusals(Protocol):
     def https_required(self, method: str, target: str, location: str, has_key: bool) -> bytes:
         """For a request by plain HTTP: the redirect to `location`; `has_key` is true if it carried an API key."""
 
+    def insecure_key(self, method: str, target: str) -> bytes:
+        """For a request by plain HTTP with an API key, where such requests are refused."""
+
 
 def ascii_only(target: bytes) -> bytes:
     """Percent-encode the bytes of a URL that are not printable ASCII; clients such as curl send them unescaped."""
