@@ -90,10 +90,11 @@ PROBLEM = Draft202012Validator(
 
 
 class ScriptedCalls:
-    """Answers every call with `end`, or raises it, after waiting for `gate`, if there is one."""
+    """Answers every call with `end`, or raises it, after waiting for `queue` before its fetch and for `gate` in it."""
 
     def __init__(self) -> None:
         self.end: Answer | Exception = ANSWER
+        self.queue: asyncio.Event | None = None
         self.gate: asyncio.Event | None = None
         self.calls: list[Call] = []
         self.begun = asyncio.Event()
@@ -102,6 +103,9 @@ class ScriptedCalls:
     async def answer(self, call: Call) -> Answer:
         self.calls.append(call)
         self.begun.set()
+        if self.queue and call.share:
+            await self.queue.wait()
+            call.share.check_caller()
         if self.gate:
             await self.gate.wait()
         self.answered += 1

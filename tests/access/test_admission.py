@@ -3,16 +3,20 @@
 import asyncio
 from dataclasses import replace
 from unittest.mock import Mock
+from uuid import uuid4
 
 import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
 from tests.memory_stores import sums
+from webdata.access.admission import CallRequest
 from webdata.crawling.warm_crawlers import Answer
-from webdata.domain.errors import BlockedError, DatabaseAwayError, QueryError, UpstreamError
+from webdata.domain.errors import BlockedError, CallerGoneError, DatabaseAwayError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.domain.query import Remarks
 from webdata.fetching.shares import MEBIBYTE, CallShare, HeldBytes
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
 
@@ -108,6 +112,36 @@ async def test_only_complete_and_empty_answers_cost_a_credit(send_live, calls, d
     assert cost(response) == (price, 1000 - price)
     assert kinds(database) == [("reserve", None), ("commit" if price else "release", outcome)]
     assert sum(sums(database.movements).values()) == 0
+
+
+def requested(secret, gone=()):
+    """A request of a web search with the key, whose caller has hung up once `gone` is not empty."""
+    header = {"X-Api-Key": secret}.get
+    return CallRequest(f"req_{uuid4()}", WEB_SEARCH, header, lambda: (WebQuery(q="a"), Remarks()), lambda: bool(gone))
+
+
+@ensureDeferred
+async def test_a_caller_who_has_gone_before_the_fetch_pays_nothing(admission, calls, database, live_secret):
+    """No credit is reserved, and nothing is fetched."""
+    result = await deferred_from_coro(admission.answer(requested(live_secret, gone=[True])))
+    assert isinstance(result.end, CallerGoneError)
+    assert (calls.calls, kinds(database)) == ([], [])
+
+
+@ensureDeferred
+async def test_a_caller_who_goes_while_the_fetch_waits_gets_the_credit_back(admission, calls, database, live_secret):
+    """Another caller who waits for the same answer then has it fetched, and pays."""
+    calls.queue, gone = asyncio.Event(), []
+    leading = deferred_from_coro(admission.answer(requested(live_secret, gone)))
+    await deferred_from_coro(calls.begun.wait())
+    following = deferred_from_coro(admission.answer(requested(live_secret)))
+    gone.append(True)
+    calls.queue.set()
+    first, second = await leading, await following
+    assert isinstance(first.end, CallerGoneError)
+    assert (first.status.payment.cost, second.status.payment.cost) == (0, 1)
+    assert kinds(database) == [("reserve", None), ("release", "refused"), ("reserve", None), ("commit", "ok")]
+    assert second.end is calls.end
 
 
 @ensureDeferred

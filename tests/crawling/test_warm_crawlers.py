@@ -10,7 +10,14 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import LogCounterHandler
 
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.domain.errors import BlockedError, LayoutError, OverloadedError, UpstreamError, UpstreamTimeoutError
+from webdata.domain.errors import (
+    BlockedError,
+    CallerGoneError,
+    LayoutError,
+    OverloadedError,
+    UpstreamError,
+    UpstreamTimeoutError,
+)
 from webdata.domain.outcome import Outcome
 from webdata.egress.guard import sandbox_resolver
 from webdata.fetching.shares import CallShare, HeldBytes
@@ -64,6 +71,28 @@ async def test_names_are_looked_up_for_the_key_of_their_call(crawlers):
     query = UrlQuery(url="https://example.com/article", response_type="full")
     await crawlers.answer(Call(URL_REQUEST, query, sandbox=True, deadline=20.0, share=CallShare("key-1", HeldBytes())))
     assert looked_up == [("example.com", "key-1")]
+
+
+async def test_nothing_is_fetched_for_a_caller_who_has_gone(crawlers):
+    """A call whose caller hangs up while it waits for its fetch ends without one; the others go on."""
+    gone = set()
+    shares = [CallShare("key", HeldBytes(), lambda number=number: number in gone) for number in range(4)]
+    waiting = [asyncio.ensure_future(crawlers.answer(replace(call(f"c{one}"), share=shares[one]))) for one in range(4)]
+    gone |= {1, 2}
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [isinstance(end, CallerGoneError) for end in ends] == [False, True, True, False]
+    assert {end.outcome for end in ends[::3]} == {Outcome.OK}
+
+
+async def test_a_fetch_goes_on_when_its_caller_has_gone(crawlers):
+    """What has begun ends."""
+    gone = []
+    fetching = asyncio.ensure_future(
+        crawlers.answer(replace(call("sandbox:slow=0.5"), share=CallShare("key", HeldBytes(), lambda: bool(gone))))
+    )
+    await asyncio.sleep(0.3)
+    gone.append(True)
+    assert (await fetching).outcome is Outcome.OK
 
 
 async def test_a_session_belongs_to_an_account(crawlers):

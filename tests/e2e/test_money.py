@@ -109,12 +109,14 @@ def test_a_killed_service_loses_no_movement(serve, database):
 
 
 def test_a_caller_that_disconnects_pays(serve, database):
-    """A caller that disconnects pays for its fetch, and no credit stays reserved when the service ends."""
+    """A caller that disconnects pays for a fetch that has begun, and no credit stays reserved when the service ends."""
     with serve() as one:
+        one.get("/v1/search?q=coffee")  # starts the crawler
         connection = one.connection()
         connection.request("GET", "/v1/search?q=coffee+sandbox:slow=1", headers={"X-Api-Key": one.live_key})
         while database.left()[1] == 0:
             assert one.process.poll() is None
+        sleep(0.3)  # the fetch begins, and takes a second
         connection.close()
         assert one.stop() == 0
     assert database.left() == (999, 0)

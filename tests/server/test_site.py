@@ -483,6 +483,20 @@ async def test_a_client_that_disconnects(api, port, test_secret, calls, caplog):
     assert [record.args[3] for record in caplog.records] == [499]
 
 
+async def test_a_client_that_disconnects_before_its_fetch(api, port, test_secret, calls):
+    """A call that waits for its fetch ends without one."""
+    calls.queue = asyncio.Event()
+    async with connected(port) as (_, writer):
+        writer.write(request("GET /v1/search/q=coffee", test_secret))
+        await calls.begun.wait()
+    await asyncio.sleep(0.05)
+    calls.queue.set()
+    await asyncio.wait_for(api.drain(60), 2)
+    await asyncio.sleep(0)
+
+    assert (len(calls.calls), calls.answered) == (1, 0)
+
+
 async def test_a_slow_head(timed, connections, clock):
     """A head that is incomplete 10 seconds after its first byte is a 408, even if bytes keep arriving."""
     async with connected(timed) as (reader, writer):

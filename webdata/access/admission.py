@@ -41,6 +41,8 @@ class CallRequest:
     header: Header
     read: Callable[[], tuple[Query, Remarks]]
     """Returns the query and what the caller learns about it; raises QueryError."""
+    is_gone: Callable[[], bool] = lambda: False
+    """Returns whether the caller has hung up."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,10 @@ class Admission:
         return {"cache": dict(self._answers), "credits": dict(self.credits.moved)}
 
     async def answer(self, request: CallRequest) -> CallResult:
-        """Run a call from its key to its answer. Raises nothing; a caller that disconnects does not cancel it."""
+        """Run a call from its key to its answer. Raises nothing.
+
+        A caller that disconnects does not cancel it, but nothing is fetched or paid that has not begun.
+        """
         status, remarks, share = None, Remarks(), None
         try:
             caller = await self.api_keys.authenticate(request.header, request.resource.name)
@@ -94,7 +99,7 @@ class Admission:
                 check_limit(limit)
                 query, remarks = request.read()
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
-                share = CallShare(caller.key.id, self.held_bytes)
+                share = CallShare(caller.key.id, self.held_bytes, request.is_gone)
                 call = Call(request.resource, query, sandbox, self._deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
@@ -111,6 +116,8 @@ class Admission:
             async with self._cache.flight(call, control) as flight:
                 found = flight.hit
                 if found is None:
+                    if call.share:
+                        call.share.check_caller()
                     async with payment:
                         found = await self._crawlers.answer(flight.call)
                         _hold(call, len(found.json))

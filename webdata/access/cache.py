@@ -23,6 +23,7 @@ from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import (
     BlockedError,
+    CallerGoneError,
     LayoutError,
     OutOfCreditsError,
     OverloadedError,
@@ -36,6 +37,8 @@ from webdata.stores.interfaces import CacheStore
 CACHED = (Outcome.OK, Outcome.EMPTY)
 STALE_FOR = (BlockedError, LayoutError, UpstreamError, OverloadedError)
 """Errors that a stale answer may replace; a NotFoundError is an answer itself."""
+OF_CALLER = (CallerGoneError, OutOfCreditsError, RateLimitedError)
+"""Errors that concern one caller alone of those that wait for the same answer."""
 NO_PART_OF_THE_KEY = {"session"}
 """Fields of queries that choose a proxy, and have no effect on the page."""
 
@@ -179,8 +182,8 @@ class Flight:
     """One of several identical calls at the same time: the leader fetches, the others wait for its answer.
 
     Entered, it has a `hit`, or `call` is to be run and its answer to be passed to `land`. Entering raises the error of
-    the leader's fetch; if that was one of the leader's own caller (OutOfCreditsError, RateLimitedError), another flight
-    leads instead. Raises UpstreamTimeoutError where another process has fetched until the call's deadline.
+    the leader's fetch; if that was one of the leader's own caller (OF_CALLER), another flight leads instead. Raises
+    UpstreamTimeoutError where another process has fetched until the call's deadline.
     """
 
     def __init__(self, cache: Cache, call: Call, control: CacheControl) -> None:
@@ -204,7 +207,7 @@ class Flight:
                 if self._key not in flights:  # none has begun meanwhile
                     await self._lead(owned=claimed)
                     break
-            with suppress(OutOfCreditsError, RateLimitedError):
+            with suppress(*OF_CALLER):
                 entry = await asyncio.shield(flights[self._key])
                 self.hit = self._cache.hit(self._key, entry) if entry else None
         return self

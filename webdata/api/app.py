@@ -124,7 +124,8 @@ class Api:
 
     async def _call(self, resource: Resource, incoming: Incoming, **segments: str) -> Reply:
         read = partial(_query, resource, segments, incoming)
-        result = await self._admission.answer(CallRequest(incoming.id, resource, incoming.header, read))
+        request = CallRequest(incoming.id, resource, incoming.header, read, lambda: incoming.gone)
+        result = await self._admission.answer(request)
         try:
             return self._call_reply(resource, incoming, result)
         except BaseException:

@@ -95,6 +95,7 @@ class Dispatcher(Resource):
 
     def _finished(self, end: Failure | None, request: Request, incoming: Incoming, began: float) -> None:
         self._in_flight.discard(incoming.id)
+        incoming.gone = end is not None
         if not self._in_flight:
             self._idle.set()
         access_log.info(

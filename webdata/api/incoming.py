@@ -29,6 +29,8 @@ class Incoming:
     """Its target without keys, for the log."""
     headers: Headers
     body: bytes
+    gone: bool = False
+    """Whether its caller has hung up."""
 
     @classmethod
     def read(cls, request: Request, request_id: str) -> "Incoming":

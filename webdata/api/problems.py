@@ -14,6 +14,7 @@ from webdata.domain.errors import (
     AccessError,
     BlockedError,
     BodyTooLargeError,
+    CallerGoneError,
     DatabaseAwayError,
     FetchError,
     LayoutError,
@@ -135,15 +136,17 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return ProblemDetails("validation_error", str(error), rows=error.problems)
         case AccessError() | BodyTooLargeError() | UnsupportedContentError():
             return _refused(error)
-        case OverloadedError() | DatabaseAwayError():
-            return _unavailable(error)
+        case OverloadedError() | DatabaseAwayError() | CallerGoneError():
+            return _not_begun(error)
         case FetchError():
             return _lost(error, resource)
         case _:
             return ProblemDetails("internal", INTERNAL)
 
 
-def _unavailable(error: OverloadedError | DatabaseAwayError) -> ProblemDetails:
+def _not_begun(error: OverloadedError | DatabaseAwayError | CallerGoneError) -> ProblemDetails:
+    if isinstance(error, CallerGoneError):  # nobody reads it
+        return ProblemDetails("request_timeout", _sentence(str(error)))
     if isinstance(error, DatabaseAwayError):
         return overloaded("The database of keys and credits does not answer", DATABASE_RETRY)
     return overloaded("There is no room for another call now", error.retry_after)

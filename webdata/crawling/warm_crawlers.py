@@ -331,6 +331,8 @@ class WarmCrawler:
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
         await self._queue.wait()
+        if call.share:
+            call.share.check_caller()
         run = spider.query_run(call.query, call.account)
         run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
         run.share = call.share

@@ -14,6 +14,7 @@ WebdataError
 ├── BodyTooLargeError        a request's body that is longer than any may be
 ├── OverloadedError          no room for another call now
 ├── DatabaseAwayError        the database of keys and credits does not answer
+├── CallerGoneError          the caller hung up before anything was fetched
 └── AccessError
     ├── UnauthorizedError    no key, or one that does not open
     ├── OutOfCreditsError    no credit left to pay with
@@ -147,6 +148,10 @@ class DatabaseAwayError(WebdataError):
     """The database of keys and credits does not answer. Whether it has done the operation is not known."""
 
 
+class CallerGoneError(WebdataError):
+    """The caller hung up before anything was fetched, so nothing is."""
+
+
 class AccessError(WebdataError):
     """The caller may not do this."""
 
@@ -175,5 +180,5 @@ def outcome_of(error: BaseException) -> str:
     """How a call with this error ended: an outcome, `refused` for what may not be run, `internal` for a fault."""
     if isinstance(error, FetchError):
         return error.outcome.value
-    refusals = (AccessError, OverloadedError, QueryError, UnsupportedContentError)
+    refusals = (AccessError, CallerGoneError, OverloadedError, QueryError, UnsupportedContentError)
     return "refused" if isinstance(error, refusals) else "internal"

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from webdata.domain.errors import OverloadedError, RateLimitedError
+from webdata.domain.errors import CallerGoneError, OverloadedError, RateLimitedError
 
 MEBIBYTE = 1024 * 1024
 SMALL = MEBIBYTE
@@ -47,13 +47,22 @@ class HeldBytes:
 
 
 class CallShare:
-    """What one call holds: `key` is that of its caller, `bytes_held` those of its page, then of its answer."""
+    """What one call holds: `key` is that of its caller, `bytes_held` those of its page, then of its answer.
 
-    def __init__(self, key: str, held: HeldBytes) -> None:
+    `is_gone` returns whether the caller has hung up.
+    """
+
+    def __init__(self, key: str, held: HeldBytes, is_gone: Callable[[], bool] = lambda: False) -> None:
         self.key = key
+        self._is_gone = is_gone
         self.bytes_held = 0
         self._held = held
         self._released = False
+
+    def check_caller(self) -> None:
+        """Raise CallerGoneError for a caller that has hung up, before something is fetched for nobody."""
+        if self._is_gone():
+            raise CallerGoneError("the caller hung up before anything was fetched")
 
     def hold(self, size: int) -> None:
         """Hold `size` bytes instead of those before; at most SMALL are not counted.

@@ -23,6 +23,7 @@ from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
+    CallerGoneError,
     ConfigError,
     FetchError,
     LayoutError,
@@ -51,7 +52,7 @@ from webdata.resources import Resource
 SITE_PORTS = (80, 443)
 """Ports of the engines' own sites; the setting `EGRESS_PORTS` is for callers' URLs."""
 TOO_MANY_REQUESTS = 429
-REFUSALS = (AccessError, OverloadedError, QueryError)
+REFUSALS = (AccessError, CallerGoneError, OverloadedError, QueryError)
 """Errors of a download that say what the caller may not do here, and nothing about the upstream."""
 SECONDS = re.compile(r"\d{1,6}")
 

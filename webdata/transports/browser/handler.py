@@ -96,7 +96,10 @@ class BrowserHandler(BaseDownloadHandler):
         try:
             async with asyncio.timeout(seconds):
                 await self._check(request)
-                async with self._browser.page_slot(Fetch.of(request).run.key):
+                run = Fetch.of(request).run
+                async with self._browser.page_slot(run.key):
+                    if run.share and not run.attempts:
+                        run.share.check_caller()
                     return await self._download(request, until)
         except TimeoutError as error:
             raise DownloadTimeoutError("the browser did not load the page in time") from error
