@@ -18,6 +18,7 @@ from scrapy.utils.reactor import install_reactor
 
 from webdata.access.api_keys import first_keys
 from webdata.administration.accounts import accounts, plans
+from webdata.administration.certificates import certificates
 from webdata.administration.engines import fixture, new
 from webdata.administration.keys import keys
 from webdata.administration.options import Engine, Pair, Pairs
@@ -159,7 +160,7 @@ def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: 
     run_sandbox(host, port, replay or config.sandbox_replay, proxies)
 
 
-for command in (accounts, fixture, keys, new, plans, usage):
+for command in (accounts, certificates, fixture, keys, new, plans, usage):
     main.add_command(command)
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event
+from time import sleep
 
 
 def numbers(headers, *names):
