@@ -1,12 +1,21 @@
 """Requests as existing clients send them, byte for byte, to one running service."""
 
+import importlib
 import socket
 import ssl
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
+from pkgutil import walk_packages
 
 import orjson
 import pytest
 
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.outcome import Outcome
+
+GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 BODY = b'{"url": "https://example.org/a", "response_type": "markdown"}'
 
 
@@ -156,3 +165,75 @@ def test_a_misspelt_word_of_the_sandbox_is_the_callers_mistake(send, target):
     assert (answer.status, answer.json["error"]["code"]) == (422, "validation_error")
     assert answer.json["detail"][0]["msg"].startswith("sandbox:capcha is no word of the sandbox here: the words are ")
     assert "sandbox:slow, " in answer.json["error"]["message"]
+
+
+def generated(folder, name, document):
+    """The package of a client that a generator makes of an OpenAPI document."""
+    (folder / "openapi.json").write_bytes(orjson.dumps(document))
+    (folder / "config.yml").write_text("post_hooks: []\n")
+    sources = ["--path", folder / "openapi.json", "--config", folder / "config.yml"]
+    command = [GENERATOR, "generate", *sources, "--output-path", folder / name, "--meta", "none", "--fail-on-warning"]
+    subprocess.run(command, capture_output=True, timeout=120, check=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        package = importlib.import_module(name)
+        api = importlib.import_module(f"{name}.api")
+        modules = [one.name for one in walk_packages(api.__path__, f"{name}.api.") if not one.ispkg]
+        return package, {one.rpartition(".")[2]: importlib.import_module(one).sync_detailed for one in modules}
+
+
+@pytest.fixture(scope="module")
+def client_of(running):
+    """A client of a generated package, with the key of the service."""
+    trust = ssl.create_default_context(cafile=running.certificate)
+    opened = []
+
+    def make(package):
+        key = {"token": running.test_key, "prefix": "", "auth_header_name": "X-Api-Key"}
+        client = package.AuthenticatedClient(running.url, **key, verify_ssl=trust, raise_on_unexpected_status=True)
+        opened.append(client.get_httpx_client())
+        return client
+
+    yield make
+    for one in opened:
+        one.close()
+
+
+def test_a_client_generated_from_the_document_calls_every_endpoint(running, client_of, tmp_path):
+    """Each operation is called with its example, and its answer is read without loss."""
+    document = running.get("/openapi.json")[2]
+    operations = {one["operationId"]: one for path in document["paths"].values() for one in path.values()}
+    package, calls = generated(tmp_path, "client_of_the_document", document)
+    client = client_of(package)
+    body = importlib.import_module("client_of_the_document.models").UrlRequestBody
+    for name, call in calls.items():
+        operation = operations[name]
+        given = {one["name"]: one["example"] for one in operation.get("parameters", []) if "example" in one}
+        if "requestBody" in operation:
+            given["body"] = body.from_dict({"url": "https://example.org/a", "response_type": "full"})
+        response = call(client=client, **given)
+        read = response.parsed if isinstance(response.parsed, str) else response.parsed.to_dict()
+        sent = response.content.decode() if isinstance(read, str) else orjson.loads(response.content)
+        assert (name, response.status_code, read) == (name, 200, sent)
+    assert calls.keys() == operations.keys()
+
+
+def test_a_client_with_the_packed_query_as_a_path_parameter(running, client_of, tmp_path):
+    """It percent-encodes the whole of it, on every packed endpoint."""
+    resources = {one for spider in load_spiders() for one in spider.resources if one.packed and one.method == "GET"}
+    text = {"200": {"description": "A record.", "content": {"application/json": {"schema": {}}}}}
+    query = [{"name": "query", "in": "path", "required": True, "schema": {"type": "string"}}]
+    paths = {
+        resource.route: {"get": {"operationId": resource.name, "parameters": query, "responses": text}}
+        for resource in resources
+    }
+    document = {"openapi": "3.1.0", "info": {"title": "Packed", "version": "1"}, "paths": paths}
+    package, calls = generated(tmp_path, "client_of_packed_queries", document)
+    client = client_of(package)
+    for resource in resources:
+        response = calls[resource.name]("q=nurse+in+Austin,+TX&num=5", client=client)
+        record = orjson.loads(response.content)
+        assert (resource.name, response.status_code) == (resource.name, 200)
+        assert resource.outcome(record) is Outcome.OK
+        shown = "q=nurse+in+Austin,+TX&num=5" if resource.bare_term else "nurse in Austin, TX"
+        assert record.get("query", shown) == shown
