@@ -15,6 +15,8 @@ from webdata.stores.sql_stores import SqlStores
 
 MAX_AMOUNT = 10**12
 """The largest amount of one command."""
+MAX_LOW = 10**9
+"""The highest mark of a plan: the database has 32 bits for it."""
 
 
 @click.group()
@@ -91,8 +93,8 @@ def list_plans(config: Config) -> None:
     """List the plans."""
     with open_stores(config) as stores:
         plans = asyncio.run(stores.accounts.plans())
-    rows = [(plan.name, str(plan.requests), str(plan.seconds), str(plan.in_flight)) for plan in plans]
-    print_table(("name", "requests", "seconds", "in flight"), rows)
+    rows = [(plan.name, *map(str, (plan.requests, plan.seconds, plan.in_flight, plan.low_credits))) for plan in plans]
+    print_table(("name", "requests", "seconds", "in flight", "low credits"), rows)
 
 
 @plans.command("set")
@@ -100,11 +102,18 @@ def list_plans(config: Config) -> None:
 @click.option("--requests", type=click.IntRange(1, 10**6), required=True, help="How many requests each key may make …")
 @click.option("--seconds", type=click.IntRange(1, 86400), default=60, show_default=True, help="… in how many seconds.")
 @click.option("--in-flight", type=click.IntRange(1, 10**4), default=32, show_default=True, help="And at once.")
+@click.option(
+    "--low-credits",
+    type=click.IntRange(0, MAX_LOW),
+    default=100,
+    show_default=True,
+    help="At how many credits webhooks get credits.low; 0: never.",
+)
 @click.pass_obj
-def set_plan(config: Config, name: str, requests: int, seconds: int, in_flight: int) -> None:
+def set_plan(config: Config, name: str, requests: int, seconds: int, in_flight: int, low_credits: int) -> None:
     """Make a plan, or change it for all its accounts at once."""
     with open_stores(config) as stores:
-        asyncio.run(stores.accounts.put_plan(Plan(name, requests, seconds, in_flight)))
+        asyncio.run(stores.accounts.put_plan(Plan(name, requests, seconds, in_flight, low_credits)))
     click.echo(f"{name}: {requests} requests in {seconds} seconds, {in_flight} in flight, each key.")
 
 

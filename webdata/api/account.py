@@ -116,6 +116,7 @@ ACCOUNT = KeyPage(
             requests={**COUNT, "description": "requests of each key in so many `seconds`"},
             seconds=COUNT,
             in_flight={**COUNT, "description": "requests of each key at the same time"},
+            low_credits={**COUNT, "description": "credits at which webhooks get `credits.low`; 0: never"},
         ),
         key=_object(
             id=TEXT,

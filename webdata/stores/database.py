@@ -104,11 +104,12 @@ class Database:
         except SqliteDatabaseError as error:  # a malformed file, too
             raise DatabaseAwayError(str(error)) from error
 
-    async def write(self, change: Callable[[Connection], T]) -> T:
-        """Run a change in one durable transaction and return its result."""
+    async def write(self, change: Callable[[Connection], T], *, durable: bool = True) -> T:
+        """Run a change in one transaction and return its result; a crash of the machine may undo one not `durable`."""
+        engine = self.writes if durable else self.unsynced_writes
         if self.embedded:
-            return await asyncio.to_thread(self._run, self.writes.begin, change)
-        return await self._run_in_thread(self.writes.begin, change)
+            return await asyncio.to_thread(self._run, engine.begin, change)
+        return await self._run_in_thread(engine.begin, change)
 
     async def _run_in_thread(
         self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]

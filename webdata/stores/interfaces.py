@@ -25,6 +25,8 @@ class Plan:
     requests: int
     seconds: int
     in_flight: int
+    low_credits: int = 100
+    """Credits at which an account gets the event `credits.low`; 0 for never."""
 
 
 DEFAULT_PLAN = Plan("default", requests=60, seconds=60, in_flight=32)

@@ -1,6 +1,7 @@
 """The writer of the ledger in an SQL database: many operations in one transaction."""
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Table, delete, insert, select, update
@@ -8,10 +9,11 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.dml import UpdateBase
 
 from webdata.domain.errors import OutOfCreditsError
+from webdata.stores.credits_notice import CreditsNotice, add_notices
 from webdata.stores.database import Database, errors_as_away
 from webdata.stores.ledger_state import Credit, End, Free, LedgerState, Movement, Operation, Reservation, Reserve
 from webdata.stores.prepared import Prepared, among, cursor, each
-from webdata.stores.tables import ACCOUNTS, MOVEMENTS, RESERVATIONS
+from webdata.stores.tables import ACCOUNTS, MOVEMENTS, PLANS, RESERVATIONS
 
 Results = Sequence[int | Exception]
 """One result for each operation, in their order: the new balance of its account, or the error it raised."""
@@ -26,11 +28,13 @@ class Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         reserved = select(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
-        balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance).where(among(ACCOUNTS.c.id, "ids", dialect))
+        balances = select(ACCOUNTS.c.id, ACCOUNTS.c.balance, ACCOUNTS.c.credits_notice, PLANS.c.low_credits)
+        balances = balances.join_from(ACCOUNTS, PLANS, ACCOUNTS.c.plan == PLANS.c.name)
+        balances = balances.where(among(ACCOUNTS.c.id, "ids", dialect)).order_by(ACCOUNTS.c.id)
         end = delete(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
         account, balance = each("rows", [ACCOUNTS.c.id, ACCOUNTS.c.balance], dialect)
         self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
-        self.balances = Prepared(balances.order_by(ACCOUNTS.c.id).with_for_update(key_share=True), dialect, "ids")
+        self.balances = Prepared(balances.with_for_update(key_share=True, of=ACCOUNTS), dialect, "ids")
         self.add_movements = Prepared(_insert_rows(MOVEMENTS, Movement._fields, dialect), dialect, "rows")
         self.add_reservations = Prepared(_insert_rows(RESERVATIONS, Reservation._fields, dialect), dialect, "rows")
         self.end_reservations = Prepared(end, dialect, "ids")
@@ -78,7 +82,7 @@ class LedgerWriter:
         engine = self._database.writes if durable else self._database.unsynced_writes
         self._database.check_present()
         with errors_as_away(), engine.begin() as connection, cursor(connection) as on:
-            state = self._load(on, operations)
+            state, notices = self._load(on, operations)
             before = LedgerState(dict(state.balances), dict(state.reservations))
             results: list[int | Exception] = []
             movements = []
@@ -90,18 +94,22 @@ class LedgerWriter:
                 else:
                     movements.append(movement)
                     results.append(state.balances[movement.account_id])
+                    if movement.source == "issued":
+                        notices[movement.account_id].refill(state.balances[movement.account_id])
             self._save(on, before, state, movements)
+            add_notices(connection, notices, state.balances, datetime.now(UTC))
             self._before_commit()
         return results
 
-    def _load(self, on: Any, operations: Iterable[Operation]) -> LedgerState:
+    def _load(self, on: Any, operations: Iterable[Operation]) -> tuple[LedgerState, dict[str, CreditsNotice]]:
         """The balances and reservations that the operations need, locked for the transaction."""
         ends = [operation.request_id for operation in operations if isinstance(operation, End)]
         rows = self._statements.reserved.all(on, ends) if ends else ()
         reservations = {row[0]: Reservation(*row) for row in rows}
         accounts = {one.account_id for one in reservations.values()} | set(_accounts(operations))
         balances = self._statements.balances.all(on, accounts) if accounts else ()
-        return LedgerState(dict(balances), reservations)
+        notices = {one.id: CreditsNotice(one.low_credits, one.credits_notice) for one in balances}
+        return LedgerState({one.id: one.balance for one in balances}, reservations), notices
 
     def _save(self, on: Any, before: LedgerState, after: LedgerState, movements: Sequence[Movement]) -> None:
         new = [one for request, one in after.reservations.items() if request not in before.reservations]

@@ -2,21 +2,23 @@
 
 import logging
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from webdata.domain.events import Event, KeyCreated, KeyRevoked
 from webdata.stores.database import Database, open_links
 from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
+from webdata.stores.outbox import add_events
 from webdata.stores.prepared import Prepared, Raw
 from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS
 
 logger = logging.getLogger(__name__)
 
-PLAN = [PLANS.c[name].label(f"plan_{name}") for name in ("name", "requests", "seconds", "in_flight")]
+PLAN = [PLANS.c[name].label(f"plan_{name}") for name in ("name", "requests", "seconds", "in_flight", "low_credits")]
 ACCOUNT = [ACCOUNTS.c[name].label(f"owner_{name}") for name in ("id", "name", "created", "balance")]
 OWNERS = ACCOUNTS.join(PLANS, ACCOUNTS.c.plan == PLANS.c.name)
 
@@ -53,7 +55,7 @@ class SqlKeys:
 
     async def add(self, key: Key) -> None:
         try:
-            await self._database.write(lambda on: on.execute(insert(KEYS), _key_row(key)))
+            await self._database.write(lambda on: _add_key(on, key))
         except IntegrityError:
             raise ValueError(f"the key {key.id} cannot be added: it is there already, or its account is not") from None
 
@@ -62,8 +64,7 @@ class SqlKeys:
         return None if raw is None else Caller(*self._constructed(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
-        change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
-        return await self._database.write(lambda on: on.execute(change).rowcount > 0)
+        return await self._database.write(lambda on: _revoke(on, key_id, at))
 
     async def rotate(self, key_id: str, successor: Key, until: datetime) -> None:
         await self._database.write(lambda on: _rotate(on, key_id, successor, until))
@@ -158,15 +159,36 @@ def _key(row: Row[Any]) -> Key:
 
 
 def _account(row: Row[Any]) -> Account:
-    plan = Plan(row.plan_name, row.plan_requests, row.plan_seconds, row.plan_in_flight)
+    plan = Plan(row.plan_name, row.plan_requests, row.plan_seconds, row.plan_in_flight, row.plan_low_credits)
     return Account(row.owner_id, row.owner_name, plan, row.owner_created)
+
+
+def _add_key(connection: Connection, key: Key, replaces: str | None = None) -> None:
+    connection.execute(insert(KEYS), _key_row(key))
+    data = KeyCreated(**_shown(key), scopes=sorted(key.scopes), expires=key.expires, replaces=replaces)
+    add_events(connection, [Event(key.account_id, data, datetime.now(UTC))])
+
+
+def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:
+    change = update(KEYS).where(KEYS.c.id == key_id, KEYS.c.revoked.is_(None)).values(revoked=at)
+    row = connection.execute(change.returning(*KEYS.c)).first()
+    if row is None:
+        return False
+    key = _key(row)
+    add_events(connection, [Event(key.account_id, KeyRevoked(**_shown(key)), datetime.now(UTC))])
+    return True
+
+
+def _shown(key: Key) -> dict[str, Any]:
+    """What events say of a key."""
+    return {"id": key.id, "name": key.name, "prefix": key.prefix, "test": key.test}
 
 
 def _rotate(connection: Connection, key_id: str, successor: Key, until: datetime) -> None:
     row = connection.execute(KEY, {"sought": key_id}).first()
     key = rotatable(key_id, None if row is None else _key(row))
     expires = min(until, key.expires or until)
-    connection.execute(insert(KEYS), _key_row(successor))
+    _add_key(connection, successor, replaces=key_id)
     connection.execute(update(KEYS).where(KEYS.c.id == key_id).values(expires=expires, replaced_by=successor.id))
 
 

@@ -5,17 +5,20 @@ from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
-from webdata.stores.database import open_database
+from webdata.stores.database import attach_database, open_database
 from webdata.stores.ledger_process import LedgerProcess
 from webdata.stores.ledger_state import Operation
 from webdata.stores.ledger_writer import LedgerWriter, Results
 from webdata.stores.processes import this_process
 from webdata.stores.sql import SqlAccounts, SqlKeys
+from webdata.stores.sql_deliveries import SqlDeliveries
+from webdata.stores.sql_events import SqlEvents
 from webdata.stores.sql_ledger import SqlLedger
+from webdata.stores.sql_webhooks import SqlWebhooks
 
 
 class SqlStores:
-    """Keys, accounts and ledger of the database at `url`.
+    """Keys, accounts, ledger and webhooks of the database at `url`.
 
     With `ledger_process` a child process writes the ledger. Raises ConfigError if the database cannot be opened.
     """
@@ -24,6 +27,9 @@ class SqlStores:
         self._database = open_database(url)
         self.keys = SqlKeys(self._database)
         self.accounts = SqlAccounts(self._database)
+        self.webhooks = SqlWebhooks(self._database)
+        self.events = SqlEvents(self._database)
+        self.deliveries = SqlDeliveries(self._database)
         self._ledger_process = LedgerProcess(url) if ledger_process else None
         self._writer = LedgerWriter(self._database)
         write = self._ledger_process.write if self._ledger_process else self._write_in_thread
@@ -51,3 +57,8 @@ class SqlStores:
 
     async def _write_in_thread(self, operations: Sequence[Operation]) -> Results:
         return await asyncio.to_thread(self._writer.write, operations)
+
+
+def attach_deliveries(url: str) -> SqlDeliveries:
+    """The deliveries of the database at `url`, which another process has opened before."""
+    return SqlDeliveries(attach_database(url))

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     Text,
@@ -46,6 +47,7 @@ PLANS = Table(
     Column("requests", Integer, nullable=False),
     Column("seconds", Integer, nullable=False),
     Column("in_flight", Integer, nullable=False),
+    Column("low_credits", Integer, nullable=False, server_default="100"),
 )
 
 ACCOUNTS = Table(
@@ -56,6 +58,8 @@ ACCOUNTS = Table(
     Column("plan", String(64), ForeignKey("plans.name", name="accounts_plan"), nullable=False),
     Column("created", Moment, nullable=False),
     Column("balance", BigInteger, nullable=False, default=0),
+    # The last event about its credits: 0 for none, 1 that they are low, 2 that they are exhausted, as at the beginning.
+    Column("credits_notice", Integer, nullable=False, server_default="2"),
     CheckConstraint("balance >= 0", name="accounts_balance"),
 )
 
@@ -112,6 +116,77 @@ RESERVATIONS = Table(
     Column("time", Moment, nullable=False),
 )
 """The reservations that have not ended."""
+
+WEBHOOKS = Table(
+    "webhooks",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", String(64), ForeignKey("accounts.id", name="webhooks_account"), nullable=False),
+    Column("url", Text, nullable=False),
+    Column("events", Text, nullable=False),  # separated by spaces
+    Column("description", Text, nullable=False),
+    Column("secret", Text, nullable=False),  # in plain: it signs
+    Column("created", Moment, nullable=False),
+    Column("old_secret", Text),
+    Column("old_secret_until", Moment),
+    Column("enabled", Boolean, nullable=False),
+    Column("disabled_reason", Text),
+    Column("failures", Integer, nullable=False),
+    Column("failing_since", Moment),
+    Index("webhooks_by_account", "account_id"),
+)
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("id", String(64), primary_key=True),
+    Column("type", String(64), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("once", String(200), unique=True),
+    Index("events_by_time", "created"),
+)
+"""The outbox: an event and its deliveries are written in the transaction of what happened."""
+
+DELIVERIES = Table(
+    "deliveries",
+    METADATA,
+    Column("event_id", String(64), ForeignKey("events.id", name="deliveries_event", ondelete="CASCADE")),
+    Column("webhook_id", String(64), ForeignKey("webhooks.id", name="deliveries_webhook", ondelete="CASCADE")),
+    Column("status", String(16), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("step", Integer, nullable=False),
+    Column("next_attempt", Moment),
+    Column("lease", String(128)),  # the process that attempts it until next_attempt
+    Column("last_attempt", Moment),
+    Column("response_status", Integer),
+    Column("response_body", Text),
+    Column("error", Text),
+    PrimaryKeyConstraint("event_id", "webhook_id", name="deliveries_pkey"),
+    Index("deliveries_by_webhook", "webhook_id", "event_id"),
+)
+Index(
+    "deliveries_due",
+    DELIVERIES.c.webhook_id,
+    DELIVERIES.c.next_attempt,
+    sqlite_where=DELIVERIES.c.next_attempt.is_not(None),
+    postgresql_where=DELIVERIES.c.next_attempt.is_not(None),
+)
+Index(
+    "deliveries_leased",
+    DELIVERIES.c.lease,
+    sqlite_where=DELIVERIES.c.lease.is_not(None),
+    postgresql_where=DELIVERIES.c.lease.is_not(None),
+)
+
+ENGINES = Table(
+    "engines",
+    METADATA,
+    Column("name", String(64), primary_key=True),
+    Column("degraded", Boolean, nullable=False),
+    Column("seen", Moment, nullable=False),
+)
+"""The engines that were degraded, and when one was last seen so."""
 
 LINKS = Table(
     "links",

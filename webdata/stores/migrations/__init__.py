@@ -9,7 +9,7 @@ from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest revision."""
 LOCK = 7_763_100
 """The key of PostgreSQL's advisory lock that lets one process migrate at a time; an arbitrary number."""

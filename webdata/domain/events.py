@@ -1,0 +1,156 @@
+"""The events that webhooks receive: the type of each and the fields of its data, in one place.
+
+A subclass of EventData is an event: delivery, the OpenAPI document and docs/webhooks.md know it from here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Self
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+from ulid import ULID
+
+ALL = "*"
+"""Stands for every type of event."""
+
+Account = Annotated[str, Field(description="the id of the account", examples=["acc_default"])]
+Name = Annotated[str, Field(description="its name", examples=["coffee shop"])]
+KeyId = Annotated[str, Field(description="the id of the key", examples=["key_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+Prefix = Annotated[str, Field(description="the beginning of the key", examples=["wd_live_AbCd"])]
+Test = Annotated[bool, Field(description="whether it is a test key")]
+Engine = Annotated[str, Field(description="the name of the engine", examples=["google_web"])]
+
+
+class EventData(BaseModel):
+    """The data of one event."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: ClassVar[str]
+    """The name of the event."""
+
+    @classmethod
+    def summary(cls) -> str:
+        """When it happens, in one sentence."""
+        return (cls.__doc__ or "").partition("\n")[0]
+
+    @classmethod
+    def example(cls) -> Self:
+        """An event with the examples of its fields."""
+        fields = cls.model_fields.items()
+        return cls(**{name: field.examples[0] if field.examples else field.default for name, field in fields})
+
+
+class CreditsLow(EventData):
+    """The account's unspent credits have fallen to the mark of its plan."""
+
+    type = "credits.low"
+
+    account: Account
+    credits: Annotated[int, Field(description="credits that are not spent", examples=[100])]
+    mark: Annotated[int, Field(description="the mark of the plan", examples=[100])]
+
+
+class CreditsExhausted(EventData):
+    """The account's last credit was spent."""
+
+    type = "credits.exhausted"
+
+    account: Account
+
+
+class KeyCreated(EventData):
+    """A key of the account was made."""
+
+    type = "key.created"
+
+    id: KeyId
+    name: Name
+    prefix: Prefix
+    test: Test = False
+    scopes: Annotated[list[str], Field(description="the endpoints that it opens; none: all", examples=[["web_search"]])]
+    expires: Annotated[datetime | None, Field(description="when it expires; null: never")] = None
+    replaces: Annotated[str | None, Field(description="the id of the key whose successor it is, or null")] = None
+
+
+class KeyRevoked(EventData):
+    """A key of the account was revoked, and opens nothing from now on."""
+
+    type = "key.revoked"
+
+    id: KeyId
+    name: Name
+    prefix: Prefix
+    test: Test = False
+
+
+class KeyExpiring(EventData):
+    """A key of the account expires within 7 days."""
+
+    type = "key.expiring"
+
+    id: KeyId
+    name: Name
+    prefix: Prefix
+    test: Test = False
+    expires: Annotated[datetime, Field(description="when it expires", examples=["2026-12-01T12:00:00Z"])]
+    replaced_by: Annotated[str | None, Field(description="the id of its successor, or null")] = None
+
+
+class EngineDegraded(EventData):
+    """None of the last calls to an engine fetched a page; it goes to every account."""
+
+    type = "engine.degraded"
+
+    engine: Engine
+    calls: Annotated[int, Field(description="the last calls, of which all failed", examples=[20])]
+    lost: Annotated[
+        dict[str, int], Field(description="their number by the kind of failure", examples=[{"captcha": 20}])
+    ]
+
+
+class EngineRecovered(EventData):
+    """An engine that was degraded has fetched a page again; it goes to every account."""
+
+    type = "engine.recovered"
+
+    engine: Engine
+
+
+class WebhookTest(EventData):
+    """Somebody asked for a test of this webhook; it is sent whatever the webhook's events are."""
+
+    type = "webhook.test"
+
+    webhook: Annotated[str, Field(description="the id of the webhook", examples=["whk_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+
+
+EVENTS: dict[str, type[EventData]] = {one.type: one for one in EventData.__subclasses__()}
+"""Every event by its type."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event of an account; of every account where `account_id` is None."""
+
+    account_id: str | None
+    data: EventData
+    time: datetime
+    once: str | None = None
+    """What it is about, for an event that several processes may notice: only the first with the same text is kept."""
+
+    def new_id(self) -> str:
+        """A fresh id, which sorts by time."""
+        return f"msg_{ULID.from_datetime(self.time)}"
+
+    def body(self) -> str:
+        """The payload that is signed and sent, as the Standard Webhooks specification has it."""
+        payload: dict[str, Any] = {"type": self.data.type, "timestamp": self.time, "data": self.data.model_dump()}
+        return orjson.dumps(payload, option=orjson.OPT_UTC_Z).decode()
+
+
+def wanted(event_type: str, subscribed: Sequence[str]) -> bool:
+    """Whether a webhook with these events receives this type."""
+    return ALL in subscribed or event_type in subscribed
