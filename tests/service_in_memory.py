@@ -189,10 +189,11 @@ def admission(calls, keys, ledger, cache_bytes) -> Admission:
 
 @pytest.fixture
 def make_api(admission) -> Callable[..., Api]:
+    from webdata.api.account import KEY_PAGES
     from webdata.api.app import Api
 
-    def make(resources=(WEB_SEARCH,), pages=(), observer=None) -> Api:
-        return Api(resources, admission, pages, observer)
+    def make(resources=(WEB_SEARCH,), pages=(), observer=None, key_pages=KEY_PAGES) -> Api:
+        return Api(resources, admission, pages, observer, key_pages=key_pages)
 
     return make
 

@@ -21,8 +21,10 @@ from webdata.access.admission import Admission
 from webdata.access.api_keys import ApiKeys, first_keys
 from webdata.access.cache import Cache
 from webdata.access.credits import Credits
+from webdata.access.key_pages import KeyPage
 from webdata.access.rate_limits import RateLimits
 from webdata.api import refusals
+from webdata.api.account import KEY_PAGES
 from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
@@ -31,8 +33,14 @@ from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
+from webdata.egress.guard import Guard
 from webdata.egress.names import NameResolver
 from webdata.egress.reactor_names import ReactorNames
+from webdata.egress.rule import Rule
+from webdata.gateway.delivery_process import DeliveryProcess, DeliverySettings
+from webdata.gateway.notices import Notices
+from webdata.gateway.webhook_urls import WebhookUrls
+from webdata.gateway.webhooks import WebhookPages
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
@@ -46,8 +54,8 @@ from webdata.server.tls import ServerTLS
 from webdata.server.workers import TICK, Worker
 from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
-from webdata.stores.processes import is_dead
-from webdata.stores.sql_stores import SqlStores
+from webdata.stores.processes import is_dead, this_process
+from webdata.stores.sql_stores import SqlStores, attach_deliveries
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
@@ -129,6 +137,8 @@ class Service:
         self.settings = settings
         self.worker = worker
         self.settling: asyncio.Task[None] | None = None
+        self.notices: Notices | None = None
+        self.delivery: DeliveryProcess | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
@@ -161,15 +171,18 @@ class Service:
             folders=self.config.growing_folders,
             worker=self.worker,
         )
+        key_pages = [*KEY_PAGES, *self._webhook_pages(stores)]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             self.crawlers.resources,
             self.admission,
-            pages=[*pages, *documentation(self.crawlers.resources, pages)],
+            pages=[*pages, *documentation(self.crawlers.resources, pages, key_pages)],
             observer=metrics.answered,
             connections=self.connections,
+            key_pages=key_pages,
         )
         self.settling = asyncio.ensure_future(_settle_now_and_then(stores.ledger))
+        self._start_webhooks(stores, recent)
         if self.worker:
             LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
             with self.listening.of_its_own() as listening:  # the ports have copies
@@ -188,6 +201,26 @@ class Service:
             self.config.deadline,
             sandbox_always=self.config.sandbox == "always",
         )
+
+    def _webhook_pages(self, stores: SqlStores) -> list[KeyPage]:
+        config = self.config
+        guard = Guard(Rule(frozenset(config.egress_ports), config.egress_allow), NameResolver())
+        return WebhookPages(stores.webhooks, WebhookUrls(guard, http=config.webhooks_http)).pages()
+
+    def _start_webhooks(self, stores: SqlStores, recent: RecentCalls) -> None:
+        """Notice events; the first of several workers has the process that delivers them."""
+        is_first = self.worker is None or self.worker.number == 1
+        self.notices = Notices(recent, stores.events, stores.deliveries)
+        self.notices.start(hourly=is_first)
+        if is_first:
+            config = self.config
+            store = partial(attach_deliveries, config.database)
+            self.delivery = DeliveryProcess(
+                DeliverySettings(
+                    store, this_process, is_dead, config.egress_ports, config.egress_allow, config.webhooks_http
+                )
+            )
+            self.delivery.start(stores.deliveries)
 
     def _listen(self, listening: Listening, metrics: Metrics) -> None:
         config = self.config
@@ -219,6 +252,10 @@ class Service:
         await self.ephemeral.close()
         if self.settling:
             self.settling.cancel()
+        if self.notices:
+            self.notices.stop()
+        if self.delivery:
+            await self.delivery.stop()
         if self.stores:
             await self.stores.ledger.flush()
             self.stores.close()

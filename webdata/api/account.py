@@ -1,14 +1,15 @@
 """`GET /api/v1/account` and `GET /api/v1/usage`: what a caller may know of the account behind its key."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
+from webdata.access.key_pages import KeyCall, KeyPage, an_object
 from webdata.domain.query import Query, explained
-from webdata.stores.interfaces import Caller, GroupBy, Ledger
+from webdata.stores.interfaces import GroupBy
 
 DAY = timedelta(days=1)
 SHOWN_DAYS = 30
@@ -48,24 +49,11 @@ class UsageQuery(Query):
         return until
 
 
-@dataclass(frozen=True)
-class KeyPage:
-    """A page about the caller: free of credits, and counted by the limits as any request."""
-
-    path: str
-    summary: str
-    query: type[Query]
-    schema: dict[str, Any]
-    """Of what it answers."""
-    reply: Callable[[Ledger, Caller, Any], Awaitable[dict[str, Any]]]
-    """From the caller and an instance of `query` to the JSON object that is answered."""
-
-
-async def _account(_ledger: Ledger, caller: Caller, _query: AccountQuery) -> dict[str, Any]:
-    account, key = caller.account, caller.key
+async def _account(call: KeyCall) -> dict[str, Any]:
+    account, key = call.caller.account, call.caller.key
     return {
         "account": {"id": account.id, "name": account.name, "created": account.created.isoformat()},
-        "credits": caller.balance,
+        "credits": call.caller.balance,
         "plan": asdict(account.plan),
         "key": {
             "id": key.id,
@@ -77,12 +65,13 @@ async def _account(_ledger: Ledger, caller: Caller, _query: AccountQuery) -> dic
     }
 
 
-async def _usage(ledger: Ledger, caller: Caller, query: UsageQuery) -> dict[str, Any]:
+async def _usage(call: KeyCall) -> dict[str, Any]:
+    query, account = call.query, call.caller.account
     last = min(query.until or datetime.now(UTC).date(), LATEST)
     first = query.since or max(last, date.min + SHOWN_DAYS * DAY) - SHOWN_DAYS * DAY
-    rows = await ledger.usage(caller.account.id, query.group_by, _midnight(first), _midnight(last + DAY))
+    rows = await call.ledger.usage(account.id, query.group_by, _midnight(first), _midnight(last + DAY))
     return {
-        "account": caller.account.id,
+        "account": account.id,
         "group_by": query.group_by,
         "since": first.isoformat(),
         "until": last.isoformat(),
@@ -92,10 +81,6 @@ async def _usage(ledger: Ledger, caller: Caller, query: UsageQuery) -> dict[str,
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": list(properties), "additionalProperties": False, "properties": properties}
 
 
 def _described(kind: str | Sequence[str], description: str) -> dict[str, Any]:
@@ -108,17 +93,17 @@ ACCOUNT = KeyPage(
     "/api/v1/account",
     "the account of the key: credits, plan, and what the key opens",
     AccountQuery,
-    _object(
-        account=_object(id=TEXT, name=TEXT, created=TIME),
+    an_object(
+        account=an_object(id=TEXT, name=TEXT, created=TIME),
         credits={**COUNT, "description": "credits that can be spent"},
-        plan=_object(
+        plan=an_object(
             name=TEXT,
             requests={**COUNT, "description": "requests of each key in so many `seconds`"},
             seconds=COUNT,
             in_flight={**COUNT, "description": "requests of each key at the same time"},
             low_credits={**COUNT, "description": "credits at which webhooks get `credits.low`; 0: never"},
         ),
-        key=_object(
+        key=an_object(
             id=TEXT,
             name=TEXT,
             test=_described("boolean", "answered from the sandbox, without credits"),
@@ -127,19 +112,20 @@ ACCOUNT = KeyPage(
         ),
     ),
     _account,
+    "account",
 )
 USAGE = KeyPage(
     "/api/v1/usage",
     "what the account has used, by day, endpoint or key",
     UsageQuery,
-    _object(
+    an_object(
         account=TEXT,
         group_by={"enum": ["day", "engine", "key"]},
         since={"type": "string", "format": "date"},
         until={"type": "string", "format": "date"},
         usage={
             "type": "array",
-            "items": _object(
+            "items": an_object(
                 group=_described("string", "the day, the endpoint or the id of the key"),
                 calls={**COUNT, "description": "calls that ended"},
                 credits={**COUNT, "description": "what they cost"},
@@ -149,5 +135,6 @@ USAGE = KeyPage(
         },
     ),
     _usage,
+    "usage",
 )
 KEY_PAGES = (ACCOUNT, USAGE)

@@ -14,20 +14,21 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from webdata.access.admission import Admission, CallerStatus, CallRequest, CallResult
 from webdata.access.api_keys import Header, sent_secret
+from webdata.access.key_pages import SEGMENT, KeyCall, KeyPage
 from webdata.access.rate_limits import check_limit
 from webdata.api import refusals
-from webdata.api.account import KEY_PAGES, KeyPage
+from webdata.api.account import KEY_PAGES
 from webdata.api.compression import Compression
 from webdata.api.dispatch import Dispatcher
 from webdata.api.incoming import Incoming, header_of
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
-from webdata.api.params import body_query, packed_query, path_query
+from webdata.api.params import body_query, key_page_query, packed_query, path_query
 from webdata.api.problems import JSON, ProblemDetails, problem_of
 from webdata.api.replies import Reply, answer_reply, attempt_text, remark_headers
 from webdata.api.routes import routes
 from webdata.domain.errors import DatabaseAwayError, FetchError
-from webdata.domain.query import Query, Remarks, unpack
+from webdata.domain.query import Query, Remarks
 from webdata.resources import Resource
 from webdata.server.connections import Connections
 from webdata.server.site import Site
@@ -43,7 +44,8 @@ Observer = Callable[[str, str], None]
 class Api:
     """Answers every resource under its path, and the pages about the caller, for callers with a key.
 
-    `pages` are answered beside the resources, for anybody. `connections` are those of all ports of the process.
+    `pages` are answered beside the resources, for anybody, `key_pages` for callers with a key. `connections` are those
+    of all ports of the process.
     """
 
     def __init__(
@@ -53,13 +55,16 @@ class Api:
         pages: Sequence[OpenPage] = (),
         observer: Observer | None = None,
         connections: Connections | None = None,
+        key_pages: Sequence[KeyPage] = KEY_PAGES,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._admission = admission
         self._pages = pages
+        self._key_pages = key_pages
         self._observe = observer
         self._connections = Connections() if connections is None else connections  # without any open it is false
-        self._description = Reply(200, orjson.dumps(describe(self._resources, pages)), {"content-type": JSON})
+        described = orjson.dumps(describe(self._resources, pages, key_pages))
+        self._description = Reply(200, described, {"content-type": JSON})
         self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
@@ -70,8 +75,9 @@ class Api:
         app.route("/", methods=["GET"], endpoint="index")(self._handler(self._index))
         for page in self._pages:
             app.route(page.path, methods=["GET"], endpoint=page.path)(self._handler(partial(self._open_page, page)))
-        for key_page in KEY_PAGES:
-            app.route(key_page.path, methods=["GET"], endpoint=key_page.path)(
+        for key_page in self._key_pages:
+            rule = SEGMENT.sub(r"<\1>", key_page.path)
+            app.route(rule, methods=[key_page.method], endpoint=key_page.name)(
                 self._handler(partial(self._key_page, key_page))
             )
         for resource in self._resources:
@@ -146,15 +152,15 @@ class Api:
         release = result.share.release if result.share and result.share.bytes_held else None
         return Reply(reply.status, reply.body, headers, release)
 
-    async def _key_page(self, page: KeyPage, incoming: Incoming) -> Reply:
+    async def _key_page(self, page: KeyPage, incoming: Incoming, **segments: str) -> Reply:
         admission, status = self._admission, None
         try:
             caller = await admission.api_keys.authenticate(incoming.header)
             async with admission.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
-                query, remarks = page.query.read(unpack(incoming.query))
-                body = orjson.dumps(await page.reply(admission.credits.ledger, caller, query))
+                query, remarks = key_page_query(page, segments, incoming.query, incoming.body, incoming.header)
+                body = orjson.dumps(await page.reply(KeyCall(caller, query, admission.credits.ledger)))
                 reply = Reply(200, body, {"content-type": JSON, **FRESH, **remark_headers(remarks)})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             reply = _problem(error, incoming, None).reply(incoming.id, incoming.wanted_type)
@@ -164,7 +170,7 @@ class Api:
         """404 or 405, as no route matches the request."""
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(sorted(error.valid_methods or ()))
-            right = f"{allowed}, with a JSON object as the body" if "POST" in allowed else f"one of {allowed}"
+            right = f"{allowed}, with a JSON object as the body" if allowed == "POST" else f"one of {allowed}"
             message = f"{incoming.method} is not possible here: use {right}."
             problem = ProblemDetails("method_not_allowed", message, headers={"allow": allowed})
         else:

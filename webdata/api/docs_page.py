@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 import orjson
 from swagger_ui_bundle import swagger_ui_path
 
+from webdata.access.key_pages import KeyPage
+from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
 from webdata.api.problems import JSON
@@ -53,7 +55,9 @@ SwaggerUIBundle({
 """
 
 
-def documentation(resources: Iterable[Resource], pages: Sequence[OpenPage]) -> list[OpenPage]:
+def documentation(
+    resources: Iterable[Resource], pages: Sequence[OpenPage], key_pages: Sequence[KeyPage] = KEY_PAGES
+) -> list[OpenPage]:
     """`/openapi.json` and `/docs`, which describe the resources, the other pages and themselves; and their files."""
     json_page = OpenPage(
         "/openapi.json",
@@ -67,7 +71,7 @@ def documentation(resources: Iterable[Resource], pages: Sequence[OpenPage]) -> l
         lambda _: Reply(200, PAGE.encode(), {"content-type": HTML, **headers}),
         (HTML,),
     )
-    json_body = orjson.dumps(document(resources, [*pages, json_page, html_page]))
+    json_body = orjson.dumps(document(resources, [*pages, json_page, html_page], key_pages))
     return [json_page, html_page, *_files()]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote_plus
 
+from webdata.access.key_pages import KeyPage
 from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
 from webdata.api.params import example
@@ -12,13 +13,17 @@ from webdata.domain.query import header_of
 from webdata.resources import Resource
 
 
-def describe(resources: Iterable[Resource], pages: Iterable[OpenPage] = ()) -> dict[str, Any]:
+def describe(
+    resources: Iterable[Resource], pages: Iterable[OpenPage] = (), key_pages: Iterable[KeyPage] = KEY_PAGES
+) -> dict[str, Any]:
     """Every endpoint with its summary, an example and its parameters; and the pages that need no key."""
     return {
         "service": "webdata",
         "authentication": f"an API key in the header {HEADERS[0]}",
         "endpoints": [_endpoint(resource) for resource in resources],
-        "account": {page.path: page.summary for page in KEY_PAGES},
+        "account": {
+            page.path if page.method == "GET" else f"{page.method} {page.path}": page.summary for page in key_pages
+        },
         "without_a_key": {page.path: page.summary for page in pages if page.summary},
     }
 

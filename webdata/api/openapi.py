@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from webdata.api.account import KEY_PAGES, KeyPage
+from webdata.access.key_pages import KeyPage
+from webdata.api.account import KEY_PAGES
 from webdata.api.index import parameter
 from webdata.api.open_pages import OpenPage
+from webdata.api.openapi_events import webhook_operations
 from webdata.api.openapi_responses import (
     error_components,
     error_responses,
@@ -28,7 +30,7 @@ from webdata.resources import Resource
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
 """The description of the index; its route is in `webdata.api.app`."""
-OPEN_TAG, ACCOUNT_TAG = "service", "account"
+OPEN_TAG, ACCOUNT_TAG, WEBHOOKS_TAG = "service", "account", "webhooks"
 TERM = "q"
 
 ABOUT = """\
@@ -61,7 +63,9 @@ BARE = "The path holds nothing but the search terms."
 NO_EFFECT = "accepted, but has no effect on these results"
 
 
-def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[str, Any]:
+def document(
+    resources: Iterable[Resource], pages: Iterable[OpenPage], key_pages: Sequence[KeyPage] = KEY_PAGES
+) -> dict[str, Any]:
     """The whole document; it does not depend on the order of the resources."""
     ordered = sorted(set(resources), key=lambda resource: resource.path)
     return {
@@ -71,21 +75,23 @@ def document(resources: Iterable[Resource], pages: Iterable[OpenPage]) -> dict[s
         "tags": [
             *_tags(ordered),
             {"name": ACCOUNT_TAG, "description": "Pages about the caller, free of credits."},
+            {"name": WEBHOOKS_TAG, "description": "Where events of the account are sent, free of credits."},
             {"name": OPEN_TAG, "description": "Pages that need no key."},
         ],
         "security": [{name: []} for name in KEY_HEADERS],
         "paths": dict(path for resource in ordered for path in _paths(resource))
-        | {page.path: {"get": _key_operation(page)} for page in KEY_PAGES}
+        | _key_paths(key_pages)
         | {page.path: {"get": _open_operation(page)} for page in [INDEX, *pages]},
-        "components": _components(ordered),
+        "webhooks": webhook_operations(),
+        "components": _components(ordered, key_pages),
     }
 
 
-def _components(resources: Sequence[Resource]) -> dict[str, Any]:
+def _components(resources: Sequence[Resource], key_pages: Sequence[KeyPage]) -> dict[str, Any]:
     key = {"type": "apiKey", "in": "header"}
     about = {"description": f"The API key. One header is enough; the first present of {', '.join(KEY_HEADERS)} counts."}
     schemas = record_schemas(resource.name for resource in resources)
-    schemas |= choices([*(resource.query for resource in resources), *(page.query for page in KEY_PAGES)])
+    schemas |= choices([*(resource.query for resource in resources), *(page.query for page in key_pages)])
     return {
         "schemas": {name: schemas[name] for name in sorted(schemas)},
         "responses": error_components(),
@@ -165,34 +171,46 @@ def _value(query: type[Query], field: str, required: bool) -> dict[str, Any]:
 
 
 def _body(resource: Resource) -> dict[str, Any]:
-    query = resource.query
+    return _body_of(resource.query, resource.query.fields())
+
+
+def _body_of(query: type[Query], names: Sequence[str]) -> dict[str, Any]:
     properties = {
-        name: {**field_schema(query, name), "description": query.model_fields[name].description}
-        for name in query.fields()
+        name: {**field_schema(query, name), "description": query.model_fields[name].description} for name in names
     }
     required = [name for name in properties if query.model_fields[name].is_required()]
     values = {"type": "object", "properties": properties, "required": required, "additionalProperties": True}
-    example = {name: field_example(query, name) for name in required}
+    example = {name: field_example(query, name) for name in required or names[:1]}
     return {"required": True, "content": {JSON: {"schema": values, "example": example}}}
 
 
+def _key_paths(pages: Iterable[KeyPage]) -> dict[str, Any]:
+    paths: dict[str, Any] = {}
+    for page in pages:
+        paths.setdefault(page.path, {})[page.method.lower()] = _key_operation(page)
+    return paths
+
+
 def _key_operation(page: KeyPage) -> dict[str, Any]:
-    parameters = [
-        {
-            "name": name,
-            "in": "query",
-            "required": field.is_required(),
-            "description": field.description,
-            **_value(page.query, name, field.is_required()),
-        }
-        for name, field in page.query.model_fields.items()
-    ]
+    named = page.segments if page.has_body else page.query.fields()
     return {
-        "operationId": page.path.rpartition("/")[2],
+        "operationId": page.name,
         "summary": page.summary[0].upper() + page.summary[1:],
-        "tags": [ACCOUNT_TAG],
-        "parameters": parameters,
+        "tags": [page.tag],
+        "parameters": [_key_parameter(page, name) for name in named],
+        **({"requestBody": _body_of(page.query, page.other_fields)} if page.has_body else {}),
         "responses": page_responses(page),
+    }
+
+
+def _key_parameter(page: KeyPage, name: str) -> dict[str, Any]:
+    field = page.query.model_fields[name]
+    return {
+        "name": name,
+        "in": "path" if name in page.segments else "query",
+        "required": field.is_required(),
+        "description": field.description,
+        **_value(page.query, name, field.is_required()),
     }
 
 

@@ -3,7 +3,7 @@
 from http import HTTPStatus
 from typing import Any
 
-from webdata.api.account import KeyPage
+from webdata.access.key_pages import KeyPage
 from webdata.api.openapi_schemas import component_name, reference
 from webdata.api.problems import BAD_REQUEST, JSON, KINDS, PROBLEM_JSON
 from webdata.api.replies import PHASES
@@ -117,7 +117,7 @@ def page_responses(page: KeyPage) -> dict[str, Any]:
         "headers": {name: reference("headers", name) for name in names},
         "content": {JSON: {"schema": page.schema}},
     }
-    never = (METHOD_NOT_ALLOWED, PAYLOAD_TOO_LARGE, BAD_REQUEST, BAD_GATEWAY)
+    never = [METHOD_NOT_ALLOWED, BAD_REQUEST, BAD_GATEWAY, *(() if page.has_body else (PAYLOAD_TOO_LARGE,))]
     errors = [status for status in CODES if status not in never]
     return {"200": success, **{str(status): reference("responses", error_name(status)) for status in errors}}
 

@@ -8,7 +8,8 @@ from urllib.parse import quote_plus, unquote
 
 import orjson
 
-from webdata.domain.errors import QueryError
+from webdata.access.key_pages import KeyPage
+from webdata.domain.errors import Problem, QueryError
 from webdata.domain.query import Query, Remarks, SearchQuery, decode, unpack
 from webdata.resources import Resource
 
@@ -114,13 +115,40 @@ def body_query(resource: Resource, body: bytes, query: str, header: Header) -> t
 
     Raises QueryError that lists every wrong member.
     """
-    right = f"send Content-Type: application/json and a JSON object such as {json.dumps(example(resource))}"
+    parsed, remarks = resource.query.read(_json_members(body, example(resource), header))
+    in_url = [key for key, _ in unpack(query)]
+    return parsed, _with_ignored(remarks, after=[*in_url, *ignored_headers(resource.query, header)])
+
+
+def key_page_query(
+    page: KeyPage, segments: Mapping[str, str], query: str, body: bytes, header: Header
+) -> tuple[Query, Remarks]:
+    """Read the named segments of the path, and the query string or the members of the body; as `body_query`."""
+    named = [(name, decode(text.replace("+", "%2B"))) for name, text in segments.items()]
+    if not page.has_body:
+        return page.query.read([*named, *(pair for pair in unpack(query) if pair[0] not in segments)])
+    fields = page.query.model_fields
+    right = {name: examples[0] for name in page.other_fields if (examples := fields[name].examples)}
+    given = [pair for pair in _json_members(body, right, header) if pair[0] not in segments]
+    try:
+        parsed, remarks = page.query.read([*named, *given])
+    except QueryError as error:
+        raise QueryError([_in_body(problem, segments) for problem in error.problems]) from None
+    return parsed, _with_ignored(remarks, after=[key for key, _ in unpack(query)])
+
+
+def _in_body(problem: Problem, segments: Mapping[str, str]) -> Problem:
+    _, *name = problem["loc"]
+    return {**problem, "loc": ["path" if name[0] in segments else "body", *name]}
+
+
+def _json_members(body: bytes, such_as: Mapping[str, Any], header: Header) -> list[tuple[str, Any]]:
+    """The members of a body, which may have any Content-Type but that of a form."""
+    right = f"send Content-Type: application/json and a JSON object such as {json.dumps(such_as)}"
     media_type = (header("content-type") or "").partition(";")[0].strip().lower()
     if media_type in FORMS:
         raise _wrong_body(f"the Content-Type is {media_type!r}, that of a form: {right}")
-    parsed, remarks = resource.query.read(members(body, right))
-    in_url = [key for key, _ in unpack(query)]
-    return parsed, _with_ignored(remarks, after=[*in_url, *ignored_headers(resource.query, header)])
+    return members(body, right)
 
 
 def example(resource: Resource) -> dict[str, Any]:

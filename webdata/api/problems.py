@@ -25,6 +25,7 @@ from webdata.domain.errors import (
     QueryError,
     RateLimitedError,
     TargetError,
+    UnknownIdError,
     UnsupportedContentError,
     UpstreamTimeoutError,
 )
@@ -167,8 +168,8 @@ def _refused(error: AccessError | BodyTooLargeError | UnsupportedContentError) -
             return ProblemDetails("too_many_requests", message, retry_after=error.retry_after)
         case BodyTooLargeError():
             return ProblemDetails("payload_too_large", f"{message} {SMALLER_BODY}")
-        case TargetError():
-            return ProblemDetails("target_not_allowed", message)
+        case TargetError() | UnknownIdError():
+            return ProblemDetails("target_not_allowed" if isinstance(error, TargetError) else "not_found", message)
         case UnsupportedContentError():
             row: Problem = {"loc": ["body", "response_type"], "msg": message, "type": "unsupported_content"}
             return ProblemDetails("validation_error", message, rows=[row])

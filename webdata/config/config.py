@@ -174,6 +174,8 @@ class Config(BaseSettings):
         (), description="networks, such as 10.1.0.0/16,fd00:1::/64"
     )
     """Networks that callers may reach though they are not public."""
+    webhooks_http: Switch = False
+    """Whether webhooks may have `http://` URLs: what is sent to them can be read on its way."""
     proxies: Annotated[Pools, PlainValidator(read_pools)] = Field({}, repr=False)
     """Proxies by region, from `WEBDATA_PROXIES_<REGION>` and `WEBDATA_PROXIES_FILE`."""
     region_mode: Literal["parameters", "refuse"] = Field("parameters", description="one of parameters, refuse")

@@ -19,7 +19,8 @@ WebdataError
     ├── UnauthorizedError    no key, or one that does not open
     ├── OutOfCreditsError    no credit left to pay with
     ├── RateLimitedError     more calls than the plan has
-    └── TargetError          a URL that may not be fetched from here
+    ├── TargetError          a URL that may not be fetched from here
+    └── UnknownIdError       an id of nothing that the account has
 """
 
 from collections.abc import Sequence
@@ -174,6 +175,10 @@ class RateLimitedError(AccessError):
 
 class TargetError(AccessError):
     """A URL that may not be fetched from here. The message says what may be, and nothing about the network."""
+
+
+class UnknownIdError(AccessError):
+    """An id of nothing that the account has."""
 
 
 def outcome_of(error: BaseException) -> str:

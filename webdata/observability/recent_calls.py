@@ -7,6 +7,7 @@ from typing import Any
 
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import FetchError, NotFoundError
+from webdata.domain.events import EngineDegraded
 
 LAST = 20
 """Calls to an engine that are remembered."""
@@ -53,10 +54,23 @@ class RecentCalls:
     def warnings(self) -> list[str]:
         """A message for each engine that fetches nothing."""
         return [
-            f"{row['engine']}: none of the last {row['calls']} calls fetched a page ({', '.join(row['lost'])})"
+            f"{one.engine}: none of the last {one.calls} calls fetched a page ({', '.join(one.lost)})"
+            for one in self.degraded()
+        ]
+
+    def degraded(self) -> list[EngineDegraded]:
+        """The engines that fetch nothing."""
+        return [
+            EngineDegraded(engine=row["engine"], calls=row["calls"], lost=row["lost"])
             for row in self.snapshot()
             if not row["won"] and row["calls"] >= LEAST and row["engine"] not in self._unwarned
         ]
+
+    def won_ago(self) -> dict[str, float]:
+        """Seconds since the last page of each engine that has fetched one lately."""
+        now = self._clock()
+        won = {engine: [at for at, kind in ends if not kind] for engine, ends in self._ends.items()}
+        return {engine: now - max(times) for engine, times in won.items() if times}
 
     def _row(self, engine: str) -> dict[str, Any]:
         kinds = [kind for at, kind in self._ends[engine] if self._clock() - at < SECONDS]

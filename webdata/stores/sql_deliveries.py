@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from random import sample
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, exists, func, select, update
@@ -61,7 +62,8 @@ class SqlDeliveries:
         self, process: str, now: datetime, until: datetime, free: Callable[[str, int], int], most: int
     ) -> Sequence[DueDelivery]:
         due = await self._database.read(lambda on: [(row.id, row.failures) for row in on.execute(_with_due(now))])
-        shares = {webhook: share for webhook, failures in due if (share := free(webhook, failures)) > 0}
+        shuffled = sample(due, len(due))  # where there is not room for all, none is always the last
+        shares = {webhook: share for webhook, failures in shuffled if (share := free(webhook, failures)) > 0}
         if not shares or most <= 0:
             return ()
         return await self._database.write(lambda on: _lease(on, process, now, until, shares, most), durable=False)

@@ -1,0 +1,87 @@
+"""What the service notices by itself, again and again: engines that degrade, keys that expire, events that are old."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from webdata.domain.errors import DatabaseAwayError
+from webdata.domain.events import EngineDegraded
+from webdata.stores.interfaces_webhooks import DeliveryStore, EventStore
+
+logger = logging.getLogger(__name__)
+
+ENGINES_EVERY = 10.0
+"""Seconds between two looks at the engines."""
+UNSEEN = timedelta(seconds=30)
+"""An engine that another process saw degraded so lately has not recovered."""
+EXPIRING_WITHIN = timedelta(days=7)
+KEPT = timedelta(days=30)
+"""How long events and their deliveries are stored."""
+HOURLY = 3600.0
+STEP = 500
+"""Events that are removed in one transaction, which other writers wait for."""
+STEP_PAUSE = 0.2
+
+
+class Engines(Protocol):
+    """How the last calls to each engine ended (`webdata.observability.recent_calls`)."""
+
+    def degraded(self) -> Sequence[EngineDegraded]: ...
+
+    def won_ago(self) -> dict[str, float]: ...
+
+
+class Notices:
+    """Looks for them, from `start` to `stop`."""
+
+    def __init__(self, engines: Engines, events: EventStore, deliveries: DeliveryStore) -> None:
+        self._engines = engines
+        self._events = events
+        self._deliveries = deliveries
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self, *, hourly: bool) -> None:
+        """Begin; the `hourly` work is that of one process of a machine."""
+        works = [(self.look_at_engines, ENGINES_EVERY)]
+        if hourly:
+            works += [(self.look_at_keys, HOURLY), (self.remove_old, HOURLY)]
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(_repeat(work, seconds)) for work, seconds in works]
+
+    def stop(self) -> None:
+        """End."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def look_at_engines(self) -> None:
+        """Add the events of engines that have degraded or recovered."""
+        now, degraded = datetime.now(UTC), self._engines.degraded()
+        await self._events.see_degraded(degraded, now)
+        won_ago = self._engines.won_ago()
+        before = set(await self._events.degraded()) - {one.engine for one in degraded} if won_ago else ()
+        won = {engine: now - timedelta(seconds=won_ago[engine]) for engine in before if engine in won_ago}
+        await self._events.see_recovered(won, now, UNSEEN)
+
+    async def look_at_keys(self) -> None:
+        """Add the events of keys that expire soon."""
+        now = datetime.now(UTC)
+        await self._events.announce_expiring_keys(now, now + EXPIRING_WITHIN)
+
+    async def remove_old(self) -> None:
+        """Remove old events, in small steps."""
+        before = datetime.now(UTC) - KEPT
+        while await self._deliveries.remove_old(before, STEP) == STEP:  # noqa: ASYNC110  # nothing is waited for
+            await asyncio.sleep(STEP_PAUSE)
+
+
+async def _repeat(work: Callable[[], Awaitable[None]], seconds: float) -> None:
+    while True:
+        try:
+            await work()
+        except DatabaseAwayError as error:
+            logger.warning("the database does not answer: %s", error)
+        except Exception:  # the next time it may succeed
+            logger.exception("%s failed", work.__name__)
+        await asyncio.sleep(seconds)
