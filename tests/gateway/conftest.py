@@ -24,8 +24,8 @@ class Receiver:
         self.received = []
         self.connections = 0
 
-    async def start(self):
-        self._server = await asyncio.start_server(self._serve, self.host, 0)
+    async def start(self, tls=None):
+        self._server = await asyncio.start_server(self._serve, self.host, 0, ssl=tls)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://{self.host}:{self.port}/hook"
         return self
@@ -45,7 +45,8 @@ class Receiver:
                 if self.closes:
                     return
                 if self.hangs:
-                    await asyncio.Event().wait()
+                    await reader.read()
+                    return
                 writer.write(self.answer)
                 if b"Connection: close" in self.answer:
                     return
@@ -71,8 +72,8 @@ def receivers():
     """Makes receivers: `await receivers()`."""
     started = []
 
-    async def start(host="127.0.0.2"):
-        started.append(await Receiver(host).start())
+    async def start(host="127.0.0.2", tls=None):
+        started.append(await Receiver(host).start(tls))
         return started[-1]
 
     yield start
@@ -95,3 +96,15 @@ def make_urls():
 def stores(tmp_path):
     with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as opened:
         yield opened
+
+
+@pytest.fixture
+def sqlite(tmp_path):
+    """The URL of an SQLite database."""
+    return f"sqlite:///{tmp_path}/webdata.sqlite3"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request):
+    """The URL of a database of each kind."""
+    return request.getfixturevalue(request.param)

@@ -78,6 +78,7 @@ class DeliveryProcess:
                     logger.error("the process that delivers webhooks has ended: another begins")
                 is_running = self.process is not None and self.process.poll() is None
                 if died or (not is_running and await store.is_due(datetime.now(UTC))):
+                    _close_pipe(self.process)
                     self.process = _started(self._settings)
             except DatabaseAwayError as error:
                 logger.warning("the database does not answer: %s", error)
@@ -96,15 +97,20 @@ def _started(settings: DeliverySettings) -> "subprocess.Popen[bytes]":
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     assert process.stdin
-    process.stdin.write(pickle.dumps(settings))  # arguments would be visible to every user
-    process.stdin.flush()  # it stays open: its end stops the child
+    with contextlib.suppress(OSError):  # it has died already: the next look sees that
+        process.stdin.write(pickle.dumps(settings))  # arguments would be visible to every user
+        process.stdin.flush()  # it stays open: its end stops the child
     return process
 
 
+def _close_pipe(process: "subprocess.Popen[bytes] | None") -> None:
+    if process and process.stdin:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+
+
 def _stop(process: "subprocess.Popen[bytes]") -> None:
-    assert process.stdin
-    with contextlib.suppress(OSError):
-        process.stdin.close()
+    _close_pipe(process)
     try:
         process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
