@@ -19,7 +19,10 @@ def test_plans_are_made_changed_and_listed(run, rows):
         "fast: 900 requests in 10 seconds, 5 in flight, each key.\n"
     )
     run("accounts", "create", "coffee", "--plan", "fast")
-    assert rows(run("plans", "list")) == [["default", "60", "60", "32"], ["fast", "900", "10", "5"]]
+    assert rows(run("plans", "list")) == [
+        ["default", "60", "60", "32", "100"],
+        ["fast", "900", "10", "5", "100"],
+    ]
     assert rows(run("accounts", "list"))[1][2] == "fast"
 
 

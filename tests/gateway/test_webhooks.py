@@ -118,7 +118,7 @@ async def test_bad_input_is_refused_with_what_would_be_right(ask, change, name, 
         response = await ask(method, path, change if method == "PATCH" else {**NEW, **change})
         assert (response.status, response.problem["code"]) == (422, "validation_error")
         [problem] = response.json["detail"]
-        assert problem["loc"][-1] == name
+        assert problem["loc"] == ["body", name]
         assert right in problem["msg"]
     assert [one["url"] for one in (await ask("GET", "")).json["webhooks"]] == [NEW["url"]]
 

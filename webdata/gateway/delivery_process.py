@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from webdata.domain.errors import DatabaseAwayError
+from webdata.observability.logs import log_to_standard_error
 from webdata.stores.interfaces_webhooks import DeliveryStore
 
 logger = logging.getLogger(__name__)
@@ -121,8 +122,7 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
 def main() -> None:
     """Deliver until standard input ends, which the parent closes by its death at the latest, or nothing is left."""
     os.nice(NICENESS)
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("twisted").setLevel(logging.WARNING)
+    log_to_standard_error()
     settings = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the parent
     from scrapy.utils.reactor import install_reactor  # noqa: PLC0415  # imports below use the installed reactor
 
