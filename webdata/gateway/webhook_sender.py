@@ -11,10 +11,11 @@ from service_identity.exceptions import VerificationError
 from twisted.internet.defer import Deferred, succeed
 from twisted.internet.error import ConnectError, DNSLookupError
 from twisted.internet.error import ConnectionRefusedError as RefusedError
-from twisted.internet.interfaces import IConsumer
+from twisted.internet.interfaces import IConsumer, IStreamClientEndpoint
 from twisted.internet.protocol import Protocol
 from twisted.python.failure import Failure
 from twisted.web.client import (
+    URI,
     Agent,
     BrowserLikePolicyForHTTPS,
     HTTPConnectionPool,
@@ -22,11 +23,12 @@ from twisted.web.client import (
     ResponseNeverReceived,
 )
 from twisted.web.http_headers import Headers
-from twisted.web.iweb import IBodyProducer
+from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS
 from zope.interface import implementer
 
 from webdata.domain.errors import FetchError, TargetError
-from webdata.egress.connect import GuardedEndpoints
+from webdata.egress.connect import GuardedEndpoint
+from webdata.egress.guard import Guard
 from webdata.gateway.webhook_urls import WebhookUrls
 from webdata.transports.http import BoundedClientFactory, SharedContext, TooManyHeadersError
 
@@ -64,7 +66,7 @@ class WebhookSender:
         self._pool.maxPersistentPerHost = CONNECTIONS
         self._pool.cachedConnectionTimeout = IDLE_SECONDS
         self._pool._factory = BoundedClientFactory  # noqa: SLF001  # bounds headers; there is no public attribute
-        self._agent = Agent.usingEndpointFactory(reactor, GuardedEndpoints(reactor, urls.guard, policy), self._pool)
+        self._agent = Agent.usingEndpointFactory(reactor, _Endpoints(reactor, urls.guard, policy), self._pool)
 
     async def send(self, url: str, headers: dict[str, str], body: bytes) -> Answer:
         """Send once. Raises nothing but CancelledError."""
@@ -97,6 +99,20 @@ class WebhookSender:
     async def close(self) -> None:
         """Close every connection."""
         await maybe_deferred_to_future(self._pool.closeCachedConnections())
+
+
+@implementer(IAgentEndpointFactory)
+class _Endpoints:
+    """Creates guarded endpoints."""
+
+    def __init__(self, reactor: Any, guard: Guard, policy: IPolicyForHTTPS) -> None:
+        self._reactor = reactor
+        self._guard = guard
+        self._policy = policy
+
+    def endpointForURI(self, uri: URI) -> IStreamClientEndpoint:
+        url = f"{uri.scheme.decode()}://{uri.netloc.decode('latin-1')}/"
+        return GuardedEndpoint(self._reactor, self._guard, self._policy, url)
 
 
 class _Received(Protocol):
