@@ -2,7 +2,7 @@
 
 import asyncio
 import ipaddress
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
@@ -45,7 +45,8 @@ class Receiver:
                 if self.closes:
                     return
                 if self.hangs:
-                    await reader.read()
+                    with suppress(ConnectionError):
+                        await reader.read()
                     return
                 writer.write(self.answer)
                 if b"Connection: close" in self.answer:

@@ -58,6 +58,12 @@ async def until(condition, seconds=20):
             await asyncio.sleep(0.02)
 
 
+async def until_attempted(stores, webhook):
+    async with asyncio.timeout(20):
+        while not any(one.attempts for one in await stores.webhooks.deliveries(webhook, 100)):
+            await asyncio.sleep(0.02)
+
+
 @asynccontextmanager
 async def delivering(stores, urls):
     """A delivery in this process."""
@@ -160,6 +166,7 @@ async def test_dead_receivers_hold_up_nobody(stores, receivers, make_urls):
         await until(lambda: all(len(receiver.received) == 30 for receiver in alive))
         assert datetime.now(UTC) - began < 10 * SECOND
         assert all(1 <= len(receiver.received) == receiver.connections for receiver in dead[2:4])
+        await until_attempted(stores, "whk_06")
         for task in delivery._tasks:
             task.cancel()
     assert all(sorted(got(receiver).values()) == [1] * 30 for receiver in alive)

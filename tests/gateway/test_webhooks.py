@@ -10,7 +10,6 @@ from pytest_twisted import ensureDeferred
 
 from webdata.access.api_keys import new_key
 from webdata.api.account import KEY_PAGES
-from webdata.api.docs_page import documentation
 from webdata.api.openapi import document
 from webdata.domain.events import EVENTS
 from webdata.gateway.webhooks import MOST_WEBHOOKS, WebhookPages
@@ -188,4 +187,3 @@ def test_the_document_has_the_pages_and_every_event(pages):
         schema = spec["webhooks"][name]["post"]["requestBody"]["content"]["application/json"]["schema"]
         data = event.example().model_dump(mode="json")
         Draft202012Validator(schema).validate({"type": name, "timestamp": "2026-11-01T12:00:00Z", "data": data})
-    assert b"-X PATCH" in documentation([WEB_SEARCH], [], pages)[1].reply(None).body
