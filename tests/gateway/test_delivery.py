@@ -60,7 +60,7 @@ async def until(condition, seconds=20):
 
 async def until_attempted(stores, webhook):
     async with asyncio.timeout(20):
-        while not any(one.attempts for one in await stores.webhooks.deliveries(webhook, 100)):
+        while not any(one.attempts for one in await stores.webhooks.deliveries(webhook, 100)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 
