@@ -297,6 +297,18 @@ async def test_an_attempt_may_disable_its_webhook(stores):
     assert (webhook.enabled, webhook.disabled_reason) == (False, "the receiver is gone (410)")
 
 
+async def test_a_receiver_that_wants_a_pause_gets_nothing(stores):
+    """A webhook is paused for all of its deliveries until the time that an attempt has brought."""
+    await stores.webhooks.add(HOOK, 50)
+    for _ in range(2):
+        await stores.webhooks.test(HOOK, NOW)
+    [due] = await leased(stores, share=1)
+    await stores.deliveries.finish(lost(due, next_attempt=NOW + MINUTE, pause_until=NOW + MINUTE))
+    assert not await stores.deliveries.is_due(NOW + 59 * SECOND)
+    assert not await leased(stores, now=NOW + 59 * SECOND)
+    assert len(await leased(stores, now=NOW + MINUTE)) == 2
+
+
 async def test_a_delivery_is_sent_again(stores):
     """A delivery that has ended is due again, from the beginning of the schedule; one that is attempted now is not."""
     await stores.webhooks.add(HOOK, 50)

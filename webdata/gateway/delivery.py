@@ -165,7 +165,10 @@ def attempt_of(due: DueDelivery, answer: Answer, process: str, now: datetime) ->
     """The end of an attempt: whether it was a success, and when the next one is."""
     error = answer.failure or _status_error(answer.status or 0)
     gone = answer.status == GONE
-    next_attempt = None if error is None or gone else _next(due.step, answer, now)
+    pause_until = None
+    if answer.status in (TOO_MANY, UNAVAILABLE) and answer.retry_after:
+        pause_until = now + retry_after(answer.retry_after, now)
+    next_attempt = None if error is None or gone else _next(due.step, pause_until, now)
     return Attempt(
         due.event_id,
         due.webhook.id,
@@ -176,6 +179,7 @@ def attempt_of(due: DueDelivery, answer: Answer, process: str, now: datetime) ->
         error,
         next_attempt,
         "the receiver has answered that it is gone (410)" if gone else None,
+        pause_until,
     )
 
 
@@ -187,14 +191,12 @@ def _status_error(status: int) -> str | None:
     return f"the status is {status}, where 200 to 299 is a success"
 
 
-def _next(step: int, answer: Answer, now: datetime) -> datetime | None:
+def _next(step: int, pause_until: datetime | None, now: datetime) -> datetime | None:
     """The time of the next attempt; None after the last one."""
     if step >= len(DELAYS):
         return None
     planned = now + DELAYS[step] * (1 + JITTER * random())  # noqa: S311  # so that attempts do not come together
-    if answer.status in (TOO_MANY, UNAVAILABLE) and answer.retry_after:
-        return max(planned, now + retry_after(answer.retry_after, now))
-    return planned
+    return max(planned, pause_until) if pause_until else planned
 
 
 def retry_after(value: str, now: datetime) -> timedelta:

@@ -122,6 +122,7 @@ def webhook_record(webhook: Webhook) -> dict[str, Any]:
         "disabled_reason": webhook.disabled_reason,
         "failures": webhook.failures,
         "failing_since": webhook.failing_since and webhook.failing_since.isoformat(),
+        "paused_until": webhook.paused_until and webhook.paused_until.isoformat(),
         "old_secret_until": webhook.old_secret_until and webhook.old_secret_until.isoformat(),
     }
 
@@ -158,6 +159,7 @@ WEBHOOK_FIELDS = {
     "disabled_reason": {**TEXT_OR_NULL, "description": "why the service has disabled it"},
     "failures": {**COUNT, "description": "attempts that failed since the last success"},
     "failing_since": {**TIME_OR_NULL, "description": "the first of them"},
+    "paused_until": {**TIME_OR_NULL, "description": "the last `Retry-After` of the receiver: nothing is sent before"},
     "old_secret_until": {**TIME_OR_NULL, "description": "until when the secret before the last rotation signs, too"},
 }
 WEBHOOK = an_object(**WEBHOOK_FIELDS)

@@ -108,10 +108,7 @@ class WebhookPages:
         return {**webhook_record(changed), "secret": secret}
 
     async def _test(self, call: KeyCall) -> Record:
-        webhook = await self._find(call)
-        if not webhook.enabled:
-            message = 'the webhook is disabled: enable it first, by PATCH with {"enabled": true}'
-            raise QueryError([{"loc": ["path", "id"], "msg": message, "type": "disabled"}])
+        webhook = await self._find_enabled(call)
         return delivery_record(await self._webhooks.test(webhook, datetime.now(UTC)))
 
     async def _deliveries(self, call: KeyCall) -> Record:
@@ -122,7 +119,7 @@ class WebhookPages:
         return {"deliveries": [delivery_record(one) for one in listed], "next": following}
 
     async def _resend(self, call: KeyCall) -> Record:
-        webhook = await self._find(call)
+        webhook = await self._find_enabled(call)
         delivery = await self._webhooks.resend(webhook.id, call.query.delivery, datetime.now(UTC))
         if delivery is None:
             raise UnknownIdError(
@@ -135,6 +132,13 @@ class WebhookPages:
         webhook = await self._webhooks.find(call.caller.account.id, call.query.id)
         if webhook is None:
             raise UnknownIdError(UNKNOWN)
+        return webhook
+
+    async def _find_enabled(self, call: KeyCall) -> Webhook:
+        webhook = await self._find(call)
+        if not webhook.enabled:
+            message = 'the webhook is disabled: enable it first, by PATCH with {"enabled": true}'
+            raise QueryError([{"loc": ["path", "id"], "msg": message, "type": "disabled"}])
         return webhook
 
     async def _changed(self, call: KeyCall, **changes: Any) -> Webhook:

@@ -35,6 +35,8 @@ class Webhook:
     failures: int = 0
     """Failed attempts since the last success."""
     failing_since: datetime | None = None
+    paused_until: datetime | None = None
+    """Until when the receiver wants nothing."""
 
     def secrets(self, now: datetime) -> tuple[str, ...]:
         """The secrets that sign now, the newest first."""
@@ -88,6 +90,8 @@ class Attempt:
     """None after a success and after the last attempt."""
     disable: str | None = None
     """Why the webhook is disabled, if it is."""
+    pause_until: datetime | None = None
+    """Until when the receiver wants no delivery at all."""
 
 
 class WebhookStore(Protocol):

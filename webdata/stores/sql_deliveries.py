@@ -5,7 +5,7 @@ from datetime import datetime
 from random import sample
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, exists, func, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, exists, func, or_, select, update
 
 from webdata.stores.database import Database
 from webdata.stores.group_commit import GroupCommitter
@@ -40,6 +40,7 @@ LOST = (
 )
 DISABLE = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.enabled)
 DISABLE = DISABLE.values(enabled=False, disabled_reason=bindparam("reason"))
+PAUSE = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook")).values(paused_until=bindparam("until"))
 GIVE_UP = DISABLE.where(WEBHOOKS.c.failures >= MOST_FAILURES, WEBHOOKS.c.failing_since <= bindparam("long_ago"))
 GIVEN_UP = f"{MOST_FAILURES} attempts in a row have failed, over {FAILING_FOR.days} days"
 
@@ -62,9 +63,11 @@ class SqlDeliveries:
         self, process: str, now: datetime, until: datetime, free: Callable[[str, int], int], most: int
     ) -> Sequence[DueDelivery]:
         due = await self._database.read(lambda on: [(row.id, row.failures) for row in on.execute(_with_due(now))])
-        shuffled = sample(due, len(due))  # where there is not room for all, none is always the last
-        shares = {webhook: share for webhook, failures in shuffled if (share := free(webhook, failures)) > 0}
-        if not shares or most <= 0:
+        shares: dict[str, int] = {}
+        for webhook, failures in sample(due, len(due)):  # where there is not room for all, none is always the last
+            if len(shares) < most and (share := free(webhook, failures)) > 0:
+                shares[webhook] = share
+        if not shares:
             return ()
         return await self._database.write(lambda on: _lease(on, process, now, until, shares, most), durable=False)
 
@@ -96,9 +99,10 @@ class SqlDeliveries:
 
 
 def _with_due(now: datetime) -> Select[Any]:
-    """The enabled webhooks with a delivery that is due."""
+    """The webhooks with a delivery that is due, without those that are disabled or paused."""
+    awake = or_(WEBHOOKS.c.paused_until.is_(None), WEBHOOKS.c.paused_until <= now)
     due = exists().where(DELIVERIES.c.webhook_id == WEBHOOKS.c.id, DELIVERIES.c.next_attempt <= now)
-    return select(WEBHOOKS.c.id, WEBHOOKS.c.failures).where(WEBHOOKS.c.enabled, due)
+    return select(WEBHOOKS.c.id, WEBHOOKS.c.failures).where(WEBHOOKS.c.enabled, awake, due)
 
 
 def _lease(
@@ -144,6 +148,7 @@ def _finish_all(on: Connection, attempts: Sequence[Attempt]) -> None:
         (WON, [{"webhook": one} for one in sorted({one.webhook_id for one in attempts if one.error is None})]),
         (LOST, [{"webhook": one.webhook_id, "at": one.time} for one in lost]),
         (GIVE_UP, [_given_up(one) for one in lost]),
+        (PAUSE, [{"webhook": one.webhook_id, "until": one.pause_until} for one in lost if one.pause_until]),
         (DISABLE, [{"webhook": one.webhook_id, "reason": one.disable} for one in lost if one.disable]),
     ):
         if rows:

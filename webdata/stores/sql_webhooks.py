@@ -20,7 +20,7 @@ SHOWN = (
     *(DELIVERIES.c[name] for name in ("error", "next_attempt")),
 )
 """The columns of a Delivery."""
-HEALTHY = {"failures": 0, "failing_since": None, "disabled_reason": None}
+HEALTHY = {"failures": 0, "failing_since": None, "disabled_reason": None, "paused_until": None}
 
 
 class SqlWebhooks:

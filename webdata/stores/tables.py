@@ -133,6 +133,7 @@ WEBHOOKS = Table(
     Column("disabled_reason", Text),
     Column("failures", Integer, nullable=False),
     Column("failing_since", Moment),
+    Column("paused_until", Moment),  # its Retry-After
     Index("webhooks_by_account", "account_id"),
 )
 

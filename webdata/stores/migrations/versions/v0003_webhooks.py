@@ -28,6 +28,7 @@ def upgrade() -> None:
         Column("disabled_reason", Text),
         Column("failures", Integer, nullable=False),
         Column("failing_since", DateTime),
+        Column("paused_until", DateTime),
     )
     op.create_index("webhooks_by_account", "webhooks", ["account_id"])
     op.create_table(
