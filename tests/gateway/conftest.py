@@ -69,7 +69,7 @@ NAMES = {"private.example": [ipaddress.ip_address("10.0.0.1")], "none.example": 
 
 
 @pytest.fixture
-def receivers():
+def receivers(starts):
     """Makes receivers: `await receivers()`."""
     started = []
 

@@ -39,6 +39,14 @@ async def test_an_event_is_posted_with_its_headers(receivers, make_urls):
     assert receiver.connections == 1
 
 
+async def test_a_name_in_any_script_is_reached(receivers, make_urls):
+    """A host and a path with letters beyond ASCII are sent as browsers send them."""
+    receiver = await receivers()
+    async with sending(make_urls(receiver.port)) as send:
+        assert (await send(f"http://bücher.example:{receiver.port}/café?q=東京#x")).status == 200
+    assert receiver.received[0][0]["host"] == f"xn--bcher-kva.example:{receiver.port}"
+
+
 async def test_redirects_are_not_followed(receivers, make_urls):
     """A redirect is an answer: its target receives nothing."""
     receiver, inside = await receivers(), await receivers("127.0.0.1")

@@ -159,6 +159,7 @@ async def test_a_new_account_is_neither_low_nor_exhausted(stores):
         assert await types(stores, f"whk_{account}") == ["credits.exhausted"]
 
 
+@pytest.mark.usefixtures("starts")
 async def test_the_process_of_the_ledger_writes_the_events(url):
     """The process that writes the ledger writes its events."""
     with SqlStores(url, ledger_process=True) as stores:

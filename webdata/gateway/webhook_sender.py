@@ -73,8 +73,8 @@ class WebhookSender:
         received = _Received()
         try:
             async with asyncio.timeout(ATTEMPT_SECONDS):
-                self._urls.check(url)
-                await self._exchange(url, headers, body, received)
+                target = self._urls.check(url)
+                await self._exchange(target.url, headers, body, received)
         except TimeoutError:
             if received.status is None:
                 return Answer(failure=f"there was no answer within {ATTEMPT_SECONDS:.0f} seconds")
