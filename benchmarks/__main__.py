@@ -34,10 +34,10 @@ def main(arguments: list[str]) -> None:
 
 
 def _parse(effort: Effort, _real: bytes | None) -> dict[str, float]:
-    print(f"{'engine':18}{'pages':>6}{'ms/MB':>8}{'slowest ms':>12}")
+    print(f"{'engine':18}{'pages':>6} {'ms/MB':>9} {'slowest ms':>11}")
     figures = {}
     for name, per_mb, slowest, pages in parse.measure(CAPTURES, effort.runs):
-        print(f"{name:18}{pages:6}{per_mb:8.2f}{slowest:12.2f}")
+        print(f"{name:18}{pages:6} {per_mb:9.2f} {slowest:11.2f}")
         figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
     return figures
 
