@@ -39,6 +39,8 @@ from webdata.egress.reactor_names import ReactorNames
 from webdata.egress.rule import Rule
 from webdata.gateway.delivery_process import DeliveryProcess, DeliverySettings
 from webdata.gateway.notices import Notices
+from webdata.gateway.proxy import Proxy
+from webdata.gateway.targets import Targets
 from webdata.gateway.webhook_urls import WebhookUrls
 from webdata.gateway.webhooks import WebhookPages
 from webdata.observability.logs import log_to_standard_error
@@ -172,6 +174,7 @@ class Service:
             worker=self.worker,
         )
         key_pages = [*KEY_PAGES, *self._webhook_pages(stores)]
+        self.proxy = self._proxy()
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             self.crawlers.resources,
@@ -180,6 +183,8 @@ class Service:
             observer=metrics.answered,
             connections=self.connections,
             key_pages=key_pages,
+            proxy=self.proxy,
+            cors_origins=self.config.cors_origins,
         )
         self.settling = asyncio.ensure_future(_settle_now_and_then(stores.ledger))
         self._start_webhooks(stores, recent)
@@ -222,6 +227,11 @@ class Service:
             )
             self.delivery.start(stores.deliveries)
 
+    def _proxy(self) -> Proxy:
+        config, admission = self.config, self.admission
+        targets = Targets(config.gateway, config.gateway_secret, required=config.gateway_secret_required)
+        return Proxy(targets, admission.api_keys, admission.rate_limits, admission.credits)
+
     def _listen(self, listening: Listening, metrics: Metrics) -> None:
         config = self.config
         if config.tls:
@@ -247,6 +257,7 @@ class Service:
                 await self._close_ports()  # for another start, which may come at once
             await self.api.drain(self.config.deadline)
             await self._close_ports()
+            await self.proxy.close()
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
         await self.ephemeral.close()

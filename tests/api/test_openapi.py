@@ -11,14 +11,18 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
 
 from webdata.api.account import ACCOUNT, USAGE
+from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
 from webdata.api.replies import INERT, Reply
+from webdata.config.gateway_routes import OWN
 from webdata.crawling.warm_crawlers import Answer, load_spiders
 from webdata.domain import errors
 from webdata.domain.errors import QueryError
 from webdata.domain.outcome import Outcome
+from webdata.gateway.proxy import Proxy
+from webdata.gateway.targets import Targets
 from webdata.resources import Resource
 
 RESOURCES = sorted({one for spider in load_spiders() for one in spider.resources}, key=lambda one: one.name)
@@ -87,8 +91,9 @@ def sent(resource, path, operation):
 
 
 @pytest.fixture
-def api(make_api):
-    return make_api(resources=RESOURCES, pages=PAGES)
+def api(admission):
+    proxy = Proxy(Targets([]), admission.api_keys, admission.rate_limits, admission.credits)
+    return Api(RESOURCES, admission, PAGES, proxy=proxy)
 
 
 def test_it_is_valid():
@@ -113,7 +118,7 @@ def test_the_document_has_every_route(api):
     packed = {resource.path: resource for resource in RESOURCES if resource.packed}
     expected = set()
     for rule in rules:
-        path = re.sub(r"<path:(\w+)>", r"{\1}", rule)
+        path = re.sub(r"<(?:path|any):(\w+)>", r"{\1}", rule)
         start = path.removesuffix("/{segment}")
         if start == path:
             expected.add(path)
@@ -305,7 +310,14 @@ def test_a_key_may_be_in_any_of_four_headers():
     assert [scheme["name"] for scheme in schemes.values()] == ["X-Api-Key", "api-key", "x-apikey", "apikey"]
     assert DOCUMENT["security"] == [{name: []} for name in schemes]
     open_paths = {path for path, methods in DOCUMENT["paths"].items() if methods.get("get", {}).get("security") == []}
-    assert open_paths == {"/", "/health/live", "/health/ready"}
+    assert open_paths == {"/", "/ping", "/health/live", "/health/ready"}
+
+
+def test_no_route_of_the_gateway_hides_a_path():
+    """The first segments of the service's own paths cannot be prefixes."""
+    pages = [*PAGES, *documentation(RESOURCES, PAGES)]
+    paths = document(RESOURCES, [page for page in pages if page.summary])["paths"]
+    assert {path.split("/")[1] for path in paths} - {"", "{path}", *OWN} == set()
 
 
 @ensureDeferred

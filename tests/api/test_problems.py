@@ -62,7 +62,8 @@ def every_error() -> list[type[errors.WebdataError]]:
 def test_every_error_has_a_problem(error):
     """Every error class has a status and a message that is a sentence."""
     waits = {errors.OverloadedError: ("full", 1), errors.RateLimitedError: ("why", 1)}
-    given = {errors.QueryError: ([],), **waits}.get(error, ("Why.",))
+    logged = dict.fromkeys((errors.ProxyError, errors.ProxyTimeoutError), ("Why.", "for the log"))
+    given = {errors.QueryError: ([],), **waits, **logged}.get(error, ("Why.",))
     problem = problem_of(error(*given), WEB_SEARCH)
 
     assert problem.code in KINDS

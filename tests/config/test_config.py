@@ -42,6 +42,10 @@ def test_every_variable_is_read():
         "WEBDATA_EGRESS_PORTS": "80, 8000",
         "WEBDATA_EGRESS_ALLOW": "10.1.0.0/16,fd00:1::/64",
         "WEBDATA_OPENALEX_KEY": "key",
+        "WEBDATA_GATEWAY_ROUTES": "billing=http://10.0.0.5:8000, files=https://files.internal/v2/",
+        "WEBDATA_GATEWAY_SECRET": "0123456789abcdef",
+        "WEBDATA_GATEWAY_SECRET_REQUIRED": "on",
+        "WEBDATA_CORS_ORIGINS": "https://app.example, http://localhost:3000",
         "WEBDATA_METRICS": "off",
         "WEBDATA_CONTACT": "data@example.org",
     }
@@ -67,6 +71,10 @@ def test_every_variable_is_read():
         egress_ports=(80, 8000),
         egress_allow=(ip_network("10.1.0.0/16"), ip_network("fd00:1::/64")),
         openalex_key="key",
+        gateway_routes=("billing=http://10.0.0.5:8000", "files=https://files.internal/v2/"),
+        gateway_secret="0123456789abcdef",
+        gateway_secret_required=True,
+        cors_origins=("https://app.example", "http://localhost:3000"),
         metrics=False,
         contact="data@example.org",
     )
@@ -92,6 +100,16 @@ def test_a_key_is_not_printed():
 @pytest.mark.parametrize(
     ("name", "value", "right"),
     [
+        (
+            "WEBDATA_CORS_ORIGINS",
+            "app.example",
+            r"\* for all, off for none, or origins such as https://app.example.com",
+        ),
+        (
+            "WEBDATA_CORS_ORIGINS",
+            "https://app.example/",
+            r"\* for all, off for none, or origins such as https://app.example.com",
+        ),
         ("WEBDATA_PORT", "http", "a number from 0 to 65535, such as 8443"),
         ("WEBDATA_PORT", "70000", "a number from 0 to 65535, such as 8443"),
         ("WEBDATA_DEADLINE", "soon", "a number from 1.0 to 600.0, such as 25.0"),

@@ -1,6 +1,7 @@
 """`webdata keys`: make, list, rotate and revoke keys."""
 
 import asyncio
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import click
@@ -26,7 +27,12 @@ def keys() -> None:
 @click.option("--test", is_flag=True, help="A key that talks to the sandbox (default).")
 @click.option("--name", type=Name(), default="", help="What the key is for.")
 @click.option("--account", default="default", show_default=True, help="Whose key it is: an account's name or id.")
-@click.option("--scope", "scopes", multiple=True, help="An endpoint that it opens, such as web_search (default: all).")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    help="An endpoint or a prefix of the gateway that it opens, such as web_search (default: all).",
+)
 @click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
 @click.pass_obj
 def create_key(
@@ -35,7 +41,7 @@ def create_key(
     """Make a key and print it, once: only a hash of it is stored."""
     if live and test:
         raise click.UsageError("a key is live or test, not both: give one of --live and --test")
-    _check_scopes(scopes)
+    _check_scopes(scopes, [route.prefix for route in config.gateway])
     end = datetime.now(UTC) + expires if expires else None
     with open_stores(config) as stores:
         asyncio.run(_create_key(stores, account, name, not live, scopes, end))
@@ -116,13 +122,14 @@ async def _revoke_key(keys: KeyStore, wanted: str) -> None:
     click.echo(f"{key.id} is revoked: it opens nothing from now on.")
 
 
-def _check_scopes(scopes: tuple[str, ...]) -> None:
+def _check_scopes(scopes: tuple[str, ...], prefixes: Collection[str]) -> None:
     if not scopes:
         return
     endpoints = sorted({resource.name for spider in load_spiders() for resource in spider.resources})
     for scope in scopes:
-        if scope not in endpoints:
-            raise click.UsageError(f"{scope!r} is not an endpoint: the endpoints are {', '.join(endpoints)}")
+        if scope not in endpoints and scope not in prefixes:
+            others = f"; the prefixes of the gateway are {', '.join(prefixes)}" if prefixes else ""
+            raise click.UsageError(f"{scope!r} is not an endpoint: the endpoints are {', '.join(endpoints)}{others}")
 
 
 async def _find_key(keys: KeyStore, wanted: str) -> Key:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,19 +15,22 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from webdata.access.admission import Admission, CallerStatus, CallRequest, CallResult
 from webdata.access.api_keys import Header, sent_secret
 from webdata.access.key_pages import SEGMENT, KeyCall, KeyPage
+from webdata.access.proxying import Proxying
 from webdata.access.rate_limits import check_limit
-from webdata.api import refusals
 from webdata.api.account import KEY_PAGES
+from webdata.api.catch_all import PING, CatchAll
 from webdata.api.compression import Compression
-from webdata.api.dispatch import Dispatcher
-from webdata.api.incoming import Incoming, header_of
+from webdata.api.cors import Cors
+from webdata.api.dispatch import Dispatcher, as_task
+from webdata.api.incoming import Incoming, header_of, path_of
 from webdata.api.index import describe
 from webdata.api.open_pages import FRESH, OpenPage
+from webdata.api.openapi_responses import HEADERS
 from webdata.api.params import body_query, key_page_query, packed_query, path_query
-from webdata.api.problems import JSON, ProblemDetails, problem_of
-from webdata.api.replies import Reply, answer_reply, attempt_text, remark_headers
+from webdata.api.problems import JSON, ProblemDetails, logged_problem
+from webdata.api.refusals import RefusalsToPages
+from webdata.api.replies import Reply, answer_reply, remark_headers
 from webdata.api.routes import routes
-from webdata.domain.errors import DatabaseAwayError, FetchError
 from webdata.domain.query import Query, Remarks
 from webdata.resources import Resource
 from webdata.server.connections import Connections
@@ -45,7 +48,8 @@ class Api:
     """Answers every resource under its path, and the pages about the caller, for callers with a key.
 
     `pages` are answered beside the resources, for anybody, `key_pages` for callers with a key. `connections` are those
-    of all ports of the process.
+    of all ports of the process. With a `proxy` it answers `/ping`, and passes on requests. Pages of `cors_origins` may
+    call from a browser.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class Api:
         observer: Observer | None = None,
         connections: Connections | None = None,
         key_pages: Sequence[KeyPage] = KEY_PAGES,
+        proxy: Proxying | None = None,
+        cors_origins: Collection[str] = ("*",),
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._admission = admission
@@ -68,7 +74,14 @@ class Api:
         self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
-        self._dispatcher = Dispatcher(self.app, self._unmatched, frozenset(page.path for page in pages))
+        self._catch_all = CatchAll(self.app, proxy, self._unmatched) if proxy else None
+        open_paths = frozenset(page.path for page in pages)
+        headers = {*HEADERS, *(name for resource in self._resources for name, _ in resource.text_headers)}
+        self._cors = Cors(cors_origins, sorted(headers), open_paths | {"/"})
+        while_stopping = open_paths | {PING} if proxy else open_paths
+        self._dispatcher = Dispatcher(self.app, self._unmatched, while_stopping, self._cors)
+        if self._catch_all:
+            self._catch_all.start(self._dispatcher, self._cors)
 
     def _declare_routes(self, app: Klein) -> None:
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
@@ -99,10 +112,17 @@ class Api:
 
     def site(self, hsts: int = 0) -> Site:
         """The site of a port; by TLS it sends `hsts`, in seconds."""
-        return Site(self._dispatcher, self._connections, refusals, self.sender_of, hsts)
+        return Site(
+            self._dispatcher, self._connections, RefusalsToPages(self._cors), self.sender_of, hsts, self._streams
+        )
+
+    def _streams(self, target: bytes) -> bool:
+        return self._catch_all is not None and self._catch_all.streams(target)
 
     def sender_of(self, request: Request) -> Awaitable[str]:
         """The id of the key of a request whose body has not come; raises UnauthorizedError, at once or when awaited."""
+        if self._catch_all and path_of(request.uri) == PING:
+            return asyncio.sleep(0, "anybody")
         header = partial(header_of, request.requestHeaders)
         sent_secret(header)
         return self._key_id(header)
@@ -142,7 +162,7 @@ class Api:
     def _call_reply(self, resource: Resource, incoming: Incoming, result: CallResult) -> Reply:
         """The reply to a call; what the call holds is released when the reply is read."""
         if isinstance(result.end, Exception):
-            problem = _problem(result.end, incoming, resource)
+            problem = logged_problem(result.end, incoming.id, resource)
             reply, code = problem.reply(incoming.id, incoming.wanted_type), problem.code
         else:
             reply, code = answer_reply(resource, result.end, result.remarks), "ok"
@@ -163,7 +183,7 @@ class Api:
                 body = orjson.dumps(await page.reply(KeyCall(caller, query, admission.credits.ledger)))
                 reply = Reply(200, body, {"content-type": JSON, **FRESH, **remark_headers(remarks)})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
-            reply = _problem(error, incoming, None).reply(incoming.id, incoming.wanted_type)
+            reply = logged_problem(error, incoming.id).reply(incoming.id, incoming.wanted_type)
         return Reply(reply.status, reply.body, {**(status.headers() if status else {}), **reply.headers})
 
     def _unmatched(self, incoming: Incoming, error: HTTPException) -> Reply:
@@ -180,33 +200,9 @@ class Api:
         return problem.reply(incoming.id, incoming.wanted_type)
 
 
-def as_task(handler: Handler) -> Callable[..., Any]:
-    """A handler for a Klein route, which starts a task that goes on to its end when the caller hangs up.
-
-    Klein itself would drive a coroutine by `ensureDeferred`, in which nothing of asyncio's can be awaited.
-    """
-
-    def start(incoming: Incoming, **segments: str) -> asyncio.Task[Reply]:
-        return asyncio.get_running_loop().create_task(handler(incoming, **segments))
-
-    return start
-
-
 def _query(resource: Resource, segments: Mapping[str, str], incoming: Incoming) -> tuple[Query, Remarks]:
     if resource.method == "POST":
         return body_query(resource, incoming.body, incoming.query, incoming.header)
     if resource.packed:
         return packed_query(resource, segments.get("segment", ""), incoming.query, incoming.header)
     return path_query(resource, segments, incoming.query, incoming.header)
-
-
-def _problem(error: Exception, incoming: Incoming, resource: Resource | None) -> ProblemDetails:
-    problem = problem_of(error, resource)
-    if isinstance(error, FetchError):
-        attempts = ", ".join(map(attempt_text, error.attempts)) or "none has ended"
-        logger.info("%s %s (%s): %r; attempts: %s", incoming.id, problem.code, error.kind, error.reason, attempts)
-    elif isinstance(error, DatabaseAwayError):
-        logger.error("%s: the database does not answer: %s", incoming.id, error)
-    elif problem.code == "internal":
-        logger.error("%s failed", incoming.id, exc_info=error)
-    return problem

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Coroutine
 from functools import lru_cache, partial
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 
 from klein import Klein
 from twisted.python.failure import Failure
@@ -13,9 +13,10 @@ from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Request
 from werkzeug.exceptions import HTTPException
 
+from webdata.api.cors import Cors
 from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
-from webdata.api.replies import Reply, new_request_id
+from webdata.api.replies import NONE, Reply, new_request_id
 from webdata.server.sending import send
 
 access_log = logging.getLogger("webdata.api")
@@ -33,13 +34,18 @@ class Dispatcher(Resource):
 
     In the place of `KleinResource`, whose `render` costs 45 us a request: the app's own URL map is bound once and its
     matches are remembered, and a caller who hangs up cancels nothing. Handlers are given an `Incoming` and return a
-    task. The paths of `open_pages` are answered while the service stops, too.
+    task, of a reply, or of None where the handler has sent the response. The paths of `open_pages` are answered while
+    the service stops, too.
     """
 
     isLeaf = True  # noqa: N815  # Twisted's name
 
     def __init__(
-        self, app: Klein, unmatched: Callable[[Incoming, HTTPException], Reply], open_pages: Collection[str] = ()
+        self,
+        app: Klein,
+        unmatched: Callable[[Incoming, HTTPException], Reply],
+        open_pages: Collection[str] = (),
+        cors: Cors | None = None,
     ) -> None:
         Resource.__init__(self)
         self._app = app
@@ -47,7 +53,8 @@ class Dispatcher(Resource):
         self._remembered = lru_cache(MOST_ROUTED)(self._match)
         self._unmatched = unmatched
         self._open_pages = open_pages
-        self._tasks: set[asyncio.Task[Reply]] = set()
+        self._cors = cors
+        self._tasks: set[asyncio.Task[Reply | None]] = set()
         self._in_flight: set[str] = set()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -60,17 +67,23 @@ class Dispatcher(Resource):
         self._idle.clear()
         request.notifyFinish().addBoth(self._finished, request, incoming, perf_counter())
         if self._stopping and incoming.path not in self._open_pages:
-            return _close_with(STOPPING, request, incoming)
+            return self._close_with(STOPPING, request, incoming)
         match = self._remembered if len(incoming.path) <= LONGEST_READ else self._match
         try:
             endpoint, segments = match(incoming.path, incoming.method)
         except HTTPException as error:
-            _send(self._unmatched(incoming, error), request, incoming)
+            preflight = self._cors.preflight(incoming) if self._cors else None
+            self._send(preflight or self._unmatched(incoming, error), request, incoming)
             return NOT_DONE_YET
-        task = cast("asyncio.Task[Reply]", self._app.execute_endpoint(endpoint, incoming, **segments))  # type: ignore[arg-type]  # any request
+        task = cast("asyncio.Task[Reply | None]", self._app.execute_endpoint(endpoint, incoming, **segments))  # type: ignore[arg-type]  # any request
         self._tasks.add(task)
         task.add_done_callback(partial(self._answered, request, incoming))
         return NOT_DONE_YET
+
+    @property
+    def stopping(self) -> bool:
+        """Whether new requests are refused."""
+        return self._stopping
 
     def stop(self) -> None:
         """Refuse new requests from now on."""
@@ -80,18 +93,37 @@ class Dispatcher(Resource):
         """Wait until no request is in flight."""
         await self._idle.wait()
 
-    def _answered(self, request: Request, incoming: Incoming, task: asyncio.Task[Reply]) -> None:
+    def _answered(self, request: Request, incoming: Incoming, task: asyncio.Task[Reply | None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error:
             logger.error("%s failed", incoming.id, exc_info=error)
         reply = _internal(incoming) if error or task.cancelled() else task.result()
+        if reply is None:
+            return
         if incoming.id in self._in_flight:  # else the caller has hung up
             if on_end := reply.on_end:
                 request.notifyFinish().addBoth(lambda _: on_end())
-            _send(reply, request, incoming)
+            self._send(reply, request, incoming)
         elif reply.on_end:
             reply.on_end()
+
+    def _send(self, reply: Reply, request: Request, incoming: Incoming) -> None:
+        further = self._cors.headers(incoming) if self._cors and incoming.headers.hasHeader(b"origin") else NONE
+        if further and (vary := reply.headers.get("vary")):
+            reply = reply.with_headers({"vary": f"{vary}, {further['vary']}"})
+        try:
+            body = reply.put_on(request, incoming.id, further)
+        except ValueError:  # headers that cannot be encoded; the caller waits, and so does a service that stops
+            logger.exception("%s failed", incoming.id)
+            body = _internal(incoming).put_on(request, incoming.id)
+        send(request, body)
+
+    def _close_with(self, problem: ProblemDetails, request: Request, incoming: Incoming) -> int:
+        request.channel.persistent = False
+        closing = {"connection": "close"}
+        self._send(problem.reply(incoming.id, incoming.wanted_type).with_headers(closing), request, incoming)
+        return NOT_DONE_YET
 
     def _finished(self, end: Failure | None, request: Request, incoming: Incoming, began: float) -> None:
         self._in_flight.discard(incoming.id)
@@ -109,21 +141,17 @@ class Dispatcher(Resource):
         )
 
 
-def _send(reply: Reply, request: Request, incoming: Incoming) -> None:
-    try:
-        body = reply.put_on(request, incoming.id)
-    except ValueError:  # headers that cannot be encoded; the caller waits, and so does a service that stops
-        logger.exception("%s failed", incoming.id)
-        body = _internal(incoming).put_on(request, incoming.id)
-    send(request, body)
-
-
 def _internal(incoming: Incoming) -> Reply:
     return ProblemDetails("internal", INTERNAL).reply(incoming.id, incoming.wanted_type)
 
 
-def _close_with(problem: ProblemDetails, request: Request, incoming: Incoming) -> int:
-    request.channel.persistent = False
-    closing = {"connection": "close"}
-    _send(problem.reply(incoming.id, incoming.wanted_type).with_headers(closing), request, incoming)
-    return NOT_DONE_YET
+def as_task(handler: Callable[..., Coroutine[Any, Any, Reply | None]]) -> Callable[..., Any]:
+    """A handler for a Klein route, which starts a task that goes on to its end when the caller hangs up.
+
+    Klein itself would drive a coroutine by `ensureDeferred`, in which nothing of asyncio's can be awaited.
+    """
+
+    def start(incoming: Incoming, **segments: str) -> asyncio.Task[Reply | None]:
+        return asyncio.get_running_loop().create_task(handler(incoming, **segments))
+
+    return start

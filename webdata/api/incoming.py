@@ -29,6 +29,8 @@ class Incoming:
     """Its target without keys, for the log."""
     headers: Headers
     body: bytes
+    request: Request
+    """Twisted's own, for a response that is sent while it comes."""
     gone: bool = False
     """Whether its caller has hung up."""
 
@@ -40,7 +42,7 @@ class Incoming:
             request.content.seek(0)
             body = request.content.read()
         method = request.method.decode("ascii", "replace")
-        return cls(request_id, method, *_read(request.uri), request.requestHeaders, body)
+        return cls(request_id, method, *_read(request.uri), request.requestHeaders, body, request)
 
     def header(self, name: str) -> str | None:
         """The value of a header, the last one where it was sent twice; None if it was not sent."""
@@ -56,6 +58,11 @@ def header_of(headers: Headers, name: str) -> str | None:
     """The value of a header, the last one where it was sent twice; None if it was not sent."""
     values = headers.getRawHeaders(name.encode("ascii"))
     return values[-1].decode("utf-8", "replace") if values else None
+
+
+def path_of(target: bytes) -> str:
+    """The path of a request's target."""
+    return _read(target)[0]
 
 
 def _read(target: bytes) -> tuple[str, str, str]:

@@ -13,6 +13,8 @@ from webdata.api.account import KEY_PAGES
 from webdata.api.index import parameter
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi_events import webhook_operations
+from webdata.api.openapi_gateway import TAG as GATEWAY_TAG
+from webdata.api.openapi_gateway import gateway_paths
 from webdata.api.openapi_responses import (
     error_components,
     error_responses,
@@ -76,11 +78,13 @@ def document(
             *_tags(ordered),
             {"name": ACCOUNT_TAG, "description": "Pages about the caller, free of credits."},
             {"name": WEBHOOKS_TAG, "description": "Where events of the account are sent, free of credits."},
+            GATEWAY_TAG,
             {"name": OPEN_TAG, "description": "Pages that need no key."},
         ],
         "security": [{name: []} for name in KEY_HEADERS],
         "paths": dict(path for resource in ordered for path in _paths(resource))
         | _key_paths(key_pages)
+        | gateway_paths()
         | {page.path: {"get": _open_operation(page)} for page in [INDEX, *pages]},
         "webhooks": webhook_operations(),
         "components": _components(ordered, key_pages),

@@ -12,6 +12,8 @@ from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
 
 METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 413, 422, 502
+GATEWAY_STATUSES = (501, 504)
+"""Those that only the gateway has."""
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 
@@ -118,6 +120,7 @@ def page_responses(page: KeyPage) -> dict[str, Any]:
         "content": {JSON: {"schema": page.schema}},
     }
     never = [METHOD_NOT_ALLOWED, BAD_REQUEST, BAD_GATEWAY, *(() if page.has_body else (PAYLOAD_TOO_LARGE,))]
+    never += GATEWAY_STATUSES
     errors = [status for status in CODES if status not in never]
     return {"200": success, **{str(status): reference("responses", error_name(status)) for status in errors}}
 
@@ -129,7 +132,7 @@ def error_responses(resource: Resource) -> dict[str, Any]:
 
 def error_statuses(resource: Resource) -> list[int]:
     """The statuses of the possible errors of a call, in order, without that of a wrong method."""
-    never = {METHOD_NOT_ALLOWED}
+    never = {METHOD_NOT_ALLOWED, *GATEWAY_STATUSES}
     if resource.method == "GET":
         never.add(PAYLOAD_TOO_LARGE)
     if resource.bad_query_status == BAD_REQUEST and not resource.text_type:

@@ -3,13 +3,14 @@
 No body holds what only the operator may know: reasons from outside, tracebacks and paths are logged.
 """
 
+import logging
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
 import orjson
 
-from webdata.api.replies import Reply, loss_headers
+from webdata.api.replies import Reply, attempt_text, loss_headers
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
@@ -21,16 +22,24 @@ from webdata.domain.errors import (
     NotFoundError,
     OutOfCreditsError,
     OverloadedError,
+    PassingError,
     Problem,
+    ProxyError,
+    ProxyTimeoutError,
     QueryError,
     RateLimitedError,
+    SlowBodyError,
     TargetError,
     UnknownIdError,
+    UnknownPathError,
     UnsupportedContentError,
+    UpgradeError,
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
+
+logger = logging.getLogger(__name__)
 
 BAD_REQUEST = 400
 
@@ -51,11 +60,13 @@ KINDS = {
     "too_many_requests": (429, "Too many requests"),
     "out_of_credits": (429, "Out of credits"),
     "internal": (500, "Internal error"),
+    "not_implemented": (501, "Not implemented"),
     "blocked": (502, "Blocked by the upstream"),
     "layout_changed": (502, "Upstream layout changed"),
     "upstream_failed": (502, "Upstream failed"),
     "upstream_timeout": (502, "Upstream timed out"),
     "overloaded": (503, "Overloaded"),
+    "gateway_timeout": (504, "Gateway timed out"),
 }
 """Status and title of each code."""
 
@@ -82,6 +93,18 @@ NOT_REACHED = {
 """Kinds of failures that are not the upstream's own, as messages say them."""
 EXPLAINED = ("too_large", "too_many_encodings", "too_many_headers", "redirects")
 """Kinds of failures whose reason is a text of ours that helps the caller."""
+PLAIN = (
+    (TargetError, "target_not_allowed"),
+    (UnknownIdError, "not_found"),
+    (UnknownPathError, "not_found"),
+    (AccessError, "unauthorized"),
+    (SlowBodyError, "request_timeout"),
+    (UpgradeError, "not_implemented"),
+    (ProxyTimeoutError, "gateway_timeout"),
+    (ProxyError, "upstream_failed"),
+    (PassingError, "bad_request"),
+)
+"""The codes of errors whose message is all that there is to say; the first that fits counts."""
 DATABASE_RETRY = 5
 """Seconds until another try, where the database does not answer."""
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
@@ -135,7 +158,7 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
-        case AccessError() | BodyTooLargeError() | UnsupportedContentError():
+        case AccessError() | BodyTooLargeError() | UnsupportedContentError() | PassingError():
             return _refused(error)
         case OverloadedError() | DatabaseAwayError() | CallerGoneError():
             return _not_begun(error)
@@ -143,6 +166,21 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return _lost(error, resource)
         case _:
             return ProblemDetails("internal", INTERNAL)
+
+
+def logged_problem(error: Exception, request_id: str, resource: Resource | None = None) -> ProblemDetails:
+    """The problem of an error; what only the operator may know of it is logged."""
+    problem = problem_of(error, resource)
+    if isinstance(error, FetchError):
+        attempts = ", ".join(map(attempt_text, error.attempts)) or "none has ended"
+        logger.info("%s %s (%s): %r; attempts: %s", request_id, problem.code, error.kind, error.reason, attempts)
+    elif isinstance(error, ProxyError):
+        logger.warning("%s %s: %s", request_id, problem.code, error.reason or error)
+    elif isinstance(error, DatabaseAwayError):
+        logger.error("%s: the database does not answer: %s", request_id, error)
+    elif problem.code == "internal":
+        logger.error("%s failed", request_id, exc_info=error)
+    return problem
 
 
 def _not_begun(error: OverloadedError | DatabaseAwayError | CallerGoneError) -> ProblemDetails:
@@ -159,7 +197,7 @@ def overloaded(reason: str, retry_after: int) -> ProblemDetails:
     return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
 
 
-def _refused(error: AccessError | BodyTooLargeError | UnsupportedContentError) -> ProblemDetails:
+def _refused(error: Exception) -> ProblemDetails:
     message = _sentence(str(error))
     match error:
         case OutOfCreditsError():
@@ -168,13 +206,11 @@ def _refused(error: AccessError | BodyTooLargeError | UnsupportedContentError) -
             return ProblemDetails("too_many_requests", message, retry_after=error.retry_after)
         case BodyTooLargeError():
             return ProblemDetails("payload_too_large", f"{message} {SMALLER_BODY}")
-        case TargetError() | UnknownIdError():
-            return ProblemDetails("target_not_allowed" if isinstance(error, TargetError) else "not_found", message)
         case UnsupportedContentError():
             row: Problem = {"loc": ["body", "response_type"], "msg": message, "type": "unsupported_content"}
             return ProblemDetails("validation_error", message, rows=[row])
         case _:
-            return ProblemDetails("unauthorized", message)
+            return ProblemDetails(next(code for kind, code in PLAIN if isinstance(error, kind)), message)
 
 
 def _sentence(reason: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from twisted.web.server import Request
 
+from webdata.api.cors import Cors
 from webdata.api.dispatch import access_log
 from webdata.api.incoming import Incoming
 from webdata.api.problems import ProblemDetails, problem_of
@@ -63,6 +64,22 @@ def body_refused(request: Request, error: Exception, headers: Mapping[str, str])
     reply = problem.reply(incoming.id, incoming.wanted_type).with_headers(headers)
     access_log.info("%s %s %s %d - without its body", incoming.id, incoming.method, incoming.redacted, reply.status)
     return reply.last_words()
+
+
+class RefusalsToPages:
+    """The same, readable for pages of other origins where they may call."""
+
+    def __init__(self, cors: Cors) -> None:
+        self.unreadable = unreadable
+        self.too_slow = too_slow
+        self.not_tls = not_tls
+        self.https_required = https_required
+        self.insecure_key = insecure_key
+        self._cors = cors
+
+    def body_refused(self, request: Request, error: Exception, headers: Mapping[str, str]) -> bytes:
+        """As `body_refused`; a browser sends the body of a request after its head."""
+        return body_refused(request, error, {**headers, **self._cors.headers(Incoming.read(request, ""))})
 
 
 def not_tls() -> bytes:

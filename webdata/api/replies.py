@@ -19,6 +19,7 @@ from webdata.domain.errors import FetchError
 from webdata.domain.query import Remarks
 from webdata.domain.records import Record
 from webdata.resources import Resource
+from webdata.server.streams import ResponseStream
 
 SERVER = "webdata"
 """The `Server` header: no versions."""
@@ -34,6 +35,8 @@ IDS = ValueProvider()
 MAX_NAMED = 20
 """How many ignored parameters are named; nobody needs to read more, and headers must stay short."""
 
+NONE: Mapping[str, str] = {}
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -47,10 +50,10 @@ class Reply:
     cached_as: str | None = field(default=None, compare=False)
     """What names a body that is sent again and again, whose compressed form is worth keeping; None for any other."""
 
-    def put_on(self, request: Request, request_id: str) -> bytes:
+    def put_on(self, request: Request, request_id: str, further: Mapping[str, str] = NONE) -> bytes:
         """Set status and headers on a request to which nothing was written; returns the body to write."""
         request.setResponseCode(self.status, _phrase(self.status).encode("ascii"))  # Twisted has no phrase for 422
-        own = {**INERT, "server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body))}
+        own = {**INERT, "server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body)), **further}
         request.responseHeaders = ReplyHeaders(request.responseHeaders, own | self.headers)
         return self.body
 
@@ -85,6 +88,30 @@ class ReplyHeaders(Headers):
                 raw[_canonical(name)] = [value.encode()]
             else:
                 self.setRawHeaders(name, [value])
+
+
+def begin(
+    request: Request,
+    request_id: str,
+    status: int,
+    reason: str,
+    received: Iterable[tuple[bytes, bytes]],
+    further: Mapping[str, str],
+) -> ResponseStream:
+    """Begin the response to a request with the head of another one, and headers of ours, of which each has one value.
+
+    Raises ValueError for a head that cannot be sent.
+    """
+    before = Headers()
+    for name, value in received:
+        before.addRawHeader(name, value)
+    if not before.hasHeader("date"):
+        before.setRawHeaders("date", request.responseHeaders.getRawHeaders("date", []))
+    own = {**INERT, "server": SERVER, "x-request-id": request_id, **further}
+    request.setResponseCode(status, reason.encode("latin-1", "replace"))
+    request.responseHeaders = ReplyHeaders(before, own)
+    request.write(b"")
+    return ResponseStream(request)
 
 
 @cache

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainValidator, ValidationError, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from webdata.config.gateway_routes import GatewayRoute, read_routes
 from webdata.config.proxies import LAST_PORT, POOLS, Pools, read_pools
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
@@ -53,8 +55,10 @@ def _program(name: str | None) -> str | None:
 
 Words = BeforeValidator(_words)
 OffIsNone = BeforeValidator(lambda text: None if text == "off" else text)
+OffIsNothing = BeforeValidator(lambda words: () if words == ["off"] else words)
 Network = IPv4Network | IPv6Network
 Port = Annotated[int, Field(ge=0, le=LAST_PORT)]
+Origin = Annotated[str, Field(pattern=r"^(?:\*|https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$")]
 Switch = Annotated[bool, Field(description="on or off")]
 File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
 
@@ -189,6 +193,24 @@ class Config(BaseSettings):
     """The application's id at Reddit; without one only public endpoints are used."""
     reddit_client_secret: str | None = Field(None, repr=False)
     """Its secret; an installed application has none."""
+    gateway_routes: Annotated[tuple[str, ...], Words] = Field(
+        (),
+        repr=False,
+        description="prefixes with URLs, such as billing=http://10.0.0.5:8000,files=https://files.internal/v2",
+    )
+    """Prefixes of paths and the URLs that they are passed on to."""
+    gateway_file: File = None
+    """A TOML file of more, with more settings of each."""
+    gateway_secret: str | None = Field(
+        None, min_length=16, repr=False, pattern=r"^[\x21-\x7e]+$", description="at least 16 letters, digits and signs"
+    )
+    """What the header `x-gateway-proxy-secret` of requests through the gateway has to be, where they have one."""
+    gateway_secret_required: Switch = Field(False, repr=False)
+    """Whether all of them need it."""
+    cors_origins: Annotated[tuple[Origin, ...], OffIsNothing, Words] = Field(
+        ("*",), description="* for all, off for none, or origins such as https://app.example.com"
+    )
+    """The origins whose pages may call the API from a browser."""
     metrics: Switch = True
     """Whether `GET /metrics` is available."""
     contact: str | None = None
@@ -218,10 +240,20 @@ class Config(BaseSettings):
     def _check_together(self) -> Self:
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ConfigError("WEBDATA_TLS_CERT and WEBDATA_TLS_KEY go together: give both, or none to have one made")
+        if self.gateway_secret_required and not self.gateway_secret:
+            raise ConfigError(
+                "WEBDATA_GATEWAY_SECRET_REQUIRED needs a secret: give one as WEBDATA_GATEWAY_SECRET, or off"
+            )
         if self.tls and self.public_url and not self.public_url.startswith("https:"):
             right = "give https:// in it, or WEBDATA_TLS=off for a service that answers by plain HTTP"
             raise ConfigError(f"WEBDATA_PUBLIC_URL cannot be {self.public_url!r}: {right}")
+        _ = self.gateway
         return self
+
+    @cached_property
+    def gateway(self) -> tuple[GatewayRoute, ...]:
+        """The routes of the gateway; raises ConfigError."""
+        return read_routes(self.gateway_routes, self.gateway_file)
 
     @property
     def links_database(self) -> str:

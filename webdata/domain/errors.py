@@ -12,6 +12,12 @@ WebdataError
 ├── UnsupportedContentError  content that cannot be given in the requested form
 ├── RecordError              a record that its own schema refuses: a fault of ours
 ├── BodyTooLargeError        a request's body that is longer than any may be
+├── PassingError             a request that could not be passed on to another service
+│   ├── BrokenBodyError      its body does not end as it should
+│   ├── SlowBodyError        its body comes too slowly
+│   ├── UpgradeError         another protocol than HTTP is asked for
+│   └── ProxyError           there is no response
+│       └── ProxyTimeoutError    none in time
 ├── OverloadedError          no room for another call now
 ├── DatabaseAwayError        the database of keys and credits does not answer
 ├── CallerGoneError          the caller hung up before anything was fetched
@@ -20,7 +26,8 @@ WebdataError
     ├── OutOfCreditsError    no credit left to pay with
     ├── RateLimitedError     more calls than the plan has
     ├── TargetError          a URL that may not be fetched from here
-    └── UnknownIdError       an id of nothing that the account has
+    ├── UnknownIdError       an id of nothing that the account has
+    └── UnknownPathError     a path that leads nowhere
 """
 
 from collections.abc import Sequence
@@ -137,6 +144,34 @@ class BodyTooLargeError(WebdataError):
         self.most = most
 
 
+class PassingError(WebdataError):
+    """A request that could not be passed on to another service. The message is for its caller."""
+
+
+class BrokenBodyError(PassingError):
+    """A request's body that does not end as it should; the rest of it does not come."""
+
+
+class SlowBodyError(PassingError):
+    """A request's body that comes too slowly."""
+
+
+class UpgradeError(PassingError):
+    """A request for another protocol than HTTP."""
+
+
+class ProxyError(PassingError):
+    """No response of the other service, or a part of one; `reason` is for the log."""
+
+    def __init__(self, message: str, reason: str):
+        super().__init__(message)
+        self.reason = reason
+
+
+class ProxyTimeoutError(ProxyError):
+    """The other service did not answer in time."""
+
+
 class OverloadedError(WebdataError):
     """No room for another call now; worth another try in `retry_after` seconds."""
 
@@ -179,6 +214,10 @@ class TargetError(AccessError):
 
 class UnknownIdError(AccessError):
     """An id of nothing that the account has."""
+
+
+class UnknownPathError(AccessError):
+    """A path that leads nowhere; the message lists those that the key may use."""
 
 
 def outcome_of(error: BaseException) -> str:

@@ -1,1 +1,1 @@
-"""The gateway: webhooks."""
+"""The gateway: `/ping`, requests that are passed on, webhooks."""

@@ -32,6 +32,8 @@ class Phase(Enum):
     HEAD = auto()
     """The end of a request's headers."""
     BODY = auto()
+    STREAM = auto()
+    """More of a body that is passed on as it comes."""
     CALL = auto()
     """The response, which may take any time."""
     IDLE = auto()
@@ -45,11 +47,12 @@ LIMITS = {
     Phase.NEW: 10.0,
     Phase.HEAD: 10.0,
     Phase.BODY: 30.0,
+    Phase.STREAM: 30.0,
     Phase.CALL: inf,
     Phase.IDLE: 60.0,
     Phase.CLOSING: 5.0,
 }
-"""Seconds that a phase may last. Bytes that arrive extend BODY alone (`Connection.extra`)."""
+"""Seconds that a phase may last. Bytes that arrive extend BODY and STREAM (`Connection.extra`)."""
 WAITING = (Phase.HANDSHAKE, Phase.NEW, Phase.HEAD, Phase.BODY, Phase.IDLE, Phase.CLOSING)
 """Phases in which the client is next to act: no response is lost when the connection is closed once all is sent."""
 STILL_SENDING = 0.1

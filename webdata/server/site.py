@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, Protocol
 
@@ -17,15 +17,19 @@ from twisted.web.http_headers import Headers
 from twisted.web.resource import Resource
 from zope.interface import implementer
 
-from webdata.domain.errors import BodyTooLargeError
+from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, SlowBodyError
 from webdata.server.bodies import Bodies, SenderOf
 from webdata.server.connections import LIMITS, Connections, Phase, Unsent
 from webdata.server.sending import Sender
+from webdata.server.streams import BodyStream, ResponseStream
 
 MAX_BODY = 1_048_576
 """Bytes of a request's body. One that says so, or proves so, is refused without reading on."""
 SLOWEST = 16_384
 """Bytes a second at which a body extends its time limit; those beyond MAX_BODY do not."""
+SLOW_STREAM = (
+    f"The body came too slowly: send it within {LIMITS[Phase.STREAM]:.0f} seconds or at {SLOWEST // 1024} KB a second"
+)
 ODD = re.compile(rb"[^\x21-\x7e]")
 FOLDS = (b" ", b"\t")
 """The beginnings of a line that continues a header; no client sends it any more (RFC 9112 5.2)."""
@@ -63,7 +67,13 @@ def ascii_only(target: bytes) -> bytes:
 
 
 class BoundedRequest(server.Request):
-    """A request whose body stays in memory: a file for each that has begun would let clients use up the open files."""
+    """A request whose body stays in memory: a file for each that has begun would let clients use up the open files.
+
+    With a `stream` it is rendered before its body has come, which goes there and may have any length.
+    """
+
+    stream: BodyStream | None = None
+    defaultContentType = None  # noqa: N815  # Twisted's name, and it takes what it does not know for HTML
 
     def gotLength(self, length: int | None) -> None:
         self.content = BytesIO()
@@ -74,6 +84,13 @@ class BoundedRequest(server.Request):
         Unlike Twisted's own requests it looks for no child resource and parses no arguments and no forms: the resource
         reads the target and the body itself.
         """
+        if self.stream:
+            self.stream.end()
+            return
+        self.begin(command, path, version)
+
+    def begin(self: Any, command: bytes, path: bytes, version: bytes) -> None:
+        """Render the resource with what is there of the body."""
         self.content.seek(0)
         self.method, self.uri, self.clientproto = command, path, version
         self.site = self.channel.site
@@ -84,7 +101,9 @@ class BoundedRequest(server.Request):
             self.processingFailed(Failure())
 
     def handleContentChunk(self: Any, data: bytes) -> None:
-        if self.channel.stores(len(data)):
+        if self.stream:
+            self.stream.feed(data)
+        elif self.channel.stores(len(data)):
             server.Request.handleContentChunk(self, data)
 
 
@@ -110,6 +129,8 @@ class Channel(HTTPChannel):
     """Whose share of memory the current request's body takes; None where it came together with its head."""
     _seeking: asyncio.Future[str] | None = None
     """The search for the sender, during which nothing is read."""
+    _stream: BodyStream | None = None
+    """The current request's body, where it is passed on as it comes and has not ended."""
 
     def connectionMade(self) -> None:
         HTTPChannel.connectionMade(self)
@@ -126,6 +147,8 @@ class Channel(HTTPChannel):
     def connectionLost(self, reason: Failure = connectionDone) -> None:
         self.site.connections.closed(self)
         self._unread = None
+        if self._stream:
+            self._stream.fail(BrokenBodyError("the client has gone"))
         self._end_body()
         HTTPChannel.connectionLost(self, reason)
 
@@ -171,10 +194,13 @@ class Channel(HTTPChannel):
             HTTPChannel.allHeadersReceived(self)
             return
         self._enter(Phase.BODY)
-        if self.length is not None and self.length > MAX_BODY:
-            self._refuse_body(BodyTooLargeError(MAX_BODY))
-        elif self.length is not None and self.length <= len(self._buffer):
+        if self.length is not None and self.length <= min(len(self._buffer), MAX_BODY):
             HTTPChannel.allHeadersReceived(self)
+        elif self.site.streams(self._path):
+            self._stream = BodyStream(self.length, self._pause_stream, self._resume_stream)
+            self._seek_sender()
+        elif self.length is not None and self.length > MAX_BODY:
+            self._refuse_body(BodyTooLargeError(MAX_BODY))
         else:
             self._seek_sender()
 
@@ -222,6 +248,7 @@ class Channel(HTTPChannel):
 
     def _seek_sender(self) -> None:
         request = self.requests[-1]
+        request.uri = self._path
         try:
             self._seeking = self.site.bodies.seek(request)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
@@ -239,9 +266,40 @@ class Channel(HTTPChannel):
         if isinstance(error, Exception):
             self._refuse_body(error)
             return
+        if self._stream:
+            self._begin_stream(self._stream)
+            return
         self._sender = seeking.result()
         HTTPChannel.allHeadersReceived(self)
         self._read_on()
+
+    def _begin_stream(self, stream: BodyStream) -> None:
+        """Render the request, and read its body."""
+        request: Any = self.requests[-1]
+        request.stream = stream
+        HTTPChannel.allHeadersReceived(self)
+        self._enter(Phase.STREAM)
+        request.begin(self._command, self._path, self._version)
+        if self._stream:  # the response may have ended it
+            self._read_on()
+
+    def _pause_stream(self) -> None:
+        self.paused = True
+        self._networkProducer.pauseProducing()
+        self._enter(Phase.CALL)  # what follows waits for the reader of the stream, not for the client
+
+    def _resume_stream(self) -> None:
+        if self._stream:
+            self.received = 0
+            self._enter(Phase.STREAM)
+            self._read_on()
+
+    def _break_stream(self, stream: BodyStream, error: Exception) -> None:
+        """Have the request answered with an error, as the rest of its body is not read."""
+        self.paused = True
+        self._networkProducer.pauseProducing()
+        self._enter(Phase.CALL)
+        stream.fail(error)
 
     def _read_on(self) -> None:
         self.paused = False
@@ -255,7 +313,7 @@ class Channel(HTTPChannel):
 
     def _end_body(self) -> None:
         """Give back the memory of a body that is complete or not wanted any more."""
-        self._seeking = None
+        self._seeking = self._stream = None
         if self._sender:
             self.site.bodies.give_back(self._sender, self._stored)
             self._sender = None
@@ -263,11 +321,18 @@ class Channel(HTTPChannel):
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
         for name, value in self._security_headers().items():
             headers.setRawHeaders(name, [value])
+        if self._stream:  # it may never be read to its end
+            self.persistent = False
+            headers.setRawHeaders(b"connection", [b"close"])
         if self.persistent:
             headers.setRawHeaders(b"keep-alive", [KEEP_ALIVE])
         HTTPChannel.writeHeaders(self, version, code, reason, headers)
 
     def requestDone(self, request: Request) -> None:
+        if self._stream:
+            self.requests.remove(request)
+            self._stop_reading()
+            return
         if self._waitingForTransport and self.persistent:  # or answers to pipelined requests would pile up in memory
             self._unread = request
             self._networkProducer.pauseProducing()
@@ -298,7 +363,9 @@ class Channel(HTTPChannel):
 
     def late(self) -> None:
         """Close the connection of a client that took too long; one that had begun a request gets a 408 first."""
-        if self.phase in (Phase.HEAD, Phase.BODY):
+        if self.phase is Phase.STREAM and self._stream:
+            self._break_stream(self._stream, SlowBodyError(SLOW_STREAM))
+        elif self.phase in (Phase.HEAD, Phase.BODY):
             self._close_with(self.site.refusals.too_slow(self._security_headers()))
         elif self.phase in (Phase.NEW, Phase.IDLE):
             self.loseConnection()
@@ -307,6 +374,8 @@ class Channel(HTTPChannel):
 
     def extra(self) -> float:
         """Seconds by which a body that arrives fast enough extends its limit."""
+        if self.phase is Phase.STREAM:
+            return self.received / SLOWEST
         return min(self.received, MAX_BODY) / SLOWEST if self.phase is Phase.BODY else 0.0
 
     def now_unsent(self) -> Unsent | None:
@@ -315,7 +384,7 @@ class Channel(HTTPChannel):
         if not isinstance(tcp, FileDescriptor):
             return None
         waiting = len(tcp.dataBuffer) + tcp._tempDataLen  # noqa: SLF001  # there is no public attribute
-        left = self._requestProducer.left if isinstance(self._requestProducer, Sender) else 0
+        left = self._requestProducer.left if isinstance(self._requestProducer, (Sender, ResponseStream)) else 0
         return (waiting + left, tcp.offset) if waiting else None
 
     def _enter(self, phase: Phase) -> None:
@@ -323,6 +392,14 @@ class Channel(HTTPChannel):
 
     def _respondToBadRequestAndDisconnect(self) -> None:
         # Twisted's own answer to what it cannot parse has neither headers nor a body.
+        if self._stream and self._seeking is None:
+            self._break_stream(
+                self._stream,
+                BrokenBodyError(
+                    "The body breaks the chunked transfer coding: send a size in hex before each chunk, 0 at the end"
+                ),
+            )
+            return
         self._close_with(self.site.refusals.unreadable(self._security_headers()))
 
     def _close_with(self, response: bytes) -> None:
@@ -332,11 +409,15 @@ class Channel(HTTPChannel):
         """
         if self.phase is Phase.CLOSING:
             return
+        HTTPChannel.write(self, response)
+        self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        """Close the sending side once all is sent, and drop what still arrives."""
         self._end_body()
         self._enter(Phase.CLOSING)
         if self.paused:
             self._read_on()
-        HTTPChannel.write(self, response)
         if not isinstance(self.transport, FileDescriptor):  # TLS itself reads until the client closes
             self.loseConnection()
             return
@@ -352,7 +433,8 @@ class Channel(HTTPChannel):
 class Site(server.Site):
     """Serves a resource by HTTP; `connections` are those of the process, on all ports.
 
-    `sender_of` says from a request's head whose body is about to come; without an answer none is read.
+    `sender_of` says from a request's head whose body is about to come; without an answer none is read. `streams` says
+    of a target whether its bodies are passed on as they come, in any length; else they are read whole, and bounded.
 
     Over TLS every response has Strict-Transport-Security of `hsts` seconds (RFC 6797), none where it is 0.
     """
@@ -360,13 +442,20 @@ class Site(server.Site):
     protocol: type[Channel] = Channel  # type: ignore[assignment]  # Twisted's own wraps this one to speak HTTP/2 as well
 
     def __init__(
-        self, resource: Resource, connections: Connections, refusals: Refusals, sender_of: SenderOf, hsts: int = 0
+        self,
+        resource: Resource,
+        connections: Connections,
+        refusals: Refusals,
+        sender_of: SenderOf,
+        hsts: int = 0,
+        streams: Callable[[bytes], bool] = lambda _: False,
     ) -> None:
         server.Site.__init__(self, resource, requestFactory=BoundedRequest, parsePOSTFormSubmission=False)
         self.timeOut = None  # Twisted's timer for each connection: Connections has one for all
         self.connections = connections
         self.refusals = refusals
         self.bodies = Bodies(sender_of)
+        self.streams = streams
         self.tls_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
 
     def log(self, request: object) -> None:

@@ -1,0 +1,92 @@
+"""The gateway's part of the OpenAPI document."""
+
+from typing import Any
+
+from webdata.api.cors import METHODS
+from webdata.api.openapi_responses import (
+    ACCOUNT_HEADERS,
+    BAD_GATEWAY,
+    GATEWAY_STATUSES,
+    TOO_SLOW,
+    UNPROCESSABLE,
+    error_name,
+)
+from webdata.api.openapi_schemas import reference
+from webdata.api.problems import BAD_REQUEST, JSON
+
+TAG = {"name": "gateway", "description": "Requests that are passed on to other services, and whether this one answers."}
+STATUSES = (BAD_REQUEST, 401, 404, TOO_SLOW, UNPROCESSABLE, 429, 500, *GATEWAY_STATUSES, BAD_GATEWAY, 503)
+WITH_BODY = ("PUT", "POST", "PATCH")
+TEXT = {"type": "string"}
+PONG = {
+    "type": "object",
+    "required": ["status", "service", "version", "time", "request_id"],
+    "additionalProperties": False,
+    "properties": {
+        "status": {"enum": ["ok", "stopping"]},
+        "service": TEXT,
+        "version": {"type": "string", "description": "of the gateway"},
+        "time": {"type": "string", "format": "date-time"},
+        "request_id": TEXT,
+    },
+}
+ABOUT = (
+    "A path whose first segment is one of this service's routes is passed on to the route's upstream, with method, "
+    "query, headers and body; any other is that of an endpoint without its `/v1`. The key is not passed on."
+)
+SECRET = {
+    "name": "x-gateway-proxy-secret",
+    "in": "header",
+    "required": False,
+    "description": "the secret of the gateway, where it has one",
+    "schema": {"type": "string"},
+}
+PATH = {
+    "name": "path",
+    "in": "path",
+    "required": True,
+    "description": "a prefix, and what follows it at the upstream",
+    "schema": {"type": "string"},
+    "example": "search",
+}
+
+
+def gateway_paths() -> dict[str, Any]:
+    """`/ping` and the catch-all, by every method."""
+    return {
+        "/ping": {method.lower(): _ping(method) for method in METHODS},
+        "/{path}": {method.lower(): _catch_all(method) for method in METHODS},
+    }
+
+
+def _ping(method: str) -> dict[str, Any]:
+    response = {
+        "description": "It answers, also while it stops.",
+        "headers": {"x-request-id": reference("headers", "x-request-id")},
+        "content": {JSON: {"schema": PONG}},
+    }
+    return {
+        "operationId": f"ping_{method.lower()}",
+        "summary": "Whether the gateway answers",
+        "tags": [TAG["name"]],
+        "security": [],
+        "responses": {"200": response},
+    }
+
+
+def _catch_all(method: str) -> dict[str, Any]:
+    headers = {name: reference("headers", name) for name in ("x-request-id", *ACCOUNT_HEADERS)}
+    response = {"description": "Whatever the upstream answers.", "headers": headers, "content": {"*/*": {}}}
+    body: dict[str, Any] = {"requestBody": {"content": {"*/*": {}}}} if method in WITH_BODY else {}
+    return {
+        "operationId": f"proxy_{method.lower()}",
+        "summary": "Pass a request on",
+        "description": ABOUT,
+        "tags": [TAG["name"]],
+        "parameters": [PATH, SECRET],
+        **body,
+        "responses": {
+            "200": response,
+            **{str(status): reference("responses", error_name(status)) for status in sorted(STATUSES)},
+        },
+    }

@@ -1,0 +1,109 @@
+"""The headers of a request and of its response when they are passed on (RFC 9110 7.6)."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from twisted.web.http_headers import Headers
+
+from webdata.access.proxying import Sender
+from webdata.domain.api_key import HEADERS as KEY_HEADERS
+from webdata.gateway.targets import SECRET_HEADER
+
+HOP_BY_HOP = frozenset(
+    (
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
+"""Headers about one connection; `connection` names others (RFC 9110 7.6.1)."""
+NOT_SENT = HOP_BY_HOP.union(
+    map(str.lower, KEY_HEADERS),
+    (
+        SECRET_HEADER,
+        "host",
+        "content-length",
+        "expect",
+        "x-request-id",
+        "x-forwarded-host",
+        "x-forwarded-proto",
+        "x-forwarded-port",
+        "x-real-ip",
+    ),
+)
+"""The caller's key and secret, and headers that the request to the upstream has of its own."""
+NOT_RETURNED = HOP_BY_HOP.union(
+    ("server", "x-request-id", "strict-transport-security", "content-security-policy", "x-content-type-options")
+)
+"""Headers of a response that this service has of its own."""
+CORS = "access-control-"
+"""The prefix of headers that this service decides about (docs/gateway.md)."""
+VIA = "webdata"
+
+
+def request_headers(
+    sent: Headers, sender: Sender, request_id: str, further: Mapping[str, str], length: int | None
+) -> list[tuple[str, str]]:
+    """The headers for the upstream: those of the caller, who passed them on, and those of the route."""
+    own = {name.lower() for name in further}
+    dropped = NOT_SENT.union(own, _named(sent.getRawHeaders(b"connection", [])))
+    passed = _passed(sent.getAllRawHeaders(), dropped)
+    headers = [(name.decode("latin-1"), value.decode("utf-8", "surrogateescape")) for name, value in passed]
+    appended = {
+        "X-Forwarded-For": sender.address,
+        "Forwarded": f"for={_node(sender.address)};host={_quoted(sender.host)};proto={sender.scheme}",
+        "Via": f"1.1 {VIA}",
+    }
+    headers = [pair for pair in headers if pair[0].lower() not in {name.lower() for name in appended}]
+    for name, value in appended.items():
+        before = [text.decode("utf-8", "surrogateescape") for text in sent.getRawHeaders(name.encode(), [])]
+        headers.append((name, ", ".join([*before, value])))
+    headers += [
+        ("X-Forwarded-Host", sender.host),
+        ("X-Forwarded-Proto", sender.scheme),
+        ("X-Request-Id", request_id),
+        *further.items(),
+    ]
+    return headers if length is None else [*headers, ("Content-Length", str(length))]
+
+
+def response_headers(received: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of an upstream's response for the caller."""
+    pairs = list(received)
+    dropped = NOT_RETURNED.union(_named(value for name, value in pairs if name.lower() == b"connection"))
+    kept = [
+        pair
+        for pair in pairs
+        if (name := pair[0].decode("latin-1").lower()) not in dropped and not name.startswith(CORS)
+    ]
+    return [*kept, (b"Via", f"1.1 {VIA}".encode())]
+
+
+def asks_for_websocket(sent: Headers) -> bool:
+    """Whether a request is to begin a WebSocket (RFC 6455 4.1)."""
+    return any(b"websocket" in value.lower() for value in sent.getRawHeaders(b"upgrade", []))
+
+
+def _named(values: Iterable[bytes]) -> set[str]:
+    return {name.strip().lower() for value in values for name in value.decode("latin-1").split(",")}
+
+
+def _passed(lines: Iterable[tuple[bytes, Sequence[bytes]]], dropped: Collection[str]) -> Iterator[tuple[bytes, bytes]]:
+    for name, values in lines:
+        if name.decode("latin-1").lower() not in dropped:
+            yield from ((name, value) for value in values)
+
+
+def _node(address: str) -> str:
+    """An address as RFC 7239 6 writes it."""
+    return f'"[{address}]"' if ":" in address else address
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
