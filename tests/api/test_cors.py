@@ -1,6 +1,7 @@
 """Calls from pages of other origins."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -97,3 +98,12 @@ async def test_a_refused_body_can_be_read(api):
     listening.stopListening()
     assert head.startswith(b"HTTP/1.1 401 ")
     assert b"access-control-allow-origin: *\r\n" in head
+
+
+@ensureDeferred
+async def test_a_compressed_answer_varies_by_both(make, calls, test_secret):
+    """Caches are told that an answer depends on its coding and on the origin."""
+    calls.end = replace(calls.end, record={"page": "x" * 2000})
+    headers = {"Origin": APP, "X-Api-Key": test_secret, "Accept-Encoding": "gzip"}
+    answer = await make(["*"])("/v1/search/q=a", headers=headers)
+    assert (answer.headers["content-encoding"], answer.headers["vary"]) == ("gzip", "accept-encoding, Origin")
