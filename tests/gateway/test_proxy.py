@@ -6,7 +6,7 @@ import logging
 import orjson
 import pytest
 
-from tests.gateway.conftest import SECRET, read_answer
+from tests.gateway.conftest import OK, SECRET, read_answer
 from webdata.access.api_keys import new_key
 from webdata.server.connections import LIMITS, Phase
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
@@ -427,6 +427,30 @@ async def test_an_upstream_that_closes_in_the_middle_of_a_body(connected, port, 
         writer.write(bytes(100_000))
         await asyncio.wait([asyncio.ensure_future(writer.drain()), answer], return_when=asyncio.FIRST_COMPLETED)
     assert (await answer).status == 502
+    writer.close()
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", 200), ("PUT", 502)])
+async def test_a_connection_that_was_closed_meanwhile(connected, port, upstream, test_secret, method, status):
+    """A request goes out again where that is safe; one whose body has gone is a 502, and never sent without it."""
+
+    async def behaviour(connection):
+        upstream.heads.append(await connection.head())
+        if len(upstream.heads) != 2:
+            await connection.send(OK)
+            upstream.heads.append(await connection.head())
+
+    upstream.behaviour = behaviour
+    reader, writer = await connected()
+    writer.write(upload(port, test_secret).replace(b"POST", b"GET"))
+    assert (await asyncio.wait_for(read_answer(reader), 3)).status == 200
+    more = ["Transfer-Encoding: chunked"] if method == "PUT" else []
+    writer.write(upload(port, test_secret, *more).replace(b"POST", method.encode()))
+    if more:
+        await asyncio.sleep(0.02)
+        writer.write(b"3\r\nabc\r\n0\r\n\r\n")
+    assert (await asyncio.wait_for(read_answer(reader), 3)).status == status
+    assert len(upstream.heads) == (3 if method == "GET" else 2)
     writer.close()
 
 
