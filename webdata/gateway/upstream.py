@@ -52,12 +52,11 @@ class UpstreamResponse:
     async def pieces(self) -> AsyncIterator[bytes]:
         """The body; raises ProxyError where it breaks off, ProxyTimeoutError where it stops to come."""
         try:
-            while True:
+            while not self._content.at_eof():
                 async with asyncio.timeout(self._request.timeout):
                     piece = await self._content.readany()
-                if not piece:
-                    return
-                yield piece
+                if piece:  # the end may come alone
+                    yield piece
         except (aiohttp.ClientError, OSError) as error:
             raise _error(error, self._request) from error
 
