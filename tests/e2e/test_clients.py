@@ -167,6 +167,9 @@ def test_a_misspelt_word_of_the_sandbox_is_the_callers_mistake(send, target):
     assert "sandbox:slow, " in answer.json["error"]["message"]
 
 
+GATEWAY = ("/ping", "/{path}", "/api/v1/webhooks")
+
+
 def generated(folder, name, document):
     """The package of a client that a generator makes of an OpenAPI document."""
     (folder / "openapi.json").write_bytes(orjson.dumps(document))
@@ -200,14 +203,17 @@ def client_of(running):
 
 
 def test_a_client_generated_from_the_document_calls_every_endpoint(running, client_of, tmp_path):
-    """Each operation is called with its example, and its answer is read without loss."""
+    """Each operation but the gateway's, which need a state, is called with its example, and read without loss."""
     document = running.get("/openapi.json")[2]
-    operations = {one["operationId"]: one for path in document["paths"].values() for one in path.values()}
+    paths = document["paths"]
+    operations = {one["operationId"]: one for path in paths.values() for one in path.values()}
+    of_gateway = {one["operationId"] for path in paths if path.startswith(GATEWAY) for one in paths[path].values()}
     package, calls = generated(tmp_path, "client_of_the_document", document)
     client = client_of(package)
     body = importlib.import_module("client_of_the_document.models").UrlRequestBody
-    for name, call in calls.items():
-        operation = operations[name]
+    assert calls.keys() == operations.keys()
+    for name in calls.keys() - of_gateway:
+        call, operation = calls[name], operations[name]
         given = {one["name"]: one["example"] for one in operation.get("parameters", []) if "example" in one}
         if "requestBody" in operation:
             given["body"] = body.from_dict({"url": "https://example.org/a", "response_type": "full"})
@@ -215,7 +221,6 @@ def test_a_client_generated_from_the_document_calls_every_endpoint(running, clie
         read = response.parsed if isinstance(response.parsed, str) else response.parsed.to_dict()
         sent = response.content.decode() if isinstance(read, str) else orjson.loads(response.content)
         assert (name, response.status_code, read) == (name, 200, sent)
-    assert calls.keys() == operations.keys()
 
 
 def test_a_client_with_the_packed_query_as_a_path_parameter(running, client_of, tmp_path):

@@ -63,7 +63,6 @@ async def test_lists_may_have_other_lengths(crawlers, scenario, count):
         ("layout", LayoutError, None),
         ("html", LayoutError, None),
         ("error", UpstreamError, "http_500"),
-        ("nonsense", UpstreamError, "http_400"),
         ("reset", UpstreamError, "reset"),
         ("truncated", UpstreamError, "truncated"),
     ],

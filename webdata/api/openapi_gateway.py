@@ -49,6 +49,8 @@ PATH = {
     "schema": {"type": "string"},
     "example": "search",
 }
+ANYTHING = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+"""The content of bodies that are passed on: of any type, which generators of clients read as a file."""
 
 
 def gateway_paths() -> dict[str, Any]:
@@ -76,8 +78,8 @@ def _ping(method: str) -> dict[str, Any]:
 
 def _catch_all(method: str) -> dict[str, Any]:
     headers = {name: reference("headers", name) for name in ("x-request-id", *ACCOUNT_HEADERS)}
-    response = {"description": "Whatever the upstream answers.", "headers": headers, "content": {"*/*": {}}}
-    body: dict[str, Any] = {"requestBody": {"content": {"*/*": {}}}} if method in WITH_BODY else {}
+    response = {"description": "Whatever the upstream answers.", "headers": headers, "content": ANYTHING}
+    body: dict[str, Any] = {"requestBody": {"content": ANYTHING}} if method in WITH_BODY else {}
     return {
         "operationId": f"proxy_{method.lower()}",
         "summary": "Pass a request on",
