@@ -80,6 +80,10 @@ def test_text_that_is_no_html(body, content_type, expected):
         ('<p>See <a href="../b?x=(1)">this</a>.</p>', "[this](https://site.example.org/b?x=%281%29)"),
         ('<p><a href="javascript:go()">Run</a></p>', "\nRun\n"),
         ('<img src="data:," data-src="/i.png" alt="A cat">', "![A cat](https://site.example.org/i.png)"),
+        (
+            '<a href="/wiki/File:I.jpg"><img src="/t/I.jpg/9px-I.jpg"></a>',
+            "[![](https://site.example.org/t/I.jpg/9px-I.jpg)](https://site.example.org/wiki/File:I.jpg)",
+        ),
         ('<img src="/i.png" alt="IMG_3886.jpg">', "![](https://site.example.org/i.png)"),
         ('<a href="/i.jpg?x"><img src="/i-300.jpg" alt="A cat"></a>', "![A cat](https://site.example.org/i.jpg?x)"),
         (

@@ -21,6 +21,7 @@ NOTE = "I had the same on two machines of mine, and what helped was to take the 
         ("<aside><p>Mind the step.</p></aside>", "Mind the step."),
         ("<div role=alert>Mind the step.</div>", "Mind the step."),
         ("<p class=paywall>For subscribers.</p>", "For subscribers."),
+        ("<h2>Comments</h2><p>Comments begin with a hash sign.</p>", "## Comments"),
         ("<p aria-hidden=true>For subscribers.</p>", "For subscribers."),
         ("<picture><source srcset=b.webp><img src='/s.jpg' alt=pic></picture>", "![pic]"),
     ],

@@ -26,7 +26,8 @@ LEAD = "What the town decided on Monday night, and why it will not be the end of
 def test_the_lead_between_headline_and_text_is_content(read, lead):
     """The lead stands outside the element of the text; bylines and buttons between them are left out."""
     text = read(
-        f"<title>T</title><div><div class=top><h1>The bridge</h1>{lead}<div>By A. Miller</div></div>"
+        f"<title>T</title><div><div class=top><h1>The bridge</h1>{lead}<div>By A. Miller</div>"
+        "<p><a href='/a'>Miller and Sons, all about bridges</a> <a href='/b'>All pages of the series</a></p></div>"
         f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 12 + '</p>'} {'<p>More.</p>' * 3}</div></div>"
     )
     assert text.startswith("# The bridge\n\n")

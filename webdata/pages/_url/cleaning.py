@@ -77,7 +77,8 @@ LABELS = re.compile(
     r"(?:anzeige|werbung|advertisement|advertising|sponsored|publicidad|publicité|pubblicità|reklama|広告|реклама)[\W_]*"
     r"|(?:.*[\s|])?(?:©|\(c\)|copyright).*|.*(?:all rights reserved|alle rechte vorbehalten|tous droits réservés).*"
     r"|(?:be sociable, )?share(?: this.*| on .*|)[\W_]*|(?:beitrag |artikel )?teilen(?: auf.*|)[\W_]*"
-    r"|(?:(?:no|\d+) )?(?:(?:total )?comments?|kommentare?(?: insgesamt)?|comentarios?|commentaires?)\W{0,3}\d*[\W_]*"
+    r"|(?:no|\d+) (?:comments?|kommentare?|comentarios?|commentaires?)[\W_]*"
+    r"|(?:comments?|kommentare?(?: insgesamt)?|comentarios?|commentaires?)\W{1,3}\d+[\W_]*"
     r"|(?:back|return) to (?:top|home|the (?:top|home ?page)).*|zurück zu[rm]? .*|nach oben|seitenanfang|volver arriba"
     r"|retour (?:en haut|à l.accueil).*|torna su|наверх|skip to .{0,20}"
     r")",

@@ -45,7 +45,7 @@ def lead(part: HtmlElement) -> list[HtmlElement]:
             break
         if element.tag == "h1":
             found = [element]
-        elif found and _is_paragraph(element) and size(element.text_content()) >= PROSE / 2:
+        elif found and _is_paragraph(element):
             found.append(element)
     else:
         return []
@@ -53,7 +53,9 @@ def lead(part: HtmlElement) -> list[HtmlElement]:
 
 
 def _is_paragraph(element: HtmlElement) -> bool:
-    return next(element.iterdescendants(*BLOCKS), None) is None
+    """Whether an element is a block of some text outside links."""
+    linked = sum(size(link.text_content()) for link in element.iter("a"))
+    return next(element.iterdescendants(*BLOCKS), None) is None and size(element.text_content()) - linked >= PROSE / 2
 
 
 def described(root: HtmlElement) -> set[HtmlElement]:

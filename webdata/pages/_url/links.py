@@ -1,7 +1,7 @@
 """Links, pictures and footnotes of a part of a page, prepared for Markdown."""
 
 import re
-from urllib.parse import urljoin
+from urllib.parse import unquote, urljoin
 
 from lxml.html import HtmlElement
 
@@ -19,7 +19,7 @@ MARK = re.compile(r"\s*\[?\s*(\w{1,8})\s*\]?\s*")
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
 TINY = frozenset(["0", "1", "2"])
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
-"""The address or the file's name of a picture."""
+"""The address of a picture, or its file's name."""
 
 
 def linked(root: HtmlElement, base: str) -> None:
@@ -28,8 +28,13 @@ def linked(root: HtmlElement, base: str) -> None:
         href = address(link.get("href"), base)
         if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
             _unlink(link)
-        elif PICTURE.fullmatch(href) and not link.text_content().strip():
-            _enlarge(link, href)
+        elif (
+            not link.text_content().strip()
+            and (picture := link.find(".//img")) is not None
+            and _is_larger(href, picture)
+        ):
+            picture.set("src", href)
+            _unlink(link)
         else:
             link.attrib.clear()
             link.set("href", href)
@@ -37,11 +42,20 @@ def linked(root: HtmlElement, base: str) -> None:
         _prepare_picture(picture, base)
 
 
-def _enlarge(link: HtmlElement, href: str) -> None:
-    """Replace the link of a small picture to the same one in large by the large one."""
-    for picture in [*link.iter("img")][:1]:
-        picture.set("src", href)
-    _unlink(link)
+def _is_larger(href: str, picture: HtmlElement) -> bool:
+    """Whether an address is that of the same picture in large: `view.jpg` of `view-300x200.jpg`.
+
+    Pages about a picture have its name too, such as `/wiki/File:View.jpg`.
+    """
+    name = _file_name(href)
+    if not PICTURE.fullmatch(name) or ":" in name:
+        return False
+    small = (_file_name(source) for source in map(picture.get, ("src", *LAZY)) if source)
+    return any(one != name and one.startswith(name.rpartition(".")[0]) for one in small)
+
+
+def _file_name(address: str) -> str:
+    return address.partition("?")[0].partition("#")[0].rpartition("/")[2]
 
 
 def address(href: str | None, base: str) -> str | None:
@@ -87,7 +101,7 @@ def footnotes(root: HtmlElement) -> None:
     backs = []
     for link in [*root.iter("a")]:
         href = link.get("href") or ""
-        target = targets.get(href.partition("#")[2])
+        target = targets.get(unquote(href.partition("#")[2]))
         text = link.text_content()
         mark = MARK.fullmatch(text)
         if target is not None and BACK.fullmatch(text):
