@@ -38,3 +38,10 @@ def test_redacted_in_a_long_text(text):
 def test_redacted():
     """Of each key in a text only the kind is left."""
     assert redacted("/v1?apikey=wd_live_aB1&x=wd_test_Z,wd_other_1") == "/v1?apikey=wd_live_…&x=wd_test_…,wd_other_1"
+
+
+def test_invitations_are_redacted():
+    """Of the secret of an invitation nothing is left in a log."""
+    secret = "wd_invite_" + "0123456789abcdef" * 4
+    assert redacted(f"/dashboard/invitations/{secret}?a=b") == "/dashboard/invitations/wd_invite_…?a=b"
+    assert "0123" not in redacted(encoded(f"/dashboard/{secret}", 2))

@@ -18,16 +18,23 @@ def _word(text: str) -> str:
     return "".join(map(_encoded, text))
 
 
+INVITATION = "wd_invite_"
+"""The beginning of the secret of an invitation."""
 KEY = re.compile(
-    rf"{_word('wd_')}(?:(?P<live>{_word('live')})|{_word('test')}){_encoded('_')}"
+    rf"{_word('wd_')}(?:(?P<live>{_word('live')})|(?P<invite>{_word('invite')})|{_word('test')}){_encoded('_')}"
     r"(?:\w|%(?:25)*(?:3[0-9]|[46][1-9a-fA-F]|[57][0-9aA]|5[fF]))+"
 )
-"""A key in other text, such as a URL, in which each of its characters may be percent-encoded."""
+"""A key, or the secret of an invitation, in other text, such as a URL, in which each of its characters may be
+percent-encoded."""
 
 
 def redacted(text: str, mark: str = "…") -> str:
     """The text for a log: of each key in it only the kind is left, and the mark."""
-    return KEY.sub(lambda key: f"wd_{'live' if key['live'] else 'test'}_{mark}", text)
+    return KEY.sub(lambda key: f"wd_{_kind(key)}_{mark}", text)
+
+
+def _kind(key: re.Match[str]) -> str:
+    return "live" if key["live"] else "invite" if key["invite"] else "test"
 
 
 SHOWN = len("wd_live_") + 4
@@ -48,3 +55,5 @@ class FirstKeys:
     live: str
     credits: int
     """The balance of their account."""
+    invitation: str = ""
+    """The path of a link by which one person becomes an admin of the dashboard; it was made with them."""

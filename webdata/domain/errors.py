@@ -3,6 +3,7 @@
 WebdataError
 ├── ConfigError              a setting that cannot be used
 ├── QueryError               parameters that cannot be run; lists every one of them
+│   └── WrongLinesError      queries of a submission, of which the first are listed
 ├── FetchError               no page was fetched; carries its outcome
 │   ├── NotFoundError        not_found   the upstream says that the thing does not exist
 │   ├── BlockedError         blocked     captcha, consent, login or denial page
@@ -63,6 +64,14 @@ class QueryError(WebdataError):
     def __init__(self, problems: list[Problem]):
         super().__init__("; ".join(problem["msg"] for problem in problems))
         self.problems = problems
+
+
+class WrongLinesError(QueryError):
+    """Queries of a submission that cannot be run; the message has their number, `problems` the first."""
+
+    def __init__(self, message: str, problems: list[Problem]):
+        super().__init__(problems)
+        self.args = (message,)
 
 
 class FetchError(WebdataError):

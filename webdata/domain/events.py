@@ -20,6 +20,10 @@ Name = Annotated[str, Field(description="its name", examples=["coffee shop"])]
 KeyId = Annotated[str, Field(description="the id of the key", examples=["key_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
 Prefix = Annotated[str, Field(description="the beginning of the key", examples=["wd_live_AbCd"])]
 Test = Annotated[bool, Field(description="whether it is a test key")]
+BatchId = Annotated[str, Field(description="the id of the batch", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
+Label = Annotated[str, Field(description="its label", examples=["coffee shops, weekly"])]
+BatchResource = Annotated[str, Field(description="the endpoint of its queries", examples=["web_search"])]
+Rows = Annotated[int, Field(description="the number of its queries", examples=[20_000])]
 Engine = Annotated[str, Field(description="the name of the engine", examples=["google_web"])]
 
 
@@ -117,6 +121,57 @@ class EngineRecovered(EventData):
     type = "engine.recovered"
 
     engine: Engine
+
+
+class BatchProgress(EventData):
+    """Another tenth of a batch has ended."""
+
+    type = "batch.progress"
+
+    id: BatchId
+    label: Label
+    resource: BatchResource
+    rows: Rows
+    percent: Annotated[int, Field(description="how much of it has ended, in per cent", examples=[60])]
+
+
+class BatchCompleted(EventData):
+    """The last query of a batch has ended."""
+
+    type = "batch.completed"
+
+    id: BatchId
+    label: Label
+    resource: BatchResource
+    rows: Rows
+    outcomes: Annotated[
+        dict[str, int],
+        Field(description="the number of queries by how they have ended", examples=[{"ok": 19_900, "blocked": 100}]),
+    ]
+    cost: Annotated[int, Field(description="the credits it has cost", examples=[19_900])]
+
+
+class BatchPaused(EventData):
+    """A batch was paused, or its account has no credits left; then it goes on when there are some."""
+
+    type = "batch.paused"
+
+    id: BatchId
+    label: Label
+    resource: BatchResource
+    rows: Rows
+    reason: Annotated[str, Field(description="`requested` or `out_of_credits`", examples=["out_of_credits"])]
+
+
+class BatchCancelled(EventData):
+    """A batch was cancelled: no further query begins."""
+
+    type = "batch.cancelled"
+
+    id: BatchId
+    label: Label
+    resource: BatchResource
+    rows: Rows
 
 
 class WebhookTest(EventData):
