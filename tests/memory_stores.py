@@ -18,8 +18,9 @@ from webdata.stores.interfaces import (
     Usage,
     rotatable,
 )
+from webdata.stores.interfaces_calls import Bucket, Movement
 from webdata.stores.ledger import BaseLedger
-from webdata.stores.ledger_state import Bucket, Credit, LedgerState, Movement, Operation, Reservation
+from webdata.stores.ledger_state import Credit, LedgerState, Operation, Reservation
 
 logger = logging.getLogger(__name__)
 
@@ -102,6 +103,9 @@ class MemoryKeys:
     async def all(self) -> list[Key]:
         return sorted(self._keys.values(), key=lambda key: (key.created, key.id))
 
+    async def of(self, account_id: str) -> list[Key]:
+        return [key for key in await self.all() if key.account_id == account_id]
+
     def _by_id(self, key_id: str) -> Key | None:
         return next((key for key in self._keys.values() if key.id == key_id), None)
 
@@ -125,6 +129,26 @@ class MemoryAccounts:
     async def all(self) -> list[Account]:
         accounts = map(self._database.account, self._database.accounts)
         return sorted(accounts, key=lambda account: (account.created, account.id))
+
+    async def change(self, account_id: str, *, name: str | None = None, plan: str | None = None) -> None:
+        account = self._database.accounts.get(account_id)
+        if account is None:
+            return
+        if plan is not None:
+            if plan not in self._database.plans:
+                raise ValueError(f"there is no plan {plan!r}")
+            account = replace(account, plan=self._database.plans[plan])
+        if name is not None:
+            if any(one.name == name and one.id != account_id for one in self._database.accounts.values()):
+                raise ValueError("the name is taken")
+            account = replace(account, name=name)
+        self._database.accounts[account_id] = account
+
+    async def delete(self, account_id: str, at: datetime) -> None:
+        for digest, key in self._database.keys.items():
+            if key.account_id == account_id and not key.revoked:
+                self._database.keys[digest] = replace(key, revoked=at)
+        self._database.accounts[account_id] = replace(self._database.accounts[account_id], closed=at)
 
     async def put_plan(self, plan: Plan) -> None:
         self._database.plans[plan.name] = plan

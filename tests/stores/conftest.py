@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.memory_stores import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
-from webdata.stores.ledger_state import Movement
+from webdata.stores.interfaces_calls import Movement
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
 

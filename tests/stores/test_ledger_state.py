@@ -15,7 +15,7 @@ from sqlalchemy import select
 from tests.memory_stores import MemoryAccounts, MemoryDatabase, MemoryLedger, sums
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
-from webdata.stores.ledger_state import Movement
+from webdata.stores.interfaces_calls import Movement
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import MOVEMENTS
 

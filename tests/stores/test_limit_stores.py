@@ -259,3 +259,20 @@ async def test_processes_share_one_count(shared_redis):
 
     assert sorted(limit.remaining for limit in results if not limit.refused) == list(range(90, 100))
     assert [limit.refused for limit in results].count("in_flight") == 190
+
+
+@pytest.mark.task
+async def test_windows_that_are_over_are_forgotten(monkeypatch):
+    """The memory holds the windows of lately, however many keys have called."""
+    monkeypatch.setattr("webdata.stores.limits_memory.LEAST_SWEPT", 100)
+    now = [0.0]
+    limits = MemoryLimits(lambda: now[0])
+    for number in range(1000):
+        now[0] += 0.1
+        await call(limits, f"key_{number}", PLAN)
+    assert len(limits._windows) <= 100
+    await limits.enter("held", PLAN, "call")
+    for number in range(1000):
+        now[0] += 0.1
+        await call(limits, f"key_{number}", PLAN)
+    assert "held" in limits._windows

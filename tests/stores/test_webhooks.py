@@ -2,15 +2,18 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 
 import orjson
 import pytest
+from sqlalchemy import insert
 
 from webdata.access.api_keys import new_key, successor
 from webdata.domain.events import EngineDegraded
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.interfaces_webhooks import Attempt, Webhook
 from webdata.stores.sql_stores import SqlStores, attach_deliveries
+from webdata.stores.tables import DELIVERIES, EVENTS
 
 pytestmark = pytest.mark.task
 
@@ -233,6 +236,32 @@ async def test_shares_bound_what_is_leased(stores):
     assert not await leased(stores, share=0)
 
 
+async def test_a_lease_takes_no_longer_the_more_is_due(stores):
+    """A backlog a hundred times as long slows a lease down by less than five times."""
+    names = [f"whk_{number}" for number in range(10)]
+    for name in names:
+        await stores.webhooks.add(replace(HOOK, id=name), 50)
+
+    async def seconds(backlog):
+        """The shortest of three leases, after so many more events."""
+        event = {"type": "key.created", "created": NOW, "body": "{}", "once": None}
+        events = [{**event, "id": f"msg_{backlog}_{number}"} for number in range(backlog)]
+        due = {"status": "pending", "attempts": 0, "step": 0, "next_attempt": NOW}
+        rows = [{**due, "event_id": one["id"], "webhook_id": name} for one in events for name in names]
+        await stores._database.write(
+            lambda on: (on.execute(insert(EVENTS), events), on.execute(insert(DELIVERIES), rows))
+        )
+        took = []
+        for _ in range(3):
+            began = monotonic()
+            assert len(await leased(stores, share=2, most=20)) == 20
+            took.append(monotonic() - began)
+        return min(took)
+
+    few = await seconds(20)
+    assert await seconds(2000) < 5 * few
+
+
 async def test_a_success_ends_a_delivery_and_a_failure_plans_the_next(stores):
     """The end of an attempt is stored with the answer, and the next attempt where there is one."""
     await stores.webhooks.add(HOOK, 50)
@@ -333,6 +362,19 @@ async def test_deliveries_are_listed_in_pages(stores):
     assert [one.event_id for one in await listed("whk_1", 2)] == [ids[2], ids[1]]
     assert [one.event_id for one in await listed("whk_1", 2, before=ids[1])] == [ids[0]]
     assert [one.event_id for one in await listed("whk_1", 9, status="delivered")] == [ids[0]]
+
+
+async def test_waiting_deliveries_are_counted(stores):
+    """Those that wait for an attempt count, with the time of the oldest event; those of a disabled webhook do not."""
+    assert await stores.deliveries.waiting() == (0, None)
+    await stores.webhooks.add(HOOK, 50)
+    events = [await stores.webhooks.test(HOOK, NOW + number * MINUTE) for number in range(3)]
+    assert await stores.deliveries.waiting() == (3, NOW)
+    [first] = await leased(stores, NOW)
+    await stores.deliveries.finish(won(first))
+    assert await stores.deliveries.waiting() == (2, NOW + MINUTE), events
+    await stores.webhooks.change(DEFAULT_ACCOUNT, HOOK.id, {"enabled": False})
+    assert (await stores.deliveries.waiting()).number == 0
 
 
 async def test_old_events_are_removed_in_steps(stores):

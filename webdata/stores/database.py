@@ -91,6 +91,12 @@ class Database:
             return self._run(self.reads.connect, query)
         return await self._run_in_thread(self.reads.connect, query)
 
+    async def read_apart(self, query: Callable[[Connection], T]) -> T:
+        """As `read`, in a thread in any case: for queries of many rows, which the event loop does not wait for."""
+        if self.embedded:
+            return await asyncio.to_thread(self._run, self.reads.connect, query)
+        return await self._run_in_thread(self.reads.connect, query)
+
     async def look_up(self, query: Callable[[Any], T]) -> T:
         """Run a query on a cursor of the driver and return its result: faster, for the queries of every call.
 
@@ -184,28 +190,42 @@ def attach_database(url: str) -> Database:
     return _open(url, "FULL", lambda _: None)
 
 
+def open_unlimited(url: str, prepare: Callable[[Engine], None]) -> Database:
+    """The database at a URL as `prepare` leaves it, whose statements may take as long as they need. For maintenance."""
+    return _open(url, "FULL", prepare, limited=False)
+
+
+def server_url(url: str) -> str | None:
+    """The URL of a PostgreSQL server for any driver, without options of ours; None for an embedded database."""
+    address = make_url(url)
+    if address.get_backend_name() == "sqlite":
+        return None
+    kept = {name: value for name, value in address.query.items() if name.startswith("ssl")}
+    return address.set(drivername="postgresql", query=kept).render_as_string(hide_password=False)
+
+
 def open_links(url: str) -> Database:
     """The database of links at an SQLAlchemy URL, with its table; see `open_database` for the URLs and errors."""
     return _open(url, "NORMAL", _create_links)
 
 
 def _create_accounts(engine: Engine) -> None:
-    _make_private(engine)
+    make_private(engine)
     migrations.run(engine)
 
 
 def _create_links(engine: Engine) -> None:
-    _make_private(engine)
+    make_private(engine)
     with engine.begin() as connection:
         connection.execute(CreateTable(LINKS, if_not_exists=True))
 
 
-def _open(url: str, synchronous: str, prepare: Callable[[Engine], None]) -> Database:
+def _open(url: str, synchronous: str, prepare: Callable[[Engine], None], *, limited: bool = True) -> Database:
     with _errors_as_config_error():
         database = _database(url, synchronous)
         try:
             prepare(database.writes)
-            if not database.embedded:
+            if limited and not database.embedded:
                 # Imported here because psycopg is installed only where PostgreSQL is used.
                 from webdata.stores.postgresql import limit_waits  # noqa: PLC0415
 
@@ -253,7 +273,7 @@ def _sqlite(engine: Engine, synchronous: str) -> Database:
     return Database(engine, writes, unsynced, DatabaseFile(Path(file).absolute()))
 
 
-def _make_private(engine: Engine) -> None:
+def make_private(engine: Engine) -> None:
     """Make a missing file of SQLite, which only its owner may read; the files beside it, -wal and -shm, get its mode.
 
     One that is there stays as it is: its mode is the operator's.

@@ -1,13 +1,16 @@
 """The stores of data that may be lost, cache and limits: in the memory of a process, or in a shared Redis."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from webdata.stores.cache_memory import MemoryCache
-from webdata.stores.cache_redis import RedisCache
 from webdata.stores.interfaces import CacheStore, LimitStore
 from webdata.stores.limits_memory import MemoryLimits
-from webdata.stores.limits_redis import RedisLimits
-from webdata.stores.redis_server import RedisServer
+
+if TYPE_CHECKING:
+    from webdata.stores.redis_server import RedisServer
 
 
 class EphemeralStores:
@@ -17,11 +20,23 @@ class EphemeralStores:
     """
 
     def __init__(self, redis: str | None, cache_bytes: int, longest_call: float) -> None:
-        self._server = RedisServer(redis) if redis else None
         self._memory = MemoryCache(cache_bytes)
-        self.cache: CacheStore = RedisCache(self._server) if self._server else self._memory
+        self._server: RedisServer | None = None
+        self.cache: CacheStore = self._memory
         self.limits: LimitStore = MemoryLimits()
-        self.shared_limits: LimitStore | None = RedisLimits(self._server, longest_call) if self._server else None
+        self.shared_limits: LimitStore | None = None
+        if redis:
+            self._use(redis, longest_call)
+
+    def _use(self, redis: str, longest_call: float) -> None:
+        # Imported here because Redis's client takes 6 MB of each process.
+        from webdata.stores.cache_redis import RedisCache  # noqa: PLC0415
+        from webdata.stores.limits_redis import RedisLimits  # noqa: PLC0415
+        from webdata.stores.redis_server import RedisServer  # noqa: PLC0415
+
+        self._server = RedisServer(redis)
+        self.cache = RedisCache(self._server)
+        self.shared_limits = RedisLimits(self._server, longest_call)
 
     @property
     def cache_bytes(self) -> int:

@@ -41,6 +41,8 @@ class Account:
     name: str
     plan: Plan
     created: datetime
+    closed: datetime | None = None
+    """When it was deleted: its keys are revoked and it has no members, and its ledger stays."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,10 @@ class KeyStore(Protocol):
         """Every key, also revoked ones, oldest first."""
         ...
 
+    async def of(self, account_id: str) -> list[Key]:
+        """Every key of an account, also revoked ones, oldest first."""
+        ...
+
 
 class AccountStore(Protocol):
     """Accounts and their plans. A new database has the account `default` and the plan `default`."""
@@ -151,6 +157,17 @@ class AccountStore(Protocol):
 
     async def all(self) -> list[Account]:
         """Every account, oldest first."""
+        ...
+
+    async def change(self, account_id: str, *, name: str | None = None, plan: str | None = None) -> None:
+        """Change the name or the plan of an account; raises ValueError if the name is taken, or there is no such plan.
+
+        An account that does not exist changes nothing.
+        """
+        ...
+
+    async def delete(self, account_id: str, at: datetime) -> None:
+        """Revoke the keys of an account, remove its members and webhooks, and close it; its ledger stays."""
         ...
 
     async def put_plan(self, plan: Plan) -> None:

@@ -3,16 +3,21 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from webdata.domain.events import EngineDegraded
 
 Status = Literal["pending", "delivered", "failed"]
 """Of a delivery: `pending` while attempts are ahead, `failed` after the last one."""
 
+AttemptResult = Literal["delivered", "failed", "given_up"]
+"""`failed` where another attempt follows, `given_up` where none does."""
+
 MOST_FAILURES = 20
 FAILING_FOR = timedelta(days=3)
 """A webhook with so many failed attempts in a row, over so long a time, is disabled."""
+MOST_WAITING = 10_000
+"""Deliveries that are counted, at most, so that to count them takes some milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,22 @@ class Attempt:
     """Why the webhook is disabled, if it is."""
     pause_until: datetime | None = None
     """Until when the receiver wants no delivery at all."""
+
+    @property
+    def result(self) -> AttemptResult:
+        """How it ended."""
+        if self.error is None:
+            return "delivered"
+        return "failed" if self.next_attempt else "given_up"
+
+
+class Waiting(NamedTuple):
+    """The deliveries that wait for an attempt, of webhooks that are enabled."""
+
+    number: int
+    """At most MOST_WAITING are counted."""
+    oldest: datetime | None
+    """When the event of the oldest was written."""
 
 
 class WebhookStore(Protocol):
@@ -178,6 +199,10 @@ class DeliveryStore(Protocol):
 
     async def release(self, dead: Callable[[str], bool], now: datetime) -> int:
         """Make the leases of dead processes due; returns how many."""
+        ...
+
+    async def waiting(self) -> Waiting:
+        """The deliveries that are due or will be, for metrics."""
         ...
 
     async def remove_old(self, before: datetime, most: int) -> int:

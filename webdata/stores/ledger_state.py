@@ -6,6 +6,7 @@ A movement transfers an amount between two buckets of an account:
     reserve  balance → reserved    one credit, reserved for a call
     commit   reserved → spent
     release  reserved → balance
+    charge   balance → spent       one credit, spent at once: a row of a batch
     free     balance → spent       zero: a call that cost no credit
 """
 
@@ -14,26 +15,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from webdata.domain.errors import OutOfCreditsError
-
-Kind = Literal["credit", "reserve", "commit", "release", "free"]
-Bucket = Literal["issued", "balance", "reserved", "spent"]
-
-
-class Movement(NamedTuple):
-    """One row of the ledger, immutable."""
-
-    time: datetime
-    kind: Kind
-    account_id: str
-    source: Bucket
-    target: Bucket
-    amount: int
-    request_id: str | None = None
-    key_id: str | None = None
-    endpoint: str | None = None
-    outcome: str | None = None
-    cached: bool = False
-    note: str = ""
+from webdata.stores.interfaces_calls import Bucket, Kind, Movement
 
 
 class Reservation(NamedTuple):
@@ -85,7 +67,18 @@ class Free(NamedTuple):
     cached: bool
 
 
-Operation = Credit | Reserve | End | Free
+class Charge(NamedTuple):
+    """Spend a credit that was not reserved."""
+
+    time: datetime
+    account_id: str
+    request_id: str
+    key_id: str
+    endpoint: str
+    outcome: str
+
+
+Operation = Credit | Reserve | End | Charge | Free
 
 
 @dataclass
@@ -111,6 +104,8 @@ class LedgerState:
                 return self._reserve(reservation)
             case End():
                 return self._end(operation)
+            case Charge():
+                return self._charge(operation)
             case Free():
                 return self._free(operation)
 
@@ -141,12 +136,20 @@ class LedgerState:
         self.balances[reservation.account_id] += 1
         return _movement(reservation, "release", "reserved", "balance", 1, end.outcome, time=end.time)
 
+    def _charge(self, call: Charge) -> Movement:
+        balance = self._balance_for_new(call)
+        if balance < 1:
+            raise OutOfCreditsError("the account has no credits left")
+        self.balances[call.account_id] = balance - 1
+        self.ended.add(call.request_id)
+        return _movement(call, "charge", "balance", "spent", 1, call.outcome)
+
     def _free(self, call: Free) -> Movement:
         self._balance_for_new(call)
         self.ended.add(call.request_id)
         return _movement(call, "free", "balance", "spent", 0, call.outcome, call.cached)
 
-    def _balance_for_new(self, call: Reservation | Free) -> int:
+    def _balance_for_new(self, call: Reservation | Charge | Free) -> int:
         """The balance of a call's account; raises ValueError where the request was recorded before."""
         if call.request_id in self.reservations or call.request_id in self.ended:
             raise ValueError(f"{call.request_id} was there before")
@@ -159,7 +162,7 @@ class LedgerState:
 
 
 def _movement(
-    call: Reservation | Free,
+    call: Reservation | Charge | Free,
     kind: Kind,
     source: Bucket,
     target: Bucket,

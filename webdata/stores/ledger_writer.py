@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Table, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.dml import UpdateBase
 
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.credits_notice import CreditsNotice, add_notices
 from webdata.stores.database import Database, errors_as_away
-from webdata.stores.ledger_state import Credit, End, Free, LedgerState, Movement, Operation, Reservation, Reserve
+from webdata.stores.interfaces_calls import Movement
+from webdata.stores.ledger_state import Charge, Credit, End, Free, LedgerState, Operation, Reservation, Reserve
 from webdata.stores.prepared import Prepared, among, cursor, each
 from webdata.stores.tables import ACCOUNTS, MOVEMENTS, PLANS, RESERVATIONS
 
@@ -78,10 +79,19 @@ class LedgerWriter:
             return ValueError("the request was there before")
 
     def _transaction(self, operations: Sequence[Operation]) -> Results:
-        durable = any(isinstance(one, Credit) or (isinstance(one, End) and one.kind == "commit") for one in operations)
+        durable = any(
+            isinstance(one, Credit | Charge) or (isinstance(one, End) and one.kind == "commit") for one in operations
+        )
         engine = self._database.writes if durable else self._database.unsynced_writes
         self._database.check_present()
-        with errors_as_away(), engine.begin() as connection, cursor(connection) as on:
+        with errors_as_away(), engine.begin() as connection:
+            results = self.write_within(connection, operations)
+            self._before_commit()
+        return results
+
+    def write_within(self, connection: Connection, operations: Sequence[Operation]) -> Results:
+        """Write operations in a transaction that the caller has begun. Raises IntegrityError for a repeated request."""
+        with cursor(connection) as on:
             state, notices = self._load(on, operations)
             before = LedgerState(dict(state.balances), dict(state.reservations))
             results: list[int | Exception] = []
@@ -98,7 +108,6 @@ class LedgerWriter:
                         notices[movement.account_id].refill(state.balances[movement.account_id])
             self._save(on, before, state, movements)
             add_notices(connection, notices, state.balances, datetime.now(UTC))
-            self._before_commit()
         return results
 
     def _load(self, on: Any, operations: Iterable[Operation]) -> tuple[LedgerState, dict[str, CreditsNotice]]:
@@ -128,7 +137,7 @@ class LedgerWriter:
 def _accounts(operations: Iterable[Operation]) -> Iterable[str]:
     for operation in operations:
         match operation:
-            case Credit(account_id=account_id) | Free(account_id=account_id):
+            case Credit(account_id=account_id) | Charge(account_id=account_id) | Free(account_id=account_id):
                 yield account_id
             case Reserve(reservation):
                 yield reservation.account_id

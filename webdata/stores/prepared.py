@@ -48,7 +48,7 @@ class Prepared:
         self._names = None if compiled.positional else parameters
         order = [parameters.index(name) for name in getattr(compiled, "positiontup", None) or ()]
         self._order = order if order != sorted(order) else None
-        binds = [_bind_processor(dialect, compiled.binds[name].type) for name in parameters]
+        binds = [bind_processor(dialect, compiled.binds[name].type) for name in parameters]
         self._processes = [(index, process) for index, process in enumerate(binds) if process]
         columns: Mapping[str, Any] = dict(statement.selected_columns) if isinstance(statement, Select) else {}
         self._results = [_result_processor(dialect, one.type) for one in columns.values()]
@@ -99,7 +99,10 @@ class Texts(TypeDecorator[Sequence[str]]):
 
 
 class Rows(TypeDecorator[Sequence[Sequence[Any]]]):
-    """Rows of values for the columns of a table, as JSON: one parameter for any number of rows."""
+    """Rows of values for the columns of a table, as JSON: one parameter for any number of rows.
+
+    Who has many rows may give their JSON itself, with values as the database has them.
+    """
 
     impl = Text
     cache_ok = True
@@ -107,9 +110,11 @@ class Rows(TypeDecorator[Sequence[Sequence[Any]]]):
     def __init__(self, columns: Sequence[ColumnElement[Any]], dialect: Dialect) -> None:
         super().__init__()
         self.columns = tuple(columns)
-        self._processes = [_bind_processor(dialect, one.type) for one in columns]
+        self._processes = [bind_processor(dialect, one.type) for one in columns]
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+        if isinstance(value, str):  # JSON already
+            return value
         rows = [
             [process(item) if process else item for process, item in zip(self._processes, row, strict=True)]
             for row in value
@@ -152,7 +157,8 @@ def cursor(connection: Connection) -> Iterator[Any]:
         opened.close()
 
 
-def _bind_processor(dialect: Dialect, kind: Any) -> Process:
+def bind_processor(dialect: Dialect, kind: Any) -> Process:
+    """What makes a value of this type one for the database's driver; None where nothing has to be done."""
     process: Process = kind.dialect_impl(dialect).bind_processor(dialect)
     return process
 

@@ -1,4 +1,4 @@
-"""Names of processes, to find the reservations of processes that have died."""
+"""Names of processes, to find the reservations of processes that have died, and who else uses a file."""
 
 import os
 import socket
@@ -16,6 +16,29 @@ def is_dead(process: str) -> bool:
     if host != socket.gethostname():
         return False
     return not _runs(int(pid)) or _started(int(pid)) != started or _stat(int(pid))[:1] == ["Z"]
+
+
+def others_with(file: Path) -> list[int]:
+    """The ids of other processes that have a file open: those that this user may inspect, where there is a /proc."""
+    return [pid for pid in _others() if any(_is_same(file, opened) for opened in _opened(pid))]
+
+
+def _others() -> list[int]:
+    return [int(one.name) for one in Path("/proc").glob("[0-9]*") if int(one.name) != os.getpid()]
+
+
+def _opened(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return []
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    try:
+        return file.samefile(other)
+    except OSError:
+        return False
 
 
 def _runs(pid: int) -> bool:

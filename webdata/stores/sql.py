@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, or_, select, text, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, or_, select, text, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from webdata.domain.events import Event, KeyCreated, KeyRevoked
@@ -14,12 +14,14 @@ from webdata.stores.database import Database, open_links
 from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
 from webdata.stores.outbox import add_events
 from webdata.stores.prepared import Prepared, Raw
-from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS
+from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS, WEBHOOKS
+from webdata.stores.tables_batches import BATCHES, SCHEDULES
+from webdata.stores.tables_dashboard import INVITATIONS, MEMBERS, SESSIONS
 
 logger = logging.getLogger(__name__)
 
 PLAN = [PLANS.c[name].label(f"plan_{name}") for name in ("name", "requests", "seconds", "in_flight", "low_credits")]
-ACCOUNT = [ACCOUNTS.c[name].label(f"owner_{name}") for name in ("id", "name", "created", "balance")]
+ACCOUNT = [ACCOUNTS.c[name].label(f"owner_{name}") for name in ("id", "name", "created", "closed", "balance")]
 OWNERS = ACCOUNTS.join(PLANS, ACCOUNTS.c.plan == PLANS.c.name)
 
 BY_DIGEST = (
@@ -77,9 +79,13 @@ class SqlKeys:
     async def all(self) -> list[Key]:
         return await self._database.read(lambda on: [_key(row) for row in on.execute(BY_AGE)])
 
+    async def of(self, account_id: str) -> list[Key]:
+        query = BY_AGE.where(KEYS.c.account_id == account_id)
+        return await self._database.read(lambda on: [_key(row) for row in on.execute(query)])
+
     def _construct(self, raw: Raw) -> tuple[Key, Account]:
         row = self._by_digest.read((*raw[:BALANCE], 0, *raw[BALANCE:]))
-        return _key(row), _account(row)
+        return _key(row), account_of(row)
 
 
 class SqlAccounts:
@@ -98,10 +104,21 @@ class SqlAccounts:
 
     async def find(self, name: str) -> Account | None:
         row = await self._database.read(lambda on: on.execute(BY_NAME, {"sought": name}).first())
-        return None if row is None else _account(row)
+        return None if row is None else account_of(row)
 
     async def all(self) -> list[Account]:
-        return await self._database.read(lambda on: [_account(row) for row in on.execute(ALL_ACCOUNTS)])
+        return await self._database.read(lambda on: [account_of(row) for row in on.execute(ALL_ACCOUNTS)])
+
+    async def change(self, account_id: str, *, name: str | None = None, plan: str | None = None) -> None:
+        values = {column: value for column, value in (("name", name), ("plan", plan)) if value is not None}
+        change = update(ACCOUNTS).where(ACCOUNTS.c.id == account_id).values(**values)
+        try:
+            await self._database.write(lambda on: on.execute(change))
+        except IntegrityError:
+            raise ValueError("the name is taken" if plan is None else f"there is no plan {plan!r}") from None
+
+    async def delete(self, account_id: str, at: datetime) -> None:
+        await self._database.write(lambda on: _delete_account(on, account_id, at))
 
     async def put_plan(self, plan: Plan) -> None:
         await self._database.write(lambda on: _put_plan(on, plan))
@@ -158,15 +175,30 @@ def _key(row: Row[Any]) -> Key:
     )
 
 
-def _account(row: Row[Any]) -> Account:
+def account_of(row: Row[Any]) -> Account:
+    """The account of a row with the columns ACCOUNT and PLAN."""
     plan = Plan(row.plan_name, row.plan_requests, row.plan_seconds, row.plan_in_flight, row.plan_low_credits)
-    return Account(row.owner_id, row.owner_name, plan, row.owner_created)
+    return Account(row.owner_id, row.owner_name, plan, row.owner_created, row.owner_closed)
 
 
 def _add_key(connection: Connection, key: Key, replaces: str | None = None) -> None:
+    closed = connection.execute(select(ACCOUNTS.c.closed).where(ACCOUNTS.c.id == key.account_id)).scalar()
+    if closed:
+        raise ValueError(f"the account {key.account_id} was deleted: its ledger is kept, and it gets no keys")
     connection.execute(insert(KEYS), _key_row(key))
     data = KeyCreated(**_shown(key), scopes=sorted(key.scopes), expires=key.expires, replaces=replaces)
     add_events(connection, [Event(key.account_id, data, datetime.now(UTC))])
+
+
+def _delete_account(connection: Connection, account_id: str, at: datetime) -> None:
+    keys = select(KEYS.c.id).where(KEYS.c.account_id == account_id, KEYS.c.revoked.is_(None)).order_by(KEYS.c.id)
+    for key_id in connection.execute(keys).scalars().all():
+        _revoke(connection, key_id, at)
+    for table in (SESSIONS, INVITATIONS, MEMBERS, SCHEDULES, WEBHOOKS):
+        connection.execute(delete(table).where(table.c.account_id == account_id))
+    running = update(BATCHES).where(BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None))
+    connection.execute(running.values(state="cancelled", reason=None, ended=at))
+    connection.execute(update(ACCOUNTS).where(ACCOUNTS.c.id == account_id).values(closed=at))
 
 
 def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Row, Select, and_, bindparam, delete, exists,
 
 from webdata.stores.database import Database
 from webdata.stores.group_commit import GroupCommitter
-from webdata.stores.interfaces_webhooks import FAILING_FOR, MOST_FAILURES, Attempt, DueDelivery
+from webdata.stores.interfaces_webhooks import FAILING_FOR, MOST_FAILURES, MOST_WAITING, Attempt, DueDelivery, Waiting
 from webdata.stores.sql_webhooks import webhook_of
 from webdata.stores.tables import DELIVERIES, EVENTS, WEBHOOKS
 
@@ -28,6 +28,20 @@ FINISH = (
         },
     )
 )
+OLDEST_DUE = (
+    select(DELIVERIES.c.event_id, DELIVERIES.c.step, EVENTS.c.body, *WEBHOOKS.c)
+    .select_from(
+        DELIVERIES.join(EVENTS, EVENTS.c.id == DELIVERIES.c.event_id).join(
+            WEBHOOKS, WEBHOOKS.c.id == DELIVERIES.c.webhook_id
+        )
+    )
+    .where(DELIVERIES.c.webhook_id == bindparam("webhook"), DELIVERIES.c.next_attempt <= bindparam("now"))
+    .order_by(DELIVERIES.c.next_attempt)
+    .limit(bindparam("most"))
+    .with_for_update(of=DELIVERIES, skip_locked=True)
+)
+"""The oldest due deliveries of a webhook that nobody else leases now. One statement a webhook, since it reads no other
+row, however many are due."""
 WON = update(WEBHOOKS).where(WEBHOOKS.c.id == bindparam("webhook"), WEBHOOKS.c.failures > 0)
 WON = WON.values(failures=0, failing_since=None)
 LOST = (
@@ -83,6 +97,9 @@ class SqlDeliveries:
         change = update(DELIVERIES).where(DELIVERIES.c.lease.in_(died)).values(lease=None, next_attempt=now)
         return await self._database.write(lambda on: on.execute(change).rowcount)
 
+    async def waiting(self) -> Waiting:
+        return await self._database.read(_waiting)
+
     async def remove_old(self, before: datetime, most: int) -> int:
         old = select(EVENTS.c.id).where(EVENTS.c.created < before).order_by(EVENTS.c.created).limit(most)
         removal = delete(EVENTS).where(EVENTS.c.id.in_(old))
@@ -108,37 +125,20 @@ def _with_due(now: datetime) -> Select[Any]:
 def _lease(
     on: Connection, process: str, now: datetime, until: datetime, shares: dict[str, int], most: int
 ) -> list[DueDelivery]:
-    remaining, taken = dict(shares), list[Row[Any]]()
-    for row in on.execute(_due_rows(now, list(shares), max(shares.values()))):
-        if len(taken) < most and remaining[row.id] > 0:
-            remaining[row.id] -= 1
-            taken.append(row)
+    taken = list[Row[Any]]()
+    for webhook, share in shares.items():
+        taken += on.execute(OLDEST_DUE, {"webhook": webhook, "now": now, "most": min(share, most - len(taken))})
     if taken:
         on.execute(LEASE, [{"event": row.event_id, "webhook": row.id, "by": process, "until": until} for row in taken])
     return [DueDelivery(row.event_id, webhook_of(row), row.body, row.step) for row in taken]
 
 
-def _due_rows(now: datetime, webhooks: Sequence[str], most: int) -> Select[Any]:
-    """The oldest due deliveries of these webhooks, at most so many of each, which nobody else leases now."""
-    other = DELIVERIES.alias()
-    oldest = (
-        select(other.c.event_id)
-        .where(other.c.webhook_id == WEBHOOKS.c.id, other.c.next_attempt <= now)
-        .order_by(other.c.next_attempt)
-        .limit(most)
-        .correlate(WEBHOOKS)
-    )
-    return (
-        select(DELIVERIES.c.event_id, DELIVERIES.c.step, EVENTS.c.body, *WEBHOOKS.c)
-        .select_from(
-            WEBHOOKS.join(DELIVERIES, DELIVERIES.c.webhook_id == WEBHOOKS.c.id).join(
-                EVENTS, EVENTS.c.id == DELIVERIES.c.event_id
-            )
-        )
-        .where(WEBHOOKS.c.id.in_(webhooks), DELIVERIES.c.event_id.in_(oldest), DELIVERIES.c.next_attempt <= now)
-        .order_by(DELIVERIES.c.next_attempt)
-        .with_for_update(of=DELIVERIES, skip_locked=True)
-    )
+def _waiting(on: Connection) -> Waiting:
+    some = select(DELIVERIES.c.event_id).join(WEBHOOKS, WEBHOOKS.c.id == DELIVERIES.c.webhook_id)
+    some = some.where(WEBHOOKS.c.enabled, DELIVERIES.c.next_attempt.is_not(None)).limit(MOST_WAITING)
+    ids = some.subquery().c.event_id
+    number, oldest = on.execute(select(func.count(), func.min(ids))).one()  # ids sort by time
+    return Waiting(number, on.execute(select(EVENTS.c.created).where(EVENTS.c.id == oldest)).scalar())
 
 
 def _finish_all(on: Connection, attempts: Sequence[Attempt]) -> None:

@@ -80,12 +80,12 @@ def _usage(account_id: str, group: ColumnElement[Any], since: datetime, until: d
         select(
             group,
             func.count(),
-            func.sum(row.amount * _one_if(row.kind == "commit")),
+            func.sum(row.amount * _one_if(row.kind.in_(["commit", "charge"]))),
             func.sum(_one_if(row.cached)),
             func.sum(_one_if(row.kind == "release")),
         )
         .where(row.account_id == account_id, row.time >= since, row.time < until)
-        .where(row.kind.in_(["commit", "release", "free"]))
+        .where(row.kind.in_(["commit", "release", "charge", "free"]))
         .group_by(group)
         .order_by(group)
     )

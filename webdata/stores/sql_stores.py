@@ -11,14 +11,21 @@ from webdata.stores.ledger_state import Operation
 from webdata.stores.ledger_writer import LedgerWriter, Results
 from webdata.stores.processes import this_process
 from webdata.stores.sql import SqlAccounts, SqlKeys
+from webdata.stores.sql_batches import SqlBatches
+from webdata.stores.sql_calls import SqlCallLog
+from webdata.stores.sql_chunks import SqlChunks
 from webdata.stores.sql_deliveries import SqlDeliveries
 from webdata.stores.sql_events import SqlEvents
+from webdata.stores.sql_history import SqlLedgerHistory
 from webdata.stores.sql_ledger import SqlLedger
+from webdata.stores.sql_members import SqlMembers
+from webdata.stores.sql_moves import SqlMoves
+from webdata.stores.sql_schedules import SqlSchedules
 from webdata.stores.sql_webhooks import SqlWebhooks
 
 
 class SqlStores:
-    """Keys, accounts, ledger and webhooks of the database at `url`.
+    """Keys, accounts, ledger, webhooks, members and the log of calls of the database at `url`.
 
     With `ledger_process` a child process writes the ledger. Raises ConfigError if the database cannot be opened.
     """
@@ -30,6 +37,13 @@ class SqlStores:
         self.webhooks = SqlWebhooks(self._database)
         self.events = SqlEvents(self._database)
         self.deliveries = SqlDeliveries(self._database)
+        self.batches = SqlBatches(self._database)
+        self.chunks = SqlChunks(self._database)
+        self.moves = SqlMoves(self._database)
+        self.schedules = SqlSchedules(self._database)
+        self.members = SqlMembers(self._database)
+        self.calls = SqlCallLog(self._database)
+        self.history = SqlLedgerHistory(self._database)
         self._ledger_process = LedgerProcess(url) if ledger_process else None
         self._writer = LedgerWriter(self._database)
         write = self._ledger_process.write if self._ledger_process else self._write_in_thread
@@ -43,6 +57,7 @@ class SqlStores:
     def close(self) -> None:
         """Close every connection; `ledger.flush` before, or queued records are lost."""
         self.ledger.close()
+        self.chunks.close()
         if self._ledger_process:
             self._ledger_process.close()
         self._database.close()

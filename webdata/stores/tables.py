@@ -60,6 +60,7 @@ ACCOUNTS = Table(
     Column("balance", BigInteger, nullable=False, default=0),
     # The last event about its credits: 0 for none, 1 that they are low, 2 that they are exhausted, as at the beginning.
     Column("credits_notice", Integer, nullable=False, server_default="2"),
+    Column("closed", Moment),  # when it was deleted: its ledger stays
     CheckConstraint("balance >= 0", name="accounts_balance"),
 )
 
@@ -78,6 +79,7 @@ KEYS = Table(
     Column("revoked", Moment),
     Column("last_used", Moment),
     Column("replaced_by", String(64)),
+    Index("keys_by_account", "account_id"),
 )
 
 MOVEMENTS = Table(
@@ -99,11 +101,31 @@ MOVEMENTS = Table(
     CheckConstraint("amount >= 0", name="movements_amount"),
     UniqueConstraint("request_id", "source", name="movements_request"),
     Index("movements_by_account", "account_id", "time"),
+    Index("movements_by_kind", "account_id", "kind", "time"),
 )
 """The ledger: append-only, enforced by triggers of the database.
 
 The unique constraint lets each request take a credit from `balance` once and from `reserved` once.
 """
+
+MOVEMENT_SUMS = Table(
+    "movement_sums",
+    METADATA,
+    Column("account_id", String(64), nullable=False),
+    Column("day", String(10), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("source", String(16), nullable=False),
+    Column("movements", BigInteger, nullable=False),
+    Column("amount", BigInteger, nullable=False),
+    PrimaryKeyConstraint("account_id", "day", "kind", "source", name="movement_sums_pkey"),
+)
+"""The sums of the movements up to that in `movement_sums_end`, which has one row, and none before the first sum."""
+
+MOVEMENT_SUMS_END = Table(
+    "movement_sums_end",
+    METADATA,
+    Column("movement_id", BigInteger, primary_key=True, autoincrement=False),
+)
 
 RESERVATIONS = Table(
     "reservations",

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from alembic import op
+from alembic import context, op
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -29,7 +29,8 @@ def upgrade() -> None:
     """Create the tables, the default plan and account, and add the new columns of keys."""
     _create_tables()
     _make_append_only()
-    _create_default_account()
+    if context.config.attributes["first_rows"]:
+        _create_default_account()
     _extend_keys()
 
 
