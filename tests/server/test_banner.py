@@ -98,3 +98,19 @@ def test_a_closed_standard_output(plain, monkeypatch, caplog):
     monkeypatch.setattr(sys, "stdout", ClosedPipe())
     show_banner(*plain, None)
     assert "could not be written (Broken pipe)" in caplog.text
+
+
+def test_the_link_of_the_first_admin(plain, monkeypatch, tmp_path, capsys):
+    """The link to the dashboard stands beside the first keys, on a terminal or in their file, never in a log."""
+    listening, config = plain
+    config = config.with_options(database=f"sqlite:///{tmp_path}/new/webdata.sqlite3")
+    first = FirstKeys("wd_test_a", "wd_live_b", 1, "/dashboard/invitations/wd_invite_c")
+    link = f"{listening.url}/dashboard/invitations/wd_invite_c"
+    show_banner(listening, config, first)
+    assert "wd_invite_" not in capsys.readouterr().out
+    assert link in (tmp_path / "new" / "first-keys.txt").read_text(encoding="utf-8")
+    show_banner(listening, config, None)
+    assert f"dashboard: {listening.url}/dashboard" in capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    show_banner(listening, config, first)
+    assert link in sys.stdout.getvalue()

@@ -394,7 +394,7 @@ asyncioreactor.install()
 from twisted.internet import reactor
 from webdata.api.app import Api
 from webdata.api.open_pages import OpenPage
-from webdata.api.replies import Reply
+from webdata.server.replies import Reply
 from webdata.server.connections import Connections
 from webdata.server.listening import room_for
 
@@ -660,3 +660,22 @@ async def test_too_many_connections(timed, test_secret, calls, connections, cloc
 def test_ascii_only():
     """Only bytes that are not printable ASCII are escaped."""
     assert ascii_only("/a%20b?q=é\n~".encode()) == b"/a%20b?q=%C3%A9%0A~"
+
+
+async def test_a_resource_that_fails(api, port, test_secret, monkeypatch, caplog):
+    """A request that the resource fails to take gets a problem with the headers of all other answers."""
+
+    def render(request):
+        raise ZeroDivisionError("/srv/webdata")
+
+    monkeypatch.setattr(api.resource(), "render", render)
+    async with connected(port) as (reader, writer):
+        writer.write(request("GET /v1/search/q=coffee", test_secret))
+        response = (await reader.read()).decode()
+    head, _, body = response.partition("\r\n\r\n")
+    assert head.startswith("HTTP/1.1 500 ")
+    assert {"x-content-type-options: nosniff", "connection: close"} <= set(head.lower().split("\r\n"))
+    assert "content-security-policy: default-src 'none'" in head.lower()
+    assert '"code":"internal"' in body
+    assert "srv" not in response
+    assert any(record.exc_info and record.exc_info[0] is ZeroDivisionError for record in caplog.records)

@@ -31,11 +31,12 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
     header = '"X-Api-Key: $WEBDATA_KEY"'
     if first_keys is None:
         lines += _keys_from_before()
+        lines.append(f"dashboard: {listening.url}/dashboard")
     elif sys.stdout.isatty():
-        lines += _first_keys(config, first_keys)
+        lines += _first_keys(config, listening, first_keys)
         lines.append("Keep them: only their hashes are stored, they are not shown again.")
         header = f"'X-Api-Key: {first_keys.test}'"
-    elif unwritten := _write(config.first_keys_file, _first_keys(config, first_keys)):
+    elif unwritten := _write(config.first_keys_file, _first_keys(config, listening, first_keys)):
         lines.append(f"keys: {config.first_keys_file} cannot be written ({unwritten}): make others with")
         lines.append(f"      {MAKE_ONE}")
     else:
@@ -88,6 +89,7 @@ def _keys_from_before() -> Iterator[str]:
 
 def _keys_in_file(file: Path) -> Iterator[str]:
     yield f"keys: a test key and a live key are in {file}, which only its owner can read."
+    yield "      It also has the link by which the first person signs in to the dashboard, once, within 24 hours."
     yield "Keep them and delete it: elsewhere only their hashes are stored."
 
 
@@ -101,10 +103,12 @@ def _write(file: Path, lines: Iterable[str]) -> str:
     return ""
 
 
-def _first_keys(config: Config, first: FirstKeys) -> Iterator[str]:
+def _first_keys(config: Config, listening: Listening, first: FirstKeys) -> Iterator[str]:
     effect = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
     yield f"test key (answered by the built-in sandbox): {first.test}"
     yield f"{f'live key ({effect}):':<44} {first.live}"
+    if first.invitation:
+        yield f"{'sign in to the dashboard, once, within 24 h:':<44} {listening.url}{first.invitation}"
 
 
 def _credits(first: FirstKeys) -> Iterator[str]:

@@ -6,9 +6,10 @@ from functools import lru_cache
 from twisted.web.http_headers import Headers
 from twisted.web.server import Request
 
-from webdata.api.problems import JSON, PROBLEM_JSON
 from webdata.domain.api_key import redacted
+from webdata.server.replies import JSON, PROBLEM_JSON
 from webdata.server.site import ascii_only
+from webdata.server.streams import BodyStream
 
 MOST_READ = 1000
 """Targets that are remembered with their parts."""
@@ -43,6 +44,11 @@ class Incoming:
             body = request.content.read()
         method = request.method.decode("ascii", "replace")
         return cls(request_id, method, *_read(request.uri), request.requestHeaders, body, request)
+
+    @property
+    def arriving(self) -> bytes | BodyStream:
+        """The body, also of one that is still arriving."""
+        return getattr(self.request, "stream", None) or self.body
 
     def header(self, name: str) -> str | None:
         """The value of a header, the last one where it was sent twice; None if it was not sent."""

@@ -14,7 +14,7 @@ from webdata.server.tls import prepared
 
 logger = logging.getLogger(__name__)
 
-BACKLOG = 1024
+BACKLOG = 4096
 """Connections that wait to be accepted, at most; the kernel has a bound of its own (net.core.somaxconn)."""
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # compared, not listened on
 """Addresses that mean all of the machine's, and the one to call instead."""

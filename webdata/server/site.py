@@ -51,6 +51,9 @@ class Refusals(Protocol):
     def body_refused(self, request: server.Request, error: Exception, headers: Mapping[str, str]) -> bytes:
         """For a request whose body is not read because of this error; with these further headers."""
 
+    def failed(self, request: server.Request, error: BaseException, headers: Mapping[str, str]) -> bytes:
+        """For a request that the resource failed to take; with these further headers."""
+
     def not_tls(self) -> bytes:
         """For a client that does not begin TLS on a port of HTTPS."""
 
@@ -100,6 +103,11 @@ class BoundedRequest(server.Request):
         except BaseException:  # noqa: BLE001  # as Twisted does
             self.processingFailed(Failure())
 
+    def processingFailed(self: Any, reason: Failure) -> Failure:
+        """Answer as other errors are, instead of by Twisted's page of HTML without headers."""
+        self.channel.fail(self, reason.value)
+        return reason
+
     def handleContentChunk(self: Any, data: bytes) -> None:
         if self.stream:
             self.stream.feed(data)
@@ -123,6 +131,8 @@ class Channel(HTTPChannel):
     """The request answered last, while the client has not read enough of the answers for another to begin."""
     received = 0
     """Bytes of the current request's body, as they were sent."""
+    _most = MAX_BODY
+    """Those that it may have."""
     _stored = 0
     """Those in memory."""
     _sender: str | None = None
@@ -194,13 +204,14 @@ class Channel(HTTPChannel):
             HTTPChannel.allHeadersReceived(self)
             return
         self._enter(Phase.BODY)
-        if self.length is not None and self.length <= min(len(self._buffer), MAX_BODY):
+        self._most = self.site.most_body(self._path)
+        if self.length is not None and self.length <= min(len(self._buffer), self._most):
             HTTPChannel.allHeadersReceived(self)
         elif self.site.streams(self._path):
             self._stream = BodyStream(self.length, self._pause_stream, self._resume_stream)
             self._seek_sender()
-        elif self.length is not None and self.length > MAX_BODY:
-            self._refuse_body(BodyTooLargeError(MAX_BODY))
+        elif self.length is not None and self.length > self._most:
+            self._refuse_body(BodyTooLargeError(self._most))
         else:
             self._seek_sender()
 
@@ -213,8 +224,8 @@ class Channel(HTTPChannel):
         if self.phase is Phase.CLOSING:
             return False
         try:
-            if self._stored + size > MAX_BODY:
-                raise BodyTooLargeError(MAX_BODY)
+            if self._stored + size > self._most:
+                raise BodyTooLargeError(self._most)
             if self._sender:
                 self.site.bodies.take(self._sender, size)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
@@ -372,6 +383,13 @@ class Channel(HTTPChannel):
         else:
             self.abort()
 
+    def fail(self, request: server.Request, error: BaseException) -> None:
+        """End a request that could not be taken, by a last response unless one has begun."""
+        if request.startedWriting:
+            self.abort()
+        else:
+            self._close_with(self.site.refusals.failed(request, error, self._security_headers()))
+
     def extra(self) -> float:
         """Seconds by which a body that arrives fast enough extends its limit."""
         if self.phase is Phase.STREAM:
@@ -434,7 +452,8 @@ class Site(server.Site):
     """Serves a resource by HTTP; `connections` are those of the process, on all ports.
 
     `sender_of` says from a request's head whose body is about to come; without an answer none is read. `streams` says
-    of a target whether its bodies are passed on as they come, in any length; else they are read whole, and bounded.
+    of a target whether its bodies are passed on as they come, in any length; else they are read whole, and have at most
+    the bytes that `most_body` says of the target.
 
     Over TLS every response has Strict-Transport-Security of `hsts` seconds (RFC 6797), none where it is 0.
     """
@@ -449,6 +468,7 @@ class Site(server.Site):
         sender_of: SenderOf,
         hsts: int = 0,
         streams: Callable[[bytes], bool] = lambda _: False,
+        most_body: Callable[[bytes], int] = lambda _: MAX_BODY,
     ) -> None:
         server.Site.__init__(self, resource, requestFactory=BoundedRequest, parsePOSTFormSubmission=False)
         self.timeOut = None  # Twisted's timer for each connection: Connections has one for all
@@ -456,6 +476,7 @@ class Site(server.Site):
         self.refusals = refusals
         self.bodies = Bodies(sender_of)
         self.streams = streams
+        self.most_body = most_body
         self.tls_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
 
     def log(self, request: object) -> None:
