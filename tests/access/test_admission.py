@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -10,9 +11,19 @@ from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
 from tests.memory_stores import sums
+from tests.service_in_memory import ANSWER as ANSWERED
 from webdata.access.admission import CallRequest
+from webdata.access.api_keys import new_key
+from webdata.api.calls import ApiCalls
 from webdata.crawling.warm_crawlers import Answer
-from webdata.domain.errors import BlockedError, CallerGoneError, DatabaseAwayError, QueryError, UpstreamError
+from webdata.domain.errors import (
+    BlockedError,
+    CallerGoneError,
+    DatabaseAwayError,
+    QueryError,
+    UnauthorizedError,
+    UpstreamError,
+)
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Remarks
 from webdata.fetching.shares import MEBIBYTE, CallShare, HeldBytes
@@ -286,7 +297,41 @@ async def test_large_answers_count_until_they_are_read(send_live, admission, cal
 async def test_an_answer_that_cannot_be_sent_holds_nothing(send_live, admission, calls, monkeypatch):
     """Where no reply can be made of a large answer, the caller gets a 500, and its key's share is free again."""
     calls.end = LARGE_ANSWER
-    monkeypatch.setattr("webdata.api.app.answer_reply", Mock(side_effect=UnicodeEncodeError("utf-8", "", 0, 1, "odd")))
+    monkeypatch.setattr(
+        "webdata.api.calls.answer_reply", Mock(side_effect=UnicodeEncodeError("utf-8", "", 0, 1, "odd"))
+    )
     failed = await send_live()
     assert (failed.status, failed.problem["code"]) == (500, "internal")
     assert (admission.held_bytes.total, admission.held_bytes.of_keys) == (0, {})
+
+
+@ensureDeferred
+async def test_a_call_without_a_secret(admission, keys, calls):
+    """A signed-in member calls with a key of the account: with its kind and scopes, and as by HTTP in all else."""
+    test, _ = new_key("test", test=True)
+    news, _ = new_key("news only", test=True, scopes=["news_search"])
+    await keys.add(test)
+    await keys.add(news)
+    request = CallRequest(
+        "req_1", WEB_SEARCH, {}.get, lambda: WEB_SEARCH.query.read([("q", "a")]), key_digest=test.digest
+    )
+    api = ApiCalls(admission)
+    called = await api.called(request)
+    refused = await api.called(replace(request, id="req_2", key_digest=news.digest))
+    revoked = await keys.revoke(test.id, datetime.now(UTC))
+    assert (called.status, called.result.end, calls.calls[0].sandbox) == (200, ANSWERED, True)
+    assert called.headers["x-credits-cost"] == "0"
+    assert {"ratelimit", "server-timing"} < set(called.headers)
+    assert (refused.status, type(refused.result.end)) == (401, UnauthorizedError)
+    assert revoked
+    assert (await api.called(replace(request, id="req_3"))).status == 401
+
+
+@ensureDeferred
+async def test_a_cached_answer_is_compressed_once(api, send, calls, test_secret):
+    """The compressed form of an answer of the cache is kept for those who ask for it again."""
+    calls.end = replace(ANSWER, record={"results": ["coffee " * 1000]})
+    for _ in range(3):
+        response = await send("/v1/search?q=coffee", headers={"X-Api-Key": test_secret, "Accept-Encoding": "gzip"})
+        assert response.headers["content-encoding"] == "gzip"
+    assert len(api._compression._cache) == 1

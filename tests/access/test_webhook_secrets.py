@@ -7,7 +7,7 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
-from webdata.gateway.webhook_secrets import new_secret, signed_headers
+from webdata.access.webhook_secrets import new_secret, signed_headers
 
 BODY = '{"type":"webhook.test","data":{"name":"Café – 東京"}}'
 

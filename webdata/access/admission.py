@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from webdata.access.api_keys import ApiKeys, Header
 from webdata.access.cache import STALE_FOR, Cache, CacheControl, Hit
+from webdata.access.call_log import CallRecorder
 from webdata.access.credits import Credits, Payment
 from webdata.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
@@ -43,6 +45,8 @@ class CallRequest:
     """Returns the query and what the caller learns about it; raises QueryError."""
     is_gone: Callable[[], bool] = lambda: False
     """Returns whether the caller has hung up."""
+    key_digest: str | None = None
+    """Of the key that a signed-in member of its account calls with; None where the key is in the headers."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class Admission:
         crawlers: Calls,
         deadline: float,
         sandbox_always: bool = False,
+        recorder: CallRecorder | None = None,
     ) -> None:
         self.api_keys = api_keys
         self.rate_limits = rate_limits
@@ -79,6 +84,7 @@ class Admission:
         self._crawlers = crawlers
         self._deadline = deadline
         self._sandbox_always = sandbox_always
+        self._recorder = recorder
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
         self.held_bytes = HeldBytes(on_release=LargeGarbage().freed)
 
@@ -91,9 +97,10 @@ class Admission:
 
         A caller that disconnects does not cancel it, but nothing is fetched or paid that has not begun.
         """
-        status, remarks, share = None, Remarks(), None
+        began = perf_counter()
+        status, query, remarks, share = None, None, Remarks(), None
         try:
-            caller = await self.api_keys.authenticate(request.header, request.resource.name)
+            caller = await self._caller(request)
             async with self.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
@@ -103,11 +110,21 @@ class Admission:
                 call = Call(request.resource, query, sandbox, self._deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                return CallResult(found, status, remarks, share)
+                result = CallResult(found, status, remarks, share)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
                 share.release()
-            return CallResult(error, status, remarks)
+            result = CallResult(error, status, remarks)
+        if self._recorder and status:
+            cost = status.payment.cost if status.payment else 0
+            seconds = perf_counter() - began
+            self._recorder.record(request.id, status.caller, request.resource, query, cost, seconds, result.end)
+        return result
+
+    async def _caller(self, request: CallRequest) -> Caller:
+        if request.key_digest is None:
+            return await self.api_keys.authenticate(request.header, request.resource.name)
+        return await self.api_keys.admit(request.key_digest, request.resource.name)
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or of a crawler where there is none."""
@@ -134,9 +151,11 @@ class Admission:
         return found
 
     async def close(self, seconds: float) -> None:
-        """Wait up to `seconds` for paid calls to end, and store the last uses of keys."""
+        """Wait up to `seconds` for paid calls to end, and store the last uses of keys, and the last calls."""
         await self.credits.close(seconds)
         await self.api_keys.close()
+        if self._recorder:
+            await self._recorder.stop()
 
 
 def _hold(call: Call, size: int) -> None:

@@ -55,8 +55,14 @@ class ApiKeys:
 
         Raises UnauthorizedError with the reason for which the key or its scope is refused, never with the key.
         """
-        secret = sent_secret(header)
-        caller = await self._keys.find(digest(secret))
+        return await self.admit(digest(sent_secret(header)), endpoint)
+
+    async def admit(self, key_digest: str, endpoint: str | None = None) -> Caller:
+        """The caller with the key of this digest; raises UnauthorizedError as `authenticate`.
+
+        For who has no secret, but may use the key: a member of its account who is signed in to the dashboard.
+        """
+        caller = await self._keys.find(key_digest)
         if caller is None:
             raise UnauthorizedError(f"This API key is not known here. {GET_ONE}.")
         now = self._clock()

@@ -67,5 +67,8 @@ class Proxying(Protocol):
         """Pass on a request, from its key to the end of the response. Raises nothing."""
         ...
 
+    def ended(self, path: str, status: int) -> None:
+        """Count a request, by the status of its response."""
+
     def ping(self, request_id: str, *, stopping: bool) -> dict[str, str]:
         """What `/ping` answers."""

@@ -1,0 +1,26 @@
+"""What the API, the gateway and the dashboard know of each other: requests of people in a browser."""
+
+from typing import Protocol
+
+from webdata.server.incoming import Incoming
+from webdata.server.replies import Reply
+
+DASHBOARD = "/dashboard"
+"""The path of the dashboard, and the beginning of all of its paths."""
+OWN_COOKIES = "__Host-webdata-"
+"""The beginning of the names of the dashboard's cookies, which are for nobody else."""
+MOST_FORM = 65_536
+"""Bytes of a form, which needs no key."""
+
+
+def is_of_dashboard(path: str) -> bool:
+    """Whether a path is one of the dashboard's."""
+    return path == DASHBOARD or path.startswith(f"{DASHBOARD}/")
+
+
+class Browsing(Protocol):
+    """Answers requests of the dashboard's paths."""
+
+    async def answer(self, incoming: Incoming) -> Reply:
+        """The page, or another one that says what is wrong. Raises nothing."""
+        ...

@@ -1,0 +1,108 @@
+"""The webhooks of accounts: their making, changes, tests and deliveries."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ulid import ULID
+
+from webdata.access.webhook_queries import NewWebhook
+from webdata.access.webhook_secrets import new_secret
+from webdata.access.webhook_urls import WebhookUrls
+from webdata.domain.errors import QueryError, UnknownIdError
+from webdata.stores.interfaces_webhooks import Delivery, Status, Webhook, WebhookStore
+
+PATH = "/api/v1/webhooks"
+MOST_WEBHOOKS = 50
+"""Webhooks of an account."""
+OLD_SECRET_SIGNS = timedelta(hours=24)
+"""After a rotation."""
+UNKNOWN = f"The account has no webhook with this id: GET {PATH} lists its webhooks"
+
+
+class Webhooks:
+    """What owners do with their webhooks. Each method raises UnknownIdError for a webhook that the account has not."""
+
+    def __init__(self, store: WebhookStore, urls: WebhookUrls) -> None:
+        self._store = store
+        self._urls = urls
+
+    async def all(self, account_id: str) -> list[Webhook]:
+        """The webhooks of an account, oldest first."""
+        return await self._store.all(account_id)
+
+    async def add(self, account_id: str, query: NewWebhook) -> Webhook:
+        """Make a webhook; raises QueryError for a URL that cannot be one, and for one too many."""
+        await self._urls.check_new(query.url, account_id)
+        now = datetime.now(UTC)
+        webhook = Webhook(
+            f"whk_{ULID()}", account_id, query.url, tuple(query.events), query.description, new_secret(), now
+        )
+        if not await self._store.add(webhook, MOST_WEBHOOKS):
+            message = f"the account has {MOST_WEBHOOKS} webhooks, which is the most: delete one, or change its events"
+            raise QueryError([{"loc": ["body"], "msg": message, "type": "too_many"}])
+        return webhook
+
+    async def find(self, account_id: str, webhook_id: str) -> Webhook:
+        """The webhook with this id."""
+        webhook = await self._store.find(account_id, webhook_id)
+        if webhook is None:
+            raise UnknownIdError(UNKNOWN)
+        return webhook
+
+    async def change(self, account_id: str, webhook_id: str, **fields: Any) -> Webhook:
+        """Change fields of a webhook; returns it as it is then. Raises QueryError for a URL that cannot be one."""
+        if "url" in fields:
+            await self._urls.check_new(fields["url"], account_id)
+        return await self._changed(account_id, webhook_id, **fields)
+
+    async def remove(self, account_id: str, webhook_id: str) -> None:
+        """Remove a webhook with its deliveries."""
+        if not await self._store.remove(account_id, webhook_id):
+            raise UnknownIdError(UNKNOWN)
+
+    async def rotate(self, account_id: str, webhook_id: str) -> Webhook:
+        """Make a new secret; the old one signs, too, for a while."""
+        webhook = await self.find(account_id, webhook_id)
+        until = datetime.now(UTC) + OLD_SECRET_SIGNS
+        return await self._changed(
+            account_id, webhook_id, secret=new_secret(), old_secret=webhook.secret, old_secret_until=until
+        )
+
+    async def test(self, account_id: str, webhook_id: str) -> Delivery:
+        """Send a `webhook.test`; raises QueryError for a webhook that is disabled."""
+        webhook = await self._find_enabled(account_id, webhook_id)
+        return await self._store.test(webhook, datetime.now(UTC))
+
+    async def deliveries(
+        self, account_id: str, webhook_id: str, limit: int, before: str | None = None, status: Status | None = None
+    ) -> tuple[Sequence[Delivery], str | None]:
+        """The last deliveries, newest first, and `before` of the older ones; None where there are none."""
+        webhook = await self.find(account_id, webhook_id)
+        found = await self._store.deliveries(webhook.id, limit + 1, before, status)
+        listed = found[:limit]
+        return listed, listed[-1].event_id if len(found) > len(listed) else None
+
+    async def resend(self, account_id: str, webhook_id: str, event_id: str) -> Delivery:
+        """Send a delivery again, now; raises as `test`, and UnknownIdError where there is no such delivery."""
+        webhook = await self._find_enabled(account_id, webhook_id)
+        delivery = await self._store.resend(webhook.id, event_id, datetime.now(UTC))
+        if delivery is None:
+            raise UnknownIdError(
+                f"The webhook has no delivery with this id: GET {PATH}/{webhook.id}/deliveries lists those of the last "
+                "30 days"
+            )
+        return delivery
+
+    async def _find_enabled(self, account_id: str, webhook_id: str) -> Webhook:
+        webhook = await self.find(account_id, webhook_id)
+        if not webhook.enabled:
+            message = 'the webhook is disabled: enable it first, by PATCH with {"enabled": true}'
+            raise QueryError([{"loc": ["path", "id"], "msg": message, "type": "disabled"}])
+        return webhook
+
+    async def _changed(self, account_id: str, webhook_id: str, **changes: Any) -> Webhook:
+        webhook = await self._store.change(account_id, webhook_id, changes)
+        if webhook is None:
+            raise UnknownIdError(UNKNOWN)
+        return webhook
