@@ -93,7 +93,7 @@ def receivers(starts):
 @pytest.fixture
 def make_urls():
     """Makes checks of URLs that allow the receivers, on the ports of a test."""
-    from webdata.gateway.webhook_urls import WebhookUrls
+    from webdata.access.webhook_urls import WebhookUrls
 
     def make(*ports, http=True, allow=ALLOW, resolver=resolve):
         return WebhookUrls(Guard(Rule(frozenset({443, *ports}), allow), resolver), http=http)
@@ -211,11 +211,18 @@ def targets(routes):
 
 
 @pytest.fixture
-def gateway(admission, targets):
+def counted():
+    """The prefix and the status of each request to a route."""
+    return []
+
+
+@pytest.fixture
+def gateway(admission, targets, counted):
     from webdata.api.app import Api
     from webdata.gateway.proxy import Proxy
 
-    proxy = Proxy(targets, admission.api_keys, admission.rate_limits, admission.credits)
+    access = (admission.api_keys, admission.rate_limits, admission.credits)
+    proxy = Proxy(targets, *access, lambda *request: counted.append(request))
     yield Api([WEB_SEARCH], admission, proxy=proxy)
     pytest_twisted.blockon(deferred_from_coro(proxy.close()))
 

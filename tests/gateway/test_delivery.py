@@ -14,10 +14,10 @@ import pytest
 from standardwebhooks import Webhook as Verifier
 
 from tests.gateway.conftest import ALLOW
+from webdata.access.webhook_secrets import new_secret
 from webdata.domain.events import Event, KeyRevoked
 from webdata.gateway import delivery_process, webhook_sender
 from webdata.gateway.delivery import DELAYS, Delivery, attempt_of, retry_after
-from webdata.gateway.webhook_secrets import new_secret
 from webdata.gateway.webhook_sender import Answer
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.interfaces_webhooks import DueDelivery, Webhook
@@ -124,6 +124,20 @@ async def test_retry_after_is_bounded(value, seconds):
     assert retry_after(value, NOW) == timedelta(seconds=seconds)
 
 
+@pytest.mark.parametrize(
+    ("answer", "step", "result"),
+    [
+        (Answer(204), 0, "delivered"),
+        (Answer(500), 0, "failed"),
+        (Answer(None, failure="refused"), 9, "given_up"),
+        (Answer(410), 0, "given_up"),
+    ],
+)
+async def test_the_result_of_an_attempt(answer, step, result):
+    """An attempt delivers, fails with another one to follow, or is the last."""
+    assert attempt_of(replace(DUE, step=step), answer, "here:1:1", NOW).result == result
+
+
 async def test_the_beginning_of_an_answer_is_stored_as_text():
     """1 KB of any bytes is stored as a text that every database takes."""
     body = attempt_of(DUE, Answer(500, b"\0\xff" + b"a" * 5000), "me", NOW).response_body
@@ -224,25 +238,28 @@ def settings(tmp_path):
 
 
 async def test_nothing_is_lost_when_the_delivering_process_is_killed(url, receivers, settings, monkeypatch):
-    """A process that is killed is replaced, and each event arrives at least once."""
+    """A process that is killed is replaced, and each event arrives at least once. Every attempt is counted."""
     monkeypatch.setattr(delivery_process, "WATCH_SECONDS", 0.1)
     receiver = await receivers()
     with SqlStores(url) as stores:
         await hook_for(stores, receiver)
-        process = delivery_process.DeliveryProcess(settings(url, receiver.port))
+        results = []
+        process = delivery_process.DeliveryProcess(settings(url, receiver.port), results.append)
         process.start(stores.deliveries)
         await announce(stores, 100)
         for share in (1, 30):
             await until(lambda share=share: len(receiver.received) >= share, 60)
-            os.kill(process.process.pid, signal.SIGKILL)
+            os.kill(process.child.process.pid, signal.SIGKILL)
             await announce(stores, 50)
         await until(lambda: len(got(receiver)) == 200, 60)
         async with asyncio.timeout(60):
             while await stores.webhooks.deliveries("whk_01", 1, status="pending"):  # noqa: ASYNC110  # as above
                 await asyncio.sleep(0.1)
         await process.stop()
-        assert process.process.returncode == 0
+        assert process.child.process.returncode == 0
         assert len(await stores.webhooks.deliveries("whk_01", 1000, status="delivered")) == 200
+        assert set(results) == {"delivered"}
+        assert 150 <= len(results) <= 200  # those that were stored when the process was killed were not told
         bodies = {orjson.loads(body)["data"]["id"] for _, body in receiver.received}
         assert len(bodies) == 100
 
@@ -254,4 +271,4 @@ async def test_no_process_runs_where_nothing_is_due(stores, settings, monkeypatc
     process.start(stores.deliveries)
     await asyncio.sleep(0.1)
     await process.stop()
-    assert process.process is None
+    assert process.child.process is None

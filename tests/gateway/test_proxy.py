@@ -236,6 +236,13 @@ async def test_a_call_may_cost_a_credit(ask, upstream, live_secret, ledger):
         assert await ledger.balance(DEFAULT_ACCOUNT) == before - cost
 
 
+async def test_requests_are_counted(ask, counted, upstream):
+    """Each counts by its prefix and the status that the caller gets; paths of no route do not count."""
+    for target, key in (("/files/x", {}), ("/files/y", {"key": None}), ("/gone/x", {}), ("/nothing/here", {})):
+        await ask(target, **key)
+    assert counted == [("files", 200), ("files", 401), ("gone", 502)]
+
+
 async def test_websockets_are_not_passed_on(ask, upstream):
     """A WebSocket gets a 501 that says so."""
     answer = await ask(headers=["Connection: Upgrade", "Upgrade: websocket"])
@@ -472,8 +479,8 @@ async def test_odd_bytes_in_headers(port, upstream, connected, test_secret):
 
 
 @pytest.mark.parametrize("after", [b"", b"abc"])
-async def test_a_client_that_hangs_up(connected, port, upstream, test_secret, after):
-    """Its request to the upstream ends, in the middle of the body or while it waits for the response."""
+async def test_a_client_that_hangs_up(connected, port, upstream, test_secret, counted, after):
+    """Its request to the upstream ends, in the middle of the body or while it waits for the response: a 499."""
     begun, gone = asyncio.Event(), asyncio.Event()
 
     async def behaviour(connection):
@@ -490,6 +497,7 @@ async def test_a_client_that_hangs_up(connected, port, upstream, test_secret, af
     writer.transport.abort()
     async with asyncio.timeout(3):
         await gone.wait()
+    assert counted == [("files", 499)]
 
 
 async def test_a_client_that_sends_slowly(connected, port, upstream, test_secret, monkeypatch):

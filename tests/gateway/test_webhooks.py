@@ -9,10 +9,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
 
 from webdata.access.api_keys import new_key
+from webdata.access.webhooks import MOST_WEBHOOKS, Webhooks
 from webdata.api.account import KEY_PAGES
 from webdata.api.openapi import document
 from webdata.domain.events import EVENTS
-from webdata.gateway.webhooks import MOST_WEBHOOKS, WebhookPages
+from webdata.gateway.webhooks import WebhookPages
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.interfaces import DEFAULT_PLAN, Account
 
@@ -22,7 +23,7 @@ NEW = {"url": "https://shop.example/hook", "events": ["key.created"], "descripti
 
 @pytest.fixture
 def pages(stores, make_urls):
-    return [*KEY_PAGES, *WebhookPages(stores.webhooks, make_urls(http=False)).pages()]
+    return [*KEY_PAGES, *WebhookPages(Webhooks(stores.webhooks, make_urls(http=False))).pages()]
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from email.utils import parsedate_to_datetime
 from random import random
 from typing import Protocol
 
+from webdata.access.webhook_secrets import signed_headers
 from webdata.domain.errors import DatabaseAwayError
-from webdata.gateway.webhook_secrets import signed_headers
 from webdata.gateway.webhook_sender import Answer
-from webdata.stores.interfaces_webhooks import Attempt, DeliveryStore, DueDelivery
+from webdata.stores.interfaces_webhooks import Attempt, AttemptResult, DeliveryStore, DueDelivery
 
 logger = logging.getLogger(__name__)
 
@@ -64,12 +64,14 @@ class Delivery:
         process: str,
         clock: Callable[[], datetime] = _now,
         lease: timedelta = LEASE,
+        observer: Callable[[AttemptResult], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._sender = sender
         self._process = process
         self._clock = clock
         self._lease = lease
+        self._observe = observer
         self._in_flight: Counter[str] = Counter()
         """By webhook."""
         self._quick: set[str] = set()
@@ -159,6 +161,7 @@ class Delivery:
         else:
             self._quick.discard(webhook.id)
         await self._store.finish(attempt)
+        self._observe(attempt.result)
 
 
 def attempt_of(due: DueDelivery, answer: Answer, process: str, now: datetime) -> Attempt:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from twisted.web.http_headers import Headers
 
+from webdata.access.browsing import OWN_COOKIES
 from webdata.access.proxying import Sender
 from webdata.domain.api_key import HEADERS as KEY_HEADERS
 from webdata.gateway.targets import SECRET_HEADER
@@ -79,7 +80,9 @@ def response_headers(received: Iterable[tuple[bytes, bytes]]) -> list[tuple[byte
     kept = [
         pair
         for pair in pairs
-        if (name := pair[0].decode("latin-1").lower()) not in dropped and not name.startswith(CORS)
+        if (name := pair[0].decode("latin-1").lower()) not in dropped
+        and not name.startswith(CORS)
+        and not (name == "set-cookie" and pair[1].strip().startswith(OWN_COOKIES.encode()))
     ]
     return [*kept, (b"Via", f"1.1 {VIA}".encode())]
 
@@ -95,8 +98,19 @@ def _named(values: Iterable[bytes]) -> set[str]:
 
 def _passed(lines: Iterable[tuple[bytes, Sequence[bytes]]], dropped: Collection[str]) -> Iterator[tuple[bytes, bytes]]:
     for name, values in lines:
-        if name.decode("latin-1").lower() not in dropped:
+        lower = name.decode("latin-1").lower()
+        if lower == "cookie":
+            yield from ((name, rest) for value in values if (rest := _cookies_of_others(value)))
+        elif lower not in dropped:
             yield from ((name, value) for value in values)
+
+
+def _cookies_of_others(line: bytes) -> bytes:
+    """The cookies of a header without those of the dashboard, which are nobody else's."""
+    if OWN_COOKIES.encode() not in line:
+        return line
+    pairs = [pair.strip() for pair in line.split(b";")]
+    return b"; ".join(pair for pair in pairs if not pair.startswith(OWN_COOKIES.encode()))
 
 
 def _node(address: str) -> str:

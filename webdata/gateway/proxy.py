@@ -1,6 +1,7 @@
 """The catch-all: a request with a key is passed on to the upstream of its path's prefix, and its response back."""
 
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ from webdata.config.gateway_routes import GatewayRoute
 from webdata.domain.errors import PassingError, ProxyError, UpgradeError
 from webdata.domain.outcome import Outcome
 from webdata.gateway.headers import asks_for_websocket, request_headers, response_headers
-from webdata.gateway.targets import Targets, target_url
+from webdata.gateway.targets import Targets, prefix_of, target_url
 from webdata.gateway.upstream import UpstreamRequest, UpstreamResponse, Upstreams
 from webdata.server.streams import BodyStream, ResponseStream
 
@@ -30,10 +31,18 @@ SERVER_ERROR = 500
 
 
 class Proxy:
-    """Passes on requests; which, `targets` says."""
+    """Passes on requests; which, `targets` says. `observer` is called with the prefix and the status of each."""
 
-    def __init__(self, targets: Targets, api_keys: ApiKeys, rate_limits: RateLimits, credits: Credits) -> None:
+    def __init__(
+        self,
+        targets: Targets,
+        api_keys: ApiKeys,
+        rate_limits: RateLimits,
+        credits: Credits,
+        observer: Callable[[str, int], None] = lambda _prefix, _status: None,
+    ) -> None:
         self._targets = targets
+        self._observe = observer
         self.leads = targets.leads
         self.check_secret = targets.check_secret
         self._api_keys = api_keys
@@ -56,6 +65,11 @@ class Proxy:
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             return ProxyEnd(error, status)
         return ProxyEnd(None, status)
+
+    def ended(self, path: str, status: int) -> None:
+        """Count a request to one of the prefixes."""
+        if self.leads(path):
+            self._observe(prefix_of(path), status)
 
     def ping(self, request_id: str, *, stopping: bool) -> dict[str, str]:
         """What `/ping` answers."""

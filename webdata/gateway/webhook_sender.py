@@ -26,10 +26,10 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgentEndpointFactory, IBodyProducer, IPolicyForHTTPS
 from zope.interface import implementer
 
+from webdata.access.webhook_urls import WebhookUrls
 from webdata.domain.errors import FetchError, TargetError
 from webdata.egress.connect import GuardedEndpoint
 from webdata.egress.guard import Guard
-from webdata.gateway.webhook_urls import WebhookUrls
 from webdata.transports.http import BoundedClientFactory, SharedContext, TooManyHeadersError
 
 logger = logging.getLogger(__name__)
