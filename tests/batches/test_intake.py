@@ -1,0 +1,98 @@
+"""Submissions while they arrive."""
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from webdata.batches import intake as intake_module
+from webdata.batches.intake import Intake
+from webdata.domain.errors import BrokenBodyError, OverloadedError, QueryError, RateLimitedError, SlowBodyError
+from webdata.resources.web_search import WEB_SEARCH
+from webdata.server.streams import BodyStream
+
+GIVEN = {"resource": "web_search"}
+
+
+@pytest.fixture
+def intake(starts, tmp_path):
+    return Intake(tmp_path / "intake", {"web_search": WEB_SEARCH.query})
+
+
+def stream():
+    return BodyStream(None, lambda: None, lambda: None)
+
+
+async def taken(intake, body, given=GIVEN, ndjson=True):
+    async with intake.taken("key_1", body, given, ndjson=ndjson) as submission:
+        return submission.result, list(submission.queries())
+
+
+@pytest.mark.task
+async def test_a_body_is_validated_while_it_arrives(intake):
+    """Pieces of a body may end anywhere; the queries come out with their numbers, and the hash is that of the body."""
+    body = stream()
+    taking = asyncio.ensure_future(taken(intake, body))
+    for piece in (b'{"q": "caf', b"\xc3", b'\xa9"}\n{"q":', b'"tea"}\n'):
+        body.feed(piece)
+        await asyncio.sleep(0)
+    body.end()
+    result, queries = await taking
+    assert queries == [(1, '{"q":"café"}'.encode()), (2, b'{"q":"tea"}')]
+    again, _ = await taken(intake, '{"q": "café"}\n{"q":"tea"}\n'.encode())
+    assert again.digest == result.digest
+
+
+@pytest.mark.task
+async def test_nothing_is_left_of_a_submission(intake, tmp_path):
+    """The file of a submission has no name, so that also a killed process leaves none."""
+    async with intake.taken("key_1", b'{"q":"a"}', GIVEN, ndjson=True):
+        assert not list((tmp_path / "intake").iterdir())
+
+
+@pytest.mark.task
+async def test_wrong_parameters_end_it_before_the_body_has_come(intake):
+    """An error of the process ends the submission at once, also where more of the body comes."""
+    body = stream()
+    taking = asyncio.ensure_future(taken(intake, body, {}))
+    async with asyncio.timeout(10):
+        while not taking.done():
+            body.feed(b'{"q":"a"}\n' * 1000)
+            await asyncio.sleep(0.01)
+    with pytest.raises(QueryError, match="resource is missing"):
+        await taking
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("error", [BrokenBodyError("gone"), SlowBodyError("slow")])
+async def test_a_body_that_breaks_off_takes_nothing(intake, error):
+    """The error of a body that never ends is that of the submission."""
+    body = stream()
+    taking = asyncio.ensure_future(taken(intake, body))
+    body.feed(b'{"q":"a"}\n')
+    await asyncio.sleep(0)
+    body.fail(error)
+    with pytest.raises(type(error)):
+        await taking
+
+
+@pytest.mark.task
+async def test_a_key_has_its_share(intake, monkeypatch):
+    """A key may send two at once, all keys together some more; further ones are told to come back."""
+    monkeypatch.setattr(intake_module, "MOST", 3)
+    async with AsyncExitStack() as held:
+        for key in ("key_1", "key_1", "key_2"):
+            await held.enter_async_context(intake.taken(key, b'{"q":"a"}', GIVEN, ndjson=True))
+        with pytest.raises(RateLimitedError, match="2 submissions of this key are arriving"):
+            await taken(intake, b"")
+        with pytest.raises(OverloadedError):
+            await held.enter_async_context(intake.taken("key_3", b"", GIVEN, ndjson=True))
+    await taken(intake, b'{"q":"a"}')
+
+
+@pytest.mark.task
+async def test_a_process_that_dies_is_a_fault_of_ours(intake, monkeypatch):
+    """A validation that is killed, as for its memory, is an error that nobody waits for."""
+    monkeypatch.setattr(intake_module, "CODE", "import os; os.kill(os.getpid(), 9)")
+    with pytest.raises(RuntimeError, match="has ended"):
+        await taken(intake, b'{"q":"a"}\n' * 100_000)

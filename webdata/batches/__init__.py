@@ -1,0 +1,1 @@
+"""Batches across machines: submissions, tickets, feeder, worker, results, schedules."""

@@ -1,0 +1,104 @@
+"""The run of one chunk by a worker: some of its rows at once, each written as it ends."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from time import monotonic
+from typing import Any
+
+from webdata.batches.rows import PutOff, RowRunner
+from webdata.domain.errors import DatabaseAwayError, OutOfCreditsError
+from webdata.stores.interfaces_batches import Chunk, EndedRow, Result
+
+logger = logging.getLogger(__name__)
+
+ROWS_AT_ONCE = 10
+"""Queries of a chunk that run at once."""
+LOST_IN_A_ROW = 10
+"""Rows that are put off one after the other, after which the rest of the chunk is put off without a try."""
+WRITE_AGAIN_SECONDS = 1.0
+"""Between two attempts to write a result, while the database is away."""
+MOST_ROUNDS = 4
+"""How often the rows of a chunk are put off before their loss is their end."""
+
+
+class ChunkRun:
+    """Runs the rows of a chunk while its lease holds. `clock` gives seconds that never go back."""
+
+    def __init__(
+        self,
+        chunk: Chunk,
+        runner: RowRunner,
+        end_row: Callable[[EndedRow], Awaitable[bool]],
+        room: asyncio.Semaphore,
+        lease_end: float,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.chunk = chunk
+        self.lease_end = lease_end
+        """When no further row may begin, by the clock, unless the lease is renewed."""
+        self.put_off: list[float] = []
+        """For each row that is to be run again: the seconds until then, at least."""
+        self._runner = runner
+        self._end_row = end_row
+        self._room = room
+        self._clock = clock
+        self._stopped = False
+        self._lost_in_a_row = 0
+        self._rows = iter(chunk.rows)
+
+    @property
+    def is_last_round(self) -> bool:
+        """Whether a row that is lost now is not put off any more."""
+        return self.chunk.rounds >= MOST_ROUNDS
+
+    def stop(self) -> None:
+        """Begin no further row: those that run are finished."""
+        self._stopped = True
+
+    async def run(self) -> bool:
+        """Run the rows that are left; returns whether all of them were begun."""
+        await asyncio.gather(*(self._run_some() for _ in range(min(ROWS_AT_ONCE, len(self.chunk.rows)))))
+        return next(self._rows, None) is None and not self._stopped
+
+    async def _run_some(self) -> None:
+        """Run rows one after the other."""
+        for row, fields in self._next_rows():
+            async with self._room:
+                if self._may_begin():
+                    await self._run_row(row, fields)
+
+    def _next_rows(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        while self._may_begin():
+            following = next(self._rows, None)
+            if following is None:
+                return
+            yield following
+
+    def _may_begin(self) -> bool:
+        if self._clock() >= self.lease_end or (self._lost_in_a_row >= LOST_IN_A_ROW and not self.is_last_round):
+            self._stopped = True
+        return not self._stopped
+
+    async def _run_row(self, row: int, fields: Mapping[str, Any]) -> None:
+        try:
+            end = await self._runner.run(self.chunk.batch, row, fields, self._write, last=self.is_last_round)
+        except OutOfCreditsError:
+            self.stop()
+            return
+        if isinstance(end, PutOff):
+            self.put_off.append(end.seconds)
+            self._lost_in_a_row += 1
+        else:
+            self._lost_in_a_row = 0
+
+    async def _write(self, result: Result) -> None:
+        """Write a result, also where the database does not answer for a while: what was fetched is not lost."""
+        while True:
+            try:
+                await self._end_row(EndedRow(self.chunk.batch, self.chunk.number, result))
+            except DatabaseAwayError as error:
+                logger.warning("a row of %s is not written yet: %s", self.chunk.batch.id, error)
+                await asyncio.sleep(WRITE_AGAIN_SECONDS)
+            else:
+                return

@@ -1,0 +1,107 @@
+"""The feeder: issues tickets for the chunks that are due, as many as keep every slot busy, and fairly.
+
+One process of all feeds at a time. Each engine has at most OPEN_TICKETS times as many tickets as slots, and those of
+the account that has the fewest are issued, and run, first.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+
+from webdata.batches.tickets import TicketQueue
+from webdata.domain.errors import DatabaseAwayError
+from webdata.stores.interfaces_batches import ChunkStore
+
+logger = logging.getLogger(__name__)
+
+OPEN_TICKETS = 4
+"""Tickets for each slot of an engine."""
+FEED_SECONDS = 0.25
+"""Between two looks for chunks that are due."""
+FEEDER = "feeder"
+"""What the one that feeds leads."""
+LEADS = timedelta(seconds=8)
+"""How long a process leads that is not heard of any more."""
+LEAD_SECONDS = 2.0
+"""Between two renewals."""
+AGAIN = timedelta(seconds=30)
+"""After which a ticket that was not begun is issued again."""
+CREDIT_SECONDS = 5.0
+"""Between two looks for accounts that have credits again."""
+LOG_SECONDS = 600.0
+"""How long the tickets that have ended are kept for those who look into the queue."""
+
+
+class Feeder:
+    """Issues the tickets of engines: `resources` are those of each, whose batches its slots run.
+
+    `process` is the name of this one among several; None where there is no other. `dead` returns whether one has died.
+    """
+
+    def __init__(
+        self,
+        chunks: ChunkStore,
+        queue: TicketQueue,
+        resources: Mapping[str, Sequence[str]],
+        slots: Mapping[str, int],
+        process: str | None,
+        dead: Callable[[str], bool],
+    ) -> None:
+        self._chunks = chunks
+        self._queue = queue
+        self._resources = resources
+        self._slots = slots
+        self._process = process
+        self._dead = dead
+        self._leads_until = 0.0
+        self._due = {self._resume_paid: 0.0, self._queue.clear_log: monotonic() + LOG_SECONDS}
+
+    async def run(self) -> None:
+        """Feed until cancelled."""
+        while True:
+            try:
+                if self._queue.is_open and await self._leads():
+                    await self._feed()
+                    await self._maintain()
+            except DatabaseAwayError as error:
+                logger.warning("no tickets are issued: %s", error)
+            except Exception:
+                logger.exception("no tickets are issued")
+            await asyncio.sleep(FEED_SECONDS)
+
+    async def _leads(self) -> bool:
+        if self._process is None:
+            return True
+        if monotonic() >= self._leads_until:
+            now = datetime.now(UTC)
+            self._leads_until = 0.0
+            began = monotonic()
+            if await self._chunks.lead(FEEDER, self._process, now, now + LEADS, self._dead):
+                self._leads_until = began + LEAD_SECONDS
+        return monotonic() < self._leads_until
+
+    async def _feed(self) -> None:
+        active = await self._chunks.active()
+        engines = {engine: [one for one in names if one in active] for engine, names in self._resources.items()}
+        if not any(engines.values()):
+            return
+        open_tickets = await self._queue.open_tickets()
+        for engine, resources in engines.items():
+            room = OPEN_TICKETS * self._slots[engine] - open_tickets[engine]
+            if resources and room > 0:
+                now = datetime.now(UTC)
+                tickets = await self._chunks.issue(resources, now, now + AGAIN, room)
+                if tickets:
+                    await self._queue.put(engine, tickets)
+
+    async def _maintain(self) -> None:
+        now = monotonic()
+        for task, due in self._due.items():
+            if now >= due:
+                self._due[task] = now + (CREDIT_SECONDS if task == self._resume_paid else LOG_SECONDS)
+                await task()
+
+    async def _resume_paid(self) -> None:
+        await self._chunks.resume_paid()

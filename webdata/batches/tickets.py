@@ -1,0 +1,162 @@
+"""Tickets through PgQueuer, the only module that knows it: on PostgreSQL, or in the memory of one process.
+
+A ticket names a chunk, nothing else, and may be lost, or run twice: the tables of the chunks hold the truth. So its
+tables are not written ahead (UNLOGGED): a crash of PostgreSQL empties them.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+
+from pgqueuer import PgQueuer
+from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
+from pgqueuer.adapters.persistence.qb import QueryBuilderEnvironment
+from pgqueuer.adapters.persistence.queries import Queries
+from pgqueuer.domain.errors import RetryRequested
+from pgqueuer.domain.models import Job
+from pgqueuer.domain.settings import DBSettings, Durability
+
+from webdata.domain.errors import DatabaseAwayError
+from webdata.stores.interfaces_batches import Ticket
+
+logger = logging.getLogger(__name__)
+
+HEARTBEAT = timedelta(seconds=8)
+"""After which the tickets of a worker that is silent are run by others."""
+POLL = timedelta(seconds=1)
+"""Between two looks for tickets that no notification has told of."""
+BUSY_POLL = timedelta(seconds=0.1)
+"""The same, while there are tickets and no free slot."""
+ANSWER_SECONDS = 10
+"""How long PostgreSQL may take to answer."""
+RECONNECT_SECONDS = 1.0
+Run = Callable[[str, Ticket], Awaitable[float | None]]
+"""Runs the ticket of an engine; returns the seconds after which it is to be run again, None where it has ended."""
+
+
+class TicketQueue:
+    """The tickets of each engine, of which `slots` run at once on all machines together, and `most` here.
+
+    `url` is that of a PostgreSQL server; None for tickets in memory.
+    """
+
+    def __init__(self, url: str | None, slots: Mapping[str, int], most: int, run: Run) -> None:
+        self._url = url
+        self._slots = slots
+        self._most = most
+        self._run = run
+        self._queuer: PgQueuer | None = None
+        self._stopping = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the queue is connected."""
+        return self._queuer is not None
+
+    async def run(self) -> None:
+        """Run tickets until `stop`, and reconnect whenever the server has gone; returns when those that run ended."""
+        while not self._stopping:
+            try:
+                async with self._opened() as self._queuer:
+                    await self._run_queue(self._queuer)
+            except Exception as error:  # noqa: BLE001  # of the driver, in several trees: the next connection may do
+                logger.warning("the queue of tickets does not answer: %s", str(error) or type(error).__name__)
+            finally:
+                self._queuer = None
+            if not self._stopping:
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _run_queue(self, queuer: PgQueuer) -> None:
+        """Run tickets while connected, unless the queue was stopped while it connected."""
+        self._register(queuer)
+        if not self._stopping:
+            await queuer.qm.run(
+                dequeue_timeout=POLL,
+                batch_size=1,
+                max_concurrent_tasks=max(2, self._most),
+                shutdown_on_listener_failure=self._url is not None,
+                heartbeat_timeout=HEARTBEAT,
+            )
+
+    def stop(self) -> None:
+        """Run no further ticket."""
+        self._stopping = True
+        if self._queuer:
+            self._queuer.shutdown.set()
+
+    async def put(self, engine: str, tickets: Sequence[Ticket]) -> None:
+        """Add tickets, but for those of a chunk that has one. Raises DatabaseAwayError."""
+        names = [f"{one.batch_id}/{one.number}" for one in tickets]
+        async with self._queries() as queries:
+            await queries.enqueue(
+                [engine] * len(tickets),
+                [name.encode() for name in names],
+                [one.priority for one in tickets],
+                dedupe_key=[*names],
+                on_conflict="skip",
+            )
+
+    async def open_tickets(self) -> Counter[str]:
+        """The tickets of each engine that are queued or run. Raises DatabaseAwayError."""
+        counts = Counter[str]()
+        async with self._queries() as queries:
+            for row in await queries.queue_size():
+                counts[row.entrypoint] += row.count
+        return counts
+
+    async def clear_log(self) -> None:
+        """Forget the tickets that have ended. Raises DatabaseAwayError."""
+        async with self._queries() as queries:
+            await queries.clear_queue_log()
+            await queries.clear_statistics_log()
+
+    @asynccontextmanager
+    async def _queries(self) -> AsyncIterator[Queries]:
+        if self._queuer is None:
+            raise DatabaseAwayError("the queue of tickets is not connected")
+        try:
+            yield self._queuer.queries  # type: ignore[misc]  # in memory it has the same methods
+        except Exception as error:
+            raise DatabaseAwayError(f"the queue of tickets does not answer: {error}") from error
+
+    def _register(self, queuer: PgQueuer) -> None:
+        queuer.qm.min_dequeue_poll_interval = BUSY_POLL
+        for engine, slots in self._slots.items():
+            queuer.entrypoint(engine, concurrency_limit=slots)(partial(self._handle, engine))
+
+    async def _handle(self, engine: str, job: Job) -> None:
+        batch, _, number = (job.payload or b"").decode().rpartition("/")
+        again = await self._run(engine, Ticket(batch, int(number)))
+        if again is not None:
+            raise RetryRequested(timedelta(seconds=again))
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[PgQueuer]:
+        if self._url is None:
+            yield PgQueuer.in_memory()
+            return
+        # Imported here because asyncpg is installed only where PostgreSQL is used.
+        import asyncpg  # noqa: PLC0415
+
+        connection = await asyncpg.connect(self._url, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
+        try:
+            driver = AsyncpgDriver(connection)
+            settings = DBSettings(durability=Durability.volatile)
+            queries = Queries(driver, qbe=QueryBuilderEnvironment(settings))
+            await _install(queries)
+            yield PgQueuer(driver, queries=queries)
+        finally:
+            connection.terminate()
+
+
+async def _install(queries: Queries) -> None:
+    """Create or change the tables of the queue, by one process at a time."""
+    async with queries.schema_lock():
+        if await queries.schema_is_installed():
+            await queries.upgrade()
+        else:
+            await queries.install()

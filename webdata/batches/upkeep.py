@@ -1,0 +1,119 @@
+"""What one process of all does beside the batches: it runs schedules, moves records, and removes what is old.
+
+A service does so too, as its process that runs batches ends when there are none.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Protocol
+
+from webdata.batches.parts import RecordMover
+from webdata.batches.schedules import Schedules
+from webdata.batches.submissions import Submissions
+from webdata.domain.errors import DatabaseAwayError
+from webdata.stores.interfaces_batches import BatchStore, ChunkStore, MoveStore, PartStore
+from webdata.stores.interfaces_schedules import ScheduleStore
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS = 3.0
+LEAD = timedelta(seconds=10)
+"""How long a process leads after it was heard of last."""
+STEP_ROWS = 1000
+"""Rows that are removed in one transaction."""
+STEP_SECONDS = 0.2
+"""Between two such transactions, in which others write."""
+CLEANED_EVERY = timedelta(minutes=5)
+FORGOTTEN = timedelta(days=1)
+"""After which a submission that was never completed is removed."""
+
+
+class Stores(Protocol):
+    """The stores that it keeps."""
+
+    @property
+    def batches(self) -> BatchStore:
+        """The batches of accounts."""
+        ...
+
+    @property
+    def chunks(self) -> ChunkStore:
+        """The chunks of batches."""
+        ...
+
+    @property
+    def moves(self) -> MoveStore:
+        """The records that are moved out of the database."""
+        ...
+
+    @property
+    def schedules(self) -> ScheduleStore:
+        """The schedules of accounts."""
+        ...
+
+
+class BatchUpkeep:
+    """Runs in every service and worker; of all, the one that leads moves records and removes what is old.
+
+    Batches are removed `days` after their end. With `parts` their records are moved there.
+    """
+
+    def __init__(
+        self, process: str, stores: Stores, submissions: Submissions, days: int, parts: PartStore | None = None
+    ) -> None:
+        self._process = process
+        self._batches, self._chunks, self._schedules = stores.batches, stores.chunks, stores.schedules
+        self._run_schedules = Schedules(stores.schedules, submissions)
+        self._days = timedelta(days=days)
+        self._mover = RecordMover(stores.batches, stores.moves, parts) if parts else None
+        self._cleaned = datetime.min.replace(tzinfo=UTC)
+
+    async def run(self) -> None:
+        """Go on until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._repeat("schedules", self._run_schedules.due))
+            tasks.create_task(self._repeat("retention", self._clean))
+            if self._mover:
+                tasks.create_task(self._repeat("records", partial(self._move, self._mover)))
+
+    async def _repeat(self, name: str, work: Callable[[datetime], Awaitable[object]]) -> None:
+        while True:
+            try:
+                await work(datetime.now(UTC))
+            except DatabaseAwayError as error:
+                logger.warning("the database does not answer: %s", error)
+            except Exception:  # the next attempt may succeed
+                logger.exception("the work of %s failed", name)
+            await asyncio.sleep(TICK_SECONDS)
+
+    async def _leads(self, name: str, now: datetime) -> bool:
+        return await self._chunks.lead(name, self._process, now, now + LEAD)
+
+    async def _move(self, mover: RecordMover, now: datetime) -> None:
+        """Move records out of the database, while there are some and this process leads."""
+        if not await mover.waits() or not await self._leads("records", now):
+            return
+        try:
+            while datetime.now(UTC) < now + LEAD / 2 and await mover.move():
+                pass
+        except OSError as error:
+            logger.warning("records of batches stay in the database, as WEBDATA_BATCH_STORE fails: %s", error)
+
+    async def _clean(self, now: datetime) -> None:
+        """Now and then, remove what is old in small steps, for as long as this process leads at least."""
+        if now - self._cleaned < CLEANED_EVERY:
+            return
+        if not await self._leads("retention", now):
+            self._cleaned = now
+            return
+        while datetime.now(UTC) < now + LEAD / 2:
+            removed = await self._batches.remove_old(now - self._days, now - FORGOTTEN, STEP_ROWS)
+            removed += await self._mover.remove_unknown() if self._mover else 0
+            removed += await self._schedules.remove_old_runs(now - self._days, STEP_ROWS)
+            if not removed:
+                self._cleaned = now
+                return
+            await asyncio.sleep(STEP_SECONDS)
