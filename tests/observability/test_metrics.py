@@ -31,8 +31,11 @@ from webdata.domain.query import Region
 from webdata.fetching.transport_policy import Scope
 from webdata.observability import metrics as metrics_module
 from webdata.observability.metrics import OPENMETRICS, Metrics, access_metrics, call_metrics
+from webdata.observability.stored_state import StoredState
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.stores.interfaces_batches import ChunkStates
+from webdata.stores.interfaces_webhooks import Waiting
 
 DOCS = Path(__file__).parents[2] / "docs"
 MONITORING = (DOCS / "monitoring.md").read_text(encoding="utf-8")
@@ -207,6 +210,17 @@ def test_any_accept_is_answered(accept):
     assert SHARED.text(accept)[1].split(";")[0] in ("text/plain", "application/openmetrics-text")
 
 
+def test_what_else_is_counted(metrics):
+    """Requests of the gateway, attempts of webhooks and rows of batches count by their labels."""
+    metrics.passed_on("files", 502)
+    metrics.webhook_attempted("given_up")
+    metrics.row_ended("web_search", "google_web", "blocked")
+    assert value(metrics, "webdata_gateway_requests_total", prefix="files", status="502") == 1
+    assert value(metrics, "webdata_webhook_attempts_total", result="given_up") == 1
+    row = {"resource": "web_search", "engine": "google_web", "outcome": "blocked"}
+    assert value(metrics, "webdata_batch_rows_total", **row) == 1
+
+
 def test_each_has_its_own_registry(metrics):
     """Two of them in a process count apart, and apart from the library's own registry."""
     metrics.answered("web_search", "ok")
@@ -263,6 +277,17 @@ def test_the_metrics_of_any_worker_are_those_of_all(worker):
     assert len(types) == len(set(types))
 
 
+def test_a_child_of_a_worker_counts_alone(worker, tmp_path):
+    """What a child of a worker counts, which has the same environment, is not among what all workers counted."""
+    values.ValueClass = values.MultiProcessValue()  # as prometheus_client begins in such an environment
+    child = worker()
+    child.row_ended("web_search", "google_web", "ok")
+    assert not list(tmp_path.iterdir())
+    metrics = worker(1)
+    metrics.row_ended("web_search", "google_web", "ok")
+    assert 'webdata_batch_rows_total{engine="google_web",outcome="ok",resource="web_search"} 1.0' in lines(metrics)
+
+
 def test_a_state_that_cannot_be_added_up(worker, crawlers):
     """Of shares and times the metrics of all workers have the worst."""
     for number, share in ((1, 0.25), (2, 0.75)):
@@ -306,12 +331,23 @@ def test_openmetrics_of_several_workers(worker, crawlers):
     assert found[0] == found[1]
 
 
+def stored_state():
+    """What an empty database holds."""
+    state = StoredState(None, None)
+    state._batches, state._waiting = ChunkStates({}, 0, None), Waiting(0, None)
+    return state
+
+
 def names_and_labels(metrics, crawlers):
     """Every name that an expression may have, and every label."""
     metrics.collect_from(partial(call_metrics, crawlers))
     metrics.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
     metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
+    metrics.collect_from(stored_state().metrics)
     metrics.answered("web_search", "ok")
+    metrics.passed_on("files", 200)
+    metrics.webhook_attempted("delivered")
+    metrics.row_ended("web_search", "google_web", "ok")
     crawlers.fetch_resources[False].proxies.report("google_web", "DE-1", "won", 0.1)
     crawlers.fetch_resources[False].transports.report(Scope("google_web"), "http", won=True, seconds=0.1)
     samples = [sample for family in metrics.registry.collect() for sample in family.samples]
@@ -353,5 +389,5 @@ def test_the_dashboard_can_be_imported():
 
 
 def test_there_are_alerts():
-    """The docs have three alerts."""
-    assert len(ALERTS) == RULES.count("alert:") == 3
+    """The docs have five alerts."""
+    assert len(ALERTS) == RULES.count("alert:") == 5

@@ -31,6 +31,7 @@ from webdata.domain.errors import outcome_of
 from webdata.domain.query import Region
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import Verdict
+from webdata.stores.interfaces_webhooks import AttemptResult
 
 OPENMETRICS = "application/openmetrics-text"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
@@ -65,8 +66,8 @@ class Metrics:
     def __init__(self, worker: int | None = None) -> None:
         disable_created_metrics()  # a second series for each: when it was created
         self._shared = worker is not None
-        if self._shared:
-            values.ValueClass = values.MultiProcessValue(lambda: worker)
+        # A child of a worker shares nothing: it has the folder in its environment, too.
+        values.ValueClass = values.MultiProcessValue(lambda: worker) if self._shared else values.MutexValue
         self.registry = CollectorRegistry()
         self._state = StateCollector()
         self._cells = cache(_cell)
@@ -80,6 +81,19 @@ class Metrics:
         )
         self._answers = self._counter(
             "webdata_answers", "Answers of the API: ok, or the code of an error.", ("endpoint", "code")
+        )
+        self._passed_on = self._counter(
+            "webdata_gateway_requests",
+            "Requests to the gateway's prefixes, by the status of the response; 499: the caller has gone.",
+            ("prefix", "status"),
+        )
+        self._webhook_attempts = self._counter(
+            "webdata_webhook_attempts",
+            "Attempts to deliver an event: delivered, failed with another to follow, given up.",
+            ("result",),
+        )
+        self._batch_rows = self._counter(
+            "webdata_batch_rows", "Rows of batches that have ended here.", ("resource", "engine", "outcome")
         )
         seconds = Histogram(
             "webdata_call_duration_seconds",
@@ -107,6 +121,18 @@ class Metrics:
     def answered(self, endpoint: str, code: str) -> None:
         """Count an answer of the API."""
         self._answers(endpoint, code).inc()
+
+    def passed_on(self, prefix: str, status: int) -> None:
+        """Count a request to a prefix of the gateway."""
+        self._passed_on(prefix, str(status)).inc()
+
+    def webhook_attempted(self, result: AttemptResult) -> None:
+        """Count an attempt to deliver an event."""
+        self._webhook_attempts(result).inc()
+
+    def row_ended(self, resource: str, engine: str, outcome: str) -> None:
+        """Count a row of a batch; its engine is empty where none has answered."""
+        self._batch_rows(resource, engine, outcome).inc()
 
     def collect_from(self, source: Source) -> None:
         """Collect further metrics from this, whenever they are read."""
@@ -161,8 +187,8 @@ def _service() -> Sequence[Metric]:
     """What runs, and in how many processes."""
     row = {"version": version("webdata"), "scrapy": version("scrapy"), "python": platform.python_version(), "runs": 1}
     return [
-        _gauge("webdata_build_info", "What runs.", ("version", "scrapy", "python"), [row], "runs"),
-        _gauge("webdata_workers", "Processes that serve.", (), [row], "runs"),
+        gauge("webdata_build_info", "What runs.", ("version", "scrapy", "python"), [row], "runs"),
+        gauge("webdata_workers", "Processes that serve.", (), [row], "runs"),
     ]
 
 
@@ -180,8 +206,8 @@ def _transport(budget: EngineBudget, end: Answer | Exception) -> str:
 def call_metrics(crawlers: WarmCrawlers) -> Iterator[Metric]:
     """The calls that run now, and the state of the fetch resources of the internet and of the sandbox."""
     rows = [crawlers.snapshot()]
-    yield _gauge("webdata_calls_in_flight", "Calls that run now.", (), rows, "in_flight")
-    yield _gauge("webdata_calls_limit", "Calls that there is room for.", (), rows, "limit")
+    yield gauge("webdata_calls_in_flight", "Calls that run now.", (), rows, "in_flight")
+    yield gauge("webdata_calls_limit", "Calls that there is room for.", (), rows, "limit")
     networks = [(NETWORKS[sandbox], resources) for sandbox, resources in crawlers.fetch_resources.items()]
     yield from _browsers([{"network": network, **of.browser.snapshot()} for network, of in networks])
     yield from _transports(
@@ -199,32 +225,32 @@ def access_metrics(
     moved = [{"movement": movement, "credits": amount} for movement, amount in counts["credits"].items()]
     yield _counter("webdata_cache_answers", "Answers by x-cache.", ("state",), answers, "answers")
     size = "Cached answers in this process's memory; 0 where they are in a Redis."
-    yield _gauge("webdata_cache_bytes", size, (), [{"bytes": cache_bytes()}], "bytes")
+    yield gauge("webdata_cache_bytes", size, (), [{"bytes": cache_bytes()}], "bytes")
     yield _counter("webdata_credits", "Credits of live keys that moved.", ("movement",), moved, "credits")
 
 
 def _browsers(rows: Sequence[Row]) -> Iterator[Metric]:
     labels = ("network",)
-    yield _gauge("webdata_browser_running", "Whether a browser runs.", labels, rows, "running")
-    yield _gauge("webdata_browser_pages", "Pages that are open in the browser.", labels, rows, "pages")
-    yield _gauge("webdata_browser_pages_limit", "Pages that may be open in it.", labels, rows, "limit")
+    yield gauge("webdata_browser_running", "Whether a browser runs.", labels, rows, "running")
+    yield gauge("webdata_browser_pages", "Pages that are open in the browser.", labels, rows, "pages")
+    yield gauge("webdata_browser_pages_limit", "Pages that may be open in it.", labels, rows, "limit")
     launches = "How often a browser was started: more than once where one has died."
     yield _counter("webdata_browser_launches", launches, labels, rows, "launches")
 
 
 def _transports(rows: Sequence[Row]) -> Iterator[Metric]:
     labels = ("network", "engine", "region", "transport")
-    yield _gauge("webdata_transport_success_ratio", "The moving share of pages fetched.", labels, rows, "rate")
-    yield _gauge("webdata_transport_attempt_seconds", "What an attempt usually takes.", labels, rows, "seconds")
-    yield _gauge(
+    yield gauge("webdata_transport_success_ratio", "The moving share of pages fetched.", labels, rows, "rate")
+    yield gauge("webdata_transport_attempt_seconds", "What an attempt usually takes.", labels, rows, "seconds")
+    yield gauge(
         "webdata_transport_open_seconds", "For how long its circuit stays open; 0: it is not.", labels, rows, "open_for"
     )
 
 
 def _proxies(rows: Sequence[Row]) -> Iterator[Metric]:
     labels = ("network", "proxy", "engine")
-    yield _gauge("webdata_proxy_success_ratio", "The moving share of good attempts.", labels, rows, "success_rate")
-    yield _gauge(
+    yield gauge("webdata_proxy_success_ratio", "The moving share of good attempts.", labels, rows, "success_rate")
+    yield gauge(
         "webdata_proxy_open_seconds", "For how long its circuit stays open; 0: it is not.", labels, rows, "open_for"
     )
     ends = [{**row, "verdict": verdict, "attempts": row[verdict]} for row in rows for verdict in get_args(Verdict)]
@@ -238,7 +264,8 @@ def _proxy_rows(network: str, resources: FetchResources, engines: Iterable[str])
             yield {"network": network, "engine": engine, **row}
 
 
-def _gauge(name: str, help_text: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
+def gauge(name: str, help_text: str, labels: Sequence[str], rows: Iterable[Row], key: str) -> Metric:
+    """A gauge with a sample for each row, whose value is under `key`."""
     return _filled(GaugeMetricFamily(name, help_text, labels=labels), labels, rows, key)
 
 

@@ -40,8 +40,23 @@ class Samples:
         with self._locked():
             if not path.exists():
                 self._write(path, body)
-                self._write_index([*self._rows(), {"file": path.name, "engine": engine, **facts}])
+                self._write_index([*self.rows(), {"file": path.name, "engine": engine, **facts}])
         return path
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The facts about each page that is stored, the oldest first: `file`, `engine` and those that were added."""
+        index = self.folder / "INDEX.jsonl"
+        lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
+        return [json.loads(line) for line in lines]
+
+    def read(self, name: str) -> bytes | None:
+        """The page in this file; None if there is none."""
+        if name not in {row["file"] for row in self.rows()}:
+            return None
+        try:
+            return (self.folder / name).read_bytes()
+        except FileNotFoundError:  # it was deleted meanwhile
+            return None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -49,11 +64,6 @@ class Samples:
         with open(self.folder / ".lock", "w", opener=private_files.opener) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
-
-    def _rows(self) -> list[dict[str, Any]]:
-        index = self.folder / "INDEX.jsonl"
-        lines = index.read_text(encoding="utf-8").splitlines() if index.exists() else []
-        return [json.loads(line) for line in lines]
 
     def _write_index(self, rows: list[dict[str, Any]]) -> None:
         for row in rows[: -self.most]:
