@@ -16,9 +16,11 @@ import orjson
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 
-from webdata.access.api_keys import first_keys
+from webdata.access.invitations import first_secrets
 from webdata.administration.accounts import accounts, plans
+from webdata.administration.batches import batches
 from webdata.administration.certificates import certificates
+from webdata.administration.database import database
 from webdata.administration.engines import fixture, new
 from webdata.administration.keys import keys
 from webdata.administration.options import Engine, Pair, Pairs
@@ -107,13 +109,23 @@ def _serve_together(config: Config, listening: Listening) -> None:
 
     def begun() -> None:
         with SqlStores(config.database) as stores:
-            first = asyncio.run(first_keys(stores.keys, stores.ledger))
+            first = asyncio.run(first_secrets(stores.keys, stores.ledger, stores.members))
         show_banner(listening, config, first)
 
     # No other user can read it. In memory the files cannot fill a disk: a process that maps them would die of that.
     with TemporaryDirectory(prefix="webdata-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None) as metrics:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
         Workers(config.workers, work, begun, partial(mark_process_dead, path=metrics)).run()
+
+
+@main.command()
+@click.pass_obj
+def worker(config: Config) -> None:
+    """Run batches until SIGINT or SIGTERM, on any machine that reaches the database; rows that run end first."""
+    install_reactor(TWISTED_REACTOR)
+    from webdata import service  # noqa: PLC0415  # it imports the installed reactor
+
+    service.run_worker(config)
 
 
 @main.command()
@@ -160,7 +172,7 @@ def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: 
     run_sandbox(host, port, replay or config.sandbox_replay, proxies)
 
 
-for command in (accounts, certificates, fixture, keys, new, plans, usage):
+for command in (accounts, batches, certificates, database, fixture, keys, new, plans, usage):
     main.add_command(command)
 
 

@@ -1,6 +1,10 @@
 """`webdata accounts` and `webdata plans`."""
 
+from datetime import UTC, datetime
+
 import pytest
+
+from webdata.access.invitations import VALID_FOR, digest
 
 
 def test_credits_are_given_taken_back_and_listed(run, rows):
@@ -42,3 +46,22 @@ def test_plans_are_made_changed_and_listed(run, rows):
 def test_invalid_commands_are_refused_with_a_hint(mistake, arguments, message):
     """An invalid command is refused with a message that names what would be valid."""
     assert message in mistake(*arguments)
+
+
+def test_a_member_is_invited(run, attempt, mistake, use):
+    """The link is printed alone on standard output, and makes a member of the role; an unknown account is refused."""
+    path = run("accounts", "invite", "default", "--role", "admin").strip().removeprefix("https://127.0.0.1:8443")
+    secret = path.removeprefix("/dashboard/invitations/")
+    found = use(lambda stores: stores.members.invitation(digest(secret), datetime.now(UTC)))
+    assert (found.account_id, found.role, found.expires - found.created) == ("acc_default", "admin", VALID_FOR)
+    assert "sees the account default" in attempt("accounts", "invite", "default").stderr
+    assert "there is no account 'none'" in mistake("accounts", "invite", "none")
+
+
+def test_a_deleted_account(run, mistake, use):
+    """A deleted account is listed as such, and gets neither keys nor members."""
+    account = run("accounts", "create", "coffee").strip()
+    use(lambda stores: stores.accounts.delete(account, datetime.now(UTC)))
+    assert "coffee (deleted)" in run("accounts", "list")
+    assert "was deleted" in mistake("accounts", "invite", "coffee")
+    assert "was deleted" in mistake("keys", "create", "--account", "coffee")

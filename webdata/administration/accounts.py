@@ -2,15 +2,18 @@
 
 import asyncio
 from datetime import UTC, datetime
+from typing import get_args
 
 import click
 from ulid import ULID
 
+from webdata.access.invitations import invite
 from webdata.administration.options import Name
 from webdata.administration.stores import find_account, open_stores
 from webdata.administration.tables import print_table, to_minute
 from webdata.config.config import Config
 from webdata.stores.interfaces import Account, AccountStore, Plan
+from webdata.stores.interfaces_dashboard import Role
 from webdata.stores.sql_stores import SqlStores
 
 MAX_AMOUNT = 10**12
@@ -59,10 +62,14 @@ def list_accounts(config: Config) -> None:
 
 async def _list_accounts(stores: SqlStores) -> None:
     rows = [
-        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, to_minute(one.created), one.name)
+        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, to_minute(one.created), _shown(one))
         for one in await stores.accounts.all()
     ]
     print_table(("id", "credits", "plan", "created", "name"), rows)
+
+
+def _shown(account: Account) -> str:
+    return f"{account.name} (deleted)" if account.closed else account.name
 
 
 @accounts.command("credit", context_settings={"ignore_unknown_options": True})
@@ -80,6 +87,30 @@ async def _credit(stores: SqlStores, name: str, amount: int, note: str) -> None:
     account = await find_account(stores.accounts, name)
     balance = await stores.ledger.credit(account.id, amount, note)
     click.echo(f"{account.name} has {balance:,} credits.")
+
+
+@accounts.command("invite")
+@click.argument("account")
+@click.option(
+    "--role",
+    type=click.Choice(get_args(Role)),
+    default="member",
+    show_default=True,
+    help="A member sees this account, an admin all of them.",
+)
+@click.pass_obj
+def invite_member(config: Config, account: str, role: Role) -> None:
+    """Print a link by which one person becomes a member of ACCOUNT (a name or an id), once, within 24 hours."""
+    with open_stores(config) as stores:
+        path = asyncio.run(_invite(stores, account, role))
+    click.echo(f"{config.url}{path}")
+    what = "sees all accounts" if role == "admin" else f"sees the account {account}"
+    click.echo(f"Whoever opens it first chooses a password and {what}: send it over a safe channel.", err=True)
+
+
+async def _invite(stores: SqlStores, name: str, role: Role) -> str:
+    account = await find_account(stores.accounts, name)
+    return await invite(stores.members, account.id, role)
 
 
 @click.group()
