@@ -18,19 +18,53 @@ from twisted.internet import reactor as installed_reactor
 from twisted.internet.task import LoopingCall
 
 from webdata.access.admission import Admission
-from webdata.access.api_keys import ApiKeys, first_keys
+from webdata.access.api_keys import ApiKeys
 from webdata.access.cache import Cache
+from webdata.access.call_log import CallRecorder
 from webdata.access.credits import Credits
+from webdata.access.invitations import first_secrets
 from webdata.access.key_pages import KeyPage
 from webdata.access.rate_limits import RateLimits
+from webdata.access.upkeep import Upkeep
+from webdata.access.webhook_urls import WebhookUrls
+from webdata.access.webhooks import Webhooks
 from webdata.api import refusals
 from webdata.api.account import KEY_PAGES
 from webdata.api.app import Api
+from webdata.api.calls import ApiCalls
 from webdata.api.docs_page import documentation
 from webdata.api.health import Health
 from webdata.api.metrics import metrics_page
+from webdata.api.problems import problem_of
+from webdata.batches import program
+from webdata.batches.batch_pages import BatchPages
+from webdata.batches.embedded import EmbeddedWorker
+from webdata.batches.intake import Intake
+from webdata.batches.parts import PartReader
+from webdata.batches.schedule_pages import SchedulePages
+from webdata.batches.submissions import Submissions
+from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.dashboard.address import ServiceAddress
+from webdata.dashboard.app import Dashboard
+from webdata.dashboard.attempts import Attempts
+from webdata.dashboard.batches import BatchesPages
+from webdata.dashboard.confirmation import Confirmation
+from webdata.dashboard.engines import EnginesPages
+from webdata.dashboard.invitations import InvitationPages
+from webdata.dashboard.keys import KeysPages
+from webdata.dashboard.members import MembersPages
+from webdata.dashboard.overview import OverviewPages
+from webdata.dashboard.passwords import Passwords
+from webdata.dashboard.playground.pages import PlaygroundPages
+from webdata.dashboard.requests import RequestsPages
+from webdata.dashboard.security import SecurityPages
+from webdata.dashboard.sessions import Sessions
+from webdata.dashboard.settings import SettingsPages
+from webdata.dashboard.sign_in import SignInPages
+from webdata.dashboard.usage import UsagePages
+from webdata.dashboard.webhooks import WebhooksPages
 from webdata.domain.errors import ConfigError, DatabaseAwayError
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.egress.guard import Guard
@@ -41,11 +75,12 @@ from webdata.gateway.delivery_process import DeliveryProcess, DeliverySettings
 from webdata.gateway.notices import Notices
 from webdata.gateway.proxy import Proxy
 from webdata.gateway.targets import Targets
-from webdata.gateway.webhook_urls import WebhookUrls
 from webdata.gateway.webhooks import WebhookPages
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
+from webdata.observability.stored_state import StoredState
+from webdata.resources import Resource
 from webdata.sandbox.server import Sandbox
 from webdata.server.banner import show_banner
 from webdata.server.connections import Connections
@@ -54,10 +89,13 @@ from webdata.server.memory import collect_less, return_large_blocks
 from webdata.server.plain_http import RedirectSite, secured
 from webdata.server.tls import ServerTLS
 from webdata.server.workers import TICK, Worker
+from webdata.stores.database import server_url
 from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
+from webdata.stores.parts import open_parts
 from webdata.stores.processes import is_dead, this_process
 from webdata.stores.sql_stores import SqlStores, attach_deliveries
+from webdata.watch.samples import Samples
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
@@ -82,6 +120,24 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure
+
+
+def run_worker(config: Config) -> None:
+    """Run batches, without the API, until SIGINT or SIGTERM; raises ConfigError at the start."""
+    program.run(worker_settings(config))
+
+
+def worker_settings(config: Config) -> program.ProgramSettings:
+    """What the program that runs batches is started with."""
+    return program.ProgramSettings(
+        config,
+        partial(SqlStores, config.database),
+        partial(EphemeralStores, config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN),
+        this_process,
+        is_dead,
+        partial(open_parts, config.batch_store),
+        server_url(config.database),
+    )
 
 
 class _Main:
@@ -138,9 +194,12 @@ class Service:
         self.listening = listening
         self.settings = settings
         self.worker = worker
-        self.settling: asyncio.Task[None] | None = None
+        self.tasks: list[asyncio.Task[None]] = []
+        """What runs until the service stops."""
         self.notices: Notices | None = None
         self.delivery: DeliveryProcess | None = None
+        self.upkeep: Upkeep | None = None
+        self.batches: EmbeddedWorker | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
@@ -155,26 +214,37 @@ class Service:
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics = Metrics(self.worker.number if self.worker else None)
-        always = self.config.sandbox == "always"
+        recent = self._make_crawlers(metrics)
+        self._make_pages(stores, metrics, recent)
+        self._start_background(stores, metrics, recent)
+        if self.worker:
+            LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
+            with self.listening.of_its_own() as listening:  # the ports have copies
+                self._listen(listening, metrics)
+        else:
+            self._listen(self.listening, metrics)
+            show_banner(self.listening, self.config, await first_secrets(stores.keys, stores.ledger, stores.members))
+
+    def _make_crawlers(self, metrics: Metrics) -> RecentCalls:
+        """Make the warm crawlers; returns what remembers their last calls."""
         spiders = load_spiders(self.settings)
-        recent = RecentCalls({spider.name for spider in spiders if spider.any_site}, sandbox_always=always)
-        observers = (metrics.ended, recent.ended)
-        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers)
+        any_site = {spider.name for spider in spiders if spider.any_site}
+        recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, (metrics.ended, recent.ended))
         metrics.collect_from(partial(call_metrics, self.crawlers))
+        return recent
+
+    def _make_pages(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
+        """Make all that answers: the API, the gateway and the dashboard."""
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
-        self.health = Health(
-            self.crawlers,
-            stores.keys,
-            self.config.transports,
-            recent,
-            sandbox_always=always,
-            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings()),
-            folders=self.config.growing_folders,
-            worker=self.worker,
-        )
-        key_pages = [*KEY_PAGES, *self._webhook_pages(stores)]
-        self.proxy = self._proxy()
+        self.health = self._health(stores, recent)
+        self.stored_state = StoredState(stores.chunks, stores.deliveries)
+        metrics.collect_from(self.stored_state.metrics)
+        self.webhooks = self._webhooks(stores)
+        self.proxy = self._proxy(metrics)
+        self.api_calls = ApiCalls(self.admission, metrics.answered)
+        key_pages = [*KEY_PAGES, *WebhookPages(self.webhooks).pages(), *self._batch_pages(stores)]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             self.crawlers.resources,
@@ -185,16 +255,32 @@ class Service:
             key_pages=key_pages,
             proxy=self.proxy,
             cors_origins=self.config.cors_origins,
+            dashboard=self._dashboard(stores),
         )
-        self.settling = asyncio.ensure_future(_settle_now_and_then(stores.ledger))
-        self._start_webhooks(stores, recent)
-        if self.worker:
-            LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
-            with self.listening.of_its_own() as listening:  # the ports have copies
-                self._listen(listening, metrics)
-        else:
-            self._listen(self.listening, metrics)
-            show_banner(self.listening, self.config, await first_keys(stores.keys, stores.ledger))
+
+    def _start_background(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
+        """Start what runs beside the calls; most of it in the first of several workers alone."""
+        self.tasks = [
+            asyncio.ensure_future(_settle_now_and_then(stores.ledger)),
+            asyncio.ensure_future(self.sessions.forget_now_and_then()),
+        ]
+        is_first = self.worker is None or self.worker.number == 1
+        self.notices = Notices(recent, stores.events, stores.deliveries)
+        self.notices.start(hourly=is_first)
+        if not is_first:
+            return
+        self.tasks.append(asyncio.ensure_future(self.stored_state.run()))
+        self.delivery = self._delivery(metrics)
+        self.delivery.start(stores.deliveries)
+        self.upkeep = Upkeep(stores.calls, stores.history, self.config.calls_days)
+        self.upkeep.start()
+        submissions, parts = self._submissions(stores), open_parts(self.config.batch_store)
+        batch_upkeep = BatchUpkeep(this_process(), stores, submissions, self.config.batch_days, parts)
+        self.tasks.append(asyncio.ensure_future(batch_upkeep.run()))
+        if self.config.worker:
+            settings = partial(worker_settings, self.config)
+            self.batches = EmbeddedWorker(settings, self.config.deadline, metrics.row_ended)
+            self.batches.start(stores.chunks)
 
     def _admission(self, stores: SqlStores) -> Admission:
         return Admission(
@@ -205,32 +291,104 @@ class Service:
             self.crawlers,
             self.config.deadline,
             sandbox_always=self.config.sandbox == "always",
+            recorder=CallRecorder(stores.calls, _described),
         )
 
-    def _webhook_pages(self, stores: SqlStores) -> list[KeyPage]:
+    def _health(self, stores: SqlStores, recent: RecentCalls) -> Health:
+        return Health(
+            self.crawlers,
+            stores.keys,
+            self.config.transports,
+            recent,
+            sandbox_always=self.config.sandbox == "always",
+            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings()),
+            folders=self.config.growing_folders,
+            worker=self.worker,
+        )
+
+    def _webhooks(self, stores: SqlStores) -> Webhooks:
         config = self.config
         guard = Guard(Rule(frozenset(config.egress_ports), config.egress_allow), NameResolver())
-        return WebhookPages(stores.webhooks, WebhookUrls(guard, http=config.webhooks_http)).pages()
+        return Webhooks(stores.webhooks, WebhookUrls(guard, http=config.webhooks_http))
 
-    def _start_webhooks(self, stores: SqlStores, recent: RecentCalls) -> None:
-        """Notice events; the first of several workers has the process that delivers them."""
-        is_first = self.worker is None or self.worker.number == 1
-        self.notices = Notices(recent, stores.events, stores.deliveries)
-        self.notices.start(hourly=is_first)
-        if is_first:
-            config = self.config
-            store = partial(attach_deliveries, config.database)
-            self.delivery = DeliveryProcess(
-                DeliverySettings(
-                    store, this_process, is_dead, config.egress_ports, config.egress_allow, config.webhooks_http
-                )
-            )
-            self.delivery.start(stores.deliveries)
+    def _batch_pages(self, stores: SqlStores) -> list[KeyPage]:
+        resources, submissions = self._resources(), self._submissions(stores)
+        schedules = SchedulePages(stores.schedules, submissions)
+        batches = BatchPages(submissions, stores.batches, resources, self._part_reader())
+        return [*batches.pages(), *schedules.pages()]
 
-    def _proxy(self) -> Proxy:
+    def _submissions(self, stores: SqlStores) -> Submissions:
+        intake = Intake(self.config.intake_folder, {name: one.query for name, one in self._resources().items()})
+        return Submissions(intake, stores.batches, stores.webhooks)
+
+    def _resources(self) -> dict[str, Resource]:
+        return {resource.name: resource for resource in self.crawlers.resources}
+
+    def _part_reader(self) -> PartReader | None:
+        """Reads the records of batches that are outside of the database."""
+        parts = open_parts(self.config.batch_store)
+        return PartReader(parts) if parts else None
+
+    def _delivery(self, metrics: Metrics) -> DeliveryProcess:
+        config = self.config
+        store = partial(attach_deliveries, config.database)
+        settings = DeliverySettings(
+            store, this_process, is_dead, config.egress_ports, config.egress_allow, config.webhooks_http
+        )
+        return DeliveryProcess(settings, metrics.webhook_attempted)
+
+    def _proxy(self, metrics: Metrics) -> Proxy:
         config, admission = self.config, self.admission
         targets = Targets(config.gateway, config.gateway_secret, required=config.gateway_secret_required)
-        return Proxy(targets, admission.api_keys, admission.rate_limits, admission.credits)
+        return Proxy(targets, admission.api_keys, admission.rate_limits, admission.credits, metrics.passed_on)
+
+    def _dashboard(self, stores: SqlStores) -> Dashboard:
+        members, passwords = stores.members, Passwords()
+        samples = Samples(self.config.samples) if self.config.samples else None
+        sessions = self.sessions = Sessions(members)
+        attempts = Attempts(self.admission.rate_limits, members)
+        confirmation, address = Confirmation(passwords, attempts), self._address()
+        return Dashboard(
+            sessions,
+            [
+                SignInPages(members, sessions, passwords, attempts),
+                InvitationPages(members, sessions, passwords),
+                OverviewPages(stores.calls, stores.history, stores.keys),
+                RequestsPages(stores.calls, stores.history, stores.keys, self.crawlers.engines, samples),
+                UsagePages(stores.history, stores.keys),
+                KeysPages(stores.keys, self._endpoints(), address),
+                SettingsPages(stores.accounts, members, confirmation),
+                MembersPages(members, address),
+                SecurityPages(members, passwords, confirmation),
+                WebhooksPages(self.webhooks),
+                EnginesPages(self.health.snapshot),
+                self._playground(stores, address),
+                BatchesPages(stores.batches, self._resources(), self._part_reader()),
+            ],
+        )
+
+    def _endpoints(self) -> dict[str, str]:
+        """What keys can be limited to: the endpoints and the prefixes of the gateway, with a summary of each."""
+        resources = sorted((resource.name, resource.summary) for resource in self.crawlers.resources)
+        prefixes = ((route.prefix, f"passed on to /{route.prefix}") for route in self.config.gateway)
+        return dict([*resources, *prefixes])
+
+    def _address(self) -> ServiceAddress:
+        certificate = self.listening.certificate
+        made = certificate.cert_file if certificate and certificate.made else None
+        return ServiceAddress(self.config.public_url, made)
+
+    def _playground(self, stores: SqlStores, address: ServiceAddress) -> PlaygroundPages:
+        crawlers = self.crawlers
+        return PlaygroundPages(
+            crawlers.resources,
+            self.api_calls,
+            crawlers.batch_arguments,
+            stores.keys,
+            stores.calls,
+            address,
+            sandbox_always=self.config.sandbox == "always",
+        )
 
     def _listen(self, listening: Listening, metrics: Metrics) -> None:
         config = self.config
@@ -250,6 +408,7 @@ class Service:
 
     async def stop(self) -> None:
         """Refuse new calls by 503 while those in flight finish, then close everything."""
+        batches = asyncio.ensure_future(self.batches.stop()) if self.batches else None
         if self.ports:
             logger.info("stopping: no new calls are taken, those in flight are finished")
             self.health.stop()
@@ -261,12 +420,16 @@ class Service:
             await self.crawlers.close(self.config.deadline)
             await self.admission.close(self.config.deadline)
         await self.ephemeral.close()
-        if self.settling:
-            self.settling.cancel()
+        for task in self.tasks:
+            task.cancel()
         if self.notices:
             self.notices.stop()
+        if self.upkeep:
+            self.upkeep.stop()
         if self.delivery:
             await self.delivery.stop()
+        if batches:
+            await batches
         if self.stores:
             await self.stores.ledger.flush()
             self.stores.close()
@@ -275,6 +438,12 @@ class Service:
     async def _close_ports(self) -> None:
         while self.ports:
             await deferred_to_future(self.ports.pop().stopListening())
+
+
+def _described(error: Exception, resource: Resource) -> tuple[str, str]:
+    """The code of an error, and what its caller reads about it."""
+    problem = problem_of(error, resource)
+    return problem.code, problem.message
 
 
 async def _settle_at_first(ledger: Ledger) -> None:

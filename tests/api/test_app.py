@@ -13,7 +13,7 @@ from treq.testing import StubTreq
 from twisted.internet import reactor
 
 from webdata.access.api_keys import new_key
-from webdata.api import incoming, params
+from webdata.api import params
 from webdata.domain.errors import (
     BlockedError,
     LayoutError,
@@ -27,6 +27,7 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Device, Query, Region
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.server import incoming
 
 
 class TermQuery(Query):
@@ -595,7 +596,7 @@ async def test_draining_ends_at_its_time_limit(api, send, calls):
 @ensureDeferred
 async def test_long_targets_are_not_cached(send, api, target):
     """Long targets are answered like short ones, but parsed without a cache."""
-    caches = (incoming._parts, params._packed, api.resource()._remembered)
+    caches = (incoming._parts, params._packed, api.resource()._routes._remembered)
     assert (await send(target.format("short"))).headers["x-ignored-params"] == "short"
     before = [one.cache_info().misses for one in caches]
 

@@ -14,7 +14,7 @@ from pytest_twisted import ensureDeferred
 
 from tests.service_in_memory import ANSWER
 from webdata.api.compression import ENCODERS, LARGEST, MOST_WAITING, SMALL, SMALLEST, Compression, coding_for, zstd
-from webdata.api.replies import Reply
+from webdata.server.replies import Reply
 
 DECODERS = {"zstd": zstd.decompress, "br": brotli.decompress, "gzip": lambda body: zlib.decompress(body, 31)}
 RECORD = {"results": [{"title": f"Café {number}"} for number in range(200)]}

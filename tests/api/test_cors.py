@@ -9,10 +9,10 @@ from twisted.internet import reactor
 
 from webdata.api.app import Api
 from webdata.api.open_pages import OpenPage
-from webdata.api.replies import Reply
 from webdata.gateway.proxy import Proxy
 from webdata.gateway.targets import Targets
 from webdata.resources.web_search import WEB_SEARCH
+from webdata.server.replies import Reply
 
 APP = "https://app.example"
 ASKS = {"Origin": APP, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "x-api-key, X-Session"}

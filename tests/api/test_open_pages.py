@@ -8,7 +8,7 @@ from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.api.open_pages import OpenPage
-from webdata.api.replies import Reply
+from webdata.server.replies import Reply
 
 
 def fine(header):

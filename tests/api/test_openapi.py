@@ -15,7 +15,6 @@ from webdata.api.app import Api
 from webdata.api.docs_page import documentation
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
-from webdata.api.replies import INERT, Reply
 from webdata.config.gateway_routes import OWN
 from webdata.crawling.warm_crawlers import Answer, load_spiders
 from webdata.domain import errors
@@ -24,6 +23,7 @@ from webdata.domain.outcome import Outcome
 from webdata.gateway.proxy import Proxy
 from webdata.gateway.targets import Targets
 from webdata.resources import Resource
+from webdata.server.replies import INERT, Reply
 
 RESOURCES = sorted({one for spider in load_spiders() for one in spider.resources}, key=lambda one: one.name)
 PAGES = [

@@ -3,11 +3,12 @@
 import orjson
 import pytest
 
-from webdata.api.problems import KINDS, PROBLEM_JSON, ProblemDetails, overloaded, problem_of
+from webdata.api.problems import KINDS, ProblemDetails, overloaded, problem_of
 from webdata.domain import errors
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
+from webdata.server.replies import PROBLEM_JSON
 
 
 def test_an_error_has_the_documented_body():
@@ -63,7 +64,7 @@ def test_every_error_has_a_problem(error):
     """Every error class has a status and a message that is a sentence."""
     waits = {errors.OverloadedError: ("full", 1), errors.RateLimitedError: ("why", 1)}
     logged = dict.fromkeys((errors.ProxyError, errors.ProxyTimeoutError), ("Why.", "for the log"))
-    given = {errors.QueryError: ([],), **waits, **logged}.get(error, ("Why.",))
+    given = {errors.QueryError: ([],), errors.WrongLinesError: ("Why.", []), **waits, **logged}.get(error, ("Why.",))
     problem = problem_of(error(*given), WEB_SEARCH)
 
     assert problem.code in KINDS

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from twisted.web.http_headers import Headers
 
-from webdata.api.replies import Reply, ReplyHeaders, ignored_params, new_request_id, server_timing
+from webdata.api.replies import ignored_params, server_timing
+from webdata.server.replies import Reply, ReplyHeaders, new_request_id
 
 
 @pytest.mark.parametrize(

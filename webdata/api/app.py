@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -12,36 +12,39 @@ from klein import Klein
 from twisted.web.http import Request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from webdata.access.admission import Admission, CallerStatus, CallRequest, CallResult
+from webdata.access.admission import Admission, CallerStatus, CallRequest
 from webdata.access.api_keys import Header, sent_secret
-from webdata.access.key_pages import SEGMENT, KeyCall, KeyPage
+from webdata.access.browsing import DASHBOARD, MOST_FORM, Browsing, is_of_dashboard
+from webdata.access.key_pages import SEGMENT, KeyCall, KeyPage, KeyReply
 from webdata.access.proxying import Proxying
 from webdata.access.rate_limits import check_limit
 from webdata.api.account import KEY_PAGES
+from webdata.api.calls import ApiCalls, Observer
 from webdata.api.catch_all import PING, CatchAll
 from webdata.api.compression import Compression
 from webdata.api.cors import Cors
-from webdata.api.dispatch import Dispatcher, as_task
-from webdata.api.incoming import Incoming, header_of, path_of
-from webdata.api.index import describe
+from webdata.api.dispatch import Dispatcher
+from webdata.api.index import describe, prefers_html
 from webdata.api.open_pages import FRESH, OpenPage
 from webdata.api.openapi_responses import HEADERS
 from webdata.api.params import body_query, key_page_query, packed_query, path_query
-from webdata.api.problems import JSON, ProblemDetails, logged_problem
+from webdata.api.problems import ProblemDetails, logged_problem
 from webdata.api.refusals import RefusalsToPages
-from webdata.api.replies import Reply, answer_reply, remark_headers
+from webdata.api.replies import remark_headers
 from webdata.api.routes import routes
+from webdata.api.streaming import stream
 from webdata.domain.query import Query, Remarks
 from webdata.resources import Resource
 from webdata.server.connections import Connections
-from webdata.server.site import Site
+from webdata.server.incoming import Incoming, header_of, path_of
+from webdata.server.replies import JSON, Reply
+from webdata.server.routing import as_task
+from webdata.server.site import MAX_BODY, Site
 
 logger = logging.getLogger(__name__)
 
-Handler = Callable[..., Coroutine[Any, Any, Reply]]
-"""Answers a request, given as an Incoming, with the named segments of its path."""
-Observer = Callable[[str, str], None]
-"""Called after each reply of a resource: with the resource's name, and `ok` or the code of the error."""
+Handler = Callable[..., Coroutine[Any, Any, Reply | None]]
+"""Answers a request, given as an Incoming, with the named segments of its path; None where it has sent the response."""
 
 
 class Api:
@@ -49,35 +52,40 @@ class Api:
 
     `pages` are answered beside the resources, for anybody, `key_pages` for callers with a key. `connections` are those
     of all ports of the process. With a `proxy` it answers `/ping`, and passes on requests. Pages of `cors_origins` may
-    call from a browser.
+    call from a browser. With a `dashboard` people are led there from `/`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is named where the service is put together
         self,
         resources: Iterable[Resource],
         admission: Admission,
         pages: Sequence[OpenPage] = (),
         observer: Observer | None = None,
         connections: Connections | None = None,
+        *,
         key_pages: Sequence[KeyPage] = KEY_PAGES,
         proxy: Proxying | None = None,
         cors_origins: Collection[str] = ("*",),
+        dashboard: Browsing | None = None,
     ) -> None:
         self._resources = sorted(set(resources), key=lambda resource: resource.path)
         self._admission = admission
         self._pages = pages
         self._key_pages = key_pages
-        self._observe = observer
+        self._own_bodies = frozenset(page.path for page in key_pages if page.own_body)
+        self._calls = ApiCalls(admission, observer)
         self._connections = Connections() if connections is None else connections  # without any open it is false
         described = orjson.dumps(describe(self._resources, pages, key_pages))
-        self._description = Reply(200, described, {"content-type": JSON})
+        self._description = Reply(200, described, {"content-type": JSON, "vary": "Accept"})
+        self._dashboard = dashboard
         self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
         self._catch_all = CatchAll(self.app, proxy, self._unmatched) if proxy else None
         open_paths = frozenset(page.path for page in pages)
         headers = {*HEADERS, *(name for resource in self._resources for name, _ in resource.text_headers)}
-        self._cors = Cors(cors_origins, sorted(headers), open_paths | {"/"})
+        headers |= {name for page in key_pages for name, _ in page.headers}
+        self._cors = Cors(cors_origins, sorted(headers), open_paths | {"/"}, is_of_dashboard)
         while_stopping = open_paths | {PING} if proxy else open_paths
         self._dispatcher = Dispatcher(self.app, self._unmatched, while_stopping, self._cors)
         if self._catch_all:
@@ -86,6 +94,9 @@ class Api:
     def _declare_routes(self, app: Klein) -> None:
         app.url_map.merge_slashes = False  # a packed segment may hold a URL
         app.route("/", methods=["GET"], endpoint="index")(self._handler(self._index))
+        if self._dashboard:
+            for rule in (DASHBOARD, f"{DASHBOARD}/", f"{DASHBOARD}/<path:below>"):
+                app.route(rule, methods=["GET", "POST"], endpoint="dashboard")(as_task(self._of_dashboard))
         for page in self._pages:
             app.route(page.path, methods=["GET"], endpoint=page.path)(self._handler(partial(self._open_page, page)))
         for key_page in self._key_pages:
@@ -101,8 +112,9 @@ class Api:
     def _handler(self, handler: Handler) -> Callable[..., Any]:
         """A handler for a Klein route, whose replies are compressed."""
 
-        async def compressed(incoming: Incoming, **segments: str) -> Reply:
-            return await self._compression.applied(await handler(incoming, **segments), incoming.header)
+        async def compressed(incoming: Incoming, **segments: str) -> Reply | None:
+            reply = await handler(incoming, **segments)
+            return reply and await self._compression.applied(reply, incoming.header)
 
         return as_task(compressed)
 
@@ -113,16 +125,30 @@ class Api:
     def site(self, hsts: int = 0) -> Site:
         """The site of a port; by TLS it sends `hsts`, in seconds."""
         return Site(
-            self._dispatcher, self._connections, RefusalsToPages(self._cors), self.sender_of, hsts, self._streams
+            self._dispatcher,
+            self._connections,
+            RefusalsToPages(self._cors),
+            self.sender_of,
+            hsts,
+            self._streams,
+            self._most_body,
         )
 
     def _streams(self, target: bytes) -> bool:
+        """Whether the body of a request is read while it comes."""
+        if path_of(target) in self._own_bodies:
+            return True
         return self._catch_all is not None and self._catch_all.streams(target)
+
+    def _most_body(self, target: bytes) -> int:
+        return MOST_FORM if self._dashboard and is_of_dashboard(path_of(target)) else MAX_BODY
 
     def sender_of(self, request: Request) -> Awaitable[str]:
         """The id of the key of a request whose body has not come; raises UnauthorizedError, at once or when awaited."""
         if self._catch_all and path_of(request.uri) == PING:
             return asyncio.sleep(0, "anybody")
+        if self._dashboard and is_of_dashboard(path_of(request.uri)):  # the forms of one address share their memory
+            return asyncio.sleep(0, f"forms of {getattr(request.getClientAddress(), 'host', 'unknown')}")
         header = partial(header_of, request.requestHeaders)
         sent_secret(header)
         return self._key_id(header)
@@ -142,7 +168,18 @@ class Api:
                 await self._connections.close()
 
     async def _index(self, incoming: Incoming) -> Reply:
+        if self._dashboard and prefers_html(incoming.header("accept")):
+            return Reply(303, b"", {"location": DASHBOARD, "vary": "Accept"})
         return self._description
+
+    async def _of_dashboard(self, incoming: Incoming, below: str = "") -> Reply | None:
+        """The reply of the dashboard; None for one that is sent while it is made."""
+        assert self._dashboard, "it has the route"
+        reply = await self._dashboard.answer(incoming)
+        if reply.pieces is None:
+            return reply
+        await stream(incoming, reply.status, reply.headers, reply.pieces)
+        return None
 
     async def _open_page(self, page: OpenPage, incoming: Incoming) -> Reply:
         reply = page.reply(incoming.header)
@@ -151,28 +188,10 @@ class Api:
     async def _call(self, resource: Resource, incoming: Incoming, **segments: str) -> Reply:
         read = partial(_query, resource, segments, incoming)
         request = CallRequest(incoming.id, resource, incoming.header, read, lambda: incoming.gone)
-        result = await self._admission.answer(request)
-        try:
-            return self._call_reply(resource, incoming, result)
-        except BaseException:
-            if result.share:
-                result.share.release()
-            raise
+        _, reply = await self._calls.answered(request, incoming.wanted_type)
+        return reply
 
-    def _call_reply(self, resource: Resource, incoming: Incoming, result: CallResult) -> Reply:
-        """The reply to a call; what the call holds is released when the reply is read."""
-        if isinstance(result.end, Exception):
-            problem = logged_problem(result.end, incoming.id, resource)
-            reply, code = problem.reply(incoming.id, incoming.wanted_type), problem.code
-        else:
-            reply, code = answer_reply(resource, result.end, result.remarks), "ok"
-        if self._observe:
-            self._observe(resource.name, code)
-        headers = {**(result.status.headers() if result.status else {}), **reply.headers}
-        release = result.share.release if result.share and result.share.bytes_held else None
-        return Reply(reply.status, reply.body, headers, release)
-
-    async def _key_page(self, page: KeyPage, incoming: Incoming, **segments: str) -> Reply:
+    async def _key_page(self, page: KeyPage, incoming: Incoming, **segments: str) -> Reply | None:
         admission, status = self._admission, None
         try:
             caller = await admission.api_keys.authenticate(incoming.header)
@@ -180,8 +199,17 @@ class Api:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, remarks = key_page_query(page, segments, incoming.query, incoming.body, incoming.header)
-                body = orjson.dumps(await page.reply(KeyCall(caller, query, admission.credits.ledger)))
-                reply = Reply(200, body, {"content-type": JSON, **FRESH, **remark_headers(remarks)})
+                call = KeyCall(caller, query, admission.credits.ledger, incoming.header, incoming.arriving)
+                answer = await page.reply(call)
+                headers = {**FRESH, **remark_headers(remarks)}
+                if isinstance(answer, KeyReply):
+                    headers |= {"content-type": answer.content_type, **answer.headers}
+                    if isinstance(answer.body, AsyncGenerator):
+                        headers |= {**status.headers(), **self._cors.headers(incoming)}
+                        await stream(incoming, page.status, headers, answer.body)
+                        return None
+                    answer = dict(answer.body)
+                reply = Reply(page.status, orjson.dumps(answer), {"content-type": JSON, **headers})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             reply = logged_problem(error, incoming.id).reply(incoming.id, incoming.wanted_type)
         return Reply(reply.status, reply.body, {**(status.headers() if status else {}), **reply.headers})

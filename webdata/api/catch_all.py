@@ -12,17 +12,21 @@ from werkzeug.routing import Map, PathConverter
 
 from webdata.access.proxying import DATA_SERVICE, Proxying, ProxyRequest, Sender
 from webdata.api.cors import METHODS, Cors
-from webdata.api.dispatch import Dispatcher, as_task
-from webdata.api.incoming import Incoming, path_of
+from webdata.api.dispatch import Dispatcher
 from webdata.api.open_pages import FRESH
-from webdata.api.problems import JSON, logged_problem
-from webdata.api.replies import Reply, begin
+from webdata.api.problems import logged_problem
 from webdata.domain.errors import QueryError, UnauthorizedError
+from webdata.server.incoming import Incoming, path_of
+from webdata.server.replies import JSON, Reply, begin
+from webdata.server.routing import as_task
 from webdata.server.streams import ResponseStream
 
 PING = "/ping"
 OWN_PATHS = (f"/{DATA_SERVICE}/", "/api/")
 """Paths that are never passed on."""
+
+CALLER_GONE = 499
+"""The status of a request whose caller hung up before the response began."""
 
 Unmatched = Callable[[Incoming, HTTPException], Reply]
 
@@ -97,17 +101,24 @@ class CatchAll:
         begun: list[ResponseStream] = []
         request.notifyFinish().addErrback(lambda _: None if begun and begun[0].ended else task.cancel())
         cors = self._cors.headers(incoming)
+        status = CALLER_GONE
 
         def start(
-            status: int, reason: str, received: list[tuple[bytes, bytes]], further: Mapping[str, str]
+            upstream_status: int, reason: str, received: list[tuple[bytes, bytes]], further: Mapping[str, str]
         ) -> ResponseStream:
+            nonlocal status
+            status = upstream_status
             begun.append(begin(request, incoming.id, status, reason, received, {**further, **cors}))
             return begun[0]
 
-        end = await self._proxy.answer(_proxy_request(incoming), start)
-        if end.error is None:
-            return None
-        reply = logged_problem(end.error, incoming.id).reply(incoming.id, incoming.wanted_type)
+        try:
+            end = await self._proxy.answer(_proxy_request(incoming), start)
+            if end.error is None:
+                return None
+            reply = logged_problem(end.error, incoming.id).reply(incoming.id, incoming.wanted_type)
+            status = reply.status
+        finally:
+            self._proxy.ended(incoming.path, status)
         return reply.with_headers(end.status.headers()) if end.status else reply
 
 
@@ -121,6 +132,6 @@ def _proxy_request(incoming: Incoming) -> ProxyRequest:
         query=incoming.query,
         headers=incoming.headers,
         header=incoming.header,
-        body=getattr(request, "stream", None) or incoming.body,
+        body=incoming.arriving,
         sender=Sender(address, incoming.header("host") or "unknown", request.isSecure()),
     )

@@ -13,7 +13,7 @@ from werkzeug.datastructures import Accept
 from werkzeug.http import parse_accept_header
 
 from webdata.access.api_keys import Header
-from webdata.api.replies import Reply
+from webdata.server.replies import Reply
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -83,6 +83,8 @@ class Compression:
         if size < SMALLEST or size > LARGEST:
             return reply
         body, headers = reply.body, {**reply.headers, **VARY}
+        if before := reply.headers.get("vary"):
+            headers["vary"] = f"{before}, {VARY['vary']}"
         if coding := coding_for(header("accept-encoding")):
             compressed = await self._compressed(reply, coding)
             if compressed is not None and len(compressed) < size:

@@ -5,10 +5,10 @@ be called.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from webdata.api.incoming import Incoming
-from webdata.api.replies import NONE, Reply
+from webdata.server.incoming import Incoming
+from webdata.server.replies import NONE, Reply
 
 METHODS = ("GET", "PUT", "POST", "DELETE", "PATCH")
 """The methods of the API, beside HEAD; a route without one of them answers 405."""
@@ -22,7 +22,7 @@ class Cors:
     """Who may call from a browser, and what.
 
     `origins` may be `*` alone; `exposed` are the response headers that pages can read; `closed` are paths that other
-    origins cannot call.
+    origins cannot call, and so are those of which `is_closed` says so.
     """
 
     def __init__(
@@ -30,15 +30,17 @@ class Cors:
         origins: Collection[str],
         exposed: Collection[str],
         closed: Collection[str],
+        is_closed: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._origins = frozenset(origins)
         self._exposed = ", ".join(exposed)
         self._closed = frozenset(closed)
+        self._is_closed = is_closed
 
     def headers(self, incoming: Incoming) -> dict[str, str]:
         """The headers of a response to a page of the request's origin."""
         origin = incoming.header("origin")
-        if not origin or not self._origins or incoming.path in self._closed or incoming.method == "OPTIONS":
+        if not origin or not self._opens(incoming.path) or incoming.method == "OPTIONS":
             return {}
         allowed = self._allowed(origin)
         return {"vary": "Origin", **({**allowed, "access-control-expose-headers": self._exposed} if allowed else NONE)}
@@ -57,9 +59,12 @@ class Cors:
         return Reply(200, b"", headers)
 
     def _asks(self, incoming: Incoming) -> bool:
-        if incoming.method != "OPTIONS" or not self._origins or incoming.path in self._closed:
+        if incoming.method != "OPTIONS" or not self._opens(incoming.path):
             return False
         return bool(incoming.header("origin") and incoming.header("access-control-request-method"))
+
+    def _opens(self, path: str) -> bool:
+        return bool(self._origins) and path not in self._closed and not self._is_closed(path)
 
     def _allowed(self, origin: str | None) -> dict[str, str]:
         if "*" in self._origins:

@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
-from functools import lru_cache, partial
+from collections.abc import Callable, Collection
+from functools import partial
 from time import perf_counter
-from typing import Any, cast
 
 from klein import Klein
 from twisted.python.failure import Failure
@@ -14,16 +13,15 @@ from twisted.web.server import NOT_DONE_YET, Request
 from werkzeug.exceptions import HTTPException
 
 from webdata.api.cors import Cors
-from webdata.api.incoming import LONGEST_READ, Incoming
 from webdata.api.problems import INTERNAL, ProblemDetails, overloaded
-from webdata.api.replies import NONE, Reply, new_request_id
+from webdata.server.incoming import Incoming
+from webdata.server.replies import NONE, Reply, new_request_id
+from webdata.server.routing import Routes
 from webdata.server.sending import send
 
 access_log = logging.getLogger("webdata.api")
 logger = logging.getLogger(__name__)
 
-MOST_ROUTED = 1000
-"""Paths that are remembered with their routes."""
 CLIENT_GONE = 499
 """Logged, never sent: the caller hung up before the reply (nginx's code)."""
 STOPPING = overloaded("The service is stopping", 5)
@@ -32,10 +30,9 @@ STOPPING = overloaded("The service is stopping", 5)
 class Dispatcher(Resource):
     """Gives every request its id, has its route's handler answer it, counts those in flight, writes the access log.
 
-    In the place of `KleinResource`, whose `render` costs 45 us a request: the app's own URL map is bound once and its
-    matches are remembered, and a caller who hangs up cancels nothing. Handlers are given an `Incoming` and return a
-    task, of a reply, or of None where the handler has sent the response. The paths of `open_pages` are answered while
-    the service stops, too.
+    In the place of `KleinResource`, and a caller who hangs up cancels nothing. Handlers are given an `Incoming` and
+    return a task, of a reply, or of None where the handler has sent the response. The paths of `open_pages` are
+    answered while the service stops, too.
     """
 
     isLeaf = True  # noqa: N815  # Twisted's name
@@ -48,9 +45,7 @@ class Dispatcher(Resource):
         cors: Cors | None = None,
     ) -> None:
         Resource.__init__(self)
-        self._app = app
-        self._match = app.url_map.bind("any-host").match
-        self._remembered = lru_cache(MOST_ROUTED)(self._match)
+        self._routes = Routes(app)
         self._unmatched = unmatched
         self._open_pages = open_pages
         self._cors = cors
@@ -68,14 +63,13 @@ class Dispatcher(Resource):
         request.notifyFinish().addBoth(self._finished, request, incoming, perf_counter())
         if self._stopping and incoming.path not in self._open_pages:
             return self._close_with(STOPPING, request, incoming)
-        match = self._remembered if len(incoming.path) <= LONGEST_READ else self._match
         try:
-            endpoint, segments = match(incoming.path, incoming.method)
+            endpoint, segments = self._routes.match(incoming.path, incoming.method)
         except HTTPException as error:
             preflight = self._cors.preflight(incoming) if self._cors else None
             self._send(preflight or self._unmatched(incoming, error), request, incoming)
             return NOT_DONE_YET
-        task = cast("asyncio.Task[Reply | None]", self._app.execute_endpoint(endpoint, incoming, **segments))  # type: ignore[arg-type]  # any request
+        task = self._routes.start(endpoint, incoming, segments)
         self._tasks.add(task)
         task.add_done_callback(partial(self._answered, request, incoming))
         return NOT_DONE_YET
@@ -143,15 +137,3 @@ class Dispatcher(Resource):
 
 def _internal(incoming: Incoming) -> Reply:
     return ProblemDetails("internal", INTERNAL).reply(incoming.id, incoming.wanted_type)
-
-
-def as_task(handler: Callable[..., Coroutine[Any, Any, Reply | None]]) -> Callable[..., Any]:
-    """A handler for a Klein route, which starts a task that goes on to its end when the caller hangs up.
-
-    Klein itself would drive a coroutine by `ensureDeferred`, in which nothing of asyncio's can be awaited.
-    """
-
-    def start(incoming: Incoming, **segments: str) -> asyncio.Task[Reply | None]:
-        return asyncio.get_running_loop().create_task(handler(incoming, **segments))
-
-    return start

@@ -12,9 +12,8 @@ from webdata.access.key_pages import KeyPage
 from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
 from webdata.api.openapi import document
-from webdata.api.problems import JSON
-from webdata.api.replies import Reply
 from webdata.resources import Resource
+from webdata.server.replies import JSON, Reply
 
 HTML, CSS, JAVASCRIPT = (f"text/{name}; charset=utf-8" for name in ("html", "css", "javascript"))
 VERSIONED = f"/docs/{swagger_ui_path.name}"

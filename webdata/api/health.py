@@ -14,13 +14,13 @@ import orjson
 
 from webdata.access.api_keys import Header
 from webdata.api.open_pages import FRESH, OpenPage
-from webdata.api.replies import Reply
 from webdata.crawling.warm_crawlers import WarmCrawlers
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import DatabaseAwayError
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.observability.metrics import NETWORKS
 from webdata.observability.recent_calls import RecentCalls
+from webdata.server.replies import Reply
 from webdata.server.workers import Worker
 from webdata.stores.interfaces import KeyStore
 

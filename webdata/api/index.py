@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote_plus
 
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
 from webdata.access.key_pages import KeyPage
 from webdata.api.account import KEY_PAGES
 from webdata.api.open_pages import OpenPage
@@ -26,6 +29,12 @@ def describe(
         },
         "without_a_key": {page.path: page.summary for page in pages if page.summary},
     }
+
+
+def prefers_html(accept: str | None) -> bool:
+    """Whether a client would rather have a page than JSON, as browsers do (RFC 9110 12.5.1)."""
+    accepted = parse_accept_header(accept, MIMEAccept)
+    return accepted["text/html"] > accepted["application/json"]
 
 
 def _endpoint(resource: Resource) -> dict[str, Any]:

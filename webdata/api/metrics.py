@@ -2,8 +2,8 @@
 
 from webdata.access.api_keys import Header
 from webdata.api.open_pages import FRESH, OpenPage
-from webdata.api.replies import Reply
 from webdata.observability.metrics import OPENMETRICS, Metrics
+from webdata.server.replies import Reply
 
 
 def metrics_page(metrics: Metrics) -> OpenPage:

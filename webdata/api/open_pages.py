@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from webdata.access.api_keys import Header
-from webdata.api.replies import Reply
+from webdata.server.replies import Reply
 
 FRESH = {"cache-control": "no-store"}
 """Headers of a page that is true now only."""

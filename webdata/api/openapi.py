@@ -23,16 +23,16 @@ from webdata.api.openapi_responses import (
     record_response,
     retry_header,
 )
-from webdata.api.openapi_schemas import choices, field_example, field_schema, record_schemas, reference
-from webdata.api.problems import JSON
-from webdata.api.replies import Reply
+from webdata.api.openapi_schemas import record_schemas, reference
 from webdata.domain.api_key import HEADERS as KEY_HEADERS
 from webdata.domain.query import Query
+from webdata.domain.query_schema import choices, field_example, field_schema
 from webdata.resources import Resource
+from webdata.server.replies import JSON, Reply
 
 INDEX = OpenPage("/", "every endpoint with an example and its parameters", lambda _: Reply(200, b""))
 """The description of the index; its route is in `webdata.api.app`."""
-OPEN_TAG, ACCOUNT_TAG, WEBHOOKS_TAG = "service", "account", "webhooks"
+OPEN_TAG, ACCOUNT_TAG, BATCHES_TAG, WEBHOOKS_TAG = "service", "account", "batches", "webhooks"
 TERM = "q"
 
 ABOUT = """\
@@ -77,6 +77,7 @@ def document(
         "tags": [
             *_tags(ordered),
             {"name": ACCOUNT_TAG, "description": "Pages about the caller, free of credits."},
+            {"name": BATCHES_TAG, "description": "Many queries of an endpoint, run by workers."},
             {"name": WEBHOOKS_TAG, "description": "Where events of the account are sent, free of credits."},
             GATEWAY_TAG,
             {"name": OPEN_TAG, "description": "Pages that need no key."},
@@ -202,9 +203,15 @@ def _key_operation(page: KeyPage) -> dict[str, Any]:
         "summary": page.summary[0].upper() + page.summary[1:],
         "tags": [page.tag],
         "parameters": [_key_parameter(page, name) for name in named],
-        **({"requestBody": _body_of(page.query, page.other_fields)} if page.has_body else {}),
+        **_key_body(page),
         "responses": page_responses(page),
     }
+
+
+def _key_body(page: KeyPage) -> dict[str, Any]:
+    if page.own_body:
+        return {"requestBody": {"required": True, "content": dict(page.own_body.content)}}
+    return {"requestBody": _body_of(page.query, page.other_fields)} if page.has_body else {}
 
 
 def _key_parameter(page: KeyPage, name: str) -> dict[str, Any]:

@@ -5,8 +5,8 @@ https://spec.openapis.org/oas/v3.1.1#oas-webhooks
 
 from typing import Any
 
-from webdata.api.problems import JSON
 from webdata.domain.events import EVENTS, EventData
+from webdata.server.replies import JSON
 
 HEADERS = {
     "webhook-id": "The id of the event: the same at every attempt, and for every webhook.",

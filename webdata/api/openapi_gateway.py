@@ -12,7 +12,8 @@ from webdata.api.openapi_responses import (
     error_name,
 )
 from webdata.api.openapi_schemas import reference
-from webdata.api.problems import BAD_REQUEST, JSON
+from webdata.api.problems import BAD_REQUEST
+from webdata.server.replies import JSON
 
 TAG = {"name": "gateway", "description": "Requests that are passed on to other services, and whether this one answers."}
 STATUSES = (BAD_REQUEST, 401, 404, TOO_SLOW, UNPROCESSABLE, 429, 500, *GATEWAY_STATUSES, BAD_GATEWAY, 503)

@@ -5,11 +5,12 @@ from typing import Any
 
 from webdata.access.key_pages import KeyPage
 from webdata.api.openapi_schemas import component_name, reference
-from webdata.api.problems import BAD_REQUEST, JSON, KINDS, PROBLEM_JSON
+from webdata.api.problems import BAD_REQUEST, KINDS
 from webdata.api.replies import PHASES
 from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
+from webdata.server.replies import JSON, PROBLEM_JSON
 
 METHOD_NOT_ALLOWED, TOO_SLOW, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 413, 422, 502
 GATEWAY_STATUSES = (501, 504)
@@ -103,12 +104,15 @@ def record_response(resource: Resource) -> dict[str, Any]:
     """The response with a record, or its text."""
     record = reference("schemas", component_name((resource.name, None), [resource.name]))
     text = {resource.text_type: {"schema": TEXT}} if resource.text_type else {}
-    more = {name: {"description": f"{description}.", "schema": TEXT} for name, description in resource.text_headers}
     return {
         "description": "The record. An empty one is true: the site itself says that nothing was found.",
-        "headers": {name: reference("headers", name) for name in RECORD_HEADERS} | more,
+        "headers": {name: reference("headers", name) for name in RECORD_HEADERS} | _further(resource.text_headers),
         "content": {JSON: {"schema": record}} | text,
     }
+
+
+def _further(headers: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    return {name: {"description": f"{description}.", "schema": TEXT} for name, description in headers}
 
 
 def page_responses(page: KeyPage) -> dict[str, Any]:
@@ -116,13 +120,14 @@ def page_responses(page: KeyPage) -> dict[str, Any]:
     names = ("x-request-id", *ACCOUNT_HEADERS, "x-ignored-params")
     success = {
         "description": f"{page.summary[0].upper()}{page.summary[1:]}.",
-        "headers": {name: reference("headers", name) for name in names},
-        "content": {JSON: {"schema": page.schema}},
+        "headers": {name: reference("headers", name) for name in names} | _further(page.headers),
+        "content": {name: {"schema": TEXT} for name in page.content_types} or {JSON: {"schema": page.schema}},
     }
-    never = [METHOD_NOT_ALLOWED, BAD_REQUEST, BAD_GATEWAY, *(() if page.has_body else (PAYLOAD_TOO_LARGE,))]
-    never += GATEWAY_STATUSES
+    never = {METHOD_NOT_ALLOWED, BAD_GATEWAY, *GATEWAY_STATUSES}
+    never |= set() if page.own_body else {BAD_REQUEST}
+    never |= set() if page.own_body or page.has_body else {PAYLOAD_TOO_LARGE}
     errors = [status for status in CODES if status not in never]
-    return {"200": success, **{str(status): reference("responses", error_name(status)) for status in errors}}
+    return {str(page.status): success, **{str(status): reference("responses", error_name(status)) for status in errors}}
 
 
 def error_responses(resource: Resource) -> dict[str, Any]:

@@ -1,19 +1,15 @@
-"""The schemas of records and parameters as components of an OpenAPI document (OpenAPI 3.1: JSON Schema 2020-12)."""
+"""The schemas of records as components of an OpenAPI document (OpenAPI 3.1: JSON Schema 2020-12)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
-from webdata.domain.query import Query
 from webdata.resources import schema
 
 REF = re.compile(r"(?:(\w+)\.json)?#/\$defs/(\w+)")
 """A reference in a file of `schemas/` to a definition of another file or its own."""
 FILE_KEYS = ("$schema", "$id", "$defs", "title")
 """Keys of a schema that are valid in its file only."""
-FIELD_KEYS = ("title", "description", "examples", "default", "anyOf")
-"""Keys that pydantic adds to the schema of a field."""
 
 Definition = tuple[str, str | None]
 """A file of `schemas/` without its suffix, and one of its definitions; None for the file's own schema."""
@@ -77,34 +73,3 @@ def _with_components(value: Any, file: str, names: frozenset[str]) -> Any:
     if isinstance(ref := value.get("$ref"), str):
         copy |= reference("schemas", component_name(_definition(ref, file), names))
     return copy
-
-
-@cache
-def _described(query: type[Query]) -> dict[str, Any]:
-    return query.model_json_schema(ref_template="#/components/schemas/{model}")
-
-
-def field_schema(query: type[Query], name: str) -> dict[str, Any]:
-    """The schema of one parameter, with its default; whether it is required is not part of it."""
-    field = _described(query)["properties"][name]
-    branches = [one for one in field.get("anyOf", [{}]) if one != {"type": "null"}]
-    value = branches[0] if len(branches) == 1 else {"anyOf": branches}
-    default = {} if field.get("default") is None else {"default": field["default"]}
-    return {**value, **{key: field[key] for key in field if key not in FIELD_KEYS}, **default}
-
-
-def field_example(query: type[Query], name: str) -> Any:
-    """A valid value of one parameter: an example, the default or a choice; None if the schema has none of them."""
-    field = _described(query)["properties"][name]
-    values = [*field.get("examples", ()), field.get("default"), *field.get("enum", ())]
-    branches = [value for branch in field.get("anyOf", ()) for value in branch.get("enum", ())]
-    return next((value for value in [*values, *branches] if value is not None), None)
-
-
-def choices(queries: Iterable[type[Query]]) -> dict[str, Any]:
-    """The enumerations that parameters refer to, by component name."""
-    return {
-        name: {key: value for key, value in one.items() if key not in ("title", "description")}
-        for query in queries
-        for name, one in _described(query).get("$defs", {}).items()
-    }

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from webdata.api.replies import Reply, attempt_text, loss_headers
+from webdata.api.replies import attempt_text, loss_headers
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
@@ -38,13 +38,11 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.resources import Resource
+from webdata.server.replies import JSON, Reply
 
 logger = logging.getLogger(__name__)
 
 BAD_REQUEST = 400
-
-JSON = "application/json"
-PROBLEM_JSON = "application/problem+json"
 
 KINDS = {
     "https_required": (308, "HTTPS required"),

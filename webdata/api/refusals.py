@@ -7,11 +7,11 @@ from twisted.web.server import Request
 
 from webdata.api.cors import Cors
 from webdata.api.dispatch import access_log
-from webdata.api.incoming import Incoming
 from webdata.api.problems import ProblemDetails, problem_of
-from webdata.api.replies import new_request_id
 from webdata.domain.api_key import redacted
 from webdata.server.connections import LIMITS, Phase
+from webdata.server.incoming import Incoming
+from webdata.server.replies import new_request_id
 from webdata.server.site import SLOWEST
 
 logger = logging.getLogger(__name__)
@@ -57,12 +57,21 @@ def too_slow(headers: Mapping[str, str]) -> bytes:
 
 def body_refused(request: Request, error: Exception, headers: Mapping[str, str]) -> bytes:
     """The problem of a request whose body is not read, which the access log records."""
+    return _logged(request, error, headers, "without its body")
+
+
+def failed(request: Request, error: BaseException, headers: Mapping[str, str]) -> bytes:
+    """500 for a request that failed before its route was found, which both logs record."""
+    return _logged(request, error, headers, "without a route")
+
+
+def _logged(request: Request, error: BaseException, headers: Mapping[str, str], note: str) -> bytes:
     incoming = Incoming.read(request, new_request_id())
     problem = problem_of(error)
     if problem.code == "internal":
         logger.error("%s failed", incoming.id, exc_info=error)
     reply = problem.reply(incoming.id, incoming.wanted_type).with_headers(headers)
-    access_log.info("%s %s %s %d - without its body", incoming.id, incoming.method, incoming.redacted, reply.status)
+    access_log.info("%s %s %s %d - %s", incoming.id, incoming.method, incoming.redacted, reply.status, note)
     return reply.last_words()
 
 
@@ -72,6 +81,7 @@ class RefusalsToPages:
     def __init__(self, cors: Cors) -> None:
         self.unreadable = unreadable
         self.too_slow = too_slow
+        self.failed = failed
         self.not_tls = not_tls
         self.https_required = https_required
         self.insecure_key = insecure_key

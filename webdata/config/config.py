@@ -17,8 +17,8 @@ from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 
 PREFIX = "WEBDATA_"
-OF_EXAMPLES = (f"{PREFIX}KEY", f"{PREFIX}URL")
-"""Variables of the examples in the docs; the service does not read them."""
+OF_CLIENTS = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))
+"""Variables of `webdata batches`, and of the examples in the docs; the service does not read them."""
 OF_PROXIES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
 EMPTY_MEANS_NONE = f"{PREFIX}SAMPLES"
 """The variable whose default an empty value turns off; any other empty one means the default."""
@@ -59,8 +59,13 @@ OffIsNothing = BeforeValidator(lambda words: () if words == ["off"] else words)
 Network = IPv4Network | IPv6Network
 Port = Annotated[int, Field(ge=0, le=LAST_PORT)]
 Origin = Annotated[str, Field(pattern=r"^(?:\*|https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$")]
+EngineSlots = Annotated[str, Field(pattern=r"^[a-z0-9_]+=(?:[1-9]\d{0,2}|1000)$")]
+Address = Annotated[str, Field(pattern=r"^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$")]
 Switch = Annotated[bool, Field(description="on or off")]
 File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
+
+ENGINE_SLOTS = 10
+"""The chunks of an engine that run at once, unless WEBDATA_ENGINE_SLOTS says otherwise."""
 
 PublicUrl = Annotated[
     str,
@@ -178,6 +183,14 @@ class Config(BaseSettings):
         (), description="networks, such as 10.1.0.0/16,fd00:1::/64"
     )
     """Networks that callers may reach though they are not public."""
+    batch_days: int = _number(30, 1, 3650)
+    """Days that batches are stored after their end, with their results."""
+    batch_store: str | None = Field(
+        None,
+        pattern=r"^(?:s3://[a-z0-9][a-z0-9.-]+(?:/\S*)?|[^:]+)$",
+        description="a folder, or s3:// with a bucket and a prefix, such as s3://results/webdata",
+    )
+    """Where the records of batches are stored once their chunks are done; None for the database."""
     webhooks_http: Switch = False
     """Whether webhooks may have `http://` URLs: what is sent to them can be read on its way."""
     proxies: Annotated[Pools, PlainValidator(read_pools)] = Field({}, repr=False)
@@ -213,6 +226,18 @@ class Config(BaseSettings):
     """The origins whose pages may call the API from a browser."""
     metrics: Switch = True
     """Whether `GET /metrics` is available."""
+    calls_days: int = _number(30, 1, 3650)
+    """Days for which calls stay in the log of calls, with their queries."""
+    worker: Switch = True
+    """Whether the service runs batches itself, by a process of its own; off leaves them to `webdata worker`."""
+    engine_slots: Annotated[tuple[EngineSlots, ...], Words] = Field(
+        (), description="engines with numbers from 1 to 1000, such as google_web=10,bing_web=5"
+    )
+    """The chunks of batches that run at once on all machines together, by engine; ENGINE_SLOTS for those not named."""
+    worker_metrics: Annotated[Address | None, OffIsNone] = Field(
+        None, description="an address and a port, such as 127.0.0.1:9464, or off"
+    )
+    """Where a process that runs batches answers `GET /metrics`; None for nowhere."""
     contact: str | None = None
     """A mail address that is sent to upstreams that require one."""
 
@@ -255,6 +280,21 @@ class Config(BaseSettings):
         """The routes of the gateway; raises ConfigError."""
         return read_routes(self.gateway_routes, self.gateway_file)
 
+    def slots_of(self, engine: str) -> int:
+        """The chunks of an engine's batches that run at once, on all machines together."""
+        return next((int(slots) for name, _, slots in self._engine_slots if name == engine), ENGINE_SLOTS)
+
+    @property
+    def _engine_slots(self) -> list[tuple[str, str, str]]:
+        return [one.partition("=") for one in self.engine_slots]
+
+    @property
+    def url(self) -> str:
+        """Where callers find the service, as far as the settings tell, without a slash at the end."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104  # compared alone
+        address = f"[{host}]" if ":" in host else host
+        return self.public_url or f"{'https' if self.tls else 'http'}://{address}:{self.port}"
+
     @property
     def links_database(self) -> str:
         """The database of resolved news links: a file beside an SQLite database, otherwise the same database."""
@@ -269,9 +309,16 @@ class Config(BaseSettings):
         return Path(file) if file else None
 
     @property
+    def intake_folder(self) -> Path:
+        """Where submitted queries are until they are validated: beside the database, or the certificate's folder."""
+        return (self.database_file or self.tls_folder).with_name("intake")
+
+    @property
     def growing_folders(self) -> dict[str, Path]:
         """The folders that grow, by what is in them."""
-        folders = {"database": self.database_file and self.database_file.parent, "samples": self.samples}
+        store = Path(self.batch_store) if self.batch_store and not self.batch_store.startswith("s3:") else None
+        database = self.database_file and self.database_file.parent
+        folders = {"database": database, "samples": self.samples, "batches": store}
         return {content: folder for content, folder in folders.items() if folder}
 
     @property
@@ -289,7 +336,7 @@ class Config(BaseSettings):
 def _check_names(environ: Mapping[str, str]) -> None:
     """Refuse unknown variables: most are misspelt, and would silently have no effect."""
     of_fields = [str(field.alias) for name, field in Config.model_fields.items() if name != "proxies"]
-    known = {*of_fields, *OF_PROXIES, *OF_EXAMPLES}
+    known = {*of_fields, *OF_PROXIES, *OF_CLIENTS}
     for name in environ:
         if not name.startswith(PREFIX) or name in known:
             continue
