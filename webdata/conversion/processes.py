@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -20,6 +21,7 @@ from pebble import ProcessExpired, ProcessPool
 
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.fetching.shares import FairSlots
+from webdata.pages import url
 from webdata.pages._url.compression import Decompressed, leniently_decompressed
 from webdata.pages.consent import Form, form
 from webdata.resources.url_request import UrlPage
@@ -40,7 +42,7 @@ MEMORY = 2 * 1024**3
 """Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
 NICENESS = 10
 """By how much they yield the processor to the event loop, whose calls are short."""
-MODULES = ("__main__", "webdata.pages.consent", "webdata.pages.url")
+MODULES = ("webdata.pages.consent", "webdata.pages.url", "webdata.pages._url.markdown")
 """Modules that are imported once, before the fork."""
 
 
@@ -153,6 +155,7 @@ class Conversions:
             if self._pool is None or not self._pool.active:
                 context = multiprocessing.get_context("forkserver")
                 context.set_forkserver_preload([*MODULES])
+                sys.modules["__main__"].__file__ = None  # or each process imports the program, which takes 60 MB more
                 self._pool = ProcessPool(WORKERS, PAGES, _initialize, context=context)
             return self._pool
 
@@ -180,8 +183,6 @@ def _alarmed(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: 
 
 def _convert(body: bytes, arguments: Mapping[str, Any]) -> UrlPage | str:
     """The record of a page; the content type of one that is not text, since a pickled exception loses its fields."""
-    from webdata.pages import url  # noqa: PLC0415 - it loads the converter, which only these processes need
-
     try:
         return url.page(body, **arguments)
     except UnsupportedContentError as error:
