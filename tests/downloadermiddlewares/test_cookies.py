@@ -9,7 +9,13 @@ from scrapy import Request
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.downloadermiddlewares.cookies import MOST_JARS, Jars, OneQuery, ShippedSuffixesCookiesMiddleware
+from webdata.downloadermiddlewares.cookies import (
+    MOST_JARS,
+    Jars,
+    OneQuery,
+    SessionJar,
+    ShippedSuffixesCookiesMiddleware,
+)
 
 
 @pytest.fixture
@@ -71,3 +77,28 @@ def test_the_least_recently_used_jar_is_dropped():
         jars[f"US/desktop/{number}"]
     assert len(jars) == MOST_JARS
     assert "US/desktop/1" not in jars
+
+
+def test_an_account_with_many_sessions_costs_others_none():
+    """Beyond the bound the account with the most jars loses its oldest ones; those of another account stay."""
+    jars = Jars()
+    few = [SessionJar("acc_few", f"US/desktop/{number}") for number in range(10)]
+    kept = [jars[key] for key in few]
+    for number in range(2 * MOST_JARS):
+        jars[SessionJar("acc_many", f"US/desktop/{number}")]
+    assert [jars[key] for key in few] == kept
+    assert len(jars) == MOST_JARS
+    assert SessionJar("acc_many", f"US/desktop/{2 * MOST_JARS - 1}") in jars
+    assert SessionJar("acc_many", "US/desktop/0") not in jars
+
+
+def test_many_accounts_have_a_jar_each():
+    """Of accounts with one jar each the least recently used loses its own."""
+    jars = Jars()
+    for number in range(MOST_JARS):
+        jars[SessionJar(f"acc_{number}", "US/desktop/x")]
+    jars[SessionJar("acc_0", "US/desktop/x")]
+    jars[SessionJar("acc_new", "US/desktop/x")]
+    assert SessionJar("acc_0", "US/desktop/x") in jars
+    assert SessionJar("acc_1", "US/desktop/x") not in jars
+    assert SessionJar("acc_new", "US/desktop/x") in jars

@@ -233,6 +233,9 @@ def tree_of(page: bytes):
         pytest.param(b"<template>" + b"<div>" * 50_000, id="in a template"),
         pytest.param(b"<TEMPLATE>" + b"<x></y>" * 25_000, id="with tags that close nothing"),
         pytest.param(b"<div>" * 300, id="few tags"),
+        pytest.param(b"<p " + b" ".join(b"a%d" % one for one in range(30_000)) + b">", id="attributes"),
+        pytest.param(b"<p>" * 9 + b"<p " + b"".join(b'\n a%d = "x"' % one for one in range(2_000)), id="never closed"),
+        pytest.param(b"x" * 5_000 + b"<p" + b"".join(b"/a%d='b c<d'" % one for one in range(9_000)), id="quoted"),
     ],
 )
 def test_a_page_larger_or_deeper_than_any_is_refused_early(page):
@@ -241,6 +244,21 @@ def test_a_page_larger_or_deeper_than_any_is_refused_early(page):
     with pytest.raises(LayoutError, match="a page of at most"):
         tree_of(page)
     assert process_time() - began < 1
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<p " + b" ".join(b"a%d" % one for one in range(1_900)) + b">x",
+        b"<p>" + b"one two/three " * 9_000,
+        b"<script>" + b"a<b && c / d; " * 9_000 + b"</script>",
+        b"<a href='" + b"x y " * 9_000 + b"'>x</a>",
+    ],
+    ids=["fewer", "text", "script", "one long value"],
+)
+def test_a_page_without_a_tag_of_many_attributes_is_read(page):
+    """Words of a text, of a script or of one value are no attributes."""
+    assert _elements.parsed(page).css("p, script, a")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Pages at any URL: saved and generated ones, as they were sent and as Markdown."""
 
+import sys
 import time
 from base64 import b64decode
 
@@ -273,11 +274,12 @@ def test_real_pages_are_converted(captures):
 @pytest.mark.slow
 @pytest.mark.captures
 def test_real_pages_are_converted_within_a_second(captures):
-    """No saved page takes a second of the processor."""
+    """No saved page takes a second of the processor, which coverage slows down."""
+    seconds = 3 if sys.gettrace() else 1
     for file in sorted((captures / "fetch").glob("*.html")):
         started = time.process_time()
         got(file.read_bytes())
-        assert time.process_time() - started < 1, file.name
+        assert time.process_time() - started < seconds, file.name
 
 
 @pytest.mark.captures

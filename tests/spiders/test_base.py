@@ -24,6 +24,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.downloadermiddlewares.cookies import SessionJar
 from webdata.fetching.fetch import Fetch
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
@@ -90,7 +91,7 @@ def test_a_row_becomes_a_request():
     request = running.request_of(row)
     assert request.cb_kwargs == {"query": WebQuery(q="coffee", region="DE"), "row": row}
     assert request.dont_filter
-    assert request.meta["cookiejar"] == "DE/None/"
+    assert request.meta["cookiejar"] == SessionJar("", "DE/None/")
 
 
 def test_the_sandbox_signs_its_own_certificates():

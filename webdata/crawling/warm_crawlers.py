@@ -188,6 +188,11 @@ class WarmCrawlers:
         return list(self._resources.values())
 
     @property
+    def first_engines(self) -> dict[str, str]:
+        """The engine that is requested first, by the name of the resource."""
+        return {name: spiders[0].name for name, spiders in self._engines.items()}
+
+    @property
     def in_flight(self) -> int:
         """How many calls run now, those included whose caller has a reply already."""
         return len(self._running)
@@ -197,9 +202,19 @@ class WarmCrawlers:
         """The names of all engines, in their order."""
         return sorted({spider.name for spiders in self._engines.values() for spider in spiders})
 
+    def batch_arguments(self, resource: Resource) -> list[str]:
+        """The first arguments of a batch of a resource: its first engine, and its name where the engine has others."""
+        engine = self._engines[resource.name][0]
+        return [engine.name] if len(engine.resources) == 1 else [engine.name, "-a", f"resource={resource.name}"]
+
     def snapshot(self) -> dict[str, Any]:
         """How many calls run and how many may, for health and metrics."""
         return {"in_flight": self.in_flight, "limit": self._max_calls}
+
+    def seconds_open(self, resource: str, sandbox: bool) -> float:
+        """For how long every engine of a resource is to be left alone; 0 where one is not."""
+        engines = self._engines.get(resource, ())
+        return min((self._breakers[one.name, sandbox].seconds_open for one in engines), default=0.0)
 
     async def answer(self, call: Call) -> Answer:
         """Run the call. Raises FetchError, OverloadedError, and RecordError for a fault of ours.

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from secrets import token_hex
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
@@ -24,23 +24,43 @@ class OneQuery:
         return self._name
 
 
+class SessionJar(NamedTuple):
+    """The value of `meta["cookiejar"]` for cookies that stay, as long as there is room."""
+
+    account: str
+    """Whose session it is; empty for the cookies of all calls without a session."""
+    name: str
+
+
 class Jars(defaultdict[Any, CookieJar]):
-    """Cookie jars by key. The jar of a OneQuery lives as long as its key; of the others, whose keys are callers'
-    sessions, the least recently used one is dropped beyond MOST_JARS.
+    """Cookie jars by key. The jar of a OneQuery lives as long as its key. Of the others, beyond MOST_JARS, the account
+    with the most loses its least recently used one, so that no account's sessions cost those of another.
     """
 
     def __init__(self) -> None:
         super().__init__(CookieJar)
         self._of_queries: WeakKeyDictionary[OneQuery, CookieJar] = WeakKeyDictionary()
+        self._of_accounts: dict[str, dict[Any, None]] = {}
+        """The keys of each account; as the accounts, in the order of their last use."""
 
     def __getitem__(self, key: Any) -> CookieJar:
         if isinstance(key, OneQuery):
             return self._of_queries.setdefault(key, CookieJar())
         jar = super().__getitem__(key)
-        self[key] = self.pop(key)  # last in order, as the most recently used
+        account = key.account if isinstance(key, SessionJar) else ""
+        own = self._of_accounts[account] = self._of_accounts.pop(account, {})
+        own.pop(key, None)
+        own[key] = None
         if len(self) > MOST_JARS:
-            del self[next(iter(self))]
+            self._drop_one()
         return jar
+
+    def _drop_one(self) -> None:
+        account, own = max(self._of_accounts.items(), key=lambda one: len(one[1]))
+        oldest = next(iter(own))
+        del own[oldest], self[oldest]
+        if not own:
+            del self._of_accounts[account]
 
 
 class ShippedSuffixesCookiesMiddleware(cookies.CookiesMiddleware):

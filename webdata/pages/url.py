@@ -9,7 +9,6 @@ from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._url.bounds import plain_text
 from webdata.pages._url.encoding import decoded
 from webdata.pages._url.kinds import Kind, kind
-from webdata.pages._url.markdown import markdown
 from webdata.pages._url.shells import is_shell
 from webdata.resources.url_request import UrlPage, UrlQuery
 
@@ -61,8 +60,12 @@ def record(body: bytes, query: UrlQuery) -> UrlPage:
 
 
 def _markdown(text: str, form: Kind, url: str, bare: bool) -> str:
+    if form is Kind.HTML and bare:
+        return plain_text(text)
     if form is Kind.HTML:
-        return plain_text(text) if bare else markdown(text, url)
+        from webdata.pages._url.markdown import markdown  # noqa: PLC0415 - the converter takes 6 MB of each process
+
+        return markdown(text, url)
     if form is Kind.TEXT:
         return text
     longest = max((len(fence) for fence in FENCE.findall(text)), default=2)

@@ -41,6 +41,7 @@ from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
+from webdata.downloadermiddlewares.cookies import SessionJar
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
@@ -174,7 +175,8 @@ class EngineSpider(Spider):
         region, device, session = (getattr(query, name, None) for name in ("region", "device", "session"))
         session = f"{account}/{session}" if session and account else session
         deadline = self.settings.getfloat("DEADLINE") if self.online else inf
-        return QueryRun(region, device, session, f"{region}/{device}/{session or ''}", deadline)
+        jar = SessionJar(account if session else "", f"{region}/{device}/{session or ''}")
+        return QueryRun(region, device, session, jar, deadline)
 
     # From a query to its record.
 
