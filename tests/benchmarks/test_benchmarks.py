@@ -18,6 +18,10 @@ FIGURES = {
     "serve.hit.vs_hello",
     "serve.access.small.vs_open",
     "batch.vs_scrapy",
+    "batch.machines.qps",
+    "batch.submit.rows_per_s",
+    "dashboard.ms",
+    "dashboard.kb",
 }
 REAL_FIGURES = {"serve.real.vs_floor", "serve.real.ms_at_1", "serve.access.vs_open", "serve.workers2.vs_1"}
 

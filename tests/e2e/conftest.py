@@ -80,8 +80,8 @@ class Running:
         connection = self.connection()
         try:
             connection.request(method, path, body, headers)
-            response = connection.getresponse()
-            return response.status, response.headers, response.read()
+            with connection.getresponse() as response:  # it has the socket, also where reading it fails
+                return response.status, response.headers, response.read()
         finally:
             connection.close()
 

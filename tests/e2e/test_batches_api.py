@@ -1,0 +1,173 @@
+"""Batches over the API of a running service, by the command line and by plain requests."""
+
+import re
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from webdata.main import main
+
+ROOT = Path(__file__).parents[2]
+DOCS = (ROOT / "docs" / "batches.md").read_text(encoding="utf-8")
+NDJSON = {"Content-Type": "application/x-ndjson"}
+LAST_ROW = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def environ():
+    """The requests of the sandbox alone, without a browser."""
+    return {"WEBDATA_TRANSPORTS": "http"}
+
+
+@pytest.fixture
+def command(running, tmp_path, monkeypatch):
+    """`command("list", …)`: what `webdata batches` prints, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, status=0, key=None):
+        environ = {
+            "WEBDATA_API_KEY": key or running.test_key,
+            "WEBDATA_URL": running.url,
+            "WEBDATA_CA": running.certificate,
+        }
+        with ThreadPoolExecutor(1) as thread:  # without an event loop, as on the command line
+            done = thread.submit(CliRunner().invoke, main, ["batches", *arguments], env=environ).result(120)
+        assert done.exit_code == status, done.stderr
+        return done.stdout if status == 0 else done.stderr
+
+    return run
+
+
+def lines(path):
+    return [orjson.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
+    """A line of text is a query; --wait writes the results, and a further fetch goes on where the file ends."""
+    (tmp_path / "queries.txt").write_text("coffee\n\ntea\nsandbox:notfound\n", encoding="utf-8")
+    made = command(
+        "submit", "queries.txt", "--resource", "web_search", "--label", "drinks", "--wait", "-o", "out.jsonl"
+    )
+    batch = made.strip()
+    found = lines(tmp_path / "out.jsonl")
+    assert [(one["row"], one["query"]["q"]) for one in found][:2] == [(1, "coffee"), (3, "tea")]
+    assert found[0]["record"]["query"] == "coffee"
+    assert re.search(rf"{batch}  done .* drinks$", command("list"), re.MULTILINE)
+    assert orjson.loads(command("show", batch))["rows"] == 3
+    whole = (tmp_path / "out.jsonl").read_bytes()
+    (tmp_path / "out.jsonl").write_bytes(whole[: whole.index(b"\n") + 20])
+    command("results", batch, "-o", "out.jsonl")
+    assert (tmp_path / "out.jsonl").read_bytes() == whole
+    assert command("results", batch).encode() == whole
+    table = command("results", batch, "--format", "csv").splitlines()
+    assert table[0].startswith("row,query,position,title")
+    assert "is done" in command("cancel", batch, status=1)
+
+
+def test_what_is_wrong_is_told(command, tmp_path, running):
+    """A wrong query, file, key or address ends the command with what would be right."""
+    (tmp_path / "wrong.jsonl").write_text('{"q": "a"}\n{"num": 5}\n', encoding="utf-8")
+    wrong = command("submit", "wrong.jsonl", "--resource", "web_search", status=1)
+    assert "1 of 2 queries cannot be run, so nothing was taken" in wrong
+    assert "line 2 cannot be run: q is missing" in wrong
+    assert command("submit", "wrong.jsonl", "--resource", "web_search", "--skip-invalid").startswith("bat_")
+    assert "the nearest is 'web_search'" in command("submit", "wrong.jsonl", "--resource", "web", status=1)
+    assert "The API key is malformed" in command("list", key="wd_test_1", status=1)
+    assert "has no batch with this id" in command("show", "bat_1", status=1)
+    assert "does not answer" in command("--url", "https://127.0.0.1:1", "list", status=1)
+
+
+def test_the_example_of_the_docs_is_real(running, is_part, until):
+    """The submission and the line of results in the docs are those of the service."""
+    body = orjson.loads(re.search(r"-d '(\{\"resource.*\})'$", DOCS, re.MULTILINE)[1])
+    status, _, answer = running.post("/v1/batches", body)
+    made = orjson.loads(answer)
+    assert (status, made["rows"]) == (202, 2)
+    until(lambda: running.get(f"/v1/batches/{made['id']}")[2]["state"] == "done")
+    _, headers, results = running.request("GET", f"/v1/batches/{made['id']}/results", {"X-Api-Key": running.test_key})
+    example = orjson.loads(re.search(r"^(\{\"row\":.*)$", DOCS, re.MULTILINE)[1])
+    first = orjson.loads(results.splitlines()[0])
+    assert list(first) == list(example)
+    assert (first["row"], first["query"], headers.get("x-next-after")) == (1, example["query"], None)
+    schedule = orjson.loads(re.search(r"-d '(\{\"cron.*\})'$", DOCS, re.MULTILINE)[1])
+    status, _, answer = running.post("/v1/schedules", schedule)
+    assert (status, orjson.loads(answer)["queries"]) == (200, 1)
+
+
+def test_a_body_that_breaks_off_or_is_refused_takes_nothing(running):
+    """A connection that is closed in the middle of a body, and a body without a key, make no batch."""
+    before = running.get("/v1/batches")[2]["batches"]
+    connection = running.connection()
+    connection.putrequest("POST", "/v1/batches?resource=web_search")
+    for name, value in {**NDJSON, "X-Api-Key": running.test_key, "Content-Length": "1000000"}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    connection.send(b'{"q":"a"}\n' * 20_000)
+    connection.close()
+    status, _, body = running.request("POST", "/v1/batches?resource=web_search", NDJSON, b'{"q":"a"}\n' * 20_000)
+    assert (status, orjson.loads(body)["error"]["code"]) == (401, "unauthorized")
+    assert running.get("/v1/batches")[2]["batches"] == before
+
+
+@pytest.mark.slow
+def test_a_million_queries_are_submitted_in_time_and_little_memory(start, tmp_path):
+    """A million queries are validated and stored in under 60 s, in under 250 MB, while calls are answered."""
+    with start(WEBDATA_TRANSPORTS="http", WEBDATA_WORKER="off") as service:
+        path, wrong = tmp_path / "million.jsonl", 734_211
+        with path.open("w") as file:
+            file.writelines(f'{{"q":"coffee shops in town {row}","num":10}}\n' for row in range(1, LAST_ROW + 1))
+        begun = time.monotonic()
+        status, _, answer = _upload(service, path)
+        seconds = time.monotonic() - begun
+        made = orjson.loads(answer)
+        assert (status, made["rows"]) == (202, LAST_ROW)
+        memory = int(re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{service.process.pid}/status").read_text())[1])
+        assert (seconds < 60, memory < 250 * 1024) == (True, True), (seconds, memory)
+        for target in ("/v1/batches", f"/v1/batches/{made['id']}", f"/v1/batches/{made['id']}/results"):
+            begun = time.monotonic()
+            service.request("GET", target, {"X-Api-Key": service.test_key})
+            assert time.monotonic() - begun < 0.2
+        _replace_line(path, wrong, '{"num":10}')
+        status, _, answer = _upload(service, path)
+        assert (status, f"line {wrong:,} cannot be run: q is missing" in answer.decode()) == (422, True)
+
+
+def _upload(service, path):
+    with path.open("rb") as file:
+        headers = {**NDJSON, "X-Api-Key": service.test_key, "Content-Length": str(path.stat().st_size)}
+        connection = service.connection()
+        connection.timeout = 300
+        try:
+            connection.request("POST", "/v1/batches?resource=web_search", file, headers)
+            response = connection.getresponse()
+            return response.status, response.headers, response.read()
+        finally:
+            connection.close()
+
+
+def _replace_line(path, number, text):
+    all_lines = path.read_text().splitlines()
+    all_lines[number - 1] = text
+    path.write_text("\n".join(all_lines) + "\n")
+
+
+@pytest.mark.slow
+def test_a_service_that_is_killed_goes_on_with_its_batch(start, until):
+    """A batch goes on where it was after the service was killed, and each query has one result."""
+    body = b"".join(b'{"q":"town %d"}\n' % row for row in range(1, 201))
+    with start(WEBDATA_TRANSPORTS="http") as service:
+        target = "/v1/batches?resource=web_search"
+        made = orjson.loads(service.request("POST", target, {**NDJSON, "X-Api-Key": service.test_key}, body)[2])
+        until(lambda: service.get(f"/v1/batches/{made['id']}")[2]["rows_ended"] > 20, 120)
+        key = service.test_key
+        service.process.send_signal(signal.SIGKILL)
+        service.process.wait()
+    with start(WEBDATA_TRANSPORTS="http") as service:
+        until(lambda: service.get(f"/v1/batches/{made['id']}", key)[2]["state"] == "done", 120)
+        results = service.request("GET", f"/v1/batches/{made['id']}/results", {"X-Api-Key": key})[2]
+        assert [orjson.loads(line)["row"] for line in results.splitlines()] == list(range(1, 201))

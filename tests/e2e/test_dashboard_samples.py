@@ -1,0 +1,100 @@
+"""The code of the playground, run as it is shown against a service with the sandbox."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.dashboard.playground.http_call import read_query
+from webdata.dashboard.playground.samples import KEY_VARIABLE, TRUST, samples
+from webdata.resources.forum import FORUM_SUBFORUM
+from webdata.resources.image_search import IMAGE_SEARCH
+from webdata.resources.maps_search import MAPS_SEARCH
+from webdata.resources.url_request import URL_REQUEST
+from webdata.resources.web_search import WEB_SEARCH
+
+LANGUAGES = ["curl", "Python requests", "Python httpx", "JavaScript fetch", "scrapy crawl"]
+HOSTILE = 'it\'s "q" `id` $HOME $(id) \\n \\ %41 +&=#? </script> <b> {a} [b] !! 東京 \u202eabc\u2066 a\tb\nc \x7f é'
+"""Everything that a language or a URL has a meaning for, and what a terminal does not show."""
+
+FOLDER = Path(sys.executable).parent
+COMMANDS = {
+    "curl": ["bash", "-c"],
+    "Python requests": [sys.executable, "-c"],
+    "Python httpx": [sys.executable, "-c"],
+    "JavaScript fetch": ["node", "--input-type=module", "-e"],
+    "scrapy crawl": ["bash", "-c"],
+}
+
+
+@pytest.fixture
+def run(running, tmp_path):
+    """Runs the sample of a call in one language, as a person would paste it, and returns what it prints."""
+    engines = WarmCrawlers(load_spiders(), scrapy_settings(), max_calls=1)
+
+    def answer(language, resource, values):
+        command = COMMANDS[language]
+        if not shutil.which(command[0]):
+            pytest.skip(f"there is no {command[0]}")
+        [text] = [
+            one.text
+            for one in samples(resource, values, running.url, engines.batch_arguments(resource))
+            if one.name == language
+        ]
+        environ = {
+            **os.environ,
+            **dict.fromkeys(TRUST, running.certificate),
+            "PATH": f"{FOLDER}{os.pathsep}{os.environ['PATH']}",
+            KEY_VARIABLE: running.test_key,
+            "WEBDATA_SANDBOX": "always",
+            "SCRAPY_SETTINGS_MODULE": "webdata.settings",
+        }
+        done = subprocess.run(
+            [*command, text], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, f"{text}\n{done.stderr[-2000:]}"
+        return (tmp_path / "answer.jsonl").read_text() if language == "scrapy crawl" else done.stdout
+
+    return answer
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hostile_values_arrive_as_they_are(run, language):
+    """A sample in any language sends every character of a value, and has no part of it run."""
+    record = orjson.loads(run(language, WEB_SEARCH, {"q": HOSTILE, "num": "3", "region": "DE", "device": "mobile"}))
+    assert record["query"] == HOSTILE
+    assert (record["device_region"], record["device_type"]) == ("DE", "mobile")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_values_in_the_path_arrive_as_they_are(run, language):
+    """Nor is a value changed that is a segment of the path, where slashes, dots and `q=` have a meaning."""
+    values = f"q=/../cafés & more/ {HOSTILE}"
+    assert orjson.loads(run(language, MAPS_SEARCH, {"q": values, "num": "5"}))["query"] == values
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_bodies_arrive_as_they_are(run, language):
+    """Nor one in a JSON body; the answer that is text is printed as it is."""
+    page = "https://example.com/a'b$(id)`id`?q=\"é&x=</script>"
+    answer = run(language, URL_REQUEST, {"url": page, "response_type": "full"})
+    assert orjson.loads(answer)["config"]["asked"] == "https://example.com/a'b$(id)%60id%60?q=%22%C3%A9&x=%3C/script%3E"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_of_several_resources_of_an_engine(run, language):
+    """The resource of an engine that has others is named where the command needs it."""
+    answer = orjson.loads(run(language, FORUM_SUBFORUM, {"subforum": "python", "limit": "3"}))
+    assert {post["data"]["subforum"] for post in answer["data"]["children"]} == {"python"}
+
+
+def test_the_query_of_a_form_is_that_of_its_code(running):
+    """A form's parameters give the query that the service reads from the sample's URL, so that both share the cache."""
+    query, _ = read_query(IMAGE_SEARCH, {"q": "coffee & tea"})
+    status, _, record = running.get("/v1/image?q=coffee+%26+tea")
+    assert (status, record["query"]) == (200, query.as_text)
