@@ -1,6 +1,6 @@
 """Runs all benchmarks, prints tables, writes `benchmarks/last.json`.
 
-`python -m benchmarks [--quick] [parse|serve|pairs|batch]`; a quick run only checks that all parts run.
+`python -m benchmarks [--quick] [parse|serve|pairs|batch|machines|submit|dashboard]`; a quick run checks that they run.
 """
 
 import json
@@ -9,14 +9,21 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, pairs, parse, serving
+from benchmarks import batch, dashboard, machines, pairs, parse, serving, submit
 from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
 REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
+MANY, FEW = 1_000_000, 300
+"""Calls and movements behind the pages of the dashboard."""
 PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
+WORKERS, SLOTS = 4, 20
+"""Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
+SUBMIT_TIMES = 200
+MACHINES_TIMES = 50
+"""How many times as many queries these have as a batch of `scrapy crawl`, which fetches pages."""
 
 
 def main(arguments: list[str]) -> None:
@@ -81,6 +88,28 @@ def _batch(effort: Effort, real: bytes | None) -> dict[str, float]:
     return _ratios([batch.beside_plain_scrapy(real or small_page(), effort)])
 
 
+def _machines(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    figures = machines.figures(effort.queries * MACHINES_TIMES, WORKERS, SLOTS)
+    print("   ".join(f"{name} {value:.0f}" for name, value in figures.items()) or "machines: there is no PostgreSQL")
+    return figures
+
+
+def _submit(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = submit.measure(effort.queries * SUBMIT_TIMES)
+    print(f"batch.submit.rows_per_s {found.rows_per_s:.0f}, and {found.more_mb:.0f} MB")
+    return {"batch.submit.rows_per_s": round(found.rows_per_s)}
+
+
+def _dashboard(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    pages = dashboard.measure(effort, MANY if effort is FULL else FEW)
+    print(f"\n{'page of the dashboard':60}{'ms':>8}{'KB':>8}")
+    for page in pages:
+        print(f"{page.path[:58]:60}{page.ms:8.1f}{page.kb:8.1f}")
+    figures = {"dashboard.ms": pages[0].ms, "dashboard.kb": max(page.kb for page in pages)}
+    print("   ".join(f"{name} {value:.1f}" for name, value in figures.items()))
+    return {name: round(value, 1) for name, value in figures.items()}
+
+
 def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     figures = {}
     print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
@@ -90,7 +119,15 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     return figures
 
 
-PARTS = {"parse": _parse, "serve": _serve, "pairs": _pairs, "batch": _batch}
+PARTS = {
+    "parse": _parse,
+    "serve": _serve,
+    "pairs": _pairs,
+    "batch": _batch,
+    "machines": _machines,
+    "submit": _submit,
+    "dashboard": _dashboard,
+}
 
 
 def small_page() -> bytes:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,9 +113,15 @@ def upstream(page: bytes) -> Iterator[tuple[str, Path]]:
 
 @contextmanager
 def service(
-    url: str, folder: Path, *, module: str = "service", tls: bool = False, workers: int = 1
+    url: str,
+    folder: Path,
+    *,
+    module: str = "service",
+    tls: bool = False,
+    workers: int = 1,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Server]:
-    """The service, or another module with the same settings, over an upstream."""
+    """The service, or another module with the same settings, over an upstream; `settings` are further variables."""
     database = f"sqlite:///{folder}/{module}{workers}.sqlite3"
     with SqlStores(database) as stores:
         secret = asyncio.run(_rich_key(stores))
@@ -128,6 +134,7 @@ def service(
         "WEBDATA_TLS_FOLDER": str(folder / "tls"),
         "WEBDATA_HTTP_PORT": "off",
         "WEBDATA_WORKERS": str(workers),
+        **(settings or {}),
     }
     with _process([sys.executable, "-m", f"benchmarks.{module}"], environ) as process:
         _wait_for(port)
