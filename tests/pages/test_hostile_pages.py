@@ -138,11 +138,14 @@ def mutations(spider: type[EngineSpider], chance: random.Random, number: int, mo
             break
         case = chance.choice(known)
         body = mutated(chance, case.body)
+        most = SECONDS + SECONDS_A_MB * len(body) / 1e6
         try:
             seconds = judged(engine, case, body)
+            if seconds > most:  # it may have met a collection of garbage: only the page's own time is there twice
+                seconds = judged(engine, case, body)
         except Exception as error:
             raise AssertionError(f"mutation {index}, of {case.name}") from error
-        assert seconds < SECONDS + SECONDS_A_MB * len(body) / 1e6, f"mutation {index}, of {case.name}"
+        assert seconds < most, f"mutation {index}, of {case.name}"
 
 
 def mutated(chance: random.Random, body: bytes) -> bytes:
