@@ -60,7 +60,7 @@ from webdata.dashboard.passwords import Passwords
 from webdata.dashboard.playground.pages import PlaygroundPages
 from webdata.dashboard.requests import RequestsPages
 from webdata.dashboard.security import SecurityPages
-from webdata.dashboard.sessions import Sessions
+from webdata.dashboard.sessions import FORGOTTEN_EVERY, Sessions
 from webdata.dashboard.settings import SettingsPages
 from webdata.dashboard.sign_in import SignInPages
 from webdata.dashboard.usage import UsagePages
@@ -94,6 +94,7 @@ from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
 from webdata.stores.parts import open_parts
 from webdata.stores.processes import is_dead, this_process
+from webdata.stores.repeat import repeat
 from webdata.stores.sql_stores import SqlStores, attach_deliveries
 from webdata.watch.samples import Samples
 
@@ -261,8 +262,8 @@ class Service:
     def _start_background(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
         """Start what runs beside the calls; most of it in the first of several workers alone."""
         self.tasks = [
-            asyncio.ensure_future(_settle_now_and_then(stores.ledger)),
-            asyncio.ensure_future(self.sessions.forget_now_and_then()),
+            asyncio.ensure_future(repeat("credits of lost calls", partial(_settle_old, stores.ledger), SETTLED_EVERY)),
+            asyncio.ensure_future(repeat("old sessions", self.sessions.forget_old, FORGOTTEN_EVERY)),
         ]
         is_first = self.worker is None or self.worker.number == 1
         self.notices = Notices(recent, stores.events, stores.deliveries)
@@ -454,16 +455,9 @@ async def _settle_at_first(ledger: Ledger) -> None:
         raise ConfigError(f"the database does not answer ({error}): start again when it does") from error
 
 
-async def _settle_now_and_then(ledger: Ledger) -> None:
+async def _settle_old(ledger: Ledger) -> None:
     """Release the credits of calls that are older than LONGEST_CALL, whose machine may be gone."""
-    while True:
-        await asyncio.sleep(SETTLED_EVERY)
-        try:
-            await _settle(ledger, lambda _: False)
-        except DatabaseAwayError as error:
-            logger.warning("the database does not answer: %s", error)
-        except Exception:  # the next attempt may succeed
-            logger.exception("credits of calls that were lost could not be given back yet")
+    await _settle(ledger, lambda _: False)
 
 
 async def _settle(ledger: Ledger, dead: Callable[[str], bool]) -> None:

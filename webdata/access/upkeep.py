@@ -1,14 +1,10 @@
 """What is done now and then with what calls leave behind: old calls are removed, and the ledger's sums are stored."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-from webdata.domain.errors import DatabaseAwayError
 from webdata.stores.interfaces_calls import CallLog, LedgerHistory
-
-logger = logging.getLogger(__name__)
+from webdata.stores.repeat import repeat
 
 HOURLY, MINUTELY = 3600.0, 60.0
 STEP_CALLS, STEP_MOVEMENTS = 500, 2000
@@ -28,9 +24,11 @@ class Upkeep:
 
     def start(self) -> None:
         """Begin."""
-        works = ((self.remove_old_calls, HOURLY), (self.store_sums, MINUTELY))
-        loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(_repeat(work, seconds)) for work, seconds in works]
+        works = (
+            repeat("old calls", self.remove_old_calls, HOURLY),
+            repeat("sums of the ledger", self.store_sums, MINUTELY),
+        )
+        self._tasks = [asyncio.ensure_future(work) for work in works]
 
     def stop(self) -> None:
         """End."""
@@ -47,14 +45,3 @@ class Upkeep:
         """Store the sums of the movements that have come since, in small steps."""
         while await self._history.add_up(STEP_MOVEMENTS) == STEP_MOVEMENTS:  # noqa: ASYNC110
             await asyncio.sleep(STEP_PAUSE)
-
-
-async def _repeat(work: Callable[[], Awaitable[None]], seconds: float) -> None:
-    while True:
-        try:
-            await work()
-        except DatabaseAwayError as error:
-            logger.warning("the database does not answer: %s", error)
-        except Exception:  # the next time it may succeed
-            logger.exception("%s failed", work.__name__)
-        await asyncio.sleep(seconds)

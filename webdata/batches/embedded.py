@@ -6,12 +6,13 @@ A process of its own, so that calls do not wait for the parsing of a batch's pag
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from time import monotonic
 
 from webdata.batches import program
-from webdata.domain.errors import DatabaseAwayError
 from webdata.server.child_process import ChildProcess
 from webdata.stores.interfaces_batches import ChunkStore
+from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 
@@ -42,23 +43,14 @@ class EmbeddedWorker:
 
     def start(self, chunks: ChunkStore) -> None:
         """Begin to look for batches."""
-        self._watching = asyncio.get_running_loop().create_task(self._watch(chunks))
+        looking = repeat("the process that runs batches", partial(self._look, chunks), WATCH_SECONDS)
+        self._watching = asyncio.ensure_future(looking)
 
     async def stop(self) -> None:
         """Stop the process, after its rows that run."""
         if self._watching:
             self._watching.cancel()
         await self.child.stop(self._stop_seconds)
-
-    async def _watch(self, chunks: ChunkStore) -> None:
-        while True:
-            try:
-                await self._look(chunks)
-            except DatabaseAwayError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:  # the next look may succeed
-                logger.exception("the process that runs batches could not begin")
-            await asyncio.sleep(WATCH_SECONDS)
 
     async def _look(self, chunks: ChunkStore) -> None:
         if await chunks.resume_paid() or await chunks.active():

@@ -5,7 +5,6 @@ A service does so too, as its process that runs batches ends when there are none
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol
@@ -13,9 +12,9 @@ from typing import Protocol
 from webdata.batches.parts import RecordMover
 from webdata.batches.schedules import Schedules
 from webdata.batches.submissions import Submissions
-from webdata.domain.errors import DatabaseAwayError
 from webdata.stores.interfaces_batches import BatchStore, ChunkStore, MoveStore, PartStore
 from webdata.stores.interfaces_schedules import ScheduleStore
+from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 
@@ -74,26 +73,17 @@ class BatchUpkeep:
     async def run(self) -> None:
         """Go on until it is cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._repeat("schedules", self._run_schedules.due))
-            tasks.create_task(self._repeat("retention", self._clean))
+            tasks.create_task(repeat("schedules", lambda: self._run_schedules.due(datetime.now(UTC)), TICK_SECONDS))
+            tasks.create_task(repeat("old batches", lambda: self._clean(datetime.now(UTC)), TICK_SECONDS))
             if self._mover:
-                tasks.create_task(self._repeat("records", partial(self._move, self._mover)))
-
-    async def _repeat(self, name: str, work: Callable[[datetime], Awaitable[object]]) -> None:
-        while True:
-            try:
-                await work(datetime.now(UTC))
-            except DatabaseAwayError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:  # the next attempt may succeed
-                logger.exception("the work of %s failed", name)
-            await asyncio.sleep(TICK_SECONDS)
+                tasks.create_task(repeat("records of batches", partial(self._move, self._mover), TICK_SECONDS))
 
     async def _leads(self, name: str, now: datetime) -> bool:
         return await self._chunks.lead(name, self._process, now, now + LEAD)
 
-    async def _move(self, mover: RecordMover, now: datetime) -> None:
+    async def _move(self, mover: RecordMover) -> None:
         """Move records out of the database, while there are some and this process leads."""
+        now = datetime.now(UTC)
         if not await mover.waits() or not await self._leads("records", now):
             return
         try:

@@ -1,8 +1,6 @@
 """Who is signed in: sessions by their cookie, and the tokens of forms."""
 
-import asyncio
 import hmac
-import logging
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
@@ -11,11 +9,8 @@ from ulid import ULID
 from webdata.access.browsing import OWN_COOKIES
 from webdata.access.invitations import digest, new_secret
 from webdata.dashboard.visits import NavigationEntry, RefusedError, Viewer, Visit
-from webdata.domain.errors import DatabaseAwayError
 from webdata.server.incoming import Incoming
 from webdata.stores.interfaces_dashboard import Member, MemberStore, Session, SignedIn
-
-logger = logging.getLogger(__name__)
 
 SESSION_COOKIE = f"{OWN_COOKIES}session"
 BROWSER_COOKIE = f"{OWN_COOKIES}browser"
@@ -94,17 +89,10 @@ class Sessions:
             await self._members.remember_browser(digest(visit.browser_secret), member.id, now)
         return f"{SESSION_COOKIE}={secret}; {ATTRIBUTES}"
 
-    async def forget_now_and_then(self) -> None:
-        """Remove what has ended from the store, now and then, until the task is cancelled."""
-        while True:
-            await asyncio.sleep(FORGOTTEN_EVERY)
-            now = datetime.now(UTC)
-            try:
-                await self._members.remove_old(now, now - IDLE)
-            except DatabaseAwayError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:  # the next attempt may succeed
-                logger.exception("sessions that have ended could not be removed yet")
+    async def forget_old(self) -> None:
+        """Remove what has ended from the store."""
+        now = datetime.now(UTC)
+        await self._members.remove_old(now, now - IDLE)
 
 
 END_COOKIE = f"{SESSION_COOKIE}=; Max-Age=0; {ATTRIBUTES}"

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network
 from typing import Any
 
@@ -17,6 +18,7 @@ from webdata.domain.errors import DatabaseAwayError
 from webdata.observability.logs import log_to_standard_error
 from webdata.server.child_process import ChildProcess, settings_of_child, tell_parent, when_parent_stops
 from webdata.stores.interfaces_webhooks import AttemptResult, DeliveryStore
+from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +58,8 @@ class DeliveryProcess:
 
     def start(self, store: DeliveryStore) -> None:
         """Begin to look for what is due."""
-        self._watching = asyncio.get_running_loop().create_task(self._watch(store))
+        looking = repeat("the process that delivers webhooks", partial(self._look, store), WATCH_SECONDS)
+        self._watching = asyncio.ensure_future(looking)
 
     async def stop(self) -> None:
         """Stop the process, after its attempts in flight."""
@@ -64,19 +67,12 @@ class DeliveryProcess:
             self._watching.cancel()
         await self.child.stop(STOP_SECONDS)
 
-    async def _watch(self, store: DeliveryStore) -> None:
-        while True:
-            try:
-                if self.child.has_died:
-                    logger.error("the process that delivers webhooks has ended: another begins")
-                    self.child.start(self._settings)
-                elif not self.child.runs and await store.is_due(datetime.now(UTC)):
-                    self.child.start(self._settings)
-            except DatabaseAwayError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:  # the next look may succeed
-                logger.exception("the process that delivers webhooks could not begin")
-            await asyncio.sleep(WATCH_SECONDS)
+    async def _look(self, store: DeliveryStore) -> None:
+        if self.child.has_died:
+            logger.error("the process that delivers webhooks has ended: another begins")
+            self.child.start(self._settings)
+        elif not self.child.runs and await store.is_due(datetime.now(UTC)):
+            self.child.start(self._settings)
 
 
 def main() -> None:

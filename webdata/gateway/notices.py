@@ -1,16 +1,13 @@
 """What the service notices by itself, again and again: engines that degrade, keys that expire, events that are old."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
-from webdata.domain.errors import DatabaseAwayError
 from webdata.domain.events import EngineDegraded
 from webdata.stores.interfaces_webhooks import DeliveryStore, EventStore
-
-logger = logging.getLogger(__name__)
+from webdata.stores.repeat import repeat
 
 ENGINES_EVERY = 10.0
 """Seconds between two looks at the engines."""
@@ -44,11 +41,13 @@ class Notices:
 
     def start(self, *, hourly: bool) -> None:
         """Begin; the `hourly` work is that of one process of a machine."""
-        works = [(self.look_at_engines, ENGINES_EVERY)]
+        works = [repeat("events of engines", self.look_at_engines, ENGINES_EVERY)]
         if hourly:
-            works += [(self.look_at_keys, HOURLY), (self.remove_old, HOURLY)]
-        loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(_repeat(work, seconds)) for work, seconds in works]
+            works += [
+                repeat("events of keys", self.look_at_keys, HOURLY),
+                repeat("old events", self.remove_old, HOURLY),
+            ]
+        self._tasks = [asyncio.ensure_future(work) for work in works]
 
     def stop(self) -> None:
         """End."""
@@ -74,14 +73,3 @@ class Notices:
         before = datetime.now(UTC) - KEPT
         while await self._deliveries.remove_old(before, STEP) == STEP:  # noqa: ASYNC110  # nothing is waited for
             await asyncio.sleep(STEP_PAUSE)
-
-
-async def _repeat(work: Callable[[], Awaitable[None]], seconds: float) -> None:
-    while True:
-        try:
-            await work()
-        except DatabaseAwayError as error:
-            logger.warning("the database does not answer: %s", error)
-        except Exception:  # the next time it may succeed
-            logger.exception("%s failed", work.__name__)
-        await asyncio.sleep(seconds)

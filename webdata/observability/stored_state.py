@@ -1,19 +1,15 @@
 """Metrics of what the database holds, which all machines share: batches, and deliveries of webhooks."""
 
-import asyncio
-import logging
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import get_args
 
 from prometheus_client.core import Metric
 
-from webdata.domain.errors import DatabaseAwayError
 from webdata.observability.metrics import gauge
 from webdata.stores.interfaces_batches import ChunkState, ChunkStates, ChunkStore
 from webdata.stores.interfaces_webhooks import DeliveryStore, Waiting
-
-logger = logging.getLogger(__name__)
+from webdata.stores.repeat import repeat
 
 READ_EVERY = 10.0
 """Seconds between two times that the database is asked."""
@@ -30,14 +26,7 @@ class StoredState:
 
     async def run(self) -> None:
         """Ask the database again and again, until it is cancelled."""
-        while True:
-            try:
-                await self.read()
-            except DatabaseAwayError as error:
-                logger.warning("the database does not answer: %s", error)
-            except Exception:  # the next attempt may succeed
-                logger.exception("the state of batches and webhooks could not be read")
-            await asyncio.sleep(READ_EVERY)
+        await repeat("metrics of batches and webhooks", self.read, READ_EVERY)
 
     async def read(self) -> None:
         """Ask the database; after a DatabaseAwayError there are no metrics, rather than old ones."""
