@@ -87,6 +87,7 @@ from webdata.server.connections import Connections
 from webdata.server.listening import Listening, room_for
 from webdata.server.memory import collect_less, return_large_blocks
 from webdata.server.plain_http import RedirectSite, secured
+from webdata.server.repeat import repeat
 from webdata.server.tls import ServerTLS
 from webdata.server.workers import TICK, Worker
 from webdata.stores.database import server_url
@@ -94,7 +95,6 @@ from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import Ledger
 from webdata.stores.parts import open_parts
 from webdata.stores.processes import is_dead, this_process
-from webdata.stores.repeat import repeat
 from webdata.stores.sql_stores import SqlStores, attach_deliveries
 from webdata.watch.samples import Samples
 

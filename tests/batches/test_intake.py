@@ -1,6 +1,8 @@
 """Submissions while they arrive."""
 
 import asyncio
+import subprocess
+import sys
 from contextlib import AsyncExitStack
 
 import pytest
@@ -93,6 +95,7 @@ async def test_a_key_has_its_share(intake, monkeypatch):
 @pytest.mark.task
 async def test_a_process_that_dies_is_a_fault_of_ours(intake, monkeypatch):
     """A validation that is killed, as for its memory, is an error that nobody waits for."""
-    monkeypatch.setattr(intake_module, "CODE", "import os; os.kill(os.getpid(), 9)")
+    killed = [sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"]
+    monkeypatch.setattr(intake_module, "start_child", lambda *_: subprocess.Popen(killed))
     with pytest.raises(RuntimeError, match="has ended"):
         await taken(intake, b'{"q":"a"}\n' * 100_000)

@@ -3,8 +3,8 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_calls import CallLog, LedgerHistory
-from webdata.stores.repeat import repeat
 
 HOURLY, MINUTELY = 3600.0, 60.0
 STEP_CALLS, STEP_MOVEMENTS = 500, 2000

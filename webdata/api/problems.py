@@ -37,6 +37,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.domain.sentences import sentence
 from webdata.resources import Resource
 from webdata.server.replies import JSON, Reply
 
@@ -183,7 +184,7 @@ def logged_problem(error: Exception, request_id: str, resource: Resource | None 
 
 def _not_begun(error: OverloadedError | DatabaseAwayError | CallerGoneError) -> ProblemDetails:
     if isinstance(error, CallerGoneError):  # nobody reads it
-        return ProblemDetails("request_timeout", _sentence(str(error)))
+        return ProblemDetails("request_timeout", sentence(str(error)))
     if isinstance(error, DatabaseAwayError):
         return overloaded("The database of keys and credits does not answer", DATABASE_RETRY)
     return overloaded("There is no room for another call now", error.retry_after)
@@ -196,7 +197,7 @@ def overloaded(reason: str, retry_after: int) -> ProblemDetails:
 
 
 def _refused(error: Exception) -> ProblemDetails:
-    message = _sentence(str(error))
+    message = sentence(str(error))
     match error:
         case OutOfCreditsError():
             return ProblemDetails("out_of_credits", OUT_OF_CREDITS)
@@ -211,10 +212,6 @@ def _refused(error: Exception) -> ProblemDetails:
             return ProblemDetails(next(code for kind, code in PLAIN if isinstance(error, kind)), message)
 
 
-def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}."
-
-
 def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
     match error:
         case NotFoundError():
@@ -226,7 +223,7 @@ def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
         case UpstreamTimeoutError():
             code, message = "upstream_timeout", TIMED_OUT
         case _ if error.kind in EXPLAINED:
-            code, message = "upstream_failed", _sentence(error.reason)
+            code, message = "upstream_failed", sentence(error.reason)
         case _ if error.kind in NOT_REACHED:
             why = NOT_REACHED[error.kind]
             code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in a few seconds."

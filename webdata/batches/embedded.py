@@ -11,8 +11,8 @@ from time import monotonic
 
 from webdata.batches import program
 from webdata.server.child_process import ChildProcess
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_batches import ChunkStore
-from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 

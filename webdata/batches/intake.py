@@ -4,10 +4,8 @@ import asyncio
 import contextlib
 import logging
 import pickle
-import signal
 import socket
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -17,10 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+from webdata.batches import validation_process
 from webdata.batches.validation import Task, Validated, validated
-from webdata.batches.validation_process import LENGTH_BYTES, error_of
+from webdata.batches.validation_process import error_of
 from webdata.domain.errors import OverloadedError, RateLimitedError
 from webdata.domain.query import Query
+from webdata.server.child_process import received_answer, start_child
 from webdata.server.private_files import make_folder
 from webdata.server.streams import BodyStream
 
@@ -35,14 +35,6 @@ SMALL = 16 * 1024
 """Bytes of the largest body that is validated at once: in some milliseconds, where a process takes 200 to begin."""
 PROGRESS_SECONDS = 60.0
 """Within which the process reads more of the body."""
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that a terminal or a service manager sends to all processes; the parent handles them and ends the child."""
-CODE = (
-    "import sys; sys.path.append(sys.argv[3]); from webdata.batches.validation_process import main; "
-    "main(int(sys.argv[1]), int(sys.argv[2]))"
-)
-ROOT = str(Path(__file__).parents[2])
-"""The folder of this package, which is not on the path of a new interpreter where the package is not installed."""
 
 Body = bytes | BodyStream
 
@@ -142,35 +134,20 @@ async def _send(pipe: socket.socket, data: bytes) -> None:
 async def _answer(pipe: socket.socket, process: "subprocess.Popen[bytes]") -> Validated | tuple[str, Any]:
     try:
         async with asyncio.timeout(PROGRESS_SECONDS):
-            length = int.from_bytes(await _receive(pipe, LENGTH_BYTES), "big")
-            answer: Validated | tuple[str, Any] = pickle.loads(await _receive(pipe, length))  # noqa: S301  # the child's
+            answer: Validated | tuple[str, Any] = await received_answer(pipe)
             return answer
     except (EOFError, OSError, TimeoutError) as error:
         raise RuntimeError(f"the process that validates a batch has ended (status {process.poll()})") from error
 
 
-async def _receive(pipe: socket.socket, length: int) -> bytes:
-    received = bytearray()
-    while len(received) < length:
-        part = await asyncio.get_running_loop().sock_recv(pipe, length - len(received))
-        if not part:
-            raise EOFError
-        received += part
-    return bytes(received)
-
-
 def _started(file: IO[bytes]) -> "tuple[subprocess.Popen[bytes], socket.socket]":
     pipe, child_pipe = socket.socketpair()
-    descriptors = [child_pipe.fileno(), file.fileno()]
-    command = [sys.executable, "-P", "-c", CODE, *map(str, descriptors), ROOT]  # -P: nothing of the current folder
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # the child inherits the mask
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=descriptors)  # noqa: S603  # ours
+        process = start_child(validation_process.__name__, child_pipe.fileno(), file.fileno())
     except OSError as error:
         pipe.close()
         raise OverloadedError(f"no process can be started: {error}", RETRY_AFTER) from error
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         child_pipe.close()
     pipe.setblocking(False)
     return process, pipe

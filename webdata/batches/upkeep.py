@@ -12,9 +12,9 @@ from typing import Protocol
 from webdata.batches.parts import RecordMover
 from webdata.batches.schedules import Schedules
 from webdata.batches.submissions import Submissions
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_batches import BatchStore, ChunkStore, MoveStore, PartStore
 from webdata.stores.interfaces_schedules import ScheduleStore
-from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 

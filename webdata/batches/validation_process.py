@@ -14,26 +14,26 @@ from typing import IO, Any
 
 from webdata.batches.validation import Validated, validated
 from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, OverloadedError, QueryError
+from webdata.server.child_process import framed, inherited
 
 CPU_SECONDS = 300
 MEMORY = 1024**3
 NICENESS = 5
-LENGTH_BYTES = 4
-"""Of the length that precedes the answer."""
 FULL_DISK_RETRY = 60
 """Seconds until another try, where the disk is full."""
 
 
-def main(socket_descriptor: int, file_descriptor: int) -> None:
+def main() -> None:
     """Read a task and a body from a socket, and answer with a Validated, or the error that a caller may know."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
     os.nice(NICENESS)
+    socket_descriptor, file_descriptor = inherited()
     pipe: Any = socket.socket(fileno=socket_descriptor).makefile("rwb", buffering=1 << 18)
     with os.fdopen(file_descriptor, "wb", buffering=1 << 18) as file:
-        answer = pickle.dumps(_answer(lambda: validated(pickle.load(pipe), pipe, file), file))  # noqa: S301  # the parent's
-    pipe.write(len(answer).to_bytes(LENGTH_BYTES, "big") + answer)
+        answer = _answer(lambda: validated(pickle.load(pipe), pipe, file), file)  # noqa: S301  # the parent's
+    pipe.write(framed(answer))
     pipe.flush()
 
 

@@ -17,6 +17,7 @@ from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.sessions import Sessions, check_change
 from webdata.dashboard.visits import NavigationEntry, Pages, RefusedError, Route, UnreadableFormError, Visit
 from webdata.domain.errors import DatabaseAwayError, OverloadedError, QueryError, RateLimitedError, UnknownIdError
+from webdata.domain.sentences import sentence
 from webdata.server.incoming import Incoming
 from webdata.server.replies import Reply
 from webdata.server.routing import Routes, as_task
@@ -114,10 +115,10 @@ def _refusal(route: Route, visit: Visit) -> Reply | None:
 def _failure(visit: Visit, error: Exception) -> Reply:
     match error:
         case RateLimitedError() | OverloadedError():
-            page = _error_page(visit, STATUSES[type(error)], _sentence(error))
+            page = _error_page(visit, STATUSES[type(error)], sentence(str(error)))
             return page.with_headers({"retry-after": str(error.retry_after)})
         case UnknownIdError() | RefusedError() | UnreadableFormError() | QueryError():
-            return _error_page(visit, STATUSES[type(error)], _sentence(error))
+            return _error_page(visit, STATUSES[type(error)], sentence(str(error)))
         case DatabaseAwayError():
             logger.error("%s: the database does not answer: %s", visit.incoming.id, error)
             return _error_page(visit, 503, AWAY).with_headers({"retry-after": "5"})
@@ -128,8 +129,3 @@ def _failure(visit: Visit, error: Exception) -> Reply:
 
 def _error_page(visit: Visit, status: int, message: str) -> Reply:
     return render("error", visit, status=status, title=HTTPStatus(status).phrase, message=message)
-
-
-def _sentence(error: Exception) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."

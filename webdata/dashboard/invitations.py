@@ -12,6 +12,7 @@ from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.sessions import Sessions
 from webdata.dashboard.visits import Route, Visit
 from webdata.domain.errors import UnknownIdError
+from webdata.domain.sentences import sentence
 from webdata.server.replies import Reply
 from webdata.stores.interfaces_dashboard import Invitation, Member, MemberStore
 
@@ -73,7 +74,7 @@ def _errors(name: str, password: str) -> dict[str, str]:
         if not check_name(name):
             errors["name"] = NO_NAME
     except ValueError as error:
-        errors["name"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
+        errors["name"] = sentence(str(error))
     if problem := weakness(password, name):
         errors["password"] = problem
     return errors

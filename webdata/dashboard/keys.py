@@ -10,6 +10,7 @@ from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.visits import Fields, RefusedError, Route, Visit
 from webdata.domain.api_key import HEADERS
 from webdata.domain.errors import UnknownIdError
+from webdata.domain.sentences import sentence
 from webdata.server.replies import Reply
 from webdata.stores.interfaces import Key, KeyStore
 
@@ -112,7 +113,7 @@ class KeysPages:
             if not check_name(form.get("name", "")):
                 errors["name"] = NO_NAME
         except ValueError as error:
-            errors["name"] = f"{str(error)[:1].upper()}{str(error)[1:]}."
+            errors["name"] = sentence(str(error))
         if form.get("kind") not in ("test", "live"):
             errors["kind"] = "Choose one of the two."
         if form.get("expiry", "") not in LIFETIMES:

@@ -9,6 +9,7 @@ from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.sessions import END_COOKIE, IDLE
 from webdata.dashboard.visits import RefusedError, Route, Visit
 from webdata.domain.errors import UnknownIdError
+from webdata.domain.sentences import sentence
 from webdata.server.replies import Reply
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, AccountStore
 from webdata.stores.interfaces_dashboard import MemberStore
@@ -69,8 +70,7 @@ class SettingsPages:
                 raise ValueError("the name of an account is not empty and does not begin with acc_, as ids do")
             await self._accounts.change(visit.viewer.account.id, name=name)
         except ValueError as error:
-            text = str(error)
-            return await self._page(visit, {"name": f"{text[:1].upper()}{text[1:]}."}, 422)
+            return await self._page(visit, {"name": sentence(str(error))}, 422)
         return redirect("/settings", notice="renamed")
 
     async def _set_plan(self, visit: Visit) -> Reply:

@@ -9,6 +9,7 @@ from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.visits import Route, Visit
 from webdata.domain.errors import QueryError
 from webdata.domain.events import ALL, EVENTS, WebhookTest
+from webdata.domain.sentences import sentence
 from webdata.server.replies import Reply
 from webdata.stores.interfaces_webhooks import Status, Webhook
 
@@ -170,6 +171,5 @@ def _errors(error: QueryError) -> dict[str, str]:
     errors = {}
     for problem in error.problems:
         name = next((str(part) for part in problem["loc"] if part in ("url", "events", "description")), "url")
-        text = problem["msg"]
-        errors[name] = f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+        errors[name] = sentence(problem["msg"])
     return errors

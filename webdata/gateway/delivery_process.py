@@ -17,8 +17,8 @@ from typing import Any
 from webdata.domain.errors import DatabaseAwayError
 from webdata.observability.logs import log_to_standard_error
 from webdata.server.child_process import ChildProcess, settings_of_child, tell_parent, when_parent_stops
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_webhooks import AttemptResult, DeliveryStore
-from webdata.stores.repeat import repeat
 
 logger = logging.getLogger(__name__)
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from webdata.domain.events import EngineDegraded
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_webhooks import DeliveryStore, EventStore
-from webdata.stores.repeat import repeat
 
 ENGINES_EVERY = 10.0
 """Seconds between two looks at the engines."""

@@ -7,9 +7,9 @@ from typing import get_args
 from prometheus_client.core import Metric
 
 from webdata.observability.metrics import gauge
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_batches import ChunkState, ChunkStates, ChunkStore
 from webdata.stores.interfaces_webhooks import DeliveryStore, Waiting
-from webdata.stores.repeat import repeat
 
 READ_EVERY = 10.0
 """Seconds between two times that the database is asked."""

@@ -10,6 +10,7 @@ import contextlib
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,8 @@ ROOT = str(Path(__file__).parents[2])
 """The folder of this package, which is not on the path of a new interpreter where the package is not installed."""
 
 READ_AT_ONCE = 65536
+LENGTH_BYTES = 4
+"""Of the length that precedes a pickled answer on a socket."""
 
 
 class ChildProcess:
@@ -36,7 +39,7 @@ class ChildProcess:
         self._told = told
         self._messages: int | None = None
         self._unread = b""
-        self._code = f"import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
+        self._module = module
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -55,16 +58,9 @@ class ChildProcess:
         self._messages, messages = os.pipe()
         os.set_blocking(self._messages, False)
         os.set_blocking(messages, False)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # the child inherits the mask
         try:
-            self.process = subprocess.Popen(  # noqa: S603  # it is this program
-                # -P: the current folder's modules are not imported
-                [sys.executable, "-P", "-c", self._code, ROOT, str(messages)],
-                stdin=subprocess.PIPE,
-                pass_fds=[messages],
-            )
+            self.process = start_child(self._module, messages, stdin=subprocess.PIPE)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             os.close(messages)
         asyncio.get_running_loop().add_reader(self._messages, self._read)
         assert self.process.stdin
@@ -107,12 +103,54 @@ class ChildProcess:
                 self.process.stdin.close()
 
 
+def start_child(module: str, *descriptors: int, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
+    """Start a process that runs `main` of a module, which finds these descriptors in `inherited`.
+
+    It ignores STOP_SIGNALS. Raises OSError where there is no room for a process.
+    """
+    code = f"import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
+    # -P: the current folder's modules are not imported
+    command = [sys.executable, "-P", "-c", code, ROOT, *map(str, descriptors)]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)  # the child inherits the mask
+    try:
+        return subprocess.Popen(command, stdin=stdin, pass_fds=descriptors)  # noqa: S603  # it is this program
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def received_answer(pipe: socket.socket) -> Any:
+    """A child's next answer on a socket; raises EOFError for a child that has closed it, or ended."""
+    length = int.from_bytes(await _received(pipe, LENGTH_BYTES), "big")
+    return pickle.loads(await _received(pipe, length))  # noqa: S301  # from the own child
+
+
+async def _received(pipe: socket.socket, length: int) -> bytes:
+    received = bytearray()
+    while len(received) < length:
+        part = await asyncio.get_running_loop().sock_recv(pipe, length - len(received))
+        if not part:
+            raise EOFError("it has closed its socket")
+        received += part
+    return bytes(received)
+
+
 def _wait_or_kill(process: "subprocess.Popen[bytes]", seconds: float) -> None:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def inherited() -> list[int]:
+    """In the child: the descriptors that it was started with."""
+    return [int(argument) for argument in sys.argv[2:]]
+
+
+def framed(answer: object) -> bytes:
+    """In the child: an answer as it is sent on a socket."""
+    pickled = pickle.dumps(answer)
+    return len(pickled).to_bytes(LENGTH_BYTES, "big") + pickled
 
 
 def settings_of_child() -> Any:
@@ -123,7 +161,7 @@ def settings_of_child() -> Any:
 def tell_parent(*message: str) -> None:
     """In the child: send a message; it is lost where the parent has died, or has not read for long."""
     with contextlib.suppress(OSError):
-        os.write(int(sys.argv[2]), orjson.dumps(message) + b"\n")  # at once: it is shorter than PIPE_BUF
+        os.write(inherited()[0], orjson.dumps(message) + b"\n")  # at once: it is shorter than PIPE_BUF
 
 
 def when_parent_stops(stop: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from webdata.domain.errors import Problem
 from webdata.domain.query import Query, header_of
 from webdata.domain.query_schema import field_example, resolved_schema
+from webdata.domain.sentences import sentence
 from webdata.resources import Resource
 
 Kind = Literal["text", "number", "select", "checkbox", "lines"]
@@ -138,11 +139,7 @@ def _text(value: Any) -> str:
 def _help(description: str, kind: Kind) -> str:
     """What the model says of a field; a list of choices says itself which there are."""
     listed = kind in ("select", "checkbox") and description.startswith("one of ") and " for " not in description
-    return "" if listed else _sentence(description)
-
-
-def _sentence(text: str) -> str:
-    return text and f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+    return "" if listed else sentence(description)
 
 
 def sent_values(query: type[Query], form: Form) -> dict[str, str | list[str]]:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from webdata.domain.errors import DatabaseAwayError
-from webdata.stores.repeat import repeat
+from webdata.server.repeat import repeat
 
 
 @pytest.mark.task
