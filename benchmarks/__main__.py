@@ -1,6 +1,6 @@
 """Runs all benchmarks, prints tables, writes `benchmarks/last.json`.
 
-`python -m benchmarks [--quick] [parse|serve|pairs|batch|machines|submit|dashboard]`; a quick run checks that they run.
+`python -m benchmarks [--quick] [PART …]`, with the names in PARTS; a quick run checks that they run.
 """
 
 import json
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, dashboard, machines, pairs, parse, serving, submit
+from benchmarks import batch, dashboard, deliveries, machines, pairs, parse, pressure, serving, submit
 from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
@@ -18,6 +18,8 @@ REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
 MANY, FEW = 1_000_000, 300
 """Calls and movements behind the pages of the dashboard."""
+EVENTS, FEW_EVENTS, EVENTS_A_SECOND = 300, 5, 10.0
+ATTACK_SECONDS, SHORT_ATTACK_SECONDS = 10.0, 0.5
 PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 WORKERS, SLOTS = 4, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
@@ -110,6 +112,24 @@ def _dashboard(effort: Effort, _real: bytes | None) -> dict[str, float]:
     return {name: round(value, 1) for name, value in figures.items()}
 
 
+def _webhooks(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    found = deliveries.measure(EVENTS if effort is FULL else FEW_EVENTS, EVENTS_A_SECOND)
+    print(
+        f"webhooks.median_s {found.median_seconds:.2f}, of {found.delivered} deliveries, of which {found.lost} were "
+        f"lost and {found.doubled} doubled"
+    )
+    return {"webhooks.median_s": round(found.median_seconds, 3)}
+
+
+def _pressure(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    print(f"\n{pressure.HEADINGS}")
+    figures = {}
+    for row in pressure.measure(pressure.ATTACKS, ATTACK_SECONDS if effort is FULL else SHORT_ATTACK_SECONDS):
+        print(row)
+        figures |= {f"pressure.{row.attack}.p95_ms": row.p95, f"pressure.{row.attack}.control_p95_ms": row.control_p95}
+    return {name: round(value, 1) for name, value in figures.items()}
+
+
 def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
     figures = {}
     print(f"\n{'':28}{'ratio':>8}{'rps':>8}{'rps':>8}")
@@ -127,6 +147,8 @@ PARTS = {
     "machines": _machines,
     "submit": _submit,
     "dashboard": _dashboard,
+    "webhooks": _webhooks,
+    "pressure": _pressure,
 }
 
 

@@ -107,7 +107,7 @@ def upstream(page: bytes) -> Iterator[tuple[str, Path]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "page.html").write_bytes(page)
-        with _program("benchmarks.upstream", str(folder / "page.html")) as (port, _):
+        with program("benchmarks.upstream", str(folder / "page.html")) as (port, _):
             yield f"http://127.0.0.1:{port}", folder
 
 
@@ -152,7 +152,7 @@ async def _rich_key(stores: SqlStores) -> str:
 
 @contextmanager
 def _floor(upstream: str) -> Iterator[Server]:
-    with _program("benchmarks.floor", f"{upstream}/search?q=coffee") as (port, process):
+    with program("benchmarks.floor", f"{upstream}/search?q=coffee") as (port, process):
         yield Server(Target(port, "/"), process)
 
 
@@ -166,7 +166,7 @@ def _scrapyrt(upstream: str) -> Iterator[Server]:
 
 
 @contextmanager
-def _program(module: str, *arguments: str) -> Iterator["tuple[int, subprocess.Popen[str]]"]:
+def program(module: str, *arguments: str) -> Iterator["tuple[int, subprocess.Popen[str]]"]:
     """Run a module that prints its port first."""
     with _process([sys.executable, "-m", module, *arguments], {}) as process:
         assert process.stdout

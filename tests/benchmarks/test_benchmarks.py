@@ -22,6 +22,7 @@ FIGURES = {
     "batch.submit.rows_per_s",
     "dashboard.ms",
     "dashboard.kb",
+    "webhooks.median_s",
 }
 REAL_FIGURES = {"serve.real.vs_floor", "serve.real.ms_at_1", "serve.access.vs_open", "serve.workers2.vs_1"}
 
@@ -41,6 +42,13 @@ def test_every_figure_is_printed(printed):
     there = (ROOT.parent / "shared" / "captures").is_dir()
     wanted = FIGURES | REAL_FIGURES if there else FIGURES
     assert {name for name in wanted if name not in printed} == set()
+
+
+def test_every_attack_has_a_row(printed):
+    """The calls of others are timed in peace and during every attack, and the memory is read."""
+    rows = dict(re.findall(r"^(peace|decompress|bodies|headers|nested|bytes|three) .* (\d+)$", printed, re.MULTILINE))
+    assert len(rows) == 7
+    assert all(int(mb) > 50 for mb in rows.values())
 
 
 def test_every_page_module_is_timed(printed):
