@@ -4,17 +4,13 @@ One process of all feeds at a time. Each engine has at most OPEN_TICKETS times a
 the account that has the fewest are issued, and run, first.
 """
 
-import asyncio
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from webdata.batches.tickets import TicketQueue
-from webdata.domain.errors import DatabaseAwayError
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_batches import ChunkStore
-
-logger = logging.getLogger(__name__)
 
 OPEN_TICKETS = 4
 """Tickets for each slot of an engine."""
@@ -60,16 +56,12 @@ class Feeder:
 
     async def run(self) -> None:
         """Feed until cancelled."""
-        while True:
-            try:
-                if self._queue.is_open and await self._leads():
-                    await self._feed()
-                    await self._maintain()
-            except DatabaseAwayError as error:
-                logger.warning("no tickets are issued: %s", error)
-            except Exception:
-                logger.exception("no tickets are issued")
-            await asyncio.sleep(FEED_SECONDS)
+        await repeat("tickets of batches", self._feed_if_first, FEED_SECONDS)
+
+    async def _feed_if_first(self) -> None:
+        if self._queue.is_open and await self._leads():
+            await self._feed()
+            await self._maintain()
 
     async def _leads(self) -> bool:
         if self._process is None:

@@ -14,6 +14,7 @@ from webdata.batches.feeder import FEEDER, Feeder
 from webdata.batches.rows import RowRunner
 from webdata.batches.tickets import TicketQueue
 from webdata.domain.errors import DatabaseAwayError, OutOfCreditsError
+from webdata.server.repeat import repeat
 from webdata.stores.interfaces_batches import Batch, Chunk, ChunkStore, EndedRow, LeasedError, Result, Ticket
 
 logger = logging.getLogger(__name__)
@@ -95,7 +96,11 @@ class Worker:
         """Run chunks until `stop`; returns when the rows that run have ended."""
         if self._settings.queue_url is None and not await self._is_alone():
             return
-        loops = (self._feeder.run(), self._renew_leases(), self._free_leases_of_the_dead())
+        loops = (
+            self._feeder.run(),
+            repeat("leases of chunks", self._renew_leases, RENEW_SECONDS),
+            repeat("leases of dead workers", self._free_leases_of_the_dead, DEAD_SECONDS),
+        )
         self._tasks = [asyncio.create_task(one) for one in loops]
         try:
             await self._queue.run()
@@ -192,12 +197,7 @@ class Worker:
             logger.warning("%s/%d is put back later: %s", *ticket[:2], error)
 
     async def _renew_leases(self) -> None:
-        while True:
-            await asyncio.sleep(RENEW_SECONDS)
-            with suppress(DatabaseAwayError):  # the leases may end: no further row begins then
-                await self._renew()
-
-    async def _renew(self) -> None:
+        """Renew the leases of the chunks that run; where that fails they may end, and then no further row begins."""
         runs = dict(self._runs)
         began, until = monotonic(), datetime.now(UTC) + LEASE
         tickets = [Ticket(*key) for key in runs]
@@ -211,10 +211,7 @@ class Worker:
                 run.stop()
 
     async def _free_leases_of_the_dead(self) -> None:
-        while True:
-            with suppress(DatabaseAwayError):
-                await self._chunks.free(self._dead, datetime.now(UTC))
-            await asyncio.sleep(DEAD_SECONDS)
+        await self._chunks.free(self._dead, datetime.now(UTC))
 
 
 def _backoff(rounds: int) -> float:
