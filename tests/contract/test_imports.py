@@ -129,6 +129,13 @@ def test_only_the_top_names_a_concrete_store():
             assert not is_concrete, f"{module} imports {name}"
 
 
+def test_waits_end_when_they_are_cancelled():
+    """No module calls `asyncio.wait_for`: before Python 3.12 it loses a cancellation that comes with the result."""
+    for path in MODULES:
+        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+        assert "asyncio.wait_for" not in {ast.unparse(call.func) for call in calls}, name_of(path)
+
+
 def test_trees_of_pages_are_made_in_one_place():
     """Only `pages._elements` parses HTML, after it has measured the page, so that no page module can forget to."""
     makers = [path for path in MODULES if any(name.startswith("selectolax") for name in imports(path))]

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from time import monotonic
 
 import pytest
@@ -26,6 +26,12 @@ def engine(postgresql):
     limit_waits(engine, TIMEOUT)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def empty_database(postgresql):
+    with closing(open_database(postgresql)) as database:
+        yield database
 
 
 def result(engine, statement):
@@ -125,3 +131,14 @@ def test_a_server_that_accepts_but_never_answers_is_an_error(monkeypatch):
         with takes(1, 10), pytest.raises(ConfigError, match="the database cannot be used") as caught:
             open_database(url)
     assert "sesame" not in str(caught.value)
+
+
+@pytest.mark.task
+async def test_a_read_that_is_cancelled_ends(empty_database):
+    """A task that is cancelled while the result of its query arrives ends, or the loops of a service would go on."""
+    for attempt in range(200):
+        reading = asyncio.ensure_future(empty_database.read(lambda on: on.execute(SELECT).scalar()))
+        await asyncio.sleep(0.00002 * attempt)
+        if reading.cancel():
+            with pytest.raises(asyncio.CancelledError):
+                await reading

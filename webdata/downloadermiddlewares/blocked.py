@@ -145,7 +145,8 @@ class BlockedMiddleware:
         if self.hook is None or len(fetch.attempts) >= self.retries.max_attempts or left <= 0:
             return None
         try:
-            solved = await asyncio.wait_for(self.hook(response, error), left)
+            async with asyncio.timeout(left):
+                solved = await self.hook(response, error)
         except Exception:  # the operator's code: the call continues without it
             logger.warning("The captcha hook failed", exc_info=True)
             return None

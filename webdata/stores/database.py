@@ -122,7 +122,8 @@ class Database:
     ) -> T:
         """Run work on a server. The timeout includes the wait for a free thread."""
         try:
-            return await asyncio.wait_for(asyncio.to_thread(self._run, connect, work), ANSWER_SECONDS)
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await asyncio.to_thread(self._run, connect, work)
         except TimeoutError as error:
             raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 

@@ -105,7 +105,8 @@ class Context:
         guard_proxy, self._guard_proxy = self._guard_proxy, None
         try:
             if context:
-                await asyncio.wait_for(context.close(), CLOSE_SECONDS)
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await context.close()
         except TimeoutError:
             return False
         except Exception as error:  # noqa: BLE001  # the browser has died
@@ -204,7 +205,8 @@ class Contexts:
 
 async def _close(page: "Page") -> None:
     try:
-        await asyncio.wait_for(page.close(), CLOSE_SECONDS)
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await page.close()
     except Exception as error:  # noqa: BLE001  # it is closed already, or will be with its context
         logger.debug("A window was not closed: %s", error)
 

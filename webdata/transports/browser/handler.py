@@ -191,7 +191,8 @@ class BrowserHandler(BaseDownloadHandler):
         if visit.page is None or visit.page.is_closed():
             return
         try:
-            await asyncio.wait_for(visit.page.close(), END_SECONDS)
+            async with asyncio.timeout(END_SECONDS):
+                await visit.page.close()
         except TimeoutError:
             await self._browser.kill()
         except PlaywrightError:

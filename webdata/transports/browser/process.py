@@ -234,7 +234,8 @@ class Browser:
         playwright, self._playwright, self._chromium, self._pid = self._playwright, None, None, None
         if playwright:
             with suppress(Exception):  # it may have died already
-                await asyncio.wait_for(playwright.stop(), CLOSE_SECONDS)
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await playwright.stop()
 
 
 def _is_not_driver_end(record: logging.LogRecord) -> bool:

@@ -214,7 +214,8 @@ class Visit:
             await asyncio.sleep(POLL)
             return
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), POLL)
+            async with asyncio.timeout(POLL):
+                await self._changed.wait()
 
 
 async def _cookies(page: Page, url: str) -> tuple[Mapping[str, Any], ...]:
