@@ -21,6 +21,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 pytest_plugins = ["tests.fast", "tests.service_in_memory"]
 
+TIMED_RERUNS = 2
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 
@@ -43,8 +44,10 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items) -> None:
-    """Tests marked `task` run as asyncio tasks, in which asyncio's awaitables can be awaited."""
+    """Tests marked `task` run as asyncio tasks, in which asyncio's awaitables can be awaited; `timed` ones again."""
     for item in items:
+        if item.get_closest_marker("timed"):
+            item.add_marker(pytest.mark.flaky(reruns=TIMED_RERUNS))
         if item.get_closest_marker("task") and inspect.iscoroutinefunction(item.obj):
             item.obj = as_task(item.obj)
 

@@ -339,6 +339,7 @@ async def test_the_fetch_of_a_dead_process_is_taken_over(two, shared_redis):
     assert 19 < upstream.calls[0].deadline < 19.9
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_waiting_for_another_process_ends_at_the_deadline(two, shared_redis):
     """A call that has waited for another process until its deadline fails then, and does not fetch."""
@@ -364,6 +365,7 @@ async def test_no_cache_does_not_wait_for_another_process(two):
     await first[0]
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_processes_fetch_by_themselves_when_the_store_is_lost(own_redis):
     """When Redis is lost, a process that waits for another's fetch fetches by itself, at once."""

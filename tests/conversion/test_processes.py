@@ -58,6 +58,7 @@ async def test_a_page_that_takes_too_long_is_converted_without_markup():
     assert (await converted(LONG, seconds=0.1))["data"].startswith("Some words of text.\nSome words")
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_a_page_whose_text_takes_too_long_is_an_error():
     """When both conversions exceed their limits, an error of kind `too_complex` is raised after a bounded time."""
@@ -132,6 +133,7 @@ def alive(pid):
         return False
 
 
+@pytest.mark.timed
 def test_processes_end_with_a_killed_program(tmp_path):
     """No worker process outlives a program that is killed during a conversion."""
     (tmp_path / "program.py").write_text(PROGRAM)
@@ -198,6 +200,7 @@ async def test_a_decompression_that_takes_too_long_is_killed():
         await decompressed(SLOW_BODY, "br", left=0.2)
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_a_running_decompression_does_not_delay_the_end():
     """The processes are killed when the last holder releases them, whatever they work on."""

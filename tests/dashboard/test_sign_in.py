@@ -127,6 +127,7 @@ async def test_nobody_is_led_to_another_site(visitor, to):
     assert response.headers["location"] == "/dashboard"
 
 
+@pytest.mark.timed
 @task
 async def test_unknown_names_get_the_same_answer(slower_passwords, visitor):
     """A wrong password and an unknown name get the same page, after about the same time."""

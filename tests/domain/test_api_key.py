@@ -27,6 +27,7 @@ def test_redacted_where_it_is_percent_encoded(test, times, every, upper):
         assert redacted(text) == f"/v1?key=wd_{'test' if test else 'live'}_…&q=a"
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("text", ["%25" * 5000, "%" + "25" * 8000, "wd_live_%" * 1700, "%77" * 5000, "w%64_" * 3000])
 def test_redacted_in_a_long_text(text):
     """The longest target takes no longer than its length."""

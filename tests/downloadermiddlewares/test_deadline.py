@@ -17,6 +17,7 @@ async def processed(run):
     return request
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_the_first_fetch_has_the_whole_time():
     """A query's first fetch starts its clock and has all of the deadline."""
@@ -25,6 +26,7 @@ async def test_the_first_fetch_has_the_whole_time():
     assert run.started_at <= monotonic()
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_a_later_fetch_has_the_time_that_is_left():
     """A later fetch has the time that is left by those before it."""
@@ -38,6 +40,7 @@ async def test_a_request_without_a_query_has_the_deadline_of_the_settings():
     assert (await processed(QueryRun())).meta["download_timeout"] == pytest.approx(30, abs=0.1)
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_without_time_nothing_is_fetched():
     """Without time left the fetch fails at once, as a time-out."""

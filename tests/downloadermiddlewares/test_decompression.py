@@ -134,6 +134,7 @@ def hostile(kind, name):
     return PACKED[name](PAGE)[:12], name, {"truncated"}
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "kind", ["empty members", "four layers", pytest.param("bomb", marks=pytest.mark.slow), "truncated"]

@@ -114,6 +114,7 @@ def test_a_body_that_breaks_off_or_is_refused_takes_nothing(running):
     assert running.get("/v1/batches")[2]["batches"] == before
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_a_million_queries_are_submitted_in_time_and_little_memory(start, tmp_path):
     """A million queries are validated and stored in under 60 s, in under 250 MB, while calls are answered."""

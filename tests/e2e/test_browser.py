@@ -191,6 +191,7 @@ async def gone(pids, seconds=3.0):
     return False
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 async def test_challenged_calls_are_answered_in_time(site):
     """A cold browser takes up to 6 s, a warm one 1.5 s; 50 calls share LIMIT pages; a killed browser is replaced."""
@@ -310,6 +311,7 @@ async def test_a_passed_challenge_leaves_its_cookies(crawler):
     assert b"sandbox_clearance=" in challenged.headers["Set-Cookie"]
 
 
+@pytest.mark.timed
 async def test_a_denial_is_returned_at_once(crawler):
     """A block that no browser passes is returned without waiting."""
     begun = monotonic()
@@ -324,6 +326,7 @@ async def test_json_is_returned_unchanged(crawler):
     assert (response.body, response.headers["Content-Type"]) == (b'{"a": [1, 2]}', b"application/json")
 
 
+@pytest.mark.timed
 async def test_an_unsolved_challenge_is_returned(crawler):
     """Shortly before the deadline the challenge itself is returned."""
     begun = monotonic()
@@ -348,6 +351,7 @@ async def test_a_form_is_sent(crawler, site):
     assert (posted.method, posted.body, response.status) == ("POST", b"q=a+b", 405)
 
 
+@pytest.mark.timed
 async def test_a_page_that_hangs_is_closed(crawler):
     """A script that never ends fails its own request only."""
     with pytest.raises(DownloadTimeoutError):
@@ -356,6 +360,7 @@ async def test_a_page_that_hangs_is_closed(crawler):
     assert (await fetched(crawler, "https://data.example/")).status == 200
 
 
+@pytest.mark.timed
 async def test_a_browser_that_hangs_is_replaced(site, caplog):
     """A hanging browser is killed at the call's deadline; the next call gets a new one."""
     async with crawling(site) as crawler:
@@ -378,6 +383,7 @@ async def test_a_browser_that_hangs_is_replaced(site, caplog):
     assert [record.levelname for record in caplog.records if "does not answer" in record.getMessage()] == ["ERROR"]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("host", ["cut.example", "chunked.example"])
 async def test_a_truncated_page_is_an_error_at_once(crawler, host):
     """A truncated page is an error of the kind `truncated`, long before the deadline."""
@@ -413,6 +419,7 @@ async def test_windows_of_a_remote_browser_are_closed(site, remote_browser):
         assert not [page for page in pages if "popup" in page.url]
 
 
+@pytest.mark.timed
 async def test_a_slow_page_is_closed_at_its_deadline(crawler):
     """A page that is too slow is a time-out at the deadline, and is closed."""
     late = Request(f"{SEARCH}sandbox:slow=30", meta={FETCH: Fetch(QueryRun(deadline=0.8), transport="browser")})

@@ -34,6 +34,7 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert set(answer.record) == set(MAPS_SEARCH.schema["properties"])
 
 
+@pytest.mark.timed
 async def test_two_hundred_places_of_a_slow_site(crawlers):
     """With 100 ms a page two hundred places take at most 1.5 s, in order and without repetitions."""
     await crawlers.answer(call("coffee"))

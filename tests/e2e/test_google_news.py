@@ -59,6 +59,7 @@ def test_links_of_both_kinds_are_resolved(running, kind):
     validate(NEWS_SEARCH, record)
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
     """With 300 ms a reply a hundred links take at most MOST_SECONDS; once they are cached, the time of one reply."""
@@ -70,6 +71,7 @@ def test_links_of_a_slow_aggregator_are_resolved_in_time(running):
         assert record["links_resolved"] == 100
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("scenario", ["links_down", "links_limited", "links_consent"])
 def test_links_are_unchanged_with_the_aggregator_down(running, scenario):
     """Links that cannot be resolved are returned unchanged, and marked."""

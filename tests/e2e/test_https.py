@@ -162,6 +162,7 @@ class SlowClients:
                     self.closed += 1
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 @pytest.mark.parametrize(("tls", "data"), [("on", hello()), ("off", b"GET /v1/search?q=coffee HTTP/1.1\r\n")])
 def test_slow_clients_delay_no_calls(start, tls, data):

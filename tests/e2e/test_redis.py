@@ -150,6 +150,7 @@ def cached(one):
     return [one.get(path, key=one.live_key)[1]["x-cache"] for _ in range(2)] == ["MISS", "HIT"]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("failure", [killed, frozen, full, read_only, locked], ids=lambda failure: failure.__name__)
 def test_calls_are_answered_without_redis(running, module_redis, failure, until):
     """Calls are answered without delay during any failure of Redis, which is reported; later Redis is used again."""

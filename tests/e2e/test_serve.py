@@ -99,6 +99,7 @@ def test_a_page_of_unknown_layout_is_stored(another):
     assert b"sandbox:layout" in page.read_bytes()
 
 
+@pytest.mark.timed
 def test_a_slow_call_fails_at_its_deadline(another):
     """A page that is too slow is a 502 at the deadline, and later calls are answered."""
     begun = time.monotonic()

@@ -124,6 +124,7 @@ async def test_errors_are_those_of_plain_http(warm, url, error, kind):
     assert getattr(caught.value, "kind", None) == kind
 
 
+@pytest.mark.timed
 async def test_the_size_of_a_rendered_page_is_limited(warm):
     """The size of a page that the browser renders is limited, too."""
     begun = monotonic()

@@ -159,6 +159,7 @@ async def test_a_failure_of_the_name_servers_is_no_missing_name(tmp_path, word):
             assert server.asked
 
 
+@pytest.mark.timed
 async def test_a_name_server_that_is_down_is_a_failure_at_once(tmp_path):
     """Nothing listens at the server's port."""
     async with serving(tmp_path) as (server, resolver):

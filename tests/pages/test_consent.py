@@ -59,6 +59,7 @@ def test_other_forms_are_not_sent(page):
     assert form(page, URL) is None
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "shape",
     [

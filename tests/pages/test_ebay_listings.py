@@ -153,6 +153,7 @@ def test_truncated_and_damaged_pages_give_a_record_or_an_error(captures):
         assert b"srp-save-null-search" in body or all(found["results"] for found in pages), path.name
 
 
+@pytest.mark.timed
 @pytest.mark.captures
 def test_saved_pages_are_parsed_in_time(captures):
     """The largest saved page takes no more than ten milliseconds a megabyte, on a machine that is not busy."""

@@ -126,6 +126,7 @@ def test_an_error_of_the_site_behind_cloudflare_is_no_block():
     assert kind(b'<div id="cf-error-details">Web server is down. Error code 521</div>', 521) is None
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "body",
     [b"<script" * 28_000, b"<!--" * 49_000, b"<" * 199_000, b"<a " * 66_000, b"Forbidden URL" * 15_000],

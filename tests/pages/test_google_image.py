@@ -89,6 +89,7 @@ def test_real_tiles_are_parsed_without_script_data(truths):
         assert sum(page in known for page, _ in tiles) >= 10
 
 
+@pytest.mark.timed
 @pytest.mark.captures
 def test_real_pages_are_parsed_in_time(truths):
     """A page takes at most 10 ms a megabyte."""

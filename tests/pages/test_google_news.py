@@ -206,6 +206,7 @@ def test_an_invalid_character_is_replaced():
     assert entry["title"] == "Kiln € Lane \N{REPLACEMENT CHARACTER}"
 
 
+@pytest.mark.timed
 def test_bytes_after_the_end_of_a_feed_are_not_parsed():
     """Megabytes of comment after the end take no time."""
     begun = perf_counter()

@@ -104,6 +104,7 @@ def copied(case: Case, tag: re.Match[bytes], size: int) -> bytes:
 SHAPES: tuple[Callable[[Case, re.Match[bytes], int], bytes], ...] = (repeated, nested, unclosed, copied)
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_the_time_of_a_page_grows_with_its_size(spider, shape):
@@ -117,12 +118,14 @@ def test_the_time_of_a_page_grows_with_its_size(spider, shape):
         assert after < GROWTH * max(before, NOISE / GROWTH), f"{case.name}: {tag[0]!r} takes {before}, then {after}"
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_a_broken_page_has_an_outcome(spider):
     """A page with some bytes changed, cut or doubled gives a valid record or an error of its outcome, in short time."""
     mutations(spider, random.Random(SEED), MUTATIONS)
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 @pytest.mark.parametrize("spider", SPIDERS, ids=lambda spider: spider.name)
 def test_many_broken_pages_have_an_outcome(spider):
@@ -226,6 +229,7 @@ def tree_of(page: bytes):
     return [list(_elements.ancestry(node)) for node in _elements.parsed(page).css("*")]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "page",
     [

@@ -189,6 +189,7 @@ def test_a_saved_feed_of_a_thread_is_a_thread(captures):
     assert {comment["link_id"] for comment in found} == {"t3_1qcwxml"}
 
 
+@pytest.mark.timed
 def test_the_longest_thread_is_parsed_quickly(captures):
     """The time is proportional to the size."""
     body = (captures / "reddit/comments-large-more-poll-2020.json").read_bytes()

@@ -146,6 +146,7 @@ def test_no_query_and_no_result_makes_the_check_raise(q, texts, link):
     assert answers(q, [Result(text, f"https://{link}") for text in texts]) in (True, False)
 
 
+@pytest.mark.timed
 def test_a_long_query_is_judged_quickly():
     """The longest query over a page of long texts takes no noticeable time."""
     q = " ".join(f"kettle{number}x" for number in range(200))

@@ -229,6 +229,7 @@ def test_the_title_is_first():
     assert got(f"<title>The title</title><p>{PROSE}")["data"].startswith("# The title\n\n")
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "body",
     [
@@ -271,6 +272,7 @@ def test_real_pages_are_converted(captures):
         assert got(file.read_bytes())["data"].strip(), file.name
 
 
+@pytest.mark.timed
 @pytest.mark.slow
 @pytest.mark.captures
 def test_real_pages_are_converted_within_a_second(captures):

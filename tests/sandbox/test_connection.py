@@ -56,6 +56,7 @@ async def test_head_has_no_body(client):
     assert int(response.headers["content-length"]) == len(full.body)
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_a_slow_page_delays_only_its_connection(client):
     """A slow page does not delay the pages of other connections."""

@@ -120,6 +120,7 @@ async def test_a_flaky_proxy_breaks_some_connections(start):
     assert await successes(1) == first
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_a_slow_proxy_delays_replies(start):
     """Every reply is delayed by the configured seconds."""

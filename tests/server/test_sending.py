@@ -96,6 +96,7 @@ async def test_a_large_body_is_not_copied_for_a_client_that_does_not_read(port, 
         assert await asyncio.wait_for(bodies.ends.get(), 5) is None
 
 
+@pytest.mark.timed
 async def test_a_response_ends_when_its_client_leaves(port, bodies):
     """A client that leaves in the middle ends its response."""
     before = monotonic()

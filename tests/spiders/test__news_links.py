@@ -120,6 +120,7 @@ async def test_a_failed_call_resolves_no_ids(body):
     assert await resolved(Aggregator(broken)) == {}
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_addresses_are_returned_in_time():
     """With a slow aggregator the call is made in time for the pages fetched so far."""
@@ -130,6 +131,7 @@ async def test_addresses_are_returned_in_time():
     assert found.items() <= IDS.items()
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_slow_pages_do_not_delay_the_result():
     """At the end of the time the result is returned, although fetches are in progress."""
@@ -140,6 +142,7 @@ async def test_slow_pages_do_not_delay_the_result():
     assert (aggregator.active, aggregator.requests.total()) == (0, AT_ONCE)
 
 
+@pytest.mark.timed
 @ensureDeferred
 async def test_a_page_that_hangs_does_not_delay_the_others(monkeypatch):
     """A page has a time limit of its own."""

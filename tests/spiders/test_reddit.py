@@ -307,6 +307,7 @@ async def test_the_first_error_is_raised_when_all_providers_fail(spider):
     assert caught.value.kind == "http_503"
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_a_query_waits_for_the_quota(spider):
     """With fewer than two requests left a query waits, if it has the time; else the next provider is requested."""

@@ -46,6 +46,7 @@ def takes(least, most):
     assert least <= monotonic() - begun < most
 
 
+@pytest.mark.timed
 def test_a_slow_statement_times_out(engine):
     """A statement that takes too long fails after the timeout; for a second new connections fail at once."""
     assert result(engine, SELECT) == 1
@@ -74,6 +75,7 @@ def test_an_error_of_the_server_is_no_timeout(engine):
     assert result(engine, text("SELECT pg_backend_pid()")) == backend
 
 
+@pytest.mark.timed
 def test_an_idle_transaction_is_aborted(engine):
     """An idle transaction is aborted; a wait for its lock fails earlier, and new connections succeed."""
     with engine.connect() as holds, engine.connect() as waits:
@@ -89,6 +91,7 @@ def test_an_idle_transaction_is_aborted(engine):
             holds.execute(SELECT)
 
 
+@pytest.mark.timed
 @pytest.mark.task
 async def test_the_timeout_includes_the_wait_for_a_thread(postgresql, monkeypatch):
     """More queries than there are threads all fail within the timeout."""
@@ -122,6 +125,7 @@ async def test_a_read_only_database_counts_as_away(postgresql, postgresql_admin)
     database.close()
 
 
+@pytest.mark.timed
 @pytest.mark.usefixtures("starts")
 def test_a_server_that_accepts_but_never_answers_is_an_error(monkeypatch):
     """A server that accepts a connection and sends nothing raises ConfigError after the timeout."""

@@ -49,6 +49,7 @@ async def timed(awaitables):
     return monotonic() - begun, results
 
 
+@pytest.mark.timed
 async def test_a_killed_redis_is_used_again_when_it_is_back(own_redis, caplog):
     """A killed Redis is an empty cache without limits and a warning; it is used again when it is back."""
     async with opened(own_redis.url) as server:
@@ -74,6 +75,7 @@ async def test_a_killed_redis_is_used_again_when_it_is_back(own_redis, caplog):
     assert [message[:13] for message in messages] == ["Redis is away", "Redis is back"]
 
 
+@pytest.mark.timed
 async def test_a_frozen_redis_delays_no_call(own_redis):
     """Calls do not wait for a Redis that accepts commands without answering, nor do queued ones."""
     durations = []

@@ -236,6 +236,7 @@ async def test_shares_bound_what_is_leased(stores):
     assert not await leased(stores, share=0)
 
 
+@pytest.mark.timed
 async def test_a_lease_takes_no_longer_the_more_is_due(stores):
     """A backlog a hundred times as long slows a lease down by less than five times."""
     names = [f"whk_{number}" for number in range(10)]

@@ -112,6 +112,7 @@ UNBOUNDED = {("impersonate", "chunk extensions"), ("impersonate", "one chunk ext
 """libcurl drops extensions as they come: they end with the time of the call, and take no memory."""
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     ("transport", "name"),
     [(one, name) for one in ("http", "impersonate") for name in ENDLESS if (one, name) not in UNBOUNDED],
@@ -218,6 +219,7 @@ ANSWERS = {
 }
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("transport", ["http", "impersonate"])
 @pytest.mark.parametrize("name", ANSWERS)
 async def test_a_proxys_endless_answer_is_refused(transport, name):

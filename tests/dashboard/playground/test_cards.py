@@ -91,6 +91,7 @@ def test_links_and_pictures_are_of_the_web():
     assert (found.link, found.picture) == ("https://a.example/", None)
 
 
+@pytest.mark.timed
 def test_text_is_cut_and_without_markup():
     """Long values are cut before anything is done to them; tags are no part of a text."""
     began = perf_counter()

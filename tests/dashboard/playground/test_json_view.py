@@ -3,6 +3,7 @@
 from time import perf_counter
 
 import lxml.html
+import pytest
 
 from webdata.dashboard.playground.json_view import MOST_CHARACTERS, folded
 
@@ -29,6 +30,7 @@ def test_everything_is_text():
     assert '"\\u202eabc\\u2066\\u0085"' in lxml.html.fromstring(f"<div>{html}</div>").text_content()
 
 
+@pytest.mark.timed
 def test_large_and_deep_values_end():
     """However large, deep or wide a value is, what is shown of it has a bound and is made at once."""
     deep = []

@@ -43,6 +43,7 @@ def test_what_a_page_has():
     ]
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "piece", ["[", "![a](", "**a", "<", "> ", "1. a\n", "- ", "&#x0;", "| a ", "`", "\\", "\u202e"]
 )

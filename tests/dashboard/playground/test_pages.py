@@ -240,6 +240,7 @@ async def test_what_comes_from_outside_is_text(visitor, key, calls):
     assert "{{ 7*7 }}" in text(page)
 
 
+@pytest.mark.timed
 async def test_large_answers_make_small_pages(visitor, key, calls):
     """However large an answer is, its page is small and quickly made; all of it is in the download."""
     ada = await visitor().sign_up()

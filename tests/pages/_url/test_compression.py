@@ -94,6 +94,7 @@ SLOW = {
 """Bodies of up to 19 MB whose decompression takes long, where each part is copied with all that follows it."""
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("name", SLOW)
 def test_a_body_of_many_parts_ends_soon(name):
     """The time grows with the size of a body, not with that times the number of its parts."""

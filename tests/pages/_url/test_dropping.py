@@ -2,6 +2,7 @@
 
 from time import process_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -29,6 +30,7 @@ def test_elements_are_removed_like_by_lxml(html, chosen):
     assert etree.tostring(ours) == etree.tostring(theirs)
 
 
+@pytest.mark.timed
 def test_referenced_elements_are_removed_in_linear_time():
     """Thousands of referenced elements are removed and released in linear time."""
     root = fromstring(f"<main><ul>{'<li><a>x</a></li>' * 30_000}</ul><p>y</p></main>")
