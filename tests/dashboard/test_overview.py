@@ -97,7 +97,7 @@ def test_the_end_of_the_credits_is_at_the_rate_of_the_week():
     old = NOW - 100 * DAY
     assert credits_end(700, 100, NOW, old) == NOW + 49 * DAY
     assert credits_end(100, 100, NOW, NOW - DAY) == NOW + DAY
-    assert credits_end(100, 100, NOW, NOW) == NOW + HOUR
+    assert credits_end(100, 100, NOW, NOW) == NOW + DAY
     assert credits_end(0, 5, NOW, old) == NOW
     assert credits_end(10, 0, NOW, old) is None
     assert credits_end(10**15, 1, NOW, old) is None

@@ -136,8 +136,8 @@ class OverviewPages:
 
 
 def credits_end(balance: int, spent: int, now: datetime, created: datetime) -> datetime | None:
-    """When the balance ends at the rate of the last days; None where it does not in ten years."""
-    seconds = max(HOUR, min(RATE_DAYS, now - created)).total_seconds()
+    """When the balance ends at the rate of the last days, one at least; None where it does not in ten years."""
+    seconds = max(DAY, min(RATE_DAYS, now - created)).total_seconds()
     left = balance * seconds / spent if spent else inf
     return now + timedelta(seconds=left) if left < FAR.total_seconds() else None
 
