@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from webdata.access.admission import CallerStatus
 from webdata.access.api_keys import ApiKeys, check_usable
@@ -14,9 +16,11 @@ from webdata.config.gateway_routes import GatewayRoute
 from webdata.domain.errors import PassingError, ProxyError, UpgradeError
 from webdata.domain.outcome import Outcome
 from webdata.gateway.headers import asks_for_websocket, request_headers, response_headers
-from webdata.gateway.targets import Targets, prefix_of, target_url
-from webdata.gateway.upstream import UpstreamRequest, UpstreamResponse, Upstreams
+from webdata.gateway.targets import Targets, UpstreamRequest, prefix_of, target_url
 from webdata.server.streams import BodyStream, ResponseStream
+
+if TYPE_CHECKING:
+    from webdata.gateway.upstream import UpstreamResponse, Upstreams
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +52,6 @@ class Proxy:
         self._api_keys = api_keys
         self._rate_limits = rate_limits
         self._credits = credits
-        self._upstreams = Upstreams()
 
     async def answer(self, request: ProxyRequest, begin: Begin) -> ProxyEnd:
         """Pass on a request, from its key to the end of the response. Raises nothing."""
@@ -83,7 +86,15 @@ class Proxy:
 
     async def close(self) -> None:
         """Close the connections to all upstreams."""
-        await self._upstreams.close()
+        if "_upstreams" in vars(self):
+            await self._upstreams.close()
+
+    @cached_property
+    def _upstreams(self) -> "Upstreams":
+        # Imported here because aiohttp takes 6 MB, which services without routes do not need.
+        from webdata.gateway.upstream import Upstreams  # noqa: PLC0415
+
+        return Upstreams()
 
     async def _pass_on(self, request: ProxyRequest, route: GatewayRoute, status: CallerStatus, begin: Begin) -> None:
         upstream_request = _upstream_request(request, route)
@@ -100,7 +111,7 @@ class Proxy:
             await _copy(request, response, stream)
 
 
-async def _copy(request: ProxyRequest, response: UpstreamResponse, stream: ResponseStream) -> None:
+async def _copy(request: ProxyRequest, response: "UpstreamResponse", stream: ResponseStream) -> None:
     """Copy a body to the caller, whose connection is closed where it breaks off."""
     try:
         async for piece in response.pieces():

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from hmac import compare_digest
 from urllib.parse import unquote
 
@@ -10,6 +11,7 @@ from twisted.web.http_headers import Headers
 from webdata.access.proxying import DATA_SERVICE
 from webdata.config.gateway_routes import GatewayRoute
 from webdata.domain.errors import Problem, QueryError, UnauthorizedError, UnknownPathError
+from webdata.server.streams import BodyStream
 
 SECRET_HEADER = "x-gateway-proxy-secret"  # noqa: S105  # the name of a header
 UNSAFE = re.compile(r"[^\x21\x24-\x3b\x3d\x3f-\x5b\x5d\x5f\x61-\x7a\x7e]|%(?![0-9A-Fa-f]{2})")
@@ -19,6 +21,20 @@ UNSAFE_QUERY = re.compile(r"[^\x21-\x7e]|#")
 SLASHES = re.compile(r"[/\\]")
 DOTS = (".", "..")
 MOST_LISTED = 50
+
+
+@dataclass(frozen=True)
+class UpstreamRequest:
+    """A request as it is sent."""
+
+    method: str
+    url: str
+    headers: list[tuple[str, str]]
+    body: bytes | BodyStream
+    timeout: float
+    """Seconds for which nothing may come, or be taken."""
+    path: str
+    """What messages call the upstream by."""
 
 
 class Targets:

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import aiohttp
 from yarl import URL
 
 from webdata.domain.errors import ProxyError, ProxyTimeoutError
+from webdata.gateway.targets import UpstreamRequest
 from webdata.server.streams import BodyStream
 
 CONNECT_SECONDS = 10.0
@@ -23,20 +23,6 @@ MOST_SAID = 300
 """Characters of a reason in the log."""
 AWAY = "The upstream of {path} cannot be reached, or broke the connection. Try again in a few seconds."
 LATE = "The upstream of {path} did not answer in time. Try again in a few seconds."
-
-
-@dataclass(frozen=True)
-class UpstreamRequest:
-    """A request as it is sent."""
-
-    method: str
-    url: str
-    headers: list[tuple[str, str]]
-    body: bytes | BodyStream
-    timeout: float
-    """Seconds for which nothing may come, or be taken."""
-    path: str
-    """What messages call the upstream by."""
 
 
 class UpstreamResponse:

@@ -12,7 +12,6 @@ from webdata.access.calling import Called
 from webdata.crawling.warm_crawlers import Answer
 from webdata.dashboard.charts import PHASES, timing_bar
 from webdata.dashboard.playground.json_view import folded
-from webdata.dashboard.playground.markdown import MOST_RENDERED, rendered
 from webdata.dashboard.playground.place_map import PlaceMap, place_map
 from webdata.dashboard.playground.sections import Section, Shown, shown
 from webdata.domain.attempts import Attempt
@@ -33,11 +32,8 @@ class Document:
     html: Markup
     length: int
     """Characters of the whole text."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of it is shown."""
-        return self.length <= MOST_RENDERED
+    is_whole: bool
+    """Whether all of it is shown."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,14 @@ def answer_view(resource: Resource, called: Called, request_id: str) -> AnswerVi
         seconds=end.seconds if isinstance(end, FetchError) else sum(timings.values()) if timings else None,
         attempts=end.attempts[:MOST_ATTEMPTS] if isinstance(end, Answer | FetchError) else (),
         shown=NOTHING if record is None or text else shown(resource, record),
-        document=Document(rendered(text.body), len(text.body)) if text else None,
+        document=_document(text.body) if text else None,
         json=json,
         json_is_whole=is_whole,
     )
+
+
+def _document(text: str) -> Document:
+    # Imported here because the libraries take 2 MB, which services whose playground shows no Markdown do not need.
+    from webdata.dashboard.playground.markdown import MOST_RENDERED, rendered  # noqa: PLC0415
+
+    return Document(rendered(text), len(text), len(text) <= MOST_RENDERED)
