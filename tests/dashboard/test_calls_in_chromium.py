@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import async_playwright
 
-from tests.dashboard.logged_calls import HOSTILE, attempt, logged_call
+from tests.logged_calls import HOSTILE, attempt, logged_call
 from webdata.access.api_keys import new_key
 from webdata.config.config import find_chromium
 from webdata.stores.interfaces import DEFAULT_ACCOUNT

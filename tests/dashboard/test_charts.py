@@ -3,7 +3,7 @@
 import pytest
 from lxml import etree
 
-from tests.dashboard.logged_calls import HOSTILE
+from tests.logged_calls import HOSTILE
 from webdata.dashboard.charts import HEIGHT, Series, _ticks, stacked_bars, timing_bar
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 from lxml import html
 
-from tests.dashboard.logged_calls import logged_call
+from tests.logged_calls import logged_call
 from webdata.dashboard.overview import PERIODS, credits_end, figures_of, quantile, series_of, shown_values
 from webdata.stores.interfaces_calls import CallSum, CallTotal
 

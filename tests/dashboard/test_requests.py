@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from lxml import html
 
-from tests.dashboard.logged_calls import HOSTILE, attempt, logged_call
+from tests.logged_calls import HOSTILE, attempt, logged_call
 from webdata.dashboard.requests import began, subject
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.watch.samples import Samples

@@ -7,8 +7,8 @@ import orjson
 import pytest
 from lxml import html
 
-from tests.dashboard.logged_calls import HOSTILE
 from tests.dashboard.test_overview import figures, table
+from tests.logged_calls import HOSTILE
 from webdata.dashboard import usage
 from webdata.dashboard.usage import COLUMNS, sums_of
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account

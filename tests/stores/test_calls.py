@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 from sqlalchemy import text
-from ulid import ULID
 
+from tests.logged_calls import logged_call
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_calls import CallFilter, CallSum, CallTotal, LoggedCall, id_at
+from webdata.stores.interfaces_calls import CallFilter, CallSum, CallTotal, id_at
 from webdata.stores.sql_calls import select_calls, select_sums, select_totals
 from webdata.stores.sql_stores import SqlStores
 
@@ -34,26 +34,8 @@ def stores(url):
 
 def call(time=NOW, **values):
     """A call that began and ended at a time."""
-    usual = {
-        "id": f"req_{ULID.from_datetime(time)}",
-        "time": time,
-        "account_id": DEFAULT_ACCOUNT,
-        "key_id": "key_1",
-        "test": False,
-        "resource": "web_search",
-        "engine": "google_web",
-        "outcome": "ok",
-        "code": "",
-        "message": "",
-        "transport": "http",
-        "cost": 1,
-        "cached": False,
-        "seconds": 0.3,
-        "timings": {"fetch": 0.25},
-        "query": {"q": "coffee <script>\u0000\u202e"},
-        "attempts": [],
-    }
-    return LoggedCall(**(usual | values))
+    usual = {"query": {"q": "coffee <script>\u0000\u202e"}, "timings": {"fetch": 0.25}, "attempts": []}
+    return logged_call(time, **(usual | values))
 
 
 async def ids(stores, before=None, limit=100, account=DEFAULT_ACCOUNT, **wanted):
