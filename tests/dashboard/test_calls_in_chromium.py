@@ -49,6 +49,7 @@ async def fill(stores, tmp_path):
     return lost.id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 async def test_pages_do_no_harm_and_suit_everybody(visitor, stores, tmp_path, scheme, width):

@@ -178,6 +178,15 @@ def running(tmp_path_factory, environ):
         yield one
 
 
+@pytest.fixture
+def invitation(folder, running):
+    """A link for a new member of the service that runs over a module's `folder`, as the command prints it."""
+    environ = {**os.environ, "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3"}
+    command = [WEBDATA, "accounts", "invite", "default", "--role", "member"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
+    return running.url + re.search(r"/dashboard/invitations/\S+", done.stdout)[0]
+
+
 @pytest.fixture(scope="session")
 def start_in():
     """Runs a service with its database in a folder, for a block: `with start_in(folder, WEBDATA_…="…") as one:`."""
@@ -226,7 +235,7 @@ class Database:
         return balance, reserved
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def database(request, tmp_path):
     """An empty database."""
     if request.param == "sqlite":

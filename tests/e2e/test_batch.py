@@ -96,6 +96,7 @@ def test_a_file_of_queries_gives_a_line_each(crawl, tmp_path):
     assert "90 of 90 queries have ended: 85 ok, 2 blocked, 2 upstream, 1 layout" in log
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["-O", pytest.param("-o", marks=pytest.mark.slow)])
 def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output):
     """After several SIGKILLs and restarts each query ends exactly once, in every feed."""
@@ -118,6 +119,7 @@ def test_a_job_that_is_killed_loses_and_repeats_nothing(crawl, tmp_path, output)
     assert (tmp_path / "out.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_job_can_be_continued(crawl, tmp_path, number):
     """After SIGINT or SIGTERM requests in flight end, and the same command continues the job."""

@@ -191,6 +191,7 @@ async def gone(pids, seconds=3.0):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 @pytest.mark.slow
 async def test_challenged_calls_are_answered_in_time(site):
@@ -360,6 +361,7 @@ async def test_a_page_that_hangs_is_closed(crawler):
     assert (await fetched(crawler, "https://data.example/")).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 async def test_a_browser_that_hangs_is_replaced(site, caplog):
     """A hanging browser is killed at the call's deadline; the next call gets a new one."""
@@ -508,6 +510,7 @@ async def test_a_browser_that_does_not_start_is_an_error():
     await browser.close()
 
 
+@pytest.mark.slow
 async def test_a_stopped_service_leaves_no_process(start):
     """SIGTERM ends the service, its driver and its browser."""
     with start(WEBDATA_TRANSPORTS="http,browser") as running:

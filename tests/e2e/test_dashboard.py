@@ -1,11 +1,7 @@
 """The dashboard of a running service, in Chromium: from an invitation to a key that is revoked."""
 
-import os
 import re
-import subprocess
-import sys
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -18,8 +14,8 @@ pytestmark = [
     pytest.mark.task,
     pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
 ]
-WEBDATA = Path(sys.executable).with_name("webdata")
 NAME = "from the browser"
+WIDE = {"viewport": {"width": 1280, "height": 900}}
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +28,6 @@ def running(folder, start_in):
     """A service whose live keys are answered from the sandbox, too, and pay for it."""
     with start_in(folder, WEBDATA_SANDBOX="always") as one:
         yield one
-
-
-@pytest.fixture
-def invitation(folder, running):
-    """A link for a new member, as the command prints it."""
-    environ = {**os.environ, "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3"}
-    command = [WEBDATA, "accounts", "invite", "default", "--role", "member"]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
-    return running.url + re.search(r"/dashboard/invitations/\S+", done.stdout)[0]
 
 
 @asynccontextmanager
@@ -105,8 +92,10 @@ async def seen(tab, locator):
     "options",
     [
         {"viewport": {"width": 1280, "height": 900}},
-        {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False},
-        {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"},
+        pytest.param(
+            {"viewport": {"width": 1280, "height": 900}, "java_script_enabled": False}, marks=pytest.mark.slow
+        ),
+        pytest.param({"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}, marks=pytest.mark.slow),
     ],
     ids=["desktop", "without JavaScript", "360 px"],
 )

@@ -1,11 +1,5 @@
 """The dashboard's batches in Chromium, over a running service."""
 
-import os
-import re
-import subprocess
-import sys
-from pathlib import Path
-
 import orjson
 import pytest
 from axe_playwright_python.async_playwright import Axe
@@ -18,7 +12,6 @@ pytestmark = [
     pytest.mark.task,
     pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
 ]
-WEBDATA = Path(sys.executable).with_name("webdata")
 ROWS = 40
 
 
@@ -41,15 +34,7 @@ def running(folder, start_in):
         yield one
 
 
-@pytest.fixture
-def invitation(folder, running):
-    """A link for a new member."""
-    environ = {**os.environ, "WEBDATA_DATABASE": f"sqlite:///{folder}/webdata.sqlite3"}
-    command = [WEBDATA, "accounts", "invite", "default", "--role", "member"]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
-    return running.url + re.search(r"/dashboard/invitations/\S+", done.stdout)[0]
-
-
+@pytest.mark.slow
 async def test_the_progress_of_a_batch_is_shown_while_it_runs(running, invitation, submitted, tmp_path):
     """The bar of a batch reaches its end without a reload; its results are a file; the page has no fault of access."""
     async with async_playwright() as playwright:

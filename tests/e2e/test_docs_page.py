@@ -23,6 +23,7 @@ async def tried(tab, operation, part):
     await expect(answer.locator(".highlight-code").first).to_contain_text(part)
 
 
+@pytest.mark.slow
 async def test_a_call_can_be_tried(running):
     """With a key from its Authorize button the page calls endpoints and shows the answers, on small screens, too.
 

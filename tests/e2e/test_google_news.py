@@ -134,6 +134,7 @@ def test_a_wrong_query_is_refused(running, query, name, right):
     assert right in body["detail"][0]["msg"]
 
 
+@pytest.mark.slow
 def test_a_batch_resolves_links_too(tmp_path):
     """`scrapy crawl google_news` writes records with resolved links, and failures."""
     (tmp_path / "queries.txt").write_text("coffee\nsandbox:limited\n")

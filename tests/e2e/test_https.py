@@ -179,6 +179,7 @@ def test_slow_clients_delay_no_calls(start, tls, data):
     assert sorted(took)[len(took) * 9 // 10] < NORMAL
 
 
+@pytest.mark.slow
 def test_silent_clients_are_closed_for_callers(start):
     """With all connections taken by silent clients, the longest silent ones are closed for callers."""
     with start(WEBDATA_MAX_CONNECTIONS="50") as one, ExitStack() as sockets:

@@ -7,6 +7,8 @@ from functools import partial
 from threading import Event
 from time import sleep
 
+import pytest
+
 
 def numbers(headers, *names):
     return tuple(int(headers[name]) for name in names)
@@ -79,6 +81,7 @@ def test_a_revoked_key_stops_at_once(serve, database):
     assert (status, "x-credits-remaining" in headers) == (401, False)
 
 
+@pytest.mark.slow
 def test_a_killed_service_loses_no_movement(serve, database):
     """After `kill -9` during calls every answer is in the ledger once, and no credit stays reserved."""
     enough, answered = Event(), []

@@ -104,6 +104,7 @@ def readiness(one):
     return status, orjson.loads(body)["status"]
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 @pytest.mark.parametrize("failure", [crashed, frozen], ids=lambda failure: failure.__name__)
 def test_calls_are_refused_while_the_database_is_away(running, module_postgresql, failure, until):

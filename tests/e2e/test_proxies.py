@@ -129,6 +129,7 @@ async def test_failures_of_proxies_are_not_the_sites(through, transport):
     assert [(row["won"], row["lost"] > 0) for row in proxied.health.snapshot()] == [(0, True), (0, True)]
 
 
+@pytest.mark.slow
 async def test_bad_proxies_are_rarely_used(through):
     """With 3 of 10 proxies dead and 3 failing half the time, 99 % of calls succeed, and few later ones use them."""
     proxied = await through(DE=[DEAD] * 3 + [FLAKY] * 3 + [WORKING] * 4)

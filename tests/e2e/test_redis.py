@@ -51,6 +51,7 @@ def test_two_services_share_one_fetch(start, own_redis, tmp_path, until):
         assert movements(tmp_path) == {"credit": 1, "reserve": 1, "commit": 1, "free": 49}
 
 
+@pytest.mark.slow
 def test_the_fetch_of_a_killed_service_is_taken_over(start, own_redis, until):
     """When a service is killed during a fetch the other one fetches for the calls that wait."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always"}
@@ -150,6 +151,7 @@ def cached(one):
     return [one.get(path, key=one.live_key)[1]["x-cache"] for _ in range(2)] == ["MISS", "HIT"]
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 @pytest.mark.parametrize("failure", [killed, frozen, full, read_only, locked], ids=lambda failure: failure.__name__)
 def test_calls_are_answered_without_redis(running, module_redis, failure, until):
@@ -168,6 +170,7 @@ def test_calls_are_answered_without_redis(running, module_redis, failure, until)
     assert max(callers.seconds) < LONGEST
 
 
+@pytest.mark.slow
 def test_limits_are_shared_again_after_a_failure(start, own_redis, until):
     """Services share their counts by Redis, count separately while it is away, and share them again afterwards."""
     with start(WEBDATA_REDIS=own_redis.url) as first, start(WEBDATA_REDIS=own_redis.url) as second:

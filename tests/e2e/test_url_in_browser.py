@@ -87,6 +87,7 @@ SAME = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_full_answer_is_that_of_plain_http(site, warm):
     """Pages, files and errors have the same bytes, status and type by the browser as by plain HTTP."""
     async with serving(site, "http") as plain:
@@ -98,6 +99,7 @@ async def test_a_full_answer_is_that_of_plain_http(site, warm):
         assert other.record["headers"].get("content-type") == one.record["headers"].get("content-type"), url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "error", "kind"),
     [

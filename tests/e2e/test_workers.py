@@ -104,6 +104,7 @@ def committed(one):
     return float(re.search(r'webdata_credits_total{movement="committed"} (\S+)', text)[1])
 
 
+@pytest.mark.slow
 def test_credits_are_never_overspent(serve_two, database, tmp_path, until):
     """8 callers with 10 n calls and n credits get exactly n answers from the two workers, whose metrics add up."""
     credits_left = 20
@@ -163,6 +164,7 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
     assert database.left() == (3000 - len(commits), 0)
 
 
+@pytest.mark.slow
 def test_workers_share_limits_and_cache_by_redis(start, shared_redis, call_both):
     """With Redis workers share limits and cached answers, and both know a live key."""
     with start(*TWO_WORKERS, limited=True, WEBDATA_REDIS=shared_redis.url) as one:
@@ -186,6 +188,7 @@ def test_a_revoked_key_is_refused_by_both_workers(serve, database, call_both):
         assert "2 times as often" in one.banner
 
 
+@pytest.mark.slow
 def test_a_stop_finishes_the_calls_of_all_workers(serve, database, until):
     """Calls in flight on both workers are answered after SIGTERM, and no process is left."""
     with serve(*TWO_WORKERS) as one:
@@ -202,6 +205,7 @@ def test_a_stop_finishes_the_calls_of_all_workers(serve, database, until):
     assert database.left() == (992, 0)
 
 
+@pytest.mark.slow
 def test_the_metrics_of_both_workers_add_up(start, call_both):
     """Any worker has the metrics of both, also while the other one hangs, and after the other one has died."""
     with start(*TWO_WORKERS) as one:
@@ -246,6 +250,7 @@ def test_an_invalid_setting_stops_the_start(start):
         pass
 
 
+@pytest.mark.slow
 def test_a_supervisor_that_is_killed(start, call_by, until):
     """Its workers give up the port, finish their calls, and remove the folder of metrics."""
     with start(*TWO_WORKERS) as one:

@@ -237,6 +237,7 @@ def settings(tmp_path):
     return make
 
 
+@pytest.mark.slow
 async def test_nothing_is_lost_when_the_delivering_process_is_killed(url, receivers, settings, monkeypatch):
     """A process that is killed is replaced, and each event arrives at least once. Every attempt is counted."""
     monkeypatch.setattr(delivery_process, "WATCH_SECONDS", 0.1)

@@ -97,6 +97,7 @@ async def test_no_more_calls_are_charged_than_there_are_credits(url, movements):
     assert sorted(line.strip() for line in lines) == sorted(charged)
 
 
+@pytest.mark.slow
 @pytest.mark.task
 @pytest.mark.parametrize("writer", ["thread", "ledger process"])
 @pytest.mark.usefixtures("starts")

@@ -41,6 +41,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 @pytest.mark.parametrize("html", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pages_are_converted_in_bounded_time(html):
