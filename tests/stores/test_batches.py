@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, select
 from ulid import ULID
 
+from webdata.access.api_keys import new_key
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.interfaces_batches import (
@@ -21,6 +22,7 @@ from webdata.stores.interfaces_batches import (
     Ticket,
 )
 from webdata.stores.interfaces_webhooks import Webhook
+from webdata.stores.sql_batches import pause
 from webdata.stores.sql_stores import SqlStores
 from webdata.stores.tables import EVENTS, MOVEMENTS
 
@@ -331,6 +333,28 @@ async def test_pause_resume_cancel(stores):
     found = await stores.batches.find(DEFAULT_ACCOUNT, batch.id)
     assert (found.state, found.counts.ended) == ("cancelled", 5)
     assert [kind for kind, _ in events(stores)] == ["batch.paused", "batch.cancelled"]
+
+
+@pytest.mark.task
+async def test_the_batches_of_a_revoked_key_pause(stores):
+    """They begin no further row, not with new credits either, and may be resumed; those of other keys go on."""
+    await add_webhook(stores)
+    key, _ = new_key("leaked", test=False)
+    await stores.keys.add(key)
+    running, poor = [await submitted(stores, key_id=key.id) for _ in range(2)]
+    other = await submitted(stores)
+    await stores._database.write(lambda on: pause(on, poor, "out_of_credits", NOW))
+    await stores.keys.revoke(key.id, NOW)
+    late = await submitted(stores, key_id=key.id)
+    assert (late.state, late.reason) == ("paused", "key_revoked")
+    assert await stores.chunks.resume_paid() == 0
+    for batch in (running, poor, late):
+        found = await stores.batches.find(DEFAULT_ACCOUNT, batch.id)
+        assert (found.state, found.reason) == ("paused", "key_revoked")
+    assert {ticket.batch_id for ticket in await stores.chunks.issue(["web_search"], NOW, SOON, 10)} == {other.id}
+    assert (await stores.batches.resume(DEFAULT_ACCOUNT, running.id)).state == "queued"
+    paused = [data["reason"] for kind, data in events(stores) if kind == "batch.paused"]
+    assert sorted(paused) == ["key_revoked", "key_revoked", "out_of_credits"]
 
 
 @pytest.mark.task

@@ -69,7 +69,7 @@ BATCH_FIELDS: dict[str, Any] = {
     "webhook": {**TEXT_OR_NULL, "description": "the webhook that receives its events"},
     "test": {"type": "boolean", "description": "whether a test key made it: the sandbox answers it, without credits"},
     "state": {"enum": ["queued", "running", "paused", "done", "cancelled"]},
-    "reason": {**TEXT_OR_NULL, "description": "why it is paused: `requested`, `out_of_credits`"},
+    "reason": {**TEXT_OR_NULL, "description": "why it is paused: `requested`, `out_of_credits`, `key_revoked`"},
     "created": TIME,
     "started": {**TIME_OR_NULL, "description": "when its first query began"},
     "ended": {**TIME_OR_NULL, "description": "when it was done or cancelled"},

@@ -152,7 +152,7 @@ class BatchCompleted(EventData):
 
 
 class BatchPaused(EventData):
-    """A batch was paused, or its account has no credits left; then it goes on when there are some."""
+    """A batch was paused, its key was revoked, or its account has no credits; with credits it goes on again."""
 
     type = "batch.paused"
 
@@ -160,7 +160,9 @@ class BatchPaused(EventData):
     label: Label
     resource: BatchResource
     rows: Rows
-    reason: Annotated[str, Field(description="`requested` or `out_of_credits`", examples=["out_of_credits"])]
+    reason: Annotated[
+        str, Field(description="`requested`, `out_of_credits` or `key_revoked`", examples=["out_of_credits"])
+    ]
 
 
 class BatchCancelled(EventData):

@@ -21,7 +21,8 @@ REPEATED_WITHIN = timedelta(hours=24)
 """How long the same submission, by its name, is not taken twice."""
 OUT_OF_CREDITS = "out_of_credits"
 REQUESTED = "requested"
-"""Reasons of a pause: the account has no credits, or it was asked for."""
+KEY_REVOKED = "key_revoked"
+"""Reasons of a pause: the account has no credits, it was asked for, or the key that made the batch was revoked."""
 MOST_ATTEMPTS = 5
 """How often a chunk is begun without the end of a row, before it is set aside."""
 

@@ -14,6 +14,7 @@ from webdata.stores.database import Database, open_links
 from webdata.stores.interfaces import Account, Caller, Key, Plan, rotatable
 from webdata.stores.outbox import add_events
 from webdata.stores.prepared import Prepared, Raw
+from webdata.stores.sql_batches import pause_batches_of_key
 from webdata.stores.tables import ACCOUNTS, KEYS, LINKS, PLANS, WEBHOOKS
 from webdata.stores.tables_batches import BATCHES, SCHEDULES
 from webdata.stores.tables_dashboard import INVITATIONS, MEMBERS, SESSIONS
@@ -191,13 +192,13 @@ def _add_key(connection: Connection, key: Key, replaces: str | None = None) -> N
 
 
 def _delete_account(connection: Connection, account_id: str, at: datetime) -> None:
+    running = update(BATCHES).where(BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None))
+    connection.execute(running.values(state="cancelled", reason=None, ended=at))
     keys = select(KEYS.c.id).where(KEYS.c.account_id == account_id, KEYS.c.revoked.is_(None)).order_by(KEYS.c.id)
     for key_id in connection.execute(keys).scalars().all():
         _revoke(connection, key_id, at)
     for table in (SESSIONS, INVITATIONS, MEMBERS, SCHEDULES, WEBHOOKS):
         connection.execute(delete(table).where(table.c.account_id == account_id))
-    running = update(BATCHES).where(BATCHES.c.account_id == account_id, BATCHES.c.ended.is_(None))
-    connection.execute(running.values(state="cancelled", reason=None, ended=at))
     connection.execute(update(ACCOUNTS).where(ACCOUNTS.c.id == account_id).values(closed=at))
 
 
@@ -208,6 +209,7 @@ def _revoke(connection: Connection, key_id: str, at: datetime) -> bool:
         return False
     key = _key(row)
     add_events(connection, [Event(key.account_id, KeyRevoked(**_shown(key)), datetime.now(UTC))])
+    pause_batches_of_key(connection, key_id, at)
     return True
 
 

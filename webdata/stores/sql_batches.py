@@ -1,7 +1,7 @@
 """Batches and their results in an SQL database, as their owners see them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -12,11 +12,22 @@ from sqlalchemy.sql.dml import Delete
 
 from webdata.domain.events import BatchCancelled, BatchPaused, Event, EventData
 from webdata.stores.database import Database
-from webdata.stores.interfaces_batches import REQUESTED, Batch, BatchState, Counts, QueryRow, Result, Submitted, Which
+from webdata.stores.interfaces_batches import (
+    KEY_REVOKED,
+    OUT_OF_CREDITS,
+    REQUESTED,
+    Batch,
+    BatchState,
+    Counts,
+    QueryRow,
+    Result,
+    Submitted,
+    Which,
+)
 from webdata.stores.outbox import add_event_for, add_events
 from webdata.stores.packing import packed, unpacked
 from webdata.stores.sql_submissions import add_submission, earlier_submission
-from webdata.stores.tables import WEBHOOKS
+from webdata.stores.tables import KEYS, WEBHOOKS
 from webdata.stores.tables_batches import BATCHES, CHUNK_QUERIES, CHUNKS, COUNTED, OUTCOMES, RESULTS, SUBMISSIONS
 
 SUBMITTING = "submitting"
@@ -159,7 +170,12 @@ def _publish(on: Connection, batch_id: str, now: datetime, submitted: Submitted 
     row = on.execute(change.returning(*BATCHES.c)).first() if chunks else None
     if row is None:
         raise LookupError(f"the batch {batch_id} has no queries, or is not being submitted")
-    return batch_of(row, NO_COUNTS)
+    batch = batch_of(row, NO_COUNTS)
+    revoked = select(KEYS.c.id).where(KEYS.c.id == batch.key_id, KEYS.c.revoked.is_not(None))
+    if on.execute(revoked).first():  # while the queries came
+        pause(on, batch, KEY_REVOKED, now)
+        return replace(batch, state="paused", reason=KEY_REVOKED)
+    return batch
 
 
 def _remove_unpublished(on: Connection, batch_id: str) -> None:
@@ -222,6 +238,16 @@ def pause(on: Connection, batch: Batch, reason: str, now: datetime) -> None:
     change = update(BATCHES).where(BATCHES.c.id == batch.id, BATCHES.c.state.in_(["queued", "running"]))
     if on.execute(change.values(state="paused", reason=reason)).rowcount:
         announce(on, batch, BatchPaused(**about(batch), reason=reason), now)
+
+
+def pause_batches_of_key(on: Connection, key_id: str, now: datetime) -> None:
+    """Pause the batches that a revoked key has made, also those that would go on when there are credits."""
+    without_credits = (BATCHES.c.state == "paused") & (BATCHES.c.reason == OUT_OF_CREDITS)
+    going_on = BATCHES.c.ended.is_(None) & (BATCHES.c.state.in_(["queued", "running"]) | without_credits)
+    query = select(BATCHES).where(BATCHES.c.key_id == key_id, going_on).order_by(BATCHES.c.id)
+    for batch in batches_of(on, on.execute(query).all()):
+        pause(on, batch, KEY_REVOKED, now)
+    on.execute(update(BATCHES).where(BATCHES.c.key_id == key_id, without_credits).values(reason=KEY_REVOKED))
 
 
 def _pause(on: Connection, account_id: str, batch_id: str, now: datetime) -> Batch | None:
