@@ -1,7 +1,9 @@
 """Batches across machines: queries a second of several workers over calls of 50 ms, and whether each ends once.
 
 `python -m benchmarks.machines --database URL [--rows 20000] [--workers 4] [--slots 20] [--kill-every 5] [--freeze 60]
-[--restart 'COMMAND']` prints a report. The calls are requests over loopback, without Scrapy: this measures the batches.
+[--at SECONDS 'COMMAND']… [--redis URL]` prints a report. `--at` runs a command of the shell so many seconds after the
+start, such as one that restarts the database. The calls are requests over loopback, without Scrapy: this measures the
+batches.
 """
 
 import argparse
@@ -14,7 +16,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
@@ -32,8 +34,8 @@ from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.errors import DatabaseAwayError
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.cache_memory import MemoryCache
 from webdata.stores.database import server_url
+from webdata.stores.ephemeral import EphemeralStores
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.interfaces_batches import Batch, QueryRow
 from webdata.stores.interfaces_webhooks import Webhook
@@ -56,15 +58,17 @@ class Upstream:
 
     in_flight: int = 0
     most: int = 0
+    most_at: float = 0.0
+    """When there were most, by the monotonic clock."""
     answered: int = 0
-    history: list[tuple[float, int]] = field(default_factory=list)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the lines of one connection."""
         try:
             while await reader.readline():
                 self.in_flight += 1
-                self.most = max(self.most, self.in_flight)
+                if self.in_flight > self.most:
+                    self.most, self.most_at = self.in_flight, monotonic()
                 try:
                     await asyncio.sleep(CALL_SECONDS)
                 finally:
@@ -93,20 +97,24 @@ class LoopbackCalls:
         return Answer({**RECORD, "q": call.query.as_text}, Outcome.OK, "http", {}, engine=ENGINE)
 
 
-async def work(url: str, port: int, slots: int) -> None:
+async def work(url: str, port: int, slots: int, redis: str | None) -> None:
     """Be a worker, until SIGTERM."""
     logging.basicConfig(level=logging.WARNING)
-    stores = SqlStores(url)
-    runner = RowRunner({"web_search": WEB_SEARCH}, LoopbackCalls(port), Cache(MemoryCache(1 << 24), 0), 25.0)
+    stores, ephemeral = SqlStores(url), EphemeralStores(redis, 1 << 24, 25.0)
+    await ephemeral.open()
+    runner = RowRunner({"web_search": WEB_SEARCH}, LoopbackCalls(port), Cache(ephemeral.cache, 0), 25.0)
     settings = WorkerSettings(
         this_process(), {ENGINE: slots}, {ENGINE: ["web_search"]}, max(4, slots), 1000, server_url(url)
     )
     worker = Worker(settings, stores.chunks, runner, is_dead, lambda *_: 0.0)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
+    await ephemeral.close()
     stores.close()
 
 
+FREEZE_AFTER = 8.0
+"""Seconds after the start."""
 STOP_SECONDS = 60.0
 """How long a worker may take to stop; one that takes longer is a fault."""
 
@@ -114,22 +122,36 @@ STOP_SECONDS = 60.0
 class Workers:
     """Worker processes, of which one may be killed or frozen."""
 
-    def __init__(self, count: int, url: str, port: int, slots: int) -> None:
+    def __init__(self, options: argparse.Namespace, port: int) -> None:
         command = [sys.executable, "-m", "benchmarks.machines", "--work", str(port)]
-        self._command = [*command, "--database", url, "--slots", str(slots)]
-        self.processes = [self._started() for _ in range(count)]
+        self._command = [*command, "--database", options.database, "--slots", str(options.slots)]
+        if options.redis:
+            self._command += ["--redis", options.redis]
+        self.processes = [self._started() for _ in range(options.workers)]
         self.kills = 0
+        self._frozen: subprocess.Popen[bytes] | None = None
 
     def _started(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(self._command, cwd=ROOT)
 
     def kill_one(self) -> None:
-        """Kill a worker, and start another one."""
-        index = random.randrange(len(self.processes))
+        """Kill a worker that is not frozen, and start another one."""
+        index = random.choice([index for index, one in enumerate(self.processes) if one != self._frozen])
         self.processes[index].kill()
         self.processes[index].wait()
         self.processes[index] = self._started()
         self.kills += 1
+
+    def freeze_one(self) -> None:
+        """Freeze a worker."""
+        self._frozen = self.processes[0]
+        self._frozen.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the frozen worker go on."""
+        if self._frozen:
+            self._frozen.send_signal(signal.SIGCONT)
+            self._frozen = None
 
     def stop(self) -> None:
         """Stop all of them."""
@@ -186,12 +208,14 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     began = monotonic()
     batch = await submit(stores, options.rows)
     submitted = monotonic() - began
-    workers = Workers(options.workers, options.database, port, options.slots)
+    workers, started = Workers(options, port), monotonic()
     troubles = asyncio.create_task(_trouble(workers, options))
     fair = asyncio.create_task(_small_batch(stores, options)) if options.fair else None
     try:
         async with asyncio.timeout(LONGEST):
-            while (seconds := await ended(stores, batch)) is None:  # noqa: ASYNC110  # of another process
+            while (seconds := await ended(stores, batch)) is None:
+                if troubles.done():
+                    troubles.result()
                 await asyncio.sleep(0.1)
             small = await fair if fair else None
     finally:
@@ -205,6 +229,7 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "submit_rows_per_s": round(options.rows / submitted),
         "asked": upstream.answered,
         "most_in_flight": upstream.most,
+        "most_at_seconds": round(upstream.most_at - started, 1),
         "cap": options.slots * 10,
         "kills": workers.kills,
         "worker_cpu_ms_per_row": round(_cpu_of_workers() * 1000 / options.rows, 2),
@@ -234,21 +259,27 @@ async def _small_batch(stores: SqlStores, options: argparse.Namespace) -> float:
 
 
 async def _trouble(workers: Workers, options: argparse.Namespace) -> None:
-    """Kill a worker now and then, freeze one once, restart the database once."""
-    if options.freeze:
-        asyncio.get_running_loop().call_later(8, _freeze, workers, options.freeze)
-    if options.restart:
-        await asyncio.sleep(15)
-        await asyncio.to_thread(subprocess.run, options.restart, shell=True, check=True)
-    while options.kill_every:
-        await asyncio.sleep(options.kill_every * random.uniform(0.5, 1.5))
-        workers.kill_one()
+    """Run commands at their times, freeze a worker once, and kill one now and then."""
+    async with asyncio.TaskGroup() as tasks:
+        for seconds, command in options.at:
+            tasks.create_task(_run_later(float(seconds), command))
+        if options.freeze:
+            tasks.create_task(_freeze(workers, options.freeze))
+        while options.kill_every:
+            await asyncio.sleep(options.kill_every * random.uniform(0.5, 1.5))
+            workers.kill_one()
 
 
-def _freeze(workers: Workers, seconds: float) -> None:
-    process = workers.processes[0]
-    process.send_signal(signal.SIGSTOP)
-    asyncio.get_running_loop().call_later(seconds, process.send_signal, signal.SIGCONT)
+async def _run_later(seconds: float, command: str) -> None:
+    await asyncio.sleep(seconds)
+    await asyncio.to_thread(subprocess.run, command, shell=True, check=True)
+
+
+async def _freeze(workers: Workers, seconds: float) -> None:
+    await asyncio.sleep(FREEZE_AFTER)
+    workers.freeze_one()
+    await asyncio.sleep(seconds)
+    workers.thaw()
 
 
 def figures(rows: int, workers: int, slots: int) -> dict[str, float]:
@@ -275,13 +306,14 @@ def arguments(given: list[str]) -> argparse.Namespace:
     for name in ("kill-every", "freeze"):
         parser.add_argument(f"--{name}", type=float, default=0.0)
     parser.add_argument("--fair-after", type=float, default=5.0)
-    parser.add_argument("--restart", help="a command that restarts the database")
+    parser.add_argument("--at", nargs=2, action="append", default=[], metavar=("SECONDS", "COMMAND"))
+    parser.add_argument("--redis", help="the URL of a Redis for the cache of the workers")
     return parser.parse_args(given)
 
 
 if __name__ == "__main__":
     parsed = arguments(sys.argv[1:])
     if parsed.work:
-        asyncio.run(work(parsed.database, parsed.work, parsed.slots))
+        asyncio.run(work(parsed.database, parsed.work, parsed.slots, parsed.redis))
     else:
         print(json.dumps(asyncio.run(measure(parsed)), indent=2))

@@ -69,6 +69,22 @@ def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
     assert "is done" in command("cancel", batch, status=1)
 
 
+def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):
+    """A paused batch waits until it is resumed; at its end its failures are run again on demand."""
+    queries = ["sandbox:notfound", *(f"coffee {number} sandbox:slow=1" for number in range(30))]
+    (tmp_path / "queries.txt").write_text("\n".join(queries), encoding="utf-8")
+    batch = command("submit", "queries.txt", "--resource", "web_search").strip()
+    assert command("pause", batch).startswith(f"{batch} is paused: ")
+    assert f"{batch} is paused: resume it" in command("results", batch, "--wait", status=1)
+    assert command("resume", batch).startswith(f"{batch} goes on: ")
+    assert "only one that is paused can be resumed" in command("resume", batch, status=1)
+    command("results", batch, "--wait", "-o", "out.jsonl")
+    assert len(lines(tmp_path / "out.jsonl")) == 30
+    assert command("retry", batch) == f"{batch} is running: 30 of 31 queries have ended.\n"
+    command("results", batch, "--wait", "-o", "out.jsonl")
+    assert orjson.loads(command("show", batch))["rows_failed"] == 1
+
+
 def test_what_is_wrong_is_told(command, tmp_path, running):
     """A wrong query, file, key or address ends the command with what would be right."""
     (tmp_path / "wrong.jsonl").write_text('{"q": "a"}\n{"num": 5}\n', encoding="utf-8")

@@ -163,7 +163,38 @@ async def results(client: ApiClient, batch: str, output: Path | None, form: str,
 async def cancel(client: ApiClient, batch: str) -> None:
     """End BATCH: what runs is finished, nothing else begins, and what is done stays."""
     found = await client.ask("DELETE", f"{PATH}/{batch}")
-    click.echo(f"{found['id']} is cancelled: {found['rows_ended']} of {found['rows']} queries have ended.")
+    click.echo(f"{found['id']} is cancelled: {_ended(found)}.")
+
+
+@batches.command("pause")
+@click.argument("batch")
+@_over_api
+async def pause(client: ApiClient, batch: str) -> None:
+    """Begin no further query of BATCH: what runs is finished."""
+    found = await client.ask("POST", f"{PATH}/{batch}/pause")
+    click.echo(f"{found['id']} is paused: {_ended(found)}.")
+
+
+@batches.command("resume")
+@click.argument("batch")
+@_over_api
+async def resume(client: ApiClient, batch: str) -> None:
+    """Go on with BATCH, which is paused."""
+    found = await client.ask("POST", f"{PATH}/{batch}/resume")
+    click.echo(f"{found['id']} goes on: {_ended(found)}.")
+
+
+@batches.command("retry")
+@click.argument("batch")
+@_over_api
+async def retry(client: ApiClient, batch: str) -> None:
+    """Run the failures of BATCH again."""
+    found = await client.ask("POST", f"{PATH}/{batch}/retry-failures")
+    click.echo(f"{found['id']} is {found['state']}: {_ended(found)}.")
+
+
+def _ended(batch: dict[str, Any]) -> str:
+    return f"{batch['rows_ended']} of {batch['rows']} queries have ended"
 
 
 async def _wait(client: ApiClient, batch_id: str) -> None:
