@@ -2,7 +2,8 @@
 
 `python -m benchmarks.machines --database URL [--rows 20000] [--workers 4] [--slots 20] [--kill-every 5] [--freeze 60]
 [--at SECONDS 'COMMAND']… [--redis URL]` prints a report. `--at` runs a command of the shell so many seconds after the
-start, such as one that restarts the database. The calls are requests over loopback, without Scrapy: this measures the
+start, such as one that restarts the database. With `--fair 2000` it measures a batch of so many queries of another
+account instead, alone and beside the large one. The calls are requests over loopback, without Scrapy: this measures the
 batches.
 """
 
@@ -115,6 +116,8 @@ async def work(url: str, port: int, slots: int, redis: str | None) -> None:
 
 FREEZE_AFTER = 8.0
 """Seconds after the start."""
+FAIR_PAIRS = 3
+"""How often a small batch runs alone, and beside a large one."""
 STOP_SECONDS = 60.0
 """How long a worker may take to stop; one that takes longer is a fault."""
 
@@ -210,14 +213,12 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     submitted = monotonic() - began
     workers, started = Workers(options, port), monotonic()
     troubles = asyncio.create_task(_trouble(workers, options))
-    fair = asyncio.create_task(_small_batch(stores, options)) if options.fair else None
     try:
         async with asyncio.timeout(LONGEST):
             while (seconds := await ended(stores, batch)) is None:
                 if troubles.done():
                     troubles.result()
                 await asyncio.sleep(0.1)
-            small = await fair if fair else None
     finally:
         troubles.cancel()
         await asyncio.to_thread(workers.stop)
@@ -235,8 +236,6 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "worker_cpu_ms_per_row": round(_cpu_of_workers() * 1000 / options.rows, 2),
         **exactness(stores, batch),
     }
-    if small is not None:
-        measured["small_batch_seconds"] = round(small, 1)
     stores.close()
     return measured
 
@@ -247,15 +246,40 @@ def _cpu_of_workers() -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def _small_batch(stores: SqlStores, options: argparse.Namespace) -> float:
-    """The seconds of a batch of another account, which comes while the large one runs."""
+async def measure_fairness(options: argparse.Namespace) -> dict[str, Any]:
+    """The seconds of a small batch of another account, alternately alone and beside a large one that runs."""
+    server = await asyncio.start_server(Upstream().serve, "127.0.0.1", 0)
+    stores = SqlStores(options.database)
+    large = await submit(stores, options.rows)
+    workers = Workers(options, server.sockets[0].getsockname()[1])
+    seconds: dict[str, list[float]] = {"alone": [], "beside": []}
+    try:
+        await asyncio.sleep(2 * FREEZE_AFTER)  # until all workers run
+        for _ in range(FAIR_PAIRS):
+            await stores.batches.pause(DEFAULT_ACCOUNT, large.id, datetime.now(UTC))
+            await asyncio.sleep(options.fair_after)
+            seconds["alone"].append(await _small_batch(stores, options.fair))
+            await stores.batches.resume(DEFAULT_ACCOUNT, large.id)
+            await asyncio.sleep(options.fair_after)
+            seconds["beside"].append(await _small_batch(stores, options.fair))
+        running = await stores.batches.find(DEFAULT_ACCOUNT, large.id)
+        left = options.rows - running.counts.ended if running else 0
+    finally:
+        await stores.batches.cancel(DEFAULT_ACCOUNT, large.id, datetime.now(UTC))
+        await asyncio.to_thread(workers.stop)
+        server.close()
+        stores.close()
+    return {**seconds, "left_of_the_large_batch": left}
+
+
+async def _small_batch(stores: SqlStores, rows: int) -> float:
+    """The seconds of a batch of an account of its own."""
     account = Account(f"acc_{ULID()}", f"small {ULID()}", DEFAULT_PLAN, datetime.now(UTC))
     await stores.accounts.add(account)
-    await asyncio.sleep(options.fair_after)
-    batch = await submit(stores, options.fair, account.id)
+    batch = await submit(stores, rows, account.id)
     while (seconds := await ended(stores, batch)) is None:  # noqa: ASYNC110  # of another process
         await asyncio.sleep(0.05)
-    return seconds
+    return round(seconds, 2)
 
 
 async def _trouble(workers: Workers, options: argparse.Namespace) -> None:
@@ -316,4 +340,4 @@ if __name__ == "__main__":
     if parsed.work:
         asyncio.run(work(parsed.database, parsed.work, parsed.slots, parsed.redis))
     else:
-        print(json.dumps(asyncio.run(measure(parsed)), indent=2))
+        print(json.dumps(asyncio.run((measure_fairness if parsed.fair else measure)(parsed)), indent=2))

@@ -1,6 +1,7 @@
 """Submissions while they arrive."""
 
 import asyncio
+import resource
 import subprocess
 import sys
 from contextlib import AsyncExitStack
@@ -48,8 +49,25 @@ async def test_a_body_is_validated_while_it_arrives(intake):
 @pytest.mark.task
 async def test_nothing_is_left_of_a_submission(intake, tmp_path):
     """The file of a submission has no name, so that also a killed process leaves none."""
-    async with intake.taken("key_1", b'{"q":"a"}', GIVEN, ndjson=True):
+    async with intake.taken("key_1", b'{"q":"a"}\n' * 2000, GIVEN, ndjson=True):
         assert not list((tmp_path / "intake").iterdir())
+
+
+@pytest.fixture
+def full_disk():
+    """Files that cannot grow beyond 16 KB."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 14, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.task
+@pytest.mark.usefixtures("full_disk")
+async def test_a_full_disk_is_told(intake):
+    """A submission for which the disk has no room is refused, as something that passes."""
+    with pytest.raises(OverloadedError, match="too large"):
+        await taken(intake, b'{"q":"coffee"}\n' * 5000)
 
 
 @pytest.mark.task

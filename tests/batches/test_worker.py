@@ -7,7 +7,7 @@ import pytest
 
 from tests.batches.conftest import Answers, running, state_of, submit, until, worker_of
 from webdata.batches import chunk_runs, worker
-from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, UpstreamError
+from webdata.domain.errors import BlockedError, DatabaseAwayError, LayoutError, NotFoundError, UpstreamError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 
@@ -25,6 +25,27 @@ async def test_a_batch_runs_to_its_end(stores, url):
     assert set(calls.asked.values()) == {1}
     assert len(await stores.batches.results(batch.id, 0, 1000)) == 250
     assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 750
+
+
+@pytest.mark.task
+async def test_a_worker_that_is_stopped_does_not_wait_for_its_database(stores, url, monkeypatch):
+    """A worker ends although its results cannot be written; their rows are run by the next one."""
+    monkeypatch.setattr(chunk_runs, "LAST_WRITE_SECONDS", 0.2)
+    calls, batch = Answers(0.3), await submit(stores, 5)
+    written = stores.chunks.end_row
+
+    async def away(_row):
+        raise DatabaseAwayError("its disk is full")
+
+    async with asyncio.timeout(20):
+        async with running(worker_of(stores, url, calls)):
+            await until(lambda: calls.in_flight == 5)
+            monkeypatch.setattr(stores.chunks, "end_row", away)
+        monkeypatch.setattr(stores.chunks, "end_row", written)
+        async with running(worker_of(stores, url, calls)):
+            await until(lambda: is_done(stores, batch))
+    assert set(calls.asked.values()) == {2}
+    assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 995
 
 
 @pytest.mark.task

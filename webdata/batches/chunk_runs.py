@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -18,6 +19,8 @@ LOST_IN_A_ROW = 10
 """Rows that are put off one after the other, after which the rest of the chunk is put off without a try."""
 WRITE_AGAIN_SECONDS = 1.0
 """Between two attempts to write a result, while the database is away."""
+LAST_WRITE_SECONDS = 30.0
+"""How long a worker that ends goes on with such attempts."""
 MOST_ROUNDS = 4
 """How often the rows of a chunk are put off before their loss is their end."""
 
@@ -44,6 +47,7 @@ class ChunkRun:
         self._room = room
         self._clock = clock
         self._stopped = False
+        self._last_write = inf
         self._lost_in_a_row = 0
         self._rows = iter(chunk.rows)
 
@@ -55,6 +59,11 @@ class ChunkRun:
     def stop(self) -> None:
         """Begin no further row: those that run are finished."""
         self._stopped = True
+
+    def end(self) -> None:
+        """Stop as the worker ends: a result that cannot be written soon is given up, and its row left to others."""
+        self.stop()
+        self._last_write = self._clock() + LAST_WRITE_SECONDS
 
     async def run(self) -> bool:
         """Run the rows that are left; returns whether all of them were begun."""
@@ -83,7 +92,7 @@ class ChunkRun:
     async def _run_row(self, row: int, fields: Mapping[str, Any]) -> None:
         try:
             end = await self._runner.run(self.chunk.batch, row, fields, self._write, last=self.is_last_round)
-        except OutOfCreditsError:
+        except (OutOfCreditsError, DatabaseAwayError):
             self.stop()
             return
         if isinstance(end, PutOff):
@@ -98,6 +107,8 @@ class ChunkRun:
             try:
                 await self._end_row(EndedRow(self.chunk.batch, self.chunk.number, result))
             except DatabaseAwayError as error:
+                if self._clock() >= self._last_write:
+                    raise
                 logger.warning("a row of %s is not written yet: %s", self.chunk.batch.id, error)
                 await asyncio.sleep(WRITE_AGAIN_SECONDS)
             else:

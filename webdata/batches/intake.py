@@ -32,7 +32,8 @@ MOST = 8
 """Those of all keys at once, each of which has a process."""
 RETRY_AFTER = 5
 SMALL = 16 * 1024
-"""Bytes of the largest body that is validated at once: in some milliseconds, where a process takes 200 to begin."""
+"""Bytes of the largest body that is validated at once, in memory: in some milliseconds, where a process takes 200 to
+begin."""
 PROGRESS_SECONDS = 60.0
 """Within which the process reads more of the body."""
 
@@ -41,13 +42,13 @@ Body = bytes | BodyStream
 
 @dataclass
 class Submission:
-    """Validated queries, in a file that is gone when the submission has ended."""
+    """Validated queries, in memory or in a file that is gone when the submission has ended."""
 
     result: Validated
     _file: IO[bytes]
 
     def queries(self) -> Iterator[tuple[int, bytes]]:
-        """The number of each query in what was submitted, and the query as a JSON object. They are read from a disk."""
+        """The number of each query in what was submitted, and it as a JSON object. They may be read from a disk."""
         self._file.seek(0)
         for line in self._file:
             number, _, query = line.rstrip(b"\n").partition(b"\t")
@@ -55,7 +56,7 @@ class Submission:
 
 
 class Intake:
-    """Takes submissions; their files are in `folder`, without names, so that a killed process leaves none."""
+    """Takes submissions; the files of large ones are in `folder`, without names: a killed process leaves none."""
 
     def __init__(self, folder: Path, queries: Mapping[str, type[Query]]) -> None:
         self._folder = folder
@@ -72,8 +73,13 @@ class Intake:
         `webdata.batches.validation.validated`.
         """
         task = Task(self._queries, given, ndjson)
-        with self._share(key_id), self._new_file() as file:
-            yield Submission(await _validated(task, body, file), file)
+        with self._share(key_id):
+            if isinstance(body, bytes) and len(body) <= SMALL:
+                accepted = BytesIO()
+                yield Submission(validated(task, BytesIO(body), accepted), accepted)
+                return
+            with self._new_file() as file:
+                yield Submission(await _validated(task, body, file), file)
 
     @contextlib.contextmanager
     def _share(self, key_id: str) -> Iterator[None]:
@@ -99,8 +105,6 @@ class Intake:
 
 
 async def _validated(task: Task, body: Body, file: IO[bytes]) -> Validated:
-    if isinstance(body, bytes) and len(body) <= SMALL:
-        return validated(task, BytesIO(body), file)
     process, pipe = _started(file)
     try:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has its answer already, or has died

@@ -10,6 +10,7 @@ import resource
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
 from webdata.batches.validation import Validated, validated
@@ -31,8 +32,10 @@ def main() -> None:
     os.nice(NICENESS)
     socket_descriptor, file_descriptor = inherited()
     pipe: Any = socket.socket(fileno=socket_descriptor).makefile("rwb", buffering=1 << 18)
-    with os.fdopen(file_descriptor, "wb", buffering=1 << 18) as file:
-        answer = _answer(lambda: validated(pickle.load(pipe), pipe, file), file)  # noqa: S301  # the parent's
+    file = os.fdopen(file_descriptor, "wb", buffering=1 << 18)
+    answer = _answer(lambda: validated(pickle.load(pipe), pipe, file), file)  # noqa: S301  # the parent's
+    with suppress(OSError):  # where the disk is full there is a rest to write, and the answer tells
+        file.close()
     pipe.write(framed(answer))
     pipe.flush()
 

@@ -138,7 +138,7 @@ class Worker:
         """Begin no further row: those that run are finished, and the rest is left to others."""
         self._stopping = True
         for run in self._runs.values():
-            run.stop()
+            run.end()
         self._queue.stop()
 
     async def _run_ticket(self, engine: str, ticket: Ticket) -> float | None:
@@ -163,7 +163,7 @@ class Worker:
             return
         run = self._runs[key] = ChunkRun(chunk, self._runner, self._end_row, self._room, lease_end)
         if self._stopping:
-            run.stop()
+            run.end()
         try:
             finished = await run.run()
         finally:
