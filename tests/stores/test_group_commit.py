@@ -169,3 +169,18 @@ async def test_posted_items_are_written_soon(committer, writer):
         committer.post(number)
     await asyncio.sleep(20 * POST_SECONDS)
     assert writer.groups == [[1, 2, 3]]
+
+
+async def test_a_group_may_wait_for_more():
+    """With `collect`, items that come within that time are written together."""
+    groups = []
+
+    async def write(items):
+        groups.append(items)
+        return items
+
+    committer = GroupCommitter(write, collect=0.3)
+    first = asyncio.ensure_future(committer.submit(1))
+    await asyncio.sleep(0.02)
+    assert await committer.submit(2) == 2
+    assert (await first, groups) == (1, [[1, 2]])

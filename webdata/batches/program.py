@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 NICENESS = 10
 """Of a child of the service, whose own calls go first."""
+SWITCH_SECONDS = 0.0005
+"""Until a thread lets another one run: one that holds SQLite's lock, for which calls wait, needs to run too."""
 MOST_CHUNKS = 16
 """Chunks that one process runs at once."""
 SHARE_OF_CALLS = 0.75
@@ -89,6 +92,7 @@ class ProgramSettings:
 def main() -> None:
     """Run batches as a child of the service, until it stops."""
     os.nice(NICENESS)
+    sys.setswitchinterval(SWITCH_SECONDS)
     run(settings_of_child(), child=True)
 
 

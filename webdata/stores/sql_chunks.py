@@ -36,6 +36,8 @@ LEAD = text(
     "INSERT INTO leaders (name, process, until) VALUES (:name, :process, :until) ON CONFLICT (name) DO UPDATE "
     "SET process = excluded.process, until = excluded.until WHERE leaders.process = :process OR leaders.until < :now"
 ).bindparams(bindparam("until", type_=Moment), bindparam("now", type_=Moment))
+COLLECT_SECONDS = 0.05
+"""How long rows that end are collected for one transaction on SQLite, for whose lock calls of the service wait."""
 POISON = f"it was begun {MOST_ATTEMPTS} times, and each time its worker ended before one of its queries had"
 
 
@@ -45,7 +47,8 @@ class SqlChunks:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._ledger = LedgerWriter(database)
-        self._committer: GroupCommitter[EndedRow, bool] = GroupCommitter(self._end_rows)
+        collect = COLLECT_SECONDS if database.embedded else 0.0
+        self._committer: GroupCommitter[EndedRow, bool] = GroupCommitter(self._end_rows, collect)
 
     async def issue(self, resources: Sequence[str], now: datetime, again: datetime, most: int) -> Sequence[Ticket]:
         change = partial(_issue, resources, now, again, most)
