@@ -2,6 +2,8 @@
 
 import asyncio
 import math
+import tracemalloc
+from dataclasses import replace
 from time import monotonic
 
 import orjson
@@ -14,8 +16,16 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webdata.access.cache import STALE_FOR, Cache, CacheControl, CacheEntry, Hit, cache_key
 from webdata.crawling.warm_crawlers import Answer, Call
-from webdata.domain.errors import BlockedError, NotFoundError, OutOfCreditsError, OverloadedError, UpstreamTimeoutError
+from webdata.domain.errors import (
+    BlockedError,
+    NotFoundError,
+    OutOfCreditsError,
+    OverloadedError,
+    RateLimitedError,
+    UpstreamTimeoutError,
+)
 from webdata.domain.outcome import Outcome
+from webdata.fetching.shares import MEBIBYTE, CallShare, HeldBytes
 from webdata.resources.bing_search import BING_SEARCH
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.cache_memory import MemoryCache
@@ -473,3 +483,18 @@ def test_an_entry_is_packed_and_unpacked(record, outcome, mode, at):
     """An unpacked entry is equal to the packed one."""
     entry = CacheEntry.of(Answer(record, outcome, "http", {}, region_mode=mode), at)
     assert CacheEntry.unpack(entry.pack()) == entry
+
+
+@pytest.mark.task
+async def test_a_hit_that_is_refused_takes_no_memory(clock):
+    """A large cached answer is not copied for a key that has too many unread ones already."""
+    cache, held = Cache(MemoryCache(30 * MEBIBYTE), 3600, clock), HeldBytes()
+    large = Answer({"text": "x" * 20 * MEBIBYTE}, Outcome.OK, "http", {}, engine="a_web")
+    await cache.put(cache_key(call()), call(), large)
+    CallShare("key_1", held).hold(40 * MEBIBYTE)
+    refused = replace(call(), share=CallShare("key_1", held))
+    tracemalloc.start()
+    with pytest.raises(RateLimitedError, match="48 MiB"):
+        await cache.claim(cache_key(refused), refused)
+    assert tracemalloc.get_traced_memory()[1] < MEBIBYTE
+    tracemalloc.stop()

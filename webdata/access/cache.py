@@ -152,15 +152,15 @@ class Cache:
         if not control.stale_seconds:
             return None
         key = cache_key(call)
-        hit = self._hit(key, await self.store.get(key), call.resource.fresh_seconds + control.stale_seconds)
+        hit = self._hit(key, call, await self.store.get(key), call.resource.fresh_seconds + control.stale_seconds)
         return hit and replace(hit, state="STALE")
 
     async def claim(self, key: str, call: Call) -> Hit | bool:
-        """A fresh answer, else whether this process may fetch it."""
+        """A fresh answer, else whether this process may fetch it; raises as `CallShare.hold`."""
         claimed = await self.store.claim(key, self.owner, LEASE_SECONDS, self._stale_seconds)
         if isinstance(claimed, bool):
             return claimed
-        return self._hit(key, claimed, call.resource.fresh_seconds) or True
+        return self._hit(key, call, claimed, call.resource.fresh_seconds) or True
 
     async def put(self, key: str, call: Call, answer: Answer) -> CacheEntry:
         """Store an answer, if its outcome may be cached; returns its entry."""
@@ -173,9 +173,13 @@ class Cache:
         """An entry as a hit; the clock of the machine that fetched it may be ahead."""
         return Hit(entry, max(0.0, self._clock() - entry.at), key)
 
-    def _hit(self, key: str, packed: bytes | None, oldest: float) -> Hit | None:
-        hit = self.hit(key, CacheEntry.unpack(packed)) if packed else None
-        return hit if hit and hit.age < oldest else None
+    def _hit(self, key: str, call: Call, packed: bytes | None, oldest: float) -> Hit | None:
+        if packed is None:
+            return None
+        if call.share:  # before the answer is copied: calls that are refused must not take its memory
+            call.share.hold(len(packed))
+        hit = self.hit(key, CacheEntry.unpack(packed))
+        return hit if hit.age < oldest else None
 
 
 class Flight:
