@@ -5,9 +5,10 @@ from io import BytesIO
 import orjson
 import pytest
 
-from webdata.batches import validation
+from webdata.batches import validation, validation_process
 from webdata.batches.validation import Task, validated
-from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, QueryError
+from webdata.batches.validation_process import error_of
+from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, OverloadedError, QueryError
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 
@@ -133,3 +134,32 @@ def test_a_parameter_that_the_resource_does_not_have_is_refused():
     value = {"device": "mobile", "region": "DE"}[name]
     body = orjson.dumps({"resource": "url_request", "queries": [{}], name: value})
     assert f"{name} is not a parameter of url_request" in refused(body, ndjson=False)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        QueryError([{"loc": ("q",), "msg": "is missing", "type": "missing"}]),
+        BodyTooLargeError(1000),
+        BrokenBodyError("the body ended early"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_the_validating_process_is_that_of_the_service(error):
+    """It crosses the processes with all that its caller may know."""
+
+    def fails():
+        raise error
+
+    known = error_of(validation_process._answer(fails, BytesIO()))
+    assert (type(known), str(known), vars(known)) == (type(error), str(error), vars(error))
+
+
+def test_a_full_disk_of_the_validating_process_is_an_overload():
+    """The caller is told to come again later."""
+
+    def fails():
+        raise OSError(28, "No space left on device")
+
+    known = error_of(validation_process._answer(fails, BytesIO()))
+    assert (type(known), known.retry_after) == (OverloadedError, 60)

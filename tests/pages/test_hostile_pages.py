@@ -24,9 +24,9 @@ SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
 SEED = 7
 
 MUTATIONS = 150
-MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "5000"))
+MANY_MUTATIONS = int(os.environ.get("MUTATIONS", "2000"))
 """Of the long form, for each engine; `make test-slow MUTATIONS=100000` is for a night."""
-MANY_SECONDS = 20 * MANY_MUTATIONS / 5000
+MANY_SECONDS = 8 * MANY_MUTATIONS / 2000
 """The processor's time after which the long form ends in any case."""
 SECONDS, SECONDS_A_MB = 0.25, 0.5
 """The processor's time of a mutation, five times what a page may take: the machine of a test has other work to do."""
