@@ -45,7 +45,7 @@ def test_every_figure_is_printed(printed):
 
 
 def test_every_attack_has_a_row(printed):
-    """The calls of others are timed in peace and during attacks, of which a quick run has few, and the memory is read."""
+    """The calls of others are timed in peace and during the attacks of a quick run, and the memory is read."""
     rows = dict(re.findall(r"^(peace|headers|three) .* (\d+)$", printed, re.MULTILINE))
     assert len(rows) == 3
     assert all(int(mb) > 50 for mb in rows.values())
