@@ -1,5 +1,7 @@
 """The service's periodic tasks, and its start."""
 
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -38,3 +40,11 @@ async def test_a_start_without_the_database_fails(stores, monkeypatch):
     monkeypatch.setattr(stores.ledger, "settle", away)
     with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):
         await service._settle_at_first(stores.ledger)
+
+
+def test_a_service_imports_no_libraries_that_few_services_need(starts):
+    """A client of HTTP for routes and for commands, and a renderer of Markdown, cost memory and time at the start."""
+    code = "import webdata.main, webdata.service, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "scrapy" in modules
+    assert not {"aiohttp", "markdown_it", "nh3", "playwright", "redis", "moto"} & set(modules)
