@@ -243,6 +243,8 @@ class Service:
         self.stored_state = StoredState(stores.chunks, stores.deliveries)
         metrics.collect_from(self.stored_state.metrics)
         self.webhooks = self._webhooks(stores)
+        self.parts = open_parts(self.config.batch_store)
+        self.submissions = self._submissions(stores)
         self.proxy = self._proxy(metrics)
         self.api_calls = ApiCalls(self.admission, metrics.answered)
         key_pages = [*KEY_PAGES, *WebhookPages(self.webhooks).pages(), *self._batch_pages(stores)]
@@ -275,8 +277,7 @@ class Service:
         self.delivery.start(stores.deliveries)
         self.upkeep = Upkeep(stores.calls, stores.history, self.config.calls_days)
         self.upkeep.start()
-        submissions, parts = self._submissions(stores), open_parts(self.config.batch_store)
-        batch_upkeep = BatchUpkeep(this_process(), stores, submissions, self.config.batch_days, parts)
+        batch_upkeep = BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts)
         self.tasks.append(asyncio.ensure_future(batch_upkeep.run()))
         if self.config.worker:
             settings = partial(worker_settings, self.config)
@@ -313,9 +314,8 @@ class Service:
         return Webhooks(stores.webhooks, WebhookUrls(guard, http=config.webhooks_http))
 
     def _batch_pages(self, stores: SqlStores) -> list[KeyPage]:
-        resources, submissions = self._resources(), self._submissions(stores)
-        schedules = SchedulePages(stores.schedules, submissions)
-        batches = BatchPages(submissions, stores.batches, resources, self._part_reader())
+        schedules = SchedulePages(stores.schedules, self.submissions)
+        batches = BatchPages(self.submissions, stores.batches, self._resources(), self._part_reader())
         return [*batches.pages(), *schedules.pages()]
 
     def _submissions(self, stores: SqlStores) -> Submissions:
@@ -327,8 +327,7 @@ class Service:
 
     def _part_reader(self) -> PartReader | None:
         """Reads the records of batches that are outside of the database."""
-        parts = open_parts(self.config.batch_store)
-        return PartReader(parts) if parts else None
+        return PartReader(self.parts) if self.parts else None
 
     def _delivery(self, metrics: Metrics) -> DeliveryProcess:
         config = self.config
