@@ -66,6 +66,15 @@ def test_the_coding_follows_the_callers_weights(accepted, coding):
     assert coding_for(accepted) == coding
 
 
+@pytest.mark.parametrize(
+    ("accepted", "coding"),
+    [("gzip, br", "gzip"), ("br", None), ("br, gzip;q=0", None), ("br, *", "gzip"), ("zstd;q=0.2, gzip;q=0.1", "zstd")],
+)
+def test_a_coding_that_cannot_be_made_is_left_out(accepted, coding):
+    """Where not every coding is at hand, the weights of the others count, and one of zero is a refusal."""
+    assert coding_for(accepted, ("zstd", "gzip")) == coding
+
+
 @given(st.text())
 def test_any_header_is_read(accepted):
     """Whatever it says, the coding is a known one or none."""

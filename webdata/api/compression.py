@@ -50,8 +50,8 @@ lock."""
 
 
 @lru_cache(CACHED_HEADERS)
-def coding_for(accepted: str | None) -> str | None:
-    """The coding of the greatest weight in an `Accept-Encoding` header; None for a body as it is.
+def coding_for(accepted: str | None, codings: tuple[str, ...] = tuple(ENCODERS)) -> str | None:
+    """The one of these codings with the greatest weight in an `Accept-Encoding` header; None for a body as it is.
 
     A coding has to be named: `*` means gzip alone, since clients send it that cannot read the others.
     """
@@ -59,7 +59,7 @@ def coding_for(accepted: str | None) -> str | None:
         return None
     weights = dict(parse_accept_header(accepted.lower(), Accept))
     weights.setdefault("gzip", weights.get("x-gzip", weights.get("*", 0)))
-    best = max(ENCODERS, key=lambda coding: weights.get(coding, 0))
+    best = max(codings, key=lambda coding: weights.get(coding, 0))
     weight = weights.get(best, 0)
     return best if weight > 0 and weight >= weights.get("identity", 0) else None
 

@@ -20,6 +20,7 @@ else:
     from backports import zstd
 
 logger = logging.getLogger(__name__)
+CODINGS = ("zstd", "gzip")
 LARGE_PIECE = 32 * 1024
 """Bytes from which a piece is compressed by a thread."""
 
@@ -40,7 +41,7 @@ async def stream(incoming: Incoming, status: int, headers: Mapping[str, str], pi
     """Send a response as fast as its caller reads it. One that cannot be completed is broken off."""
     if incoming.gone:
         return
-    coding = _coding(incoming.header("accept-encoding"))
+    coding = coding_for(incoming.header("accept-encoding"), CODINGS)
     vary = ", ".join(name for name in (VARY["vary"], headers.get("vary")) if name)
     encoded = {"content-encoding": coding} if coding else {}
     response = begin(incoming.request, incoming.id, status, "OK", (), {**headers, **encoded, "vary": vary})
@@ -74,14 +75,6 @@ async def _send(
 def _break_off(incoming: Incoming, response: ResponseStream) -> None:
     if not incoming.gone:
         response.break_off()
-
-
-def _coding(accepted: str | None) -> str | None:
-    """The coding of a response: zstd or gzip."""
-    coding = coding_for(accepted)
-    if coding != "br":
-        return coding
-    return "gzip" if "gzip" in (accepted or "").lower() else None
 
 
 def _encoder(coding: str | None) -> Encoder | None:
