@@ -108,6 +108,7 @@ def service(stores, calls, clock, tmp_path):
     service.admission = service._admission(stores)
     service.api_calls = ApiCalls(service.admission)
     service.webhooks = service._webhooks(stores)
+    service.parts = None
     service.health = SimpleNamespace(snapshot=lambda: STATE)
     return service
 
