@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from webdata.access.invitations import VALID_FOR, digest
+from webdata.access.api_keys import digest
+from webdata.access.invitations import VALID_FOR
 
 
 def test_credits_are_given_taken_back_and_listed(run, rows):

@@ -9,7 +9,8 @@ from pyotp import TOTP
 from sqlalchemy import text
 
 from tests.dashboard.person import PASSWORD
-from webdata.access.invitations import digest, invite
+from webdata.access.api_keys import digest
+from webdata.access.invitations import invite
 from webdata.dashboard.attempts import OF_ADDRESS, OF_BROWSER, OF_NAME, SECONDS
 from webdata.dashboard.sessions import BROWSER_COOKIE, SESSION_COOKIE, Sessions
 from webdata.stores.interfaces import DEFAULT_ACCOUNT

@@ -193,11 +193,11 @@ def check_shape(secret: str) -> None:
 
 
 def digest(secret: str) -> str:
-    """The SHA-256 of a key in hex, which is stored. A key has 256 random bits: it needs no salt and no slow hash.
+    """The SHA-256 of a random secret in hex, which is stored: so many random bits need no salt and no slow hash.
 
-    Keys are looked up by this digest, never compared, so the time of a look-up reveals nothing about any key.
+    Secrets are looked up by this digest, never compared, so the time of a look-up reveals nothing about any of them.
     """
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _checksum(body: str) -> str:

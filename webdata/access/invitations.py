@@ -1,11 +1,10 @@
 """Invitations to the dashboard, and the random secrets that its links and cookies hold."""
 
-import hashlib
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from webdata.access.api_keys import first_keys
+from webdata.access.api_keys import digest, first_keys
 from webdata.access.browsing import DASHBOARD
 from webdata.domain.api_key import INVITATION, FirstKeys
 from webdata.stores.interfaces import DEFAULT_ACCOUNT, KeyStore, Ledger
@@ -18,11 +17,6 @@ SECRET_BYTES = 32
 def new_secret() -> str:
     """A random secret, in hex."""
     return secrets.token_hex(SECRET_BYTES)
-
-
-def digest(secret: str) -> str:
-    """The SHA-256 of a random secret, which is stored. It has 256 random bits: it needs no salt and no slow hash."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 async def invite(members: MemberStore, account_id: str, role: Role) -> str:

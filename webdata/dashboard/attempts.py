@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address, ip_network
 
-from webdata.access.invitations import digest
+from webdata.access.api_keys import digest
 from webdata.access.rate_limits import RateLimits
 from webdata.domain.errors import RateLimitedError
 from webdata.stores.interfaces import Plan

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 from ulid import ULID
 
-from webdata.access.api_keys import check_name
-from webdata.access.invitations import digest
+from webdata.access.api_keys import check_name, digest
 from webdata.dashboard.passwords import Passwords, weakness
 from webdata.dashboard.rendering import redirect, render
 from webdata.dashboard.sessions import Sessions

@@ -8,7 +8,7 @@ import segno
 from markupsafe import Markup
 from pyotp import TOTP, random_base32
 
-from webdata.access.invitations import digest
+from webdata.access.api_keys import digest
 
 ISSUER = "webdata"
 STEPS_AROUND = 1

@@ -6,8 +6,9 @@ from ipaddress import ip_address
 
 from ulid import ULID
 
+from webdata.access.api_keys import digest
 from webdata.access.browsing import OWN_COOKIES
-from webdata.access.invitations import digest, new_secret
+from webdata.access.invitations import new_secret
 from webdata.dashboard.visits import NavigationEntry, RefusedError, Viewer, Visit
 from webdata.server.incoming import Incoming
 from webdata.stores.interfaces_dashboard import Member, MemberStore, Session, SignedIn

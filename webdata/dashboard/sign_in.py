@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from webdata.access.invitations import digest
+from webdata.access.api_keys import digest
 from webdata.dashboard.attempts import Attempts
 from webdata.dashboard.passwords import Passwords
 from webdata.dashboard.rendering import redirect, render
