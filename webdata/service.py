@@ -164,6 +164,7 @@ class _Main:
             self.failure = error
             self.stop()
         else:
+            collect_less()  # what the start has made stays, too
             if self.worker:
                 self._beat(self.worker)
 

@@ -55,6 +55,20 @@ def test_what_a_call_holds_is_replaced(held):
     assert (held.total, held.of_keys) == (0, {})
 
 
+def test_the_loss_of_a_large_page_is_told():
+    """Garbage is to be collected after a lost call that held something, and after no other."""
+    losses = []
+    held = HeldBytes(on_loss=lambda: losses.append(held.total))
+    answered, small, large = (CallShare(key, held) for key in "abc")
+    for share, size in ((answered, 2 * MEBIBYTE), (small, 1), (large, 3 * MEBIBYTE)):
+        share.hold(size)
+    answered.release()
+    small.lose()
+    large.lose()
+    assert losses == [3 * MEBIBYTE]
+    assert held.total == 0
+
+
 @pytest.mark.task
 async def test_slots_are_given_to_keys_in_turn():
     """However many calls of one key wait, the call of another key is the next but one."""

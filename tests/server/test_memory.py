@@ -18,13 +18,13 @@ class Page:
 
 
 @pytest.mark.task
-async def test_circles_are_collected_soon_after_a_large_page(monkeypatch):
+async def test_circles_are_collected_soon_after_a_large_page_was_lost(monkeypatch):
     """What only refers to itself is freed, whatever the thresholds of the collector are."""
     monkeypatch.setattr("webdata.server.memory.COLLECTED_AFTER", 0.01)
     page = weakref.ref(Page())
     garbage = LargeGarbage()
     for _ in range(3):
-        garbage.freed()
+        garbage.lost()
     await asyncio.sleep(0.1)
     assert page() is None
 

@@ -1,6 +1,7 @@
 """Plain downloads, over sockets."""
 
 import asyncio
+import gc
 import ssl
 from contextlib import asynccontextmanager, suppress
 
@@ -8,6 +9,7 @@ import pytest
 import pytest_twisted
 import trustme
 from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import _ResponseReader
 from scrapy.exceptions import DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.test import get_crawler
@@ -34,8 +36,11 @@ pytestmark = pytest.mark.task
 class Site:
     """Sends the head of a response to each connection, and its body of `length` bytes when a test continues it."""
 
-    def __init__(self, length):
+    def __init__(self, length, *, declared=True):
         self.length = length
+        self.head = (
+            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length if declared else b"HTTP/1.0 200 OK\r\n\r\n"
+        )
         self.responses = asyncio.Queue()
         """Two events for each connection: the first starts the body, the second is set when it is sent."""
 
@@ -52,7 +57,7 @@ class Site:
         start, sent = asyncio.Event(), asyncio.Event()
         with suppress(OSError):
             await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % self.length)
+            writer.write(self.head)
             self.responses.put_nowait((start, sent))
             await start.wait()
             writer.write(bytes(self.length))
@@ -200,10 +205,11 @@ async def test_one_context_verifies_every_host():
     assert len(set(contexts)) == 1
 
 
-async def test_a_large_body_counts_for_its_caller_while_it_arrives(handler):
+@pytest.mark.parametrize("declared", [True, False])
+async def test_a_large_body_counts_for_its_caller_while_it_arrives(handler, declared):
     """A download that would exceed what its caller's key may hold ends at once with that error."""
     held = HeldBytes(most=10 * LARGE, most_of_key=LARGE + SMALL)
-    site = Site(LARGE)
+    site = Site(LARGE, declared=declared)
     async with site.running() as url:
         shares = [CallShare("key_a", held), CallShare("key_a", held), CallShare("key_b", held)]
         downloads = [
@@ -217,3 +223,35 @@ async def test_a_large_body_counts_for_its_caller_while_it_arrives(handler):
     assert (len(page.body), len(other.body)) == (LARGE, LARGE)
     assert isinstance(refusal, RateLimitedError)
     assert held.of_keys["key_b"] == LARGE
+
+
+async def test_a_large_body_counts_from_its_head_on(handler):
+    """A download whose declared length would exceed what its caller's key may hold ends before its body arrives."""
+    held = HeldBytes(most_of_key=LARGE)
+    CallShare("key_a", held).hold(2 * SMALL)
+    share = CallShare("key_a", held)
+    site = Site(LARGE)
+    async with site.running() as url:
+        download = handler.download_request(Request(url, meta={FETCH: Fetch(QueryRun(share=share))}))
+        with pytest.raises(RateLimitedError):
+            await asyncio.wait_for(download, 5)
+        (await site.responses.get())[0].set()  # or its connection would stay open
+    assert held.of_keys == {"key_a": 2 * SMALL}
+
+
+async def test_a_large_body_that_was_read_is_freed_without_the_garbage_collector(handler):
+    """What has counted the bytes of a download does not keep them."""
+    share = CallShare("key_a", HeldBytes())
+    site = Site(LARGE)
+    gc.collect()
+    gc.disable()
+    try:
+        async with site.running() as url:
+            download = asyncio.ensure_future(
+                handler.download_request(Request(url, meta={FETCH: Fetch(QueryRun(share=share))}))
+            )
+            (await asyncio.wait_for(site.responses.get(), 5))[0].set()
+            assert len((await download).body) == LARGE
+        assert not [one for one in gc.get_objects() if isinstance(one, _ResponseReader)]
+    finally:
+        gc.enable()

@@ -20,10 +20,11 @@ from scrapy.exceptions import (
 )
 
 from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
-from webdata.domain.errors import TargetError
+from webdata.domain.errors import RateLimitedError, TargetError
 from webdata.egress.guard import Guard
 from webdata.egress.rule import Rule
 from webdata.fetching.fetch import FETCH, Fetch
+from webdata.fetching.shares import MEBIBYTE, CallShare, HeldBytes
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox
 from webdata.transports import impersonate
@@ -181,6 +182,23 @@ async def test_a_slow_site_behind_a_proxy_is_a_timeout():
     async with crawling(DEADLINE=0.5) as crawler, listening(b"") as (port, _):
         with pytest.raises(DownloadTimeoutError):
             await crawler.engine.download_async(request("http://site.example/", proxy=f"http://127.0.0.1:{port}"))
+
+
+async def test_a_large_body_counts_for_its_caller_while_it_arrives():
+    """A download that would exceed what its caller's key may hold ends at once with that error."""
+    held = HeldBytes(most_of_key=3 * MEBIBYTE)
+    share, other = CallShare("key_a", held), CallShare("key_a", held)
+    other.hold(2 * MEBIBYTE)
+    head = b"HTTP/1.1 200 OK\r\n\r\n"
+    async with crawling() as crawler, listening(head + bytes(8 * MEBIBYTE)) as (port, _):
+        page, refused = request(f"http://127.0.0.1:{port}/"), request(f"http://127.0.0.1:{port}/")
+        Fetch.of(refused).run.share = share
+        with pytest.raises(RateLimitedError):
+            await crawler.engine.download_async(refused)
+        assert held.of_keys == {"key_a": 2 * MEBIBYTE}
+        other.release()
+        Fetch.of(page).run.share = other_call = CallShare("key_a", held)
+        assert len((await crawler.engine.download_async(page)).body) == other_call.bytes_held == 8 * MEBIBYTE
 
 
 async def test_a_body_that_is_cut_off_is_data_loss():

@@ -86,7 +86,7 @@ class Admission:
         self._sandbox_always = sandbox_always
         self._recorder = recorder
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
-        self.held_bytes = HeldBytes(on_release=LargeGarbage().freed)
+        self.held_bytes = HeldBytes(on_loss=LargeGarbage().lost)
 
     def snapshot(self) -> dict[str, Any]:
         """Cache hits, stale hits and misses, and credits moved, since the start."""
@@ -113,7 +113,7 @@ class Admission:
                 result = CallResult(found, status, remarks, share)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
-                share.release()
+                share.lose()
             result = CallResult(error, status, remarks)
         if self._recorder and status:
             cost = status.payment.cost if status.payment else 0

@@ -71,7 +71,7 @@ class RowRunner:
         self._cache = cache
         self._deadline = deadline
         self._sandbox_always = sandbox_always
-        self._held_bytes = HeldBytes(on_release=LargeGarbage().freed)
+        self._held_bytes = HeldBytes(on_loss=LargeGarbage().lost)
 
     async def run(
         self, batch: Batch, row: int, fields: Mapping[str, Any], write: Write, *, last: bool
@@ -93,7 +93,8 @@ class RowRunner:
         return None
 
     async def _answer(self, batch: Batch, row: int, fields: Mapping[str, Any], write: Write) -> None:
-        call = self._call(batch, fields)
+        share = CallShare(batch.key_id, self._held_bytes)
+        call = self._call(batch, fields, share)
         try:
             async with self._cache.flight(call, CacheControl()) as flight:
                 if flight.hit:
@@ -102,17 +103,18 @@ class RowRunner:
                 answer = await self._crawlers.answer(flight.call)
                 await write(answered(row, answer, free=batch.test))
                 await flight.land(answer)  # once it is paid: nobody gets for nothing what an account could not pay
+        except Exception:
+            share.lose()
+            raise
         finally:
-            if call.share:
-                call.share.release()
+            share.release()
 
-    def _call(self, batch: Batch, fields: Mapping[str, Any]) -> Call:
+    def _call(self, batch: Batch, fields: Mapping[str, Any], share: CallShare) -> Call:
         resource = self._resources.get(batch.resource)
         if resource is None:
             message = f"there is no resource {batch.resource} here any more"
             raise QueryError([{"loc": ["resource"], "msg": message, "type": "unknown"}])
         query = resource.query.check(fields)
-        share = CallShare(batch.key_id, self._held_bytes)
         return Call(resource, query, batch.test or self._sandbox_always, self._deadline, batch.account_id, share)
 
 
@@ -126,7 +128,7 @@ def answered(row: int, answer: Answer, *, free: bool) -> Result:
 def cached(row: int, hit: Hit) -> Result:
     """The result of a cached answer."""
     entry = hit.entry
-    return Result(row, entry.outcome.value, _now(), entry.engine, cached=True, record=entry.body)
+    return Result(row, entry.outcome.value, _now(), entry.engine, cached=True, record=bytes(entry.body))
 
 
 def failure(row: int, error: Exception, resource: Resource | None = None) -> Result:

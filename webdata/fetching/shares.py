@@ -24,10 +24,10 @@ class HeldBytes:
         self,
         most: int = MOST_BYTES,
         most_of_key: int = MOST_BYTES_OF_KEY,
-        on_release: Callable[[], None] = lambda: None,
+        on_loss: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_release` is called when a call that held some holds nothing any more."""
-        self.on_release = on_release
+        """`on_loss` is called when a call that held some has failed."""
+        self.on_loss = on_loss
         self.most = most
         self.most_of_key = most_of_key
         self.of_keys: Counter[str] = Counter()
@@ -85,10 +85,14 @@ class CallShare:
 
     def release(self) -> None:
         """Hold nothing any more: the answer is read, or nobody reads it."""
-        if self.bytes_held:
-            self.hold(0)
-            self._held.on_release()
+        self.hold(0)
         self._released = True
+
+    def lose(self) -> None:
+        """Release: the call has failed, and its error keeps its page in memory until garbage is collected."""
+        if self.bytes_held:
+            self._held.on_loss()
+        self.release()
 
 
 class FairSlots:

@@ -8,8 +8,8 @@ LARGE_BLOCK = 1024 * 1024
 """Bytes of a block from which it is given back to the system as soon as it is freed."""
 MMAP_THRESHOLD, ARENA_MAX = -3, -8
 """Options of glibc's mallopt(3)."""
-COLLECTED_AFTER = 1.0
-"""Seconds between the end of a large page and a collection."""
+COLLECTED_AFTER = 0.25
+"""Seconds between the loss of a large page and a collection."""
 
 
 def collect_less() -> None:
@@ -33,17 +33,17 @@ def return_large_blocks() -> None:
 
 
 class LargeGarbage:
-    """Collects soon after a large page or answer has ended.
+    """Collects soon after a large page was lost.
 
     An error refers to the frames of the call that it has ended, and these to the error and the page: such a circle
-    would stay until the collector's next run.
+    would stay until the collector's next run. A call that succeeds leaves none.
     """
 
     def __init__(self) -> None:
         self._due = False
 
-    def freed(self) -> None:
-        """A large page or answer has ended."""
+    def lost(self) -> None:
+        """The call of a large page has failed."""
         if not self._due:
             self._due = True
             asyncio.get_running_loop().call_later(COLLECTED_AFTER, self._collect)

@@ -30,7 +30,7 @@ from twisted.web._newclient import HTTP11ClientProtocol
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.client import Response as TxResponse
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
-from twisted.web.iweb import IPolicyForHTTPS, IResponse
+from twisted.web.iweb import UNKNOWN_LENGTH, IPolicyForHTTPS, IResponse
 from zope.interface import implementer
 
 from webdata.domain.errors import UpstreamError, WebdataError
@@ -249,22 +249,36 @@ class BoundedAgent(_ScrapyAgent):
 
 
 def _count_bytes(txresponse: Any, body: "Deferred[Any]", share: CallShare) -> None:
-    """Have the bytes of a large body held by its call while they arrive; over a limit the download fails at once."""
+    """Have the bytes of a large body held by its call: those that its head declares at once, others when they arrive.
+
+    Over a limit the download fails at once.
+    """
     reader = txresponse._bodyProtocol  # noqa: SLF001  # there is no public attribute
     receive = reader.dataReceived
+    declared = 0 if txresponse.length is UNKNOWN_LENGTH else txresponse.length
 
-    def count(data: bytes) -> None:
-        received = reader._bytes_received + len(data)  # noqa: SLF001  # as above
+    def hold(received: int) -> None:
+        size = max(received, declared)
         try:
-            if received > SMALL and not body.called:
-                share.hold(received)
+            if size > SMALL and not body.called:
+                share.hold(size)
         except WebdataError as error:
-            share.release()  # at once, for other downloads that arrive at the same time
+            share.lose()  # at once, for other downloads that arrive at the same time
             txresponse._transport._producer.abortConnection()  # noqa: SLF001  # as above
             body.errback(error)
+
+    def count(data: bytes) -> None:
+        hold(reader._bytes_received + len(data))  # noqa: SLF001  # as above
         receive(data)
 
     reader.dataReceived = count
+    body.addBoth(_not_counted, reader)
+    hold(0)
+
+
+def _not_counted(result: Any, reader: Any) -> Any:
+    del reader.dataReceived  # a reader that refers to itself would keep the page until the garbage collector runs
+    return result
 
 
 @implementer(IPolicyForHTTPS)

@@ -30,10 +30,12 @@ from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy_impersonate import ImpersonateDownloadHandler
 from scrapy_impersonate.parser import CurlOptionsParser, RequestParser
 
+from webdata.domain.errors import WebdataError
 from webdata.egress.guard import Guard
 from webdata.egress.rule import known_addresses
 from webdata.fetching.device_profiles import PROFILE
-from webdata.fetching.fetch import Fetch
+from webdata.fetching.fetch import FETCH, Fetch
+from webdata.fetching.shares import SMALL, CallShare
 from webdata.transports.http import MAX_CHUNKS, check_headers, too_many_headers
 from webdata.transports.proxy_tunnel import BROKEN, ENDLESS, READY_SECONDS
 
@@ -61,6 +63,7 @@ class ImpersonateHandler(BaseDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         curl_request = request.replace(
             meta={
+                FETCH: Fetch.of(request),
                 "impersonate": PROFILE,
                 "impersonate_args": {
                     "verify": self._verify,
@@ -118,13 +121,18 @@ class _Downloads(ImpersonateDownloadHandler):  # type: ignore[misc]  # it has no
     """scrapy-impersonate's downloads, whose bodies stay compressed for the middleware that bounds the work."""
 
     async def _download_request(self, request: Request) -> Response:
-        """Raises UpstreamError for a response with more headers than are read."""
+        """Raises UpstreamError for a response with more headers than are read, and as `CallShare.hold`."""
         sent = request.copy()
         options = CurlOptionsParser(sent).as_dict()  # removes headers for the proxy from those for the target
-        read = _Body()
+        read = _Body(Fetch.of(request).run.share)
         async with AsyncSession(max_clients=1, curl_options=options, curl_infos=[HANDSHAKE_SECONDS]) as client:
             began = monotonic()
-            received = await client.request(**RequestParser(sent).as_dict(), content_callback=read.write)
+            try:
+                received = await client.request(**RequestParser(sent).as_dict(), content_callback=read.write)
+            except exceptions.RequestException:
+                if read.refusal:
+                    raise read.refusal from None
+                raise
             request.meta["download_latency"] = monotonic() - began
         named = received.headers.multi_items()
         check_headers(named)
@@ -134,15 +142,32 @@ class _Downloads(ImpersonateDownloadHandler):  # type: ignore[misc]  # it has no
 
 
 class _Body:
-    """Takes the pieces of a body; libcurl ends the download of one in more pieces than any page has."""
+    """Takes the pieces of a body, and has its call hold the bytes of a large one.
 
-    def __init__(self) -> None:
+    libcurl ends the download of one in more pieces than any page has, or over a limit of its call.
+    """
+
+    def __init__(self, share: CallShare | None) -> None:
         self.received = BytesIO()
+        self.refusal: WebdataError | None = None
+        self._share = share
         self._pieces = 0
 
     def write(self, piece: bytes) -> int:
         self._pieces += 1
-        return CURL_WRITEFUNC_ERROR if self._pieces > MAX_CHUNKS else self.received.write(piece)
+        if self._pieces > MAX_CHUNKS or self._is_refused(self.received.tell() + len(piece)):
+            return CURL_WRITEFUNC_ERROR
+        return self.received.write(piece)
+
+    def _is_refused(self, size: int) -> bool:
+        if not self._share or size <= SMALL:
+            return False
+        try:
+            self._share.hold(size)
+        except WebdataError as error:
+            self._share.lose()
+            self.refusal = error
+        return self.refusal is not None
 
 
 def _proxy_failure(request: Request, error: exceptions.RequestException) -> str | None:
