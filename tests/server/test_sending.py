@@ -2,17 +2,21 @@
 
 import asyncio
 import socket
+import ssl
 from time import monotonic
 
 import pytest
 from twisted.internet import reactor
+from twisted.protocols.tls import TLSMemoryBIOFactory
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
 from webdata.api import refusals
+from webdata.config.config import Config
 from webdata.server.connections import Connections
 from webdata.server.sending import PIECE, send
 from webdata.server.site import Site
+from webdata.server.tls import ServerTLS
 
 pytestmark = pytest.mark.task
 
@@ -103,3 +107,19 @@ async def test_a_response_ends_when_its_client_leaves(port, bodies):
     (await connected(port)).close()
     assert await asyncio.wait_for(bodies.ends.get(), 5) is not None
     assert monotonic() - before < 5
+
+
+@pytest.mark.parametrize("size", [1, PIECE, PIECE + 1])
+async def test_views_of_bodies_arrive_by_tls(bodies, connections, tmp_path, size):
+    """A view of a larger body, as of a cached one, is received as it is."""
+    bodies.body = memoryview(LARGE)[7 : 7 + size]
+    factory = TLSMemoryBIOFactory(
+        ServerTLS(Config(tls_folder=tmp_path)), False, Site(bodies, connections, refusals, nobody)
+    )
+    listening = reactor.listenTCP(0, factory, interface="127.0.0.1")
+    trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    reader, writer = await asyncio.open_connection("127.0.0.1", listening.getHost().port, ssl=trusting)
+    writer.write(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    whole = await asyncio.wait_for(reader.read(), 10)
+    listening.stopListening()
+    assert whole.partition(b"\r\n\r\n")[2] == bodies.body

@@ -86,7 +86,7 @@ def _seconds(text: str | None) -> float:
 class CacheEntry:
     """A cached answer: its record as JSON, and the metadata of its reply."""
 
-    body: bytes
+    body: bytes | memoryview
     outcome: Outcome
     transport: Transport
     engine: str
@@ -104,14 +104,14 @@ class CacheEntry:
     def pack(self) -> bytes:
         """As bytes for a store: the metadata as a line of JSON, then the body."""
         metadata = [self.outcome, self.transport, self.engine, self.region_mode, self.partial, self.at]
-        return orjson.dumps(metadata) + b"\n" + self.body
+        return b"\n".join((orjson.dumps(metadata), self.body))
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self:
-        """The entry that `pack` returned as bytes."""
-        metadata, _, body = packed.partition(b"\n")
+        """The entry that `pack` returned as bytes, of which its body is a view: many callers may read a large one."""
+        metadata = packed[: packed.index(b"\n")]
         outcome, *others = orjson.loads(metadata)
-        return cls(body, Outcome(outcome), *others)
+        return cls(memoryview(packed)[len(metadata) + 1 :], Outcome(outcome), *others)
 
 
 @dataclass(frozen=True)

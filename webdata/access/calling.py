@@ -17,7 +17,7 @@ class Called:
     result: CallResult
     status: int
     headers: Mapping[str, str]
-    body: bytes
+    body: bytes | memoryview
 
 
 class Calling(Protocol):

@@ -39,7 +39,7 @@ LARGEST_CACHED = CACHE_BYTES // 8
 
 VARY = {"vary": "accept-encoding"}
 GZIP = 16 + zlib.MAX_WBITS
-Encoder = Callable[[bytes], bytes]
+Encoder = Callable[[bytes | memoryview], bytes]
 ENCODERS: dict[str, tuple[Encoder, Encoder]] = {
     "zstd": (partial(zstd.compress, level=3), partial(zstd.compress, level=1)),
     "br": (partial(brotli.compress, quality=2), partial(brotli.compress, quality=1)),
@@ -103,7 +103,7 @@ class Compression:
             self._keep(key, body)
         return body
 
-    async def _by_thread(self, encode: Encoder, body: bytes) -> bytes | None:
+    async def _by_thread(self, encode: Encoder, body: bytes | memoryview) -> bytes | None:
         if self._waiting >= MOST_WAITING:
             return None
         self._waiting += 1

@@ -32,7 +32,7 @@ class Reply:
     """The response to one request. Header names and values are ASCII."""
 
     status: int
-    body: bytes
+    body: bytes | memoryview
     headers: dict[str, str] = field(default_factory=dict)
     on_end: Callable[[], None] | None = field(default=None, compare=False)
     """Called when the client has read it, or is gone."""
@@ -41,7 +41,7 @@ class Reply:
     pieces: AsyncGenerator[bytes] | None = field(default=None, compare=False)
     """A body of unknown length in the place of `body`, sent as fast as the client reads it."""
 
-    def put_on(self, request: Request, request_id: str, further: Mapping[str, str] = NONE) -> bytes:
+    def put_on(self, request: Request, request_id: str, further: Mapping[str, str] = NONE) -> bytes | memoryview:
         """Set status and headers on a request to which nothing was written; returns the body to write."""
         request.setResponseCode(self.status, _phrase(self.status).encode("ascii"))  # Twisted has no phrase for 422
         own = {**INERT, "server": SERVER, "x-request-id": request_id, "content-length": str(len(self.body)), **further}

@@ -8,10 +8,10 @@ PIECE = 128 * 1024
 """Bytes of one piece."""
 
 
-def send(request: Request, body: bytes) -> None:
+def send(request: Request, body: bytes | memoryview) -> None:
     """Write the body of a response and finish it: a large one when the client has read nearly all of it."""
     if len(body) <= PIECE:
-        request.write(body)
+        request.write(bytes(body))  # TLS takes nothing else
         request.finish()
     else:
         sender = Sender(request, body)
@@ -23,7 +23,7 @@ def send(request: Request, body: bytes) -> None:
 class Sender:
     """Writes the next pieces whenever the connection has room for them."""
 
-    def __init__(self, request: Request, body: bytes) -> None:
+    def __init__(self, request: Request, body: bytes | memoryview) -> None:
         self._request = request
         self._rest = memoryview(body)
         self._paused = False
