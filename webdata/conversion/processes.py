@@ -144,7 +144,7 @@ class Conversions:
 
     async def _attempt(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
         """The function's result; None when its process was killed or ran out of memory."""
-        future = self._running_pool().schedule(_alarmed, (function, arguments, seconds + 1), timeout=seconds)
+        future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
         try:
             return await asyncio.wrap_future(future)
         except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
@@ -155,7 +155,8 @@ class Conversions:
             if self._pool is None or not self._pool.active:
                 context = multiprocessing.get_context("forkserver")
                 context.set_forkserver_preload([*MODULES])
-                sys.modules["__main__"].__file__ = None  # or each process imports the program, which takes 60 MB more
+                program = sys.modules["__main__"]
+                program.__file__ = program.__spec__ = None  # or each process imports it, which takes 60 MB more
                 self._pool = ProcessPool(WORKERS, PAGES, _initialize, context=context)
             return self._pool
 
@@ -172,13 +173,14 @@ def _initialize() -> None:
     os.nice(NICENESS)
 
 
-def _alarmed(function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+def _alarmed(function: Callable[..., Any], arguments: list[Any], seconds: float) -> Any:
     """The function's result; the alarm ends the process when its parent has died and cannot kill it."""
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         return function(*arguments)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        arguments.clear()  # the pool keeps them until the process gets its next page
 
 
 def _convert(body: bytes, arguments: Mapping[str, Any]) -> UrlPage | str:
