@@ -494,7 +494,7 @@ async def test_a_hit_that_is_refused_takes_no_memory(clock):
     CallShare("key_1", held).hold(40 * MEBIBYTE)
     refused = replace(call(), share=CallShare("key_1", held))
     tracemalloc.start()
-    with pytest.raises(RateLimitedError, match="48 MiB"):
+    with pytest.raises(RateLimitedError, match="56 MiB"):
         await cache.claim(cache_key(refused), refused)
     assert tracemalloc.get_traced_memory()[1] < MEBIBYTE
     tracemalloc.stop()

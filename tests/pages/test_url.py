@@ -48,6 +48,7 @@ def test_the_full_record_has_text_headers_and_configuration():
         (b"PK\x03\x04 rest", ""),
         (b"\0\1\2\3\4\5\6\7" * 20, "text/plain"),
         (b"RIFF1234WEBPVP8 ", "image/webp"),
+        (bytes(range(256)) * 2000 + b"x", "application/octet-stream"),
     ],
 )
 def test_binary_content_is_base64_or_refused(body, content_type):

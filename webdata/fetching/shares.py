@@ -13,8 +13,8 @@ SMALL = MEBIBYTE
 MOST_BYTES = 128 * MEBIBYTE
 """Bytes of large pages and answers that all calls of a process may hold. A page takes several times its length while
 it is read, converted and answered."""
-MOST_BYTES_OF_KEY = 48 * MEBIBYTE
-"""Bytes of them that the calls of one key may hold: two of the largest pages."""
+MOST_BYTES_OF_KEY = 56 * MEBIBYTE
+"""Bytes of them that the calls of one key may hold: two of the largest pages, as base64."""
 
 
 class HeldBytes:
