@@ -200,6 +200,24 @@ def postgresql_admin(postgresql_server):
     return run
 
 
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory):
+    """The bytes of an SQLite database with the current schema: to migrate one takes longer than most tests."""
+    from webdata.stores.database import open_database
+
+    file = tmp_path_factory.mktemp("migrated") / "webdata.sqlite3"
+    open_database(f"sqlite:///{file}").close()
+    return file.read_bytes()
+
+
+@pytest.fixture
+def sqlite(migrated_sqlite, tmp_path):
+    """The URL of an SQLite database with the current schema."""
+    file = tmp_path / "webdata.sqlite3"
+    file.write_bytes(migrated_sqlite)
+    return f"sqlite:///{file}"
+
+
 NUMBERS = count(1)
 
 

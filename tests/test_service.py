@@ -12,8 +12,8 @@ from webdata.stores.sql_stores import SqlStores
 
 
 @pytest.fixture
-def stores(tmp_path):
-    with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as opened:
+def stores(sqlite):
+    with SqlStores(sqlite) as opened:
         yield opened
 
 

@@ -39,8 +39,8 @@ pytestmark = pytest.mark.task
 
 
 @pytest.fixture
-def stores(tmp_path):
-    with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as opened:
+def stores(sqlite):
+    with SqlStores(sqlite) as opened:
         yield opened
 
 

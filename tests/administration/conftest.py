@@ -1,4 +1,4 @@
-"""Commands as on the command line, over a new database."""
+"""Commands as on the command line, over a database without keys."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +11,8 @@ from webdata.stores.sql_stores import SqlStores
 
 
 @pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path}/webdata.sqlite3"
+def url(sqlite):
+    return sqlite
 
 
 @pytest.fixture

@@ -53,11 +53,6 @@ def stores(url):
         yield stores
 
 
-@pytest.fixture
-def sqlite(tmp_path):
-    return f"sqlite:///{tmp_path}/webdata.sqlite3"
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request):
     """The URL of a database of each kind."""

@@ -65,8 +65,8 @@ def quick_passwords(monkeypatch):
 
 
 @pytest.fixture
-def stores(tmp_path):
-    with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as opened:
+def stores(sqlite):
+    with SqlStores(sqlite) as opened:
         yield opened
 
 
@@ -93,12 +93,12 @@ def clock():
 
 
 @pytest.fixture
-def service(stores, calls, clock, tmp_path):
+def service(stores, calls, clock, sqlite, tmp_path):
     """A service that was not started, with calls that are answered without a crawl."""
     from webdata.api.calls import ApiCalls
     from webdata.service import Service, scrapy_settings
 
-    config = Config(database=f"sqlite:///{tmp_path}/webdata.sqlite3", samples=tmp_path / "samples")
+    config = Config(database=sqlite, samples=tmp_path / "samples")
     service = Service(config, SimpleNamespace(certificate=None), scrapy_settings(), None)
     service.stores, service.crawlers = stores, calls
     calls.resources = [WEB_SEARCH, MAPS_SEARCH, FORUM_COMMENTS, URL_REQUEST]

@@ -102,15 +102,9 @@ def make_urls():
 
 
 @pytest.fixture
-def stores(tmp_path):
-    with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as opened:
+def stores(sqlite):
+    with SqlStores(sqlite) as opened:
         yield opened
-
-
-@pytest.fixture
-def sqlite(tmp_path):
-    """The URL of an SQLite database."""
-    return f"sqlite:///{tmp_path}/webdata.sqlite3"
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

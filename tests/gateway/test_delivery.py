@@ -204,14 +204,14 @@ async def test_a_gone_receiver_disables_its_webhook(stores, receivers, make_urls
     assert len(receiver.received) == 1
 
 
-async def test_two_processes_deliver_each_event_once(tmp_path, stores, receivers, make_urls):
+async def test_two_processes_deliver_each_event_once(sqlite, stores, receivers, make_urls):
     """Two deliveries of one database share the work, and each event arrives once."""
     from twisted.internet import reactor
 
     receiver = await receivers()
     await hook_for(stores, receiver)
     await announce(stores, 60)
-    other = attach_deliveries(f"sqlite:///{tmp_path}/webdata.sqlite3")
+    other = attach_deliveries(sqlite)
     sender = webhook_sender.WebhookSender(reactor, make_urls(receiver.port))
     second = Delivery(other, sender, "there:1:1")
     running = asyncio.ensure_future(second.run())

@@ -20,8 +20,8 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
-def stores(tmp_path):
-    with SqlStores(f"sqlite:///{tmp_path}/webdata.sqlite3") as stores:
+def stores(sqlite):
+    with SqlStores(sqlite) as stores:
         yield stores
 
 

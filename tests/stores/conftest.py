@@ -21,12 +21,6 @@ def memory_stores(process="here:1:1"):
     )
 
 
-@pytest.fixture
-def sqlite(tmp_path):
-    """The URL of an SQLite database."""
-    return f"sqlite:///{tmp_path}/webdata.sqlite3"
-
-
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request):
     """The URL of a database of each kind."""

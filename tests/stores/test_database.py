@@ -39,7 +39,13 @@ def empty_postgresql(postgresql_server, postgresql_admin):
     postgresql_admin("DROP DATABASE bare WITH (FORCE)")
 
 
-@pytest.fixture(params=["sqlite", "empty_postgresql"])
+@pytest.fixture
+def empty_sqlite(tmp_path):
+    """The URL of an SQLite database that is not there yet."""
+    return f"sqlite:///{tmp_path}/empty.sqlite3"
+
+
+@pytest.fixture(params=["empty_sqlite", "empty_postgresql"])
 def empty(request):
     """The URL of a database without tables."""
     return request.getfixturevalue(request.param)
