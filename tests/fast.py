@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
-FOLDERS = {"benchmarks", "conversion", "crawling", "e2e", "egress", "server", "transports"}
-"""Folders whose tests are about sockets and processes: none of them is fast."""
+FOLDERS = {"batches", "benchmarks", "conversion", "crawling", "e2e", "egress", "server", "transports"}
+"""Folders whose tests are about sockets, processes and workers that wait: none of them is fast."""
 FIXTURES = {"captures", "starts"}
 """Fixtures of tests that are not fast; what starts something asks for `starts`."""
 PARAMETERS = {"empty_postgresql", "postgresql", "redis"}
