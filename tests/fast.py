@@ -1,6 +1,7 @@
 """Which tests are fast, and that they are: they start no server, browser or process, and read no saved pages.
 
-Nobody marks them: the folder and the fixtures of a test decide, and one that is fast and starts something fails.
+Nobody marks them: the folder and the fixtures of a test decide, and one that is fast and starts something fails. Those
+over PostgreSQL, the second database, are slow in the same way.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ FOLDERS = {"batches", "benchmarks", "conversion", "crawling", "e2e", "egress", "
 """Folders whose tests are about sockets, processes and workers that wait: none of them is fast."""
 FIXTURES = {"captures", "starts"}
 """Fixtures of tests that are not fast; what starts something asks for `starts`."""
-PARAMETERS = {"empty_postgresql", "postgresql", "redis"}
+POSTGRESQL = {"empty_postgresql", "module_postgresql", "postgresql"}
+"""Fixtures of the second database."""
+PARAMETERS = {*POSTGRESQL, "redis"}
 """Parameters by which a fixture asks for one that starts something while the test runs."""
 
 EVENTS = {
@@ -38,9 +41,17 @@ _seen: set[str] | None = None
 
 def is_fast(item: pytest.Item) -> bool:
     folder = item.path.relative_to(TESTS).parts[0]
-    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    asked = FIXTURES.intersection(item.fixturenames) or PARAMETERS.intersection(filter(_is_text, parameters))
+    asked = FIXTURES.intersection(item.fixturenames) or PARAMETERS.intersection(_parameters(item))
     return not (folder in FOLDERS or asked or item.get_closest_marker("slow"))
+
+
+def is_over_postgresql(item: pytest.Item) -> bool:
+    return not POSTGRESQL.isdisjoint([*item.fixturenames, *_parameters(item)])
+
+
+def _parameters(item: pytest.Item) -> list[str]:
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return [value for value in values if _is_text(value)]
 
 
 def _is_text(value: object) -> bool:
@@ -55,6 +66,8 @@ def starts() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if is_over_postgresql(item):
+            item.add_marker("slow")
         if is_fast(item):
             item.add_marker("fast")
 

@@ -235,7 +235,7 @@ class Database:
         return balance, reserved
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def database(request, tmp_path):
     """An empty database."""
     if request.param == "sqlite":
