@@ -42,6 +42,14 @@ async def test_a_start_without_the_database_fails(stores, monkeypatch):
         await service._settle_at_first(stores.ledger)
 
 
+def test_a_command_imports_what_it_needs(starts):
+    """A command that calls the API starts in a fraction of a second: it imports neither engines nor databases."""
+    code = "from webdata.main import main; import sys; main(['batches', '--help'], standalone_mode=False); "
+    code += "print(*{name.partition('.')[0] for name in sys.modules})"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {"scrapy", "twisted", "sqlalchemy", "klein"} & set(printed.splitlines()[-1].split())
+
+
 def test_a_service_imports_no_libraries_that_few_services_need(starts):
     """A client of HTTP for routes and for commands, and a renderer of Markdown, cost memory and time at the start."""
     code = "import webdata.main, webdata.service, sys; print(*{name.partition('.')[0] for name in sys.modules})"

@@ -1,42 +1,37 @@
-"""The command line."""
+"""The command line. A command imports what it needs when it runs: all of it takes more than a second."""
 
 import asyncio
 import os
 import signal
-import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
-from scrapy.settings.default_settings import TWISTED_REACTOR
-from scrapy.utils.reactor import install_reactor
 
-from webdata.access.invitations import first_secrets
-from webdata.administration.accounts import accounts, plans
-from webdata.administration.batches import batches
-from webdata.administration.certificates import certificates
-from webdata.administration.database import database
-from webdata.administration.engines import fixture, new
-from webdata.administration.keys import keys
-from webdata.administration.options import Engine, Pair, Pairs
-from webdata.administration.usage import usage
 from webdata.config.config import Config
-from webdata.crawling.offline import SavedPage, judge
-from webdata.crawling.warm_crawlers import load_spiders
-from webdata.domain.errors import ConfigError, DatabaseAwayError, QueryError, RecordError
-from webdata.observability.logs import log_to_standard_error
-from webdata.sandbox.run import run as run_sandbox
-from webdata.server.banner import show_banner
-from webdata.server.listening import Listening
-from webdata.server.workers import Worker, Workers
-from webdata.spiders.base import EngineSpider
-from webdata.stores.sql_stores import SqlStores
+from webdata.domain.errors import ConfigError, DatabaseAwayError, QueryError
 
+if TYPE_CHECKING:
+    from webdata.server.listening import Listening
+    from webdata.server.workers import Worker
+
+ADMINISTRATION = {
+    "accounts": "accounts",
+    "batches": "batches",
+    "certificates": "certificates",
+    "database": "database",
+    "fixture": "engines",
+    "keys": "keys",
+    "new": "engines",
+    "parse": "engines",
+    "plans": "accounts",
+    "usage": "usage",
+}
+"""Commands, and the modules of `webdata.administration` that they are in."""
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
 OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral", "webdata.server.plain_http")
@@ -44,7 +39,19 @@ OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral", "webdata
 
 
 class Commands(click.Group):
-    """Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1."""
+    """Loads a command when it is called for.
+
+    Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *ADMINISTRATION])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in ADMINISTRATION:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(f"webdata.administration.{ADMINISTRATION[cmd_name]}"), cmd_name)
+        return command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -74,6 +81,8 @@ def main(ctx: click.Context) -> None:
 @click.pass_obj
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
     """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+    from webdata.server.listening import Listening
+
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
@@ -83,16 +92,31 @@ def serve(config: Config, host: str | None, port: int | None, workers: int | Non
             _serve_together(config, listening)
 
 
-def _serve(config: Config, listening: Listening, worker: Worker | None = None) -> None:
-    install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # it imports the installed reactor
+def _serve(config: Config, listening: "Listening", worker: "Worker | None" = None) -> None:
+    _install_reactor()
+    from webdata import service
 
     service.run(config, listening, worker=worker)
 
 
-def _serve_together(config: Config, listening: Listening) -> None:
+def _install_reactor() -> None:
+    """Install Scrapy's reactor, before anything imports the installed one."""
+    from scrapy.settings.default_settings import TWISTED_REACTOR
+    from scrapy.utils.reactor import install_reactor
+
+    install_reactor(TWISTED_REACTOR)
+
+
+def _serve_together(config: Config, listening: "Listening") -> None:
     """Serve with several processes; the database is migrated and most modules are imported before the fork."""
-    from prometheus_client.multiprocess import mark_process_dead  # noqa: PLC0415  # no other command needs it
+    from prometheus_client.multiprocess import mark_process_dead
+
+    from webdata.access.invitations import first_secrets
+    from webdata.crawling.warm_crawlers import load_spiders
+    from webdata.observability.logs import log_to_standard_error
+    from webdata.server.banner import show_banner
+    from webdata.server.workers import Workers
+    from webdata.stores.sql_stores import SqlStores
 
     log_to_standard_error()
     SqlStores(config.database).close()
@@ -100,7 +124,7 @@ def _serve_together(config: Config, listening: Listening) -> None:
     for module in OF_WORKERS:
         import_module(module)
 
-    def work(worker: Worker) -> None:
+    def work(worker: "Worker") -> None:
         try:
             _serve(config, listening, worker)
         finally:
@@ -122,41 +146,10 @@ def _serve_together(config: Config, listening: Listening) -> None:
 @click.pass_obj
 def worker(config: Config) -> None:
     """Run batches until SIGINT or SIGTERM, on any machine that reaches the database; rows that run end first."""
-    install_reactor(TWISTED_REACTOR)
-    from webdata import service  # noqa: PLC0415  # it imports the installed reactor
+    _install_reactor()
+    from webdata import service
 
     service.run_worker(config)
-
-
-@main.command()
-@click.argument("spider", type=Engine())
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
-)
-@click.option("--url", help="The URL of the page.")
-@click.option(
-    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
-)
-@click.option(
-    "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
-)
-def parse(
-    spider: type[EngineSpider], files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs
-) -> None:
-    """Read saved pages of an engine, without a network: one line of JSON a file."""
-    engine = spider()
-    judged_all = True
-    for file in files:
-        try:
-            verdict = asyncio.run(judge(engine, SavedPage(file, url, status, dict(headers)), dict(given)))
-        except RecordError as error:
-            judged_all = False
-            click.echo(f"{file}: {error}", err=True)
-        else:
-            click.echo(orjson.dumps({"file": str(file), **verdict}))
-    if not judged_all:
-        sys.exit(1)
 
 
 @main.command()
@@ -169,11 +162,9 @@ def parse(
 @click.pass_obj
 def sandbox(config: Config, host: str, port: int, replay: Path | None, proxies: tuple[str, ...]) -> None:
     """Run the offline internet alone: a forward proxy."""
-    run_sandbox(host, port, replay or config.sandbox_replay, proxies)
+    from webdata.sandbox.run import run
 
-
-for command in (accounts, batches, certificates, database, fixture, keys, new, plans, usage):
-    main.add_command(command)
+    run(host, port, replay or config.sandbox_replay, proxies)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
@@ -37,7 +38,7 @@ def test_compose_has_every_part():
     """Two services, three workers, PostgreSQL, Redis and nginx, which wait for the health of what they need."""
     assert set(SERVICES) == {"serve1", "serve2", "worker", "nginx", "postgresql", "redis"}
     assert SERVICES["worker"]["deploy"]["replicas"] == 3
-    assert {one["command"] for one in OF_WEBDATA.values()} <= set(main.commands)
+    assert {one["command"] for one in OF_WEBDATA.values()} <= set(main.list_commands(click.Context(main)))
     for one in SERVICES.values():
         for needed, how in one.get("depends_on", {}).items():
             assert how == {"condition": "service_healthy"}
@@ -67,7 +68,7 @@ def test_units_are_valid(unit, tmp_path, starts):
     """systemd accepts a unit, whose command is one of webdata's."""
     text = unit.read_text(encoding="utf-8")
     [path, command] = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)[1].split()
-    assert command in main.commands
+    assert command in main.list_commands(click.Context(main))
     installed = tmp_path / unit.name.replace("@", "@1")
     installed.write_text(text.replace(path, str(Path(sys.executable).with_name("webdata"))), encoding="utf-8")
     done = subprocess.run(

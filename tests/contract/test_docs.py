@@ -74,5 +74,5 @@ def test_commands_exist(line):
     arguments = shlex.split(line, comments=True)
     command: click.Command = main
     while isinstance(command, click.Group):
-        command = command.commands[arguments.pop(0)]
+        command = command.get_command(click.Context(command), arguments.pop(0))
     command.make_parser(click.Context(command)).parse_args(arguments)

@@ -1,21 +1,36 @@
-"""`webdata new engine` and `webdata fixture`: what a new engine begins with."""
+"""`webdata new engine` and `webdata fixture`: what a new engine begins with; `webdata parse`: saved pages, read."""
 
 import asyncio
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 
-from webdata.administration.options import Engine, Pair, Pairs
+from webdata.administration.options import Pair, Pairs
 from webdata.administration.skeletons import case, new_engine, source_tree, write
-from webdata.crawling.offline import SavedPage, parsed_page
-from webdata.domain.errors import FetchError
+from webdata.crawling.offline import SavedPage, judge, parsed_page
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.spiders.base import EngineSpider
+
+
+class Engine(click.ParamType[type[EngineSpider]]):
+    """The name of an engine."""
+
+    name = "engine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> type[EngineSpider]:
+        spiders = {spider.name: spider for spider in load_spiders()}
+        if value not in spiders:
+            self.fail(f"{value!r} is not an engine: the engines are {', '.join(sorted(spiders))}", param, ctx)
+        return spiders[value]
 
 
 @click.group()
@@ -72,6 +87,37 @@ def fixture(
     path = f"fixtures/{engine.name}/{_case_name(name or page.stem)}.case"
     write(root, {path: case(query, response, end, body)})
     click.echo(path)
+
+
+@click.command()
+@click.argument("spider", type=Engine())
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
+)
+@click.option("--url", help="The URL of the page.")
+@click.option(
+    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
+)
+@click.option(
+    "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
+)
+def parse(
+    spider: type[EngineSpider], files: tuple[Path, ...], given: Pairs, url: str | None, status: int, headers: Pairs
+) -> None:
+    """Read saved pages of an engine, without a network: one line of JSON a file."""
+    engine = spider()
+    judged_all = True
+    for file in files:
+        try:
+            verdict = asyncio.run(judge(engine, SavedPage(file, url, status, dict(headers)), dict(given)))
+        except RecordError as error:
+            judged_all = False
+            click.echo(f"{file}: {error}", err=True)
+        else:
+            click.echo(orjson.dumps({"file": str(file), **verdict}))
+    if not judged_all:
+        sys.exit(1)
 
 
 async def _end(spider: EngineSpider, page: SavedPage, query: dict[str, str]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from webdata.administration.options import Duration, Name
 from webdata.administration.stores import find_account, open_stores
 from webdata.administration.tables import print_table, to_minute
 from webdata.config.config import Config
-from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.api_key import SHOWN
 from webdata.stores.interfaces import Account, Key, KeyStore
 from webdata.stores.sql_stores import SqlStores
@@ -125,6 +124,8 @@ async def _revoke_key(keys: KeyStore, wanted: str) -> None:
 def _check_scopes(scopes: tuple[str, ...], prefixes: Collection[str]) -> None:
     if not scopes:
         return
+    from webdata.crawling.warm_crawlers import load_spiders  # noqa: PLC0415  # half a second for a few commands
+
     endpoints = sorted({resource.name for spider in load_spiders() for resource in spider.resources})
     for scope in scopes:
         if scope not in endpoints and scope not in prefixes:

@@ -7,8 +7,6 @@ from typing import Any
 import click
 
 from webdata.access.api_keys import check_name
-from webdata.crawling.warm_crawlers import load_spiders
-from webdata.spiders.base import EngineSpider
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -42,18 +40,6 @@ class Pair(click.ParamType[tuple[str, str]]):
         if not found or not name.strip():
             self.fail(f"{value!r} is not of the form NAME{self.separator}VALUE", param, ctx)
         return name.strip(), text.strip()
-
-
-class Engine(click.ParamType[type[EngineSpider]]):
-    """The name of an engine."""
-
-    name = "engine"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> type[EngineSpider]:
-        spiders = {spider.name: spider for spider in load_spiders()}
-        if value not in spiders:
-            self.fail(f"{value!r} is not an engine: the engines are {', '.join(sorted(spiders))}", param, ctx)
-        return spiders[value]
 
 
 class Name(click.ParamType[str]):
