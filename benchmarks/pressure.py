@@ -121,6 +121,7 @@ def _service(url: str, folder: Path, settings: dict[str, str]) -> Iterator[Servi
         with SqlStores(f"sqlite:///{folder}/whole_service1.sqlite3") as stores:
             key, secret = new_key("caller", test=True)
             asyncio.run(stores.keys.add(key))
+        Caller(server, CALL, {"X-Api-Key": secret}, 0.0).call()  # its start, and that of an engine, are no attack's
         yield Service(server, secret)
 
 

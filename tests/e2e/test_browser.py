@@ -397,6 +397,7 @@ async def test_a_truncated_page_is_an_error_at_once(crawler, host):
     assert open_pages(browser_of(crawler)) == 0
 
 
+@pytest.mark.timed
 async def test_windows_of_a_page_are_closed(crawler, site):
     """Windows that a page opens are blocked or closed."""
     site.requests.clear()
