@@ -3,6 +3,7 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -25,6 +26,13 @@ def page(tmp_path):
     path = tmp_path / "page.html"
     path.write_text("<p>hello</p>", encoding="utf-8")
     return str(path)
+
+
+def test_every_command_is_there():
+    """Each name of the list is that of a command with a help."""
+    context = click.Context(main)
+    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    assert {name for name, command in found.items() if not (command and command.name == name and command.help)} == set()
 
 
 def test_parse_prints_a_line_of_json_for_each_file(run, page):

@@ -3,7 +3,7 @@
 import pytest
 
 from webdata.administration import batches
-from webdata.administration.api_server import ApiError
+from webdata.administration.api_client import ApiError
 
 
 class Answers:

@@ -237,7 +237,8 @@ async def test_a_large_consent_page_is_read_in_a_process():
         await conversions.release()
 
 
-def test_a_process_does_not_import_the_program(tmp_path):
+@pytest.mark.parametrize("arguments", [["program.py"], ["-m", "program"]], ids=["a file", "a module"])
+def test_a_process_does_not_import_the_program(tmp_path, arguments):
     """What only the program imports takes no memory of the processes."""
     program = tmp_path / "program.py"
     program.write_text(
@@ -247,5 +248,6 @@ def test_a_process_does_not_import_the_program(tmp_path):
         '    imported = CONVERSIONS._attempt(eval, (\'"wave" in __import__("sys").modules\', {}), 20)\n'
         "    print(asyncio.run(imported))\n"
     )
-    ended = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=60, check=True)
+    command = [sys.executable, *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout == "False\n"

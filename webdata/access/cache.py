@@ -176,7 +176,7 @@ class Cache:
     def _hit(self, key: str, call: Call, packed: bytes | None, oldest: float) -> Hit | None:
         if packed is None:
             return None
-        if call.share:  # before the answer is copied: calls that are refused must not take its memory
+        if call.share:  # as soon as it is found: from a Redis it is a copy of this call's own
             call.share.hold(len(packed))
         hit = self.hit(key, CacheEntry.unpack(packed))
         return hit if hit.age < oldest else None

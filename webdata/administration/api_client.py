@@ -4,11 +4,12 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 import aiohttp
-
-from webdata.administration.api_server import ApiError, Server
+import click
 
 TRIES = 5
 """Of a request that can be repeated, while the service is away or has no room."""
@@ -19,6 +20,20 @@ SILENCE = 300.0
 PASSING = (429, 503)
 Body = Callable[[], AsyncIterator[bytes] | bytes]
 """Makes the body of a request anew for each try."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the API is, and with which key it is asked."""
+
+    url: str
+    key: str
+    certificate: Path | None
+    """A file of certificates to trust beside those of the system."""
+
+
+class ApiError(click.ClickException):
+    """What the API says is wrong, with what would be right."""
 
 
 class ApiClient:

@@ -7,20 +7,17 @@ from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 from uuid import uuid4
 
 import click
 import orjson
 from tqdm import tqdm
 
-from webdata.administration.api_server import ApiError, Server
+from webdata.administration.api_client import ApiClient, ApiError, Server
 from webdata.administration.query_files import check_file, pieces
 from webdata.administration.tables import print_table
 from webdata.config.config import Config
-
-if TYPE_CHECKING:
-    from webdata.administration.api_client import ApiClient
 
 PATH = "/v1/batches"
 PAGE = 10_000
@@ -71,9 +68,6 @@ def _over_api(command: Command) -> Callable[..., None]:
         asyncio.run(_run(server(key=api_key), options))
 
     async def _run(server: Server, options: dict[str, Any]) -> None:
-        # Imported here because aiohttp takes 6 MB, also of a service, whose program has these commands.
-        from webdata.administration.api_client import ApiClient  # noqa: PLC0415
-
         async with ApiClient(server) as client:
             await command(client, **options)
 
@@ -94,7 +88,7 @@ def _over_api(command: Command) -> Callable[..., None]:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --wait writes them.")
 @_over_api
 async def submit(
-    client: "ApiClient",
+    client: ApiClient,
     file: Path,
     field: str,
     skip_invalid: bool,
@@ -118,7 +112,7 @@ async def submit(
 @batches.command("list")
 @click.option("--state", help="Only those that are queued, running, paused, done or cancelled.")
 @_over_api
-async def list_batches(client: "ApiClient", state: str | None) -> None:
+async def list_batches(client: ApiClient, state: str | None) -> None:
     """List the latest batches of the account."""
     found = await client.ask("GET", PATH, {"state": state, "limit": 100})
     rows = [
@@ -141,7 +135,7 @@ async def list_batches(client: "ApiClient", state: str | None) -> None:
 @batches.command("show")
 @click.argument("batch")
 @_over_api
-async def show(client: "ApiClient", batch: str) -> None:
+async def show(client: ApiClient, batch: str) -> None:
     """Show a batch as JSON."""
     found = await client.ask("GET", f"{PATH}/{batch}")
     click.echo(orjson.dumps(found, option=orjson.OPT_INDENT_2))
@@ -158,7 +152,7 @@ async def show(client: "ApiClient", batch: str) -> None:
 @click.option("--format", "form", type=click.Choice(["records", "rows", "csv"]), default="records", show_default=True)
 @click.option("--wait", is_flag=True, help="Until the batch has ended.")
 @_over_api
-async def results(client: "ApiClient", batch: str, output: Path | None, form: str, wait: bool) -> None:
+async def results(client: ApiClient, batch: str, output: Path | None, form: str, wait: bool) -> None:
     """Fetch the results of BATCH so far."""
     if wait:
         await _wait(client, batch)
@@ -168,7 +162,7 @@ async def results(client: "ApiClient", batch: str, output: Path | None, form: st
 @batches.command("cancel")
 @click.argument("batch")
 @_over_api
-async def cancel(client: "ApiClient", batch: str) -> None:
+async def cancel(client: ApiClient, batch: str) -> None:
     """End BATCH: what runs is finished, nothing else begins, and what is done stays."""
     _print_change(await client.ask("DELETE", f"{PATH}/{batch}"), "is cancelled")
 
@@ -176,7 +170,7 @@ async def cancel(client: "ApiClient", batch: str) -> None:
 @batches.command("pause")
 @click.argument("batch")
 @_over_api
-async def pause(client: "ApiClient", batch: str) -> None:
+async def pause(client: ApiClient, batch: str) -> None:
     """Begin no further query of BATCH: what runs is finished."""
     _print_change(await client.ask("POST", f"{PATH}/{batch}/pause"), "is paused")
 
@@ -184,7 +178,7 @@ async def pause(client: "ApiClient", batch: str) -> None:
 @batches.command("resume")
 @click.argument("batch")
 @_over_api
-async def resume(client: "ApiClient", batch: str) -> None:
+async def resume(client: ApiClient, batch: str) -> None:
     """Go on with BATCH, which is paused."""
     _print_change(await client.ask("POST", f"{PATH}/{batch}/resume"), "goes on")
 
@@ -192,7 +186,7 @@ async def resume(client: "ApiClient", batch: str) -> None:
 @batches.command("retry")
 @click.argument("batch")
 @_over_api
-async def retry(client: "ApiClient", batch: str) -> None:
+async def retry(client: ApiClient, batch: str) -> None:
     """Run the failures of BATCH again."""
     found = await client.ask("POST", f"{PATH}/{batch}/retry-failures")
     _print_change(found, f"is {found['state']}")
@@ -202,7 +196,7 @@ def _print_change(batch: dict[str, Any], what: str) -> None:
     click.echo(f"{batch['id']} {what}: {batch['rows_ended']} of {batch['rows']} queries have ended.")
 
 
-async def _wait(client: "ApiClient", batch_id: str) -> None:
+async def _wait(client: ApiClient, batch_id: str) -> None:
     """Show the progress of a batch until it has ended; raises ApiError where it is paused and does not go on itself."""
     with _bar(None, "ended", unit=" queries") as bar:
         while True:
@@ -218,7 +212,7 @@ async def _wait(client: "ApiClient", batch_id: str) -> None:
             await asyncio.sleep(LOOK_SECONDS)
 
 
-async def _fetch(client: "ApiClient", batch_id: str, output: Path | None, form: str) -> None:
+async def _fetch(client: ApiClient, batch_id: str, output: Path | None, form: str) -> None:
     """Write results to a file, after those that it has already."""
     after = _cut_to_last_row(output) if output and form == "records" else 0
     mode = "ab" if after else "wb"
@@ -237,7 +231,7 @@ async def _fetch(client: "ApiClient", batch_id: str, output: Path | None, form: 
         click.echo(f"{batch['rows_failed']} failed: GET {PATH}/{batch_id}/failures tells why", err=True)
 
 
-async def _fetch_page(client: "ApiClient", path: str, after: int, form: str, file: IO[bytes]) -> int | None:
+async def _fetch_page(client: ApiClient, path: str, after: int, form: str, file: IO[bytes]) -> int | None:
     """Write one page of results; returns where the next begins, None after the last."""
     params = {"after": after, "limit": PAGE, "format": form}
     async with client.response("GET", path, params) as response:
