@@ -1,5 +1,6 @@
 """The size limit of the cache in memory."""
 
+import gc
 import tracemalloc
 
 import pytest
@@ -77,6 +78,7 @@ def test_the_size_is_close_to_the_memory_used(size):
     before = tracemalloc.get_traced_memory()[0]
     for number in range(2000):
         result(cache.put(f"{number:064}", bytes(size), 60))
+    gc.collect()
     used = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert 0.5 * cache.bytes < used < 1.05 * cache.bytes

@@ -157,6 +157,7 @@ class Workers:
         """
         gc.collect()
         gc.freeze()  # or the collector would write to, and so copy, the memory that the workers share
+        gc.enable()
         with self._handling_signals():
             try:
                 while not self._stopping:
