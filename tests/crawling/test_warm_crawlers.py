@@ -250,7 +250,7 @@ async def test_a_slow_engine_leaves_time_for_the_next(opened):
     """An engine gets its share of the time, so that the next one can answer within the deadline."""
     warm = opened(("a", 0, "sandbox:slow=30"), ("b", 1, ""))
     loop = asyncio.get_running_loop()
-    await warm.answer(call("to open the second engine", deadline=8))
+    await warm.answer(call("to open the second engine", deadline=4))
     begun = loop.time()
     answer = await warm.answer(call("coffee", deadline=2))
     assert answer.outcome is Outcome.OK

@@ -85,7 +85,7 @@ def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):
     assert orjson.loads(command("show", batch))["rows_failed"] == 1
 
 
-def test_what_is_wrong_is_told(command, tmp_path, running):
+def test_what_is_wrong_is_told(command, tmp_path, monkeypatch):
     """A wrong query, file, key or address ends the command with what would be right."""
     (tmp_path / "wrong.jsonl").write_text('{"q": "a"}\n{"num": 5}\n', encoding="utf-8")
     wrong = command("submit", "wrong.jsonl", "--resource", "web_search", status=1)
@@ -95,7 +95,12 @@ def test_what_is_wrong_is_told(command, tmp_path, running):
     assert "the nearest is 'web_search'" in command("submit", "wrong.jsonl", "--resource", "web", status=1)
     assert "The API key is malformed" in command("list", key="wd_test_1", status=1)
     assert "has no batch with this id" in command("show", "bat_1", status=1)
-    assert "does not answer" in command("--url", "https://127.0.0.1:1", "list", status=1)
+    monkeypatch.setattr("webdata.administration.api_client.TRIES", 2)
+    away = command("--url", "https://127.0.0.1:1", "list", status=1).splitlines()
+    assert re.fullmatch(
+        r"https://127.0.0.1:1 does not answer .*: give its address by --url; trying again in 1 s", away[0]
+    )
+    assert away[1].startswith("Error: https://127.0.0.1:1 does not answer")
 
 
 def test_the_example_of_the_docs_is_real(running, is_part, until):

@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import orjson
@@ -48,36 +49,45 @@ def test_the_lines_are_real(start):
     assert [line for line in lines if line not in body.decode().splitlines()] == []
 
 
-def test_metrics_can_be_disabled(start):
+@pytest.fixture(scope="module")
+def environ():
+    return {"WEBDATA_METRICS": "off", "WEBDATA_MAX_CALLS": "2"}
+
+
+def test_metrics_can_be_disabled(running):
     """With WEBDATA_METRICS=off there is no page of metrics; the health pages stay."""
-    with start(WEBDATA_METRICS="off") as one:
-        assert request(one, "/metrics")[0] == 401  # as any path that is no endpoint: the gateway's, for a key
-        assert request(one, "/health/ready")[0] == 200
+    assert request(running, "/metrics")[0] == 401  # as any path that is no endpoint: the gateway's, for a key
+    assert request(running, "/health/ready")[0] == 200
 
 
-@pytest.mark.parametrize("limit", ["1", "2"])
-def test_a_full_service_is_not_ready(start, limit):
-    """A service with the most calls in flight is alive and not ready; with one call fewer it is ready."""
-    with start(WEBDATA_MAX_CALLS=limit) as one:
-        slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
-        slow.start()
-        time.sleep(0.7)
-        status, body = request(one, "/health/ready")
-        assert request(one, "/health/live")[0] == 200
-        slow.join()
-        assert orjson.loads(body)["calls"] == {"in_flight": 1, "limit": int(limit)}
-        assert status == (503 if limit == "1" else 200)
-        assert request(one, "/health/ready")[0] == 200
+def test_a_full_service_is_not_ready(running, until):
+    """A service with the most calls in flight is alive and not ready, and refuses calls; with one call fewer it is."""
+
+    def health():
+        status, body = request(running, "/health/ready")
+        return status, orjson.loads(body)["calls"]["in_flight"]
+
+    slow = [threading.Thread(target=running.get, args=(f"/v1/search?q={one}+sandbox:slow=2",)) for one in range(2)]
+    slow[0].start()
+    until(lambda: health() == (200, 1))
+    slow[1].start()
+    until(lambda: health() == (503, 2))
+    assert request(running, "/health/live")[0] == 200
+    status, headers, body = running.get("/v1/search?q=coffee")
+    assert (status, body["error"]["code"]) == (503, "overloaded")
+    assert int(headers["retry-after"]) >= 1
+    for one in slow:
+        one.join()
+    until(lambda: health() == (200, 0))
 
 
 def test_a_stopping_service_is_503(start):
-    """A stopping service answers health and calls by 503, on old and new connections, until its calls are finished."""
-    with start() as one:
-        slow = threading.Thread(target=one.get, args=("/v1/search?q=sandbox:slow=1.5",))
+    """A stopping service answers health and calls by 503, on old and new connections, until its calls are answered."""
+    with start() as one, ThreadPoolExecutor(1) as thread:
         old = one.connection()
         old.request("GET", "/health/ready")
         assert orjson.loads(old.getresponse().read())["status"] == "ready"
-        slow.start()
+        slow = thread.submit(one.get, "/v1/search?q=sandbox:slow=1.5")
         time.sleep(0.7)
         one.process.terminate()
         time.sleep(0.3)
@@ -87,7 +97,7 @@ def test_a_stopping_service_is_503(start):
         old.close()
         status, body = request(one, "/health/ready")
         refused, headers, _ = one.get("/v1/search?q=coffee")
-        slow.join()
+        assert slow.result()[0] == 200
         assert one.process.wait(30) == 0
     assert (response.status, health["status"], health["calls"]["in_flight"]) == (503, "stopping", 1)
     assert (status, orjson.loads(body)["status"]) == (503, "stopping")

@@ -93,6 +93,19 @@ def test_a_made_certificate_is_named(tmp_path, capsys):
     assert "3 times as often as its plan allows" in text
 
 
+@pytest.mark.parametrize(
+    ("environ", "browser"),
+    [
+        ({"WEBDATA_CHROMIUM": sys.executable}, sys.executable),
+        ({"WEBDATA_BROWSER_URL": "ws://127.0.0.1:9/token"}, "a browser that runs elsewhere (WEBDATA_BROWSER_URL)"),
+    ],
+)
+def test_the_browser_is_named(plain, capsys, environ, browser):
+    """The banner names the browser, without a URL, which may hold a token."""
+    show_banner(plain[0], Config.from_environ({"WEBDATA_TRANSPORTS": "http,browser", **environ}), None)
+    assert f"browser transport: {browser}\n" in capsys.readouterr().out
+
+
 def test_a_closed_standard_output(plain, monkeypatch, caplog):
     """A banner that cannot be written is logged, and the service starts."""
     monkeypatch.setattr(sys, "stdout", ClosedPipe())

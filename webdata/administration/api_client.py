@@ -86,11 +86,18 @@ class ApiClient:
                         yield response
                         return
                     wait = float(response.headers.get("retry-after", 2**attempt))
+                    problem = await _problem(response)
             except aiohttp.ClientError as error:
                 if isinstance(error, aiohttp.ClientSSLError) or attempt == TRIES:
                     raise ApiError(_unreachable(self._server, error)) from error
                 wait = 0.5 * 2**attempt
-            await asyncio.sleep(min(wait, LONGEST_WAIT))
+                problem = _unreachable(self._server, error)
+            await _pause(min(wait, LONGEST_WAIT), problem)
+
+
+async def _pause(seconds: float, problem: str) -> None:
+    click.echo(f"{problem}; trying again in {seconds:g} s", err=True)
+    await asyncio.sleep(seconds)
 
 
 def _trust(server: Server) -> ssl.SSLContext:
