@@ -9,9 +9,9 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from time import monotonic, sleep
@@ -171,11 +171,17 @@ def environ():
     return {}
 
 
+@pytest.fixture(scope="session")
+def services(tmp_path_factory):
+    """The services that tests share, by their settings: each runs from its first test to the end of all."""
+    with ExitStack() as stack:
+        yield cache(lambda **environ: stack.enter_context(service(tmp_path_factory.mktemp("service"), **environ)))
+
+
 @pytest.fixture(scope="module")
-def running(tmp_path_factory, environ):
-    """A service that the tests of one module share."""
-    with service(tmp_path_factory.mktemp("service"), **environ) as one:
-        yield one
+def running(services, environ):
+    """A service that is shared by all tests that need its settings; they leave it as it was."""
+    return services(**environ)
 
 
 @pytest.fixture

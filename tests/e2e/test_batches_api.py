@@ -18,12 +18,6 @@ NDJSON = {"Content-Type": "application/x-ndjson"}
 LAST_ROW = 1_000_000
 
 
-@pytest.fixture(scope="module")
-def environ():
-    """The requests of the sandbox alone, without a browser."""
-    return {"WEBDATA_TRANSPORTS": "http"}
-
-
 @pytest.fixture
 def command(running, tmp_path, monkeypatch):
     """`command("list", …)`: what `webdata batches` prints, in a folder of its own."""

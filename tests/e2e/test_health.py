@@ -3,7 +3,6 @@
 import re
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -81,24 +80,25 @@ def test_a_full_service_is_not_ready(running, until):
     until(lambda: health() == (200, 0))
 
 
-def test_a_stopping_service_is_503(start):
+def test_a_stopping_service_is_503(start, until):
     """A stopping service answers health and calls by 503, on old and new connections, until its calls are answered."""
     with start() as one, ThreadPoolExecutor(1) as thread:
         old = one.connection()
-        old.request("GET", "/health/ready")
-        assert orjson.loads(old.getresponse().read())["status"] == "ready"
-        slow = thread.submit(one.get, "/v1/search?q=sandbox:slow=1.5")
-        time.sleep(0.7)
+
+        def health():
+            old.request("GET", "/health/ready")
+            response = old.getresponse()
+            body = orjson.loads(response.read())
+            return response.status, body["status"], body["calls"]["in_flight"]
+
+        slow = thread.submit(one.get, "/v1/search?q=sandbox:slow=2")
+        until(lambda: health() == (200, "ready", 1))
         one.process.terminate()
-        time.sleep(0.3)
-        old.request("GET", "/health/ready")
-        response = old.getresponse()
-        health = orjson.loads(response.read())
+        until(lambda: health() == (503, "stopping", 1))
         old.close()
         status, body = request(one, "/health/ready")
         refused, headers, _ = one.get("/v1/search?q=coffee")
         assert slow.result()[0] == 200
         assert one.process.wait(30) == 0
-    assert (response.status, health["status"], health["calls"]["in_flight"]) == (503, "stopping", 1)
     assert (status, orjson.loads(body)["status"]) == (503, "stopping")
     assert (refused, headers["connection"]) == (503, "close")
