@@ -22,6 +22,7 @@ LAST_ROW = 1_000_000
 def command(running, tmp_path, monkeypatch):
     """`command("list", …)`: what `webdata batches` prints, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("webdata.administration.batches.LOOK_SECONDS", 0.2)
 
     def run(*arguments, status=0, key=None):
         environ = {
@@ -65,7 +66,7 @@ def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
 
 def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):
     """A paused batch waits until it is resumed; at its end its failures are run again on demand."""
-    queries = ["sandbox:notfound", *(f"coffee {number} sandbox:slow=1" for number in range(30))]
+    queries = ["sandbox:notfound", *(f"coffee {number} sandbox:slow=1" for number in range(15))]
     (tmp_path / "queries.txt").write_text("\n".join(queries), encoding="utf-8")
     batch = command("submit", "queries.txt", "--resource", "web_search").strip()
     assert command("pause", batch).startswith(f"{batch} is paused: ")
@@ -73,8 +74,8 @@ def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):
     assert command("resume", batch).startswith(f"{batch} goes on: ")
     assert "only one that is paused can be resumed" in command("resume", batch, status=1)
     command("results", batch, "--wait", "-o", "out.jsonl")
-    assert len(lines(tmp_path / "out.jsonl")) == 30
-    assert command("retry", batch) == f"{batch} is running: 30 of 31 queries have ended.\n"
+    assert len(lines(tmp_path / "out.jsonl")) == 15
+    assert command("retry", batch) == f"{batch} is running: 15 of 16 queries have ended.\n"
     command("results", batch, "--wait", "-o", "out.jsonl")
     assert orjson.loads(command("show", batch))["rows_failed"] == 1
 
