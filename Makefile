@@ -31,7 +31,7 @@ test-fast: setup
 
 test-slow: setup
 	@sh scripts/servers
-	$(PYTEST) -m slow $(COVERAGE)
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile long $(COVERAGE)
 
 lint: setup
 	$(BIN)/ruff check .

@@ -28,9 +28,10 @@ TIMED_RERUNS = 2
 CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
 
 
-# A machine that is busy with two processes of tests is no failure.
-hypothesis.settings.register_profile("tests", deadline=None)
-hypothesis.settings.load_profile("tests")
+# A machine that is busy with two processes of tests is no failure. `make test-slow` tries more examples.
+hypothesis.settings.register_profile("short", deadline=None, max_examples=50)
+hypothesis.settings.register_profile("long", deadline=None, max_examples=200)
+hypothesis.settings.load_profile("short")
 
 
 def pytest_configure() -> None:

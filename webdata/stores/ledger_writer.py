@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
@@ -58,9 +59,13 @@ class LedgerWriter:
     def __init__(self, database: Database, before_commit: Callable[[], None] = lambda: None) -> None:
         self._database = database
         self._before_commit = before_commit
-        dialect = database.writes.dialect
-        self._statements = Statements(dialect)
-        self._integrity_error: type[Exception] = dialect.loaded_dbapi.IntegrityError
+        self._dialect = database.writes.dialect
+        self._integrity_error: type[Exception] = self._dialect.loaded_dbapi.IntegrityError
+
+    @cached_property
+    def _statements(self) -> Statements:
+        """They are compiled at the first write: most programs that open the stores write nothing."""
+        return Statements(self._dialect)
 
     def write(self, operations: Sequence[Operation]) -> Results:
         """Write operations. After a DatabaseAwayError it is unknown whether they were written.
