@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-# Tests run in as many processes; each has its own servers, databases and ports.
-PROCESSES ?= 2
+# Tests run in as many processes; each has its own servers, databases and ports. On two processors two of them leave a
+# fifth of the time unused, which they wait for servers.
+PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
 .PHONY: setup serve test test-fast test-slow lint docs bench clean
