@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import perf_counter
 from unittest.mock import Mock
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from tests.memory_stores import sums
 from tests.service_in_memory import ANSWER as ANSWERED
-from webdata.access.admission import CallRequest
+from webdata.access.admission import REFUSED_SECONDS, CallRequest
 from webdata.access.api_keys import new_key
 from webdata.api.calls import ApiCalls
 from webdata.crawling.warm_crawlers import Answer
@@ -284,7 +285,9 @@ async def test_large_answers_count_until_they_are_read(send_live, admission, cal
     (key,) = [key for key in database.keys.values() if not key.test]
     other = CallShare(key.id, held)
     other.hold(2 * MEBIBYTE)
+    begun = perf_counter()
     refused = await send_live()
+    assert perf_counter() - begun > REFUSED_SECONDS  # or one that repeats it at once would keep the service busy
     assert (refused.status, refused.problem["code"], cost(refused)) == (429, "too_many_requests", (0, 1000))
     assert "let one end first" in refused.problem["message"]
     other.release()

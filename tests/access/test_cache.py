@@ -488,7 +488,7 @@ def test_an_entry_is_packed_and_unpacked(record, outcome, mode, at):
 @pytest.mark.task
 async def test_a_hit_takes_no_memory(clock):
     """However many read a large cached answer, none has a copy of it."""
-    cache = Cache(MemoryCache(30 * MEBIBYTE), 3600, clock)
+    cache = Cache(MemoryCache(200 * MEBIBYTE), 3600, clock)
     large = Answer({"text": "x" * 20 * MEBIBYTE}, Outcome.OK, "http", {}, engine="a_web")
     await cache.put(cache_key(call()), call(), large)
     tracemalloc.start()
@@ -501,7 +501,7 @@ async def test_a_hit_takes_no_memory(clock):
 @pytest.mark.task
 async def test_a_hit_that_is_refused_takes_no_memory(clock):
     """A large cached answer is not copied for a key that has too many unread ones already."""
-    cache, held = Cache(MemoryCache(30 * MEBIBYTE), 3600, clock), HeldBytes()
+    cache, held = Cache(MemoryCache(200 * MEBIBYTE), 3600, clock), HeldBytes()
     large = Answer({"text": "x" * 20 * MEBIBYTE}, Outcome.OK, "http", {}, engine="a_web")
     await cache.put(cache_key(call()), call(), large)
     CallShare("key_1", held).hold(40 * MEBIBYTE)

@@ -27,6 +27,18 @@ async def test_waiters_leave_in_order():
     assert left == list(range(20))
 
 
+async def test_keys_take_turns():
+    """Calls of a key that has few do not wait for all those of a key that has many."""
+    queue, left = FairQueue(), []
+
+    async def wait(key):
+        await queue.wait(key)
+        left.append(key)
+
+    await asyncio.gather(*(wait("many") for _ in range(AT_ONCE + 20)), *(wait("few") for _ in range(3)))
+    assert "".join(key[0] for key in left[AT_ONCE:]) == "mf" * 3 + "m" * 17
+
+
 async def test_few_waiters_leave_without_delay():
     """Up to AT_ONCE waiters leave the queue without a delay."""
     queue, counted, done = FairQueue(), [], asyncio.Event()

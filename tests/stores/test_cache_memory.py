@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.stores.cache_memory import OVERHEAD, MemoryCache
+from webdata.stores.cache_memory import OVERHEAD, SHARE, MemoryCache
 
 ENTRY = len("a") + 100 + OVERHEAD
 """The size of an entry of a hundred bytes with a key of one letter."""
@@ -16,13 +16,13 @@ ENTRY = len("a") + 100 + OVERHEAD
 @pytest.mark.task
 async def test_the_least_recently_used_entry_is_evicted():
     """A put into a full cache evicts the entry that was read or put the longest ago."""
-    cache = MemoryCache(3 * ENTRY)
-    for key in "abc":
-        await cache.put(key, bytes(100), 60)
-    await cache.get("a")
+    cache = MemoryCache(SHARE * ENTRY)
+    for number in range(SHARE):
+        await cache.put(str(number), bytes(100), 60)
+    await cache.get("0")
     await cache.put("d", bytes(100), 60)
 
-    assert [key for key in "abcd" if await cache.get(key)] == ["a", "c", "d"]
+    assert [key for key in "012d" if await cache.get(key)] == ["0", "2", "d"]
 
 
 @pytest.mark.task
@@ -38,9 +38,9 @@ async def test_an_expired_entry_is_removed_when_it_is_read():
 
 
 @pytest.mark.task
-@pytest.mark.parametrize("size", [0, ENTRY - 1])
-async def test_an_entry_larger_than_the_cache_is_not_stored(size):
-    """An entry larger than the cache is not stored, and the entry before it is removed."""
+@pytest.mark.parametrize("size", [0, SHARE * ENTRY - 1])
+async def test_an_entry_larger_than_its_share_is_not_stored(size):
+    """An entry larger than an eighth of the cache is not stored, and the entry before it is removed."""
     cache = MemoryCache(size)
     await cache.put("a", b"", 60)
     await cache.put("a", bytes(100), 60)

@@ -1,5 +1,6 @@
 """One call, from its request to its answer: admit, look in the cache, reserve a credit, crawl, commit or release."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from webdata.fetching.shares import CallShare, HeldBytes
 from webdata.resources import Resource
 from webdata.server.memory import LargeGarbage
 from webdata.stores.interfaces import Caller, Limit
+
+REFUSED_SECONDS = 0.5
+"""Before a call is answered for which there was no room: repeated at once it would cost others as much as any other."""
 
 
 @dataclass
@@ -113,6 +117,8 @@ class Admission:
                 result = CallResult(found, status, remarks, share)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
+                if share.refused:
+                    await asyncio.sleep(REFUSED_SECONDS)
                 share.lose()
             result = CallResult(error, status, remarks)
         if self._recorder and status:

@@ -163,9 +163,9 @@ class Cache:
         return self._hit(key, call, claimed, call.resource.fresh_seconds) or True
 
     async def put(self, key: str, call: Call, answer: Answer) -> CacheEntry:
-        """Store an answer, if its outcome may be cached; returns its entry."""
+        """Store an answer, if its outcome may be cached and the store takes its size; returns its entry."""
         entry = CacheEntry.of(answer, self._clock())
-        if answer.outcome in CACHED:
+        if answer.outcome in CACHED and self.store.takes(len(entry.body)):
             await self.store.put(key, entry.pack(), call.resource.fresh_seconds + self._stale_seconds)
         return entry
 

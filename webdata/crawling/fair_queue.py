@@ -1,7 +1,7 @@
-"""A fair queue: of many calls that are ready at once, a few continue in each round of the event loop."""
+"""A fair queue: of many calls that are ready at once, a few continue in each round of the loop, by key in turn."""
 
 import asyncio
-from collections import deque
+from collections import OrderedDict, deque
 
 AT_ONCE = 8
 """Calls that continue in one round of the loop; one at a time would cost a fifth of the throughput."""
@@ -13,18 +13,19 @@ delayed by a long queue."""
 
 
 class FairQueue:
-    """Calls continue in the order in which they wait, while the event loop does everything else in between.
+    """Calls continue one of a key after one of the next, while the event loop does everything else in between.
 
     Without it a thousand responses at once would hold up everybody for the seconds that parsing them takes.
     """
 
     def __init__(self) -> None:
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+        """By key; those of a key in their order."""
         self._continued = 0
         """How many have continued in this round of the loop."""
 
-    async def wait(self) -> None:
-        """Return when the caller may continue."""
+    async def wait(self, key: str = "") -> None:
+        """Return when a call of the key may continue."""
         loop = asyncio.get_running_loop()
         if not self._continued:
             loop.call_soon(self._next, 1)
@@ -32,7 +33,7 @@ class FairQueue:
             self._continued += 1
             return
         waiting: asyncio.Future[None] = loop.create_future()
-        self._waiting.append(waiting)
+        self._waiting.setdefault(key, deque()).append(waiting)
         await waiting
 
     def _next(self, rounds: int) -> None:
@@ -40,11 +41,20 @@ class FairQueue:
         if rounds > 1:
             loop.call_soon(self._next, rounds - 1)
             return
-        while self._waiting and self._waiting[0].done():  # cancelled
-            self._waiting.popleft()
-        if self._waiting:
+        if waiting := self._taken():
             self._continued = AT_ONCE
-            self._waiting.popleft().set_result(None)
-            loop.call_soon(self._next, ROUNDS if len(self._waiting) > LONG_QUEUE else 1)
+            waiting.set_result(None)
+            loop.call_soon(self._next, ROUNDS if sum(map(len, self._waiting.values())) > LONG_QUEUE else 1)
         else:
             self._continued = 0
+
+    def _taken(self) -> asyncio.Future[None] | None:
+        """What has waited longest of the key whose turn it is, which is now the last one."""
+        while self._waiting:
+            key, of_key = self._waiting.popitem(last=False)
+            waiting = of_key.popleft()
+            if of_key:
+                self._waiting[key] = of_key
+            if not waiting.done():  # else it was cancelled
+                return waiting
+        return None

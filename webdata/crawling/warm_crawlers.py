@@ -345,7 +345,8 @@ class WarmCrawler:
         """Fetch, parse and validate; raises FetchError, and RecordError for a fault of ours."""
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
-        await self._queue.wait()
+        key = call.share.key if call.share else ""
+        await self._queue.wait(key)
         if call.share:
             call.share.check_caller()
         run = spider.query_run(call.query, call.account)
@@ -355,7 +356,7 @@ class WarmCrawler:
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()
-        await self._queue.wait()
+        await self._queue.wait(key)
         found, response = await spider.answer(response, call.query)
         parsed = monotonic()
         record = envelope(found)

@@ -56,6 +56,8 @@ class CallShare:
         self.key = key
         self._is_gone = is_gone
         self.bytes_held = 0
+        self.refused = False
+        """Whether there was no room for it."""
         self._held = held
         self._released = False
 
@@ -74,11 +76,13 @@ class CallShare:
         more = counted - self.bytes_held
         held = self._held
         if more > 0 and held.exceeds(held.of_keys[self.key] - self.bytes_held, counted, held.most_of_key):
+            self.refused = True
             most = held.most_of_key // MEBIBYTE
             raise RateLimitedError(
                 f"The large answers that this key fetches or has not read yet exceed {most} MiB: let one end first.", 1
             )
         if more > 0 and held.exceeds(held.total - self.bytes_held, counted, held.most):
+            self.refused = True
             raise OverloadedError("too many large answers are fetched or read at this moment", retry_after=1)
         self._held.change(self.key, more)
         self.bytes_held = counted

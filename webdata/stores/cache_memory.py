@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
+SHARE = 8
+"""A value takes at most the eighth part of a cache, or a few large ones would leave nothing of others' values."""
 OVERHEAD = 400
 """Bytes of an entry besides its key and value: measured, with the rounding of CPython's allocator."""
 
@@ -39,11 +41,14 @@ class MemoryCache:
         self._entries.move_to_end(key)
         return entry.value
 
+    def takes(self, size: int) -> bool:
+        return size <= self._max_bytes // SHARE
+
     async def put(self, key: str, value: bytes, seconds: float) -> None:
         if key in self._entries:
             self._remove(key)
         size = _size(key, value)
-        if size > self._max_bytes:
+        if not self.takes(size):
             return
         while self.bytes + size > self._max_bytes:
             self._remove(next(iter(self._entries)))

@@ -319,8 +319,12 @@ class CacheStore(Protocol):
         """The value of the key, unless it has expired or was evicted."""
         ...
 
+    def takes(self, size: int) -> bool:
+        """Whether a value of so many bytes is stored."""
+        ...
+
     async def put(self, key: str, value: bytes, seconds: float) -> None:
-        """Store a value for some seconds; it replaces the one before."""
+        """Store a value for some seconds, if it is not too large; it replaces the one before."""
         ...
 
     async def claim(self, key: str, owner: str, seconds: float, beyond: float) -> bytes | bool:
