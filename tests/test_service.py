@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from webdata.crawling.warm_crawlers import Call
 from webdata.domain.errors import ConfigError, DatabaseAwayError
+from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 
@@ -40,6 +42,18 @@ async def test_a_start_without_the_database_fails(stores, monkeypatch):
     monkeypatch.setattr(stores.ledger, "settle", away)
     with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):
         await service._settle_at_first(stores.ledger)
+
+
+def test_the_collector_runs_over_no_open_crawler(monkeypatch):
+    """What the first call of an engine and a network has made is left out of collections; later calls change none."""
+    from webdata import service
+
+    kept = []
+    monkeypatch.setattr(service, "collect_less", lambda: kept.append(1))
+    ended, query = service._collect_less_after_first_calls(), WEB_SEARCH.query(q="coffee")
+    for engine, sandbox in [("a", True), ("a", True), ("a", False), ("b", True), ("b", True)]:
+        ended(engine, Call(WEB_SEARCH, query, sandbox, 25.0), None, None)
+    assert len(kept) == 3
 
 
 def test_a_command_imports_what_it_needs(starts):

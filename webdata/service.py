@@ -45,7 +45,7 @@ from webdata.batches.schedule_pages import SchedulePages
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
-from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import Call, Observer, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.dashboard.address import ServiceAddress
 from webdata.dashboard.app import Dashboard
 from webdata.dashboard.attempts import Attempts
@@ -141,6 +141,18 @@ def worker_settings(config: Config) -> program.ProgramSettings:
     )
 
 
+def _collect_less_after_first_calls() -> Observer:
+    """What an engine's first call has imported and opened stays, as what the start has made."""
+    warm: set[tuple[str, bool]] = set()
+
+    def ended(engine: str, call: Call, *_: object) -> None:
+        if (engine, call.sandbox) not in warm:
+            warm.add((engine, call.sandbox))
+            collect_less()
+
+    return ended
+
+
 class _Main:
     """The life of the process: start, wait for a signal, stop once."""
 
@@ -232,7 +244,8 @@ class Service:
         spiders = load_spiders(self.settings)
         any_site = {spider.name for spider in spiders if spider.any_site}
         recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
-        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, (metrics.ended, recent.ended))
+        observers = (metrics.ended, recent.ended, _collect_less_after_first_calls())
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers)
         metrics.collect_from(partial(call_metrics, self.crawlers))
         return recent
 
