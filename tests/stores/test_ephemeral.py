@@ -10,7 +10,7 @@ pytestmark = pytest.mark.task
 
 async def test_without_a_redis_all_is_in_memory():
     """The cache is that of the process, whose bytes are told, and nothing is shared or warned of."""
-    stores = EphemeralStores(None, 1000, 25.0)
+    stores = EphemeralStores(None, 10_000, 25.0)
     await stores.open()
     await stores.cache.put("one", b"coffee", 60)
     assert (await stores.cache.get("one"), stores.cache_bytes > 6) == (b"coffee", True)
