@@ -29,7 +29,7 @@ from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.interfaces_webhooks import Webhook
 from webdata.stores.sql_stores import SqlStores
 
-HOST = "127.0.0.2"
+HOST = "127.0.0.3"  # of its own: a dead receiver's port may become that of a living one of somebody else
 KINDS = ("living",) * 6 + ("failing", "hanging", "closing", "gone")
 """Of ten receivers; there are five times as many."""
 TIMES = 5

@@ -9,6 +9,7 @@ import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import LogCounterHandler
 
+from webdata.crawling.fair_queue import FairQueue
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import (
     BlockedError,
@@ -255,6 +256,19 @@ async def test_a_slow_engine_leaves_time_for_the_next(opened):
     answer = await warm.answer(call("coffee", deadline=2))
     assert answer.outcome is Outcome.OK
     assert 0.9 < answer.timings["fetch"] <= loop.time() - begun < 2
+
+
+async def test_a_call_waits_in_the_turn_of_its_key(opened, monkeypatch):
+    """Before its fetch, and before its page is parsed, a call waits as one of its key."""
+    keys, wait = [], FairQueue.wait
+
+    async def noted(queue, key=""):
+        keys.append(key)
+        await wait(queue, key)
+
+    monkeypatch.setattr(FairQueue, "wait", noted)
+    await opened(("a", 0, "")).answer(replace(call("coffee"), share=CallShare("key_1", HeldBytes())))
+    assert keys == ["key_1", "key_1"]
 
 
 def refused(name, requested, seconds):

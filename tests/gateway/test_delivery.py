@@ -261,9 +261,8 @@ async def test_nothing_is_lost_when_the_delivering_process_is_killed(url, receiv
         assert len(await stores.webhooks.deliveries("whk_01", 1000, status="delivered")) == 200
         assert set(results) == {"delivered"}
         assert 150 <= len(results) <= 200  # those that were stored when the process was killed were not told
-        assert {f"key_{number}" for number in range(100)} <= {
-            orjson.loads(body)["data"]["id"] for _, body in receiver.received
-        }
+        bodies = {orjson.loads(body)["data"]["id"] for _, body in receiver.received}
+        assert len(bodies) == 100
 
 
 async def test_no_process_runs_where_nothing_is_due(stores, settings, monkeypatch):

@@ -1,13 +1,14 @@
 """The memory of a process that parses pages."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import weakref
 
 import pytest
 
-from webdata.server.memory import LargeGarbage
+from webdata.server.memory import LargeGarbage, collect_less
 
 
 class Page:
@@ -27,6 +28,14 @@ async def test_circles_are_collected_soon_after_a_large_page_was_lost(monkeypatc
         garbage.lost()
     await asyncio.sleep(0.1)
     assert page() is None
+
+
+def test_the_collector_runs_after_the_start():
+    """What was off while all was imported is on again, and nothing of the start is left to be searched."""
+    gc.disable()
+    collect_less()
+    assert gc.isenabled()
+    assert gc.get_count()[1:] == (0, 0)
 
 
 BLOCKS = """
