@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
+from webdata.stores import limits_redis
 from webdata.stores.interfaces import Limit, Plan
 from webdata.stores.limits_memory import MemoryLimits
 from webdata.stores.limits_redis import RedisLimits
@@ -152,7 +153,7 @@ EDGE = (Plan("any", 2, 3, 1), [("call", 0), ("wait", 1), *[("call", 0), ("call",
 
 
 async def compare(limits, wait, plan, steps):
-    """Run the steps on the store and on the model and compare; the steps may take up to half a second."""
+    """Run the steps on the store, whose clock `wait` moves, and on the model, and compare."""
     model, serial = Model(plan), 0
     for what, number in steps:
         if what == "wait":
@@ -167,8 +168,8 @@ async def compare(limits, wait, plan, steps):
             serial += 1
             limit, expected = await limits.enter("key", plan, f"{serial:03}"), model.enter(f"{serial:03}")
             assert (limit.refused, limit.remaining) == (expected.refused, expected.remaining)
-            assert limit.reset == pytest.approx(expected.reset, abs=0.5)
-            assert limit.retry_after == pytest.approx(expected.retry_after, abs=0.5)
+            assert limit.reset == pytest.approx(expected.reset)
+            assert limit.retry_after == pytest.approx(expected.retry_after)
             if what == "call":
                 await limits.leave("key", f"{serial:03}")
                 model.in_flight.discard(f"{serial:03}")
@@ -194,30 +195,38 @@ def test_memory_limits_match_the_model(plan, steps):
     run_in_thread(compare(MemoryLimits(lambda: now), wait, plan, steps))
 
 
+@pytest.fixture
+def redis_clock(shared_redis, monkeypatch):
+    """A function that sets the seconds on the clock of the limits in Redis: the server's own cannot be set."""
+    of_the_server, ours = "redis.call('TIME')", "{redis.call('GET', 'now'), 0}"
+    assert of_the_server in limits_redis.ENTER
+    monkeypatch.setattr(limits_redis, "ENTER", limits_redis.ENTER.replace(of_the_server, ours))
+    with Redis.from_url(shared_redis.url) as client:
+        yield lambda seconds: client.set("now", seconds)
+
+
 @given(PLANS, STEPS)
 @example(*EDGE)
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_redis_limits_match_the_model(shared_redis, plan, steps):
+def test_redis_limits_match_the_model(shared_redis, redis_clock, plan, steps):
     """After any steps the limits in Redis equal those of the model."""
     clean(shared_redis.url)
+    now = 1_000_000_000
+    redis_clock(now)
+
+    def wait(seconds):
+        nonlocal now
+        now += seconds
+        redis_clock(now)
 
     async def compared():
         server = RedisServer(shared_redis.url)
         try:
-            with Redis.from_url(shared_redis.url) as client:
-                await compare(RedisLimits(server, 600), lambda seconds: age(client, seconds), plan, steps)
+            await compare(RedisLimits(server, 600), wait, plan, steps)
         finally:
             await server.close()
 
     run_in_thread(compared())
-
-
-def age(client, seconds):
-    """Subtract seconds from the stored times: the clock of the server cannot be set."""
-    for name in client.keys("webdata:requests:*"):
-        older = [int(at) - seconds * 1_000_000 for at in client.lrange(name, 0, -1)]
-        client.delete(name)
-        client.rpush(name, *older)
 
 
 @pytest.mark.task
