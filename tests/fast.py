@@ -6,15 +6,20 @@ over PostgreSQL, the second database, are slow in the same way.
 
 from __future__ import annotations
 
-import sys
+import builtins
+import io
+import os
+import socket
+import subprocess
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 TESTS = Path(__file__).parent
 
@@ -27,14 +32,17 @@ POSTGRESQL = {"empty_postgresql", "module_postgresql", "postgresql"}
 PARAMETERS = {*POSTGRESQL, "redis"}
 """Parameters by which a fixture asks for one that starts something while the test runs."""
 
-EVENTS = {
-    "socket.bind": "listens",
-    "socket.connect": "connects to a server",
-    "subprocess.Popen": "starts a process",
-    "os.fork": "starts a process",
-    "os.posix_spawn": "starts a process",
-}
-"""Python's audit events that a fast test must not raise, and what they mean."""
+STARTS: tuple[tuple[Any, str, str], ...] = (
+    (socket.socket, "bind", "listens"),
+    (socket.socket, "connect", "connects to a server"),
+    (socket.socket, "connect_ex", "connects to a server"),
+    (subprocess.Popen, "__init__", "starts a process"),
+    (os, "fork", "starts a process"),
+    (os, "posix_spawn", "starts a process"),
+    (builtins, "open", "reads a saved page"),
+    (io, "open", "reads a saved page"),
+)
+"""What a fast test must not call, and what it would do."""
 
 _seen: set[str] | None = None
 
@@ -73,22 +81,36 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure() -> None:
-    sys.addaudithook(_notice)
+    for owner, name, meaning in STARTS:
+        setattr(owner, name, _noticed(getattr(owner, name), meaning))
 
 
-def _notice(event: str, arguments: tuple[object, ...]) -> None:
-    if _seen is None:
-        return
-    if event in EVENTS and not (event.startswith("socket.") and _is_text(arguments[1])):  # a path of this machine
-        _seen.add(EVENTS[event])
-    elif event == "open" and isinstance(arguments[0], str) and "shared/captures/" in arguments[0]:
-        _seen.add("reads a saved page")
+def _noticed(function: Callable[..., Any], meaning: str) -> Callable[..., Any]:
+    """The function, whose calls are noted while a fast test runs.
+
+    An audit hook would see the same; but while it runs for one thread, Python cannot trace another that starts.
+    """
+
+    @wraps(function)
+    def noticed(*args: Any, **kwargs: Any) -> Any:
+        if _seen is not None and not _is_allowed(meaning, args):
+            _seen.add(meaning)
+        return function(*args, **kwargs)
+
+    return noticed
+
+
+def _is_allowed(meaning: str, args: tuple[Any, ...]) -> bool:
+    """Whether it is a file that is no saved page, or a socket at a path of this machine."""
+    if meaning == "reads a saved page":
+        return "shared/captures/" not in str(args[0])
+    return len(args) > 1 and isinstance(args[0], socket.socket) and _is_text(args[1])
 
 
 @contextmanager
 def watched() -> Iterator[set[str]]:
     """What is done in the block that no fast test does."""
-    global _seen  # noqa: PLW0603  # an audit hook belongs to the process, and cannot be removed
+    global _seen  # noqa: PLW0603  # read by what replaces the functions in all of the process
     _seen = seen = set()
     try:
         yield seen
