@@ -168,6 +168,7 @@ async def test_a_feed_that_cannot_be_opened_stops_the_job_before_it_begins(job, 
     assert ended.stats["finish_reason"] == "feed_error"
     assert "response_received_count" not in ended.stats
     assert caplog.text.count("A feed cannot be opened") == 1
+    assert "Traceback" not in caplog.text
     assert not complete(ended)
 
 

@@ -66,7 +66,7 @@ class JobFeedExporter(FeedExporter):
 
     def open_spider(self, spider: Spider) -> None:
         try:
-            super().open_spider(spider)
+            self._open_slots(spider)
             if self.journal:
                 self._continue(self.journal)
             for slot in self.slots:
@@ -104,11 +104,17 @@ class JobFeedExporter(FeedExporter):
                 if slot.file:
                     slot.file.close()
 
+    def _open_slots(self, spider: Spider) -> None:
+        try:
+            super().open_spider(spider)
+        except KeyError as error:
+            raise ConfigError(f"its name has %({error.args[0]})s, for which there is no value") from error
+
     def _break(self, what: str, error: Exception) -> None:
         if self.broken:
             return
         self.broken = True
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | ConfigError):
             again = "make room for it or give another output, then run the same command again"
             logger.critical("%s: %s. The batch stops here: %s", what, error, again)
         else:

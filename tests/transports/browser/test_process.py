@@ -7,11 +7,13 @@ import signal
 from pathlib import Path
 
 import pytest
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
 
 from webdata.config.config import find_chromium
 from webdata.crawling.warm_crawlers import scrapy_settings
 from webdata.domain.errors import UpstreamError
-from webdata.transports.browser.process import Browser
+from webdata.transports.browser.process import UNWANTED_FEATURES, Browser
 
 pytestmark = pytest.mark.task
 
@@ -51,6 +53,31 @@ async def test_a_visit_ends_with_the_browser():
     await browser.kill()
     await waiting
     assert visit.cancelled()
+
+
+async def test_what_playwright_turns_off_stays_off(tmp_path):
+    """Chromium reads one list of features to turn off, ours: it contains all of Playwright's."""
+    noted = tmp_path / "arguments"
+    (program := tmp_path / "chromium").write_text(f'#!/bin/sh\necho "$@" > {noted}\n')
+    program.chmod(0o755)
+    async with async_playwright() as playwright:
+        with pytest.raises(PlaywrightError):
+            await playwright.chromium.launch(executable_path=program)
+    (given,) = [word for word in noted.read_text().split() if word.startswith("--disable-features=")]
+    assert set(given.partition("=")[2].split(",")) <= set(UNWANTED_FEATURES)
+
+
+@pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine")
+async def test_a_page_needs_one_process():
+    """No process is started for the browser's own address bar, nor a spare one."""
+    browser = Browser(find_chromium())
+    chromium = await browser.open()
+    page = await (await chromium.new_context()).new_page()
+    await page.goto("data:text/html,one")
+    session = await chromium.new_browser_cdp_session()
+    processes = (await session.send("SystemInfo.getProcessInfo"))["processInfo"]
+    await browser.close()
+    assert [process["type"] for process in processes].count("renderer") == 1
 
 
 async def test_a_browser_is_created_from_settings():
