@@ -12,7 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from webdata.conversion.processes import LARGE, LARGE_AT_ONCE, Conversions, LargePageLimit
+from webdata.conversion.processes import LARGE, LARGE_AT_ONCE, WORKERS, Conversions, LargePageLimit
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.pages import url
 
@@ -166,6 +166,35 @@ async def test_large_pages_wait_for_a_slot():
         pass
 
 
+@pytest.mark.task
+async def test_a_key_converts_so_many_bytes_a_second(monkeypatch):
+    """The next large page of a key waits for a time that grows with the one before; that of another key does not."""
+    monkeypatch.setattr("webdata.conversion.processes.SECONDS_OF_MEBIBYTE", 0.1)
+    limit, began = LargePageLimit(), monotonic()
+    async with limit.slot(3 * LARGE, 1, "a"):
+        pass
+    async with limit.slot(LARGE, 1, "b"):
+        assert monotonic() - began < 0.1
+    async with limit.slot(LARGE, 1, "a"):
+        assert monotonic() - began >= 0.3
+
+
+@pytest.mark.task
+async def test_a_key_leaves_a_process_to_others():
+    """While one key has as many endless pages as there are processes, the page of another is converted."""
+    conversions = Conversions(seconds=2.0)
+    conversions.hold()
+    endless = [
+        asyncio.create_task(conversions.decompressed(SLOW_BODY, "br", 1_000_000, 20.0, "a")) for _ in range(WORKERS)
+    ]
+    await asyncio.sleep(0)
+    plain = await conversions.decompressed(gzip.compress(b"tea"), "gzip", 1_000_000, 20.0, "b")
+    assert (plain.body, [task.done() for task in endless]) == (b"tea", [False] * WORKERS)
+    for task in endless:
+        task.cancel()
+    await conversions.release()
+
+
 SLOW_BODY = b"\x0c" + b"\x06" * 200_000_000
 """Empty blocks of Brotli."""
 
@@ -245,7 +274,7 @@ def test_a_process_does_not_import_the_program(tmp_path, arguments):
         "import asyncio, wave\n"
         "from webdata.conversion.processes import CONVERSIONS\n"
         "if __name__ == '__main__':\n"
-        '    imported = CONVERSIONS._attempt(eval, (\'"wave" in __import__("sys").modules\', {}), 20)\n'
+        '    imported = CONVERSIONS._attempt(eval, (\'"wave" in __import__("sys").modules\', {}), 20, "")\n'
         "    print(asyncio.run(imported))\n"
     )
     command = [sys.executable, *arguments]

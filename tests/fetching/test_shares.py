@@ -104,11 +104,11 @@ async def test_slots_survive_cancellation():
     """Calls that are cancelled while they wait, or in the round in which they get a slot, leave all slots free."""
     slots = FairSlots(1)
     async with slots.slot("a"):
-        waiting = [asyncio.ensure_future(slots._acquire("b")) for _ in range(3)]
+        waiting = [asyncio.ensure_future(slots.acquire("b")) for _ in range(3)]
         await asyncio.sleep(0)
         waiting[0].cancel()
         await asyncio.sleep(0)
     waiting[1].cancel()  # it has the slot, and does not know yet
     await waiting[2]
-    slots._release("b")
+    slots.release("b")
     assert (slots._free, slots._running, slots._waiting) == (1, {}, {})

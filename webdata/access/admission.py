@@ -19,7 +19,7 @@ from webdata.resources import Resource
 from webdata.server.memory import LargeGarbage
 from webdata.stores.interfaces import Caller, Limit
 
-REFUSED_SECONDS = 0.5
+REFUSED_SECONDS = 1.0
 """Before a call is answered for which there was no room: repeated at once it would cost others as much as any other."""
 
 

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from threading import Lock
 from typing import Any
 
@@ -36,6 +36,8 @@ SMALL_FORM = 32 * 1024
 """Bytes of a consent page that takes the event loop 30 ms at worst."""
 LARGE_AT_ONCE = WORKERS - 1
 """Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
+SECONDS_OF_MEBIBYTE = 0.02
+"""That a slot is held for each mebibyte of a page at least: 50 MB a second for one key."""
 PAGES = 500
 """Pages after which a process is replaced."""
 MEMORY = 2 * 1024**3
@@ -47,7 +49,11 @@ MODULES = ("webdata.pages.consent", "webdata.pages.url", "webdata.pages._url.mar
 
 
 class LargePageLimit:
-    """Slots for large pages, each of which takes several times its length in memory while it is converted."""
+    """Slots for large pages, each of which takes several times its length in memory while it is converted.
+
+    A slot is free again after SECONDS_OF_MEBIBYTE for each mebibyte at the earliest: receiving and sending a large page
+    keeps the event loop from other calls, and no key may do that all the time.
+    """
 
     def __init__(self) -> None:
         self._slots = FairSlots(LARGE_AT_ONCE)
@@ -61,21 +67,29 @@ class LargePageLimit:
         if length < LARGE:
             yield
             return
-        async with AsyncExitStack() as held:
-            try:
-                async with asyncio.timeout(left):
-                    await held.enter_async_context(self._slots.slot(key))
-            except TimeoutError as error:
-                raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
+        try:
+            async with asyncio.timeout(left):
+                await self._slots.acquire(key)
+        except TimeoutError as error:
+            raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
+        loop = asyncio.get_running_loop()
+        until = loop.time() + length / LARGE * SECONDS_OF_MEBIBYTE
+        try:
             yield
+        finally:
+            loop.call_at(until, self._slots.release, key)
 
 
 class Conversions:
-    """A process pool that converts pages: started for the first page, stopped when its last holder releases it."""
+    """A process pool that converts pages: started for the first page, stopped when its last holder releases it.
+
+    The processes are given to the callers' keys in turn, and one is never taken by the key that has all others.
+    """
 
     def __init__(self, seconds: float = SECONDS, seconds_bare: float = SECONDS):
         self.seconds = {False: seconds, True: seconds_bare}
         self._pool: ProcessPool | None = None
+        self._slots = FairSlots(WORKERS)
         self._holders = 0
         self._lock = Lock()
 
@@ -94,7 +108,7 @@ class Conversions:
             pool.stop()
             await asyncio.to_thread(pool.join)
 
-    async def page(self, body: bytes, left: float, arguments: Mapping[str, Any]) -> UrlPage:
+    async def page(self, body: bytes, left: float, arguments: Mapping[str, Any], key: str = "") -> UrlPage:
         """The record of a page as Markdown, or as text without markup when Markdown takes too much time or memory.
 
         `arguments` are the other arguments of `webdata.pages.url.page`. Raises the errors of that function,
@@ -104,7 +118,7 @@ class Conversions:
             async with asyncio.timeout(left):
                 for bare in (False, True):
                     page: UrlPage | str | None = await self._attempt(
-                        _convert, (body, {**arguments, "bare": bare}), self.seconds[bare]
+                        _convert, (body, {**arguments, "bare": bare}), self.seconds[bare], key
                     )
                     if isinstance(page, str):
                         raise UnsupportedContentError(page)
@@ -114,7 +128,9 @@ class Conversions:
             raise UpstreamTimeoutError("no time is left to convert the page", "timeout") from error
         raise UpstreamError("the page takes too long to convert, ask for it with response_type full", "too_complex")
 
-    async def decompressed(self, body: bytes, content_encoding: str, limit: int, left: float) -> Decompressed:
+    async def decompressed(
+        self, body: bytes, content_encoding: str, limit: int, left: float, key: str = ""
+    ) -> Decompressed:
         """The plain body of a large page, by `leniently_decompressed`, whose errors it raises.
 
         Raises UpstreamTimeoutError after `left` seconds, and UpstreamError of kind `too_complex` when it takes too much
@@ -122,7 +138,7 @@ class Conversions:
         """
         try:
             async with asyncio.timeout(left):
-                plain = await self._attempt(_decompress, (body, content_encoding, limit), self.seconds[False])
+                plain = await self._attempt(_decompress, (body, content_encoding, limit), self.seconds[False], key)
         except TimeoutError as error:
             raise UpstreamTimeoutError("no time is left to decompress the page", "timeout") from error
         if plain is None:
@@ -131,7 +147,7 @@ class Conversions:
             return plain
         raise UpstreamError(*plain)
 
-    async def consent_form(self, body: bytes, url: str) -> Form | None:
+    async def consent_form(self, body: bytes, url: str, key: str = "") -> Form | None:
         """The submission for the consent page at a URL, by `webdata.pages.consent.form`.
 
         None also for a page that takes too much time or memory: the parser's time grows with the square of the
@@ -139,16 +155,17 @@ class Conversions:
         """
         if len(body) <= SMALL_FORM:
             return form(body, url)
-        found: Form | None = await self._attempt(form, (body, url), self.seconds[False])
+        found: Form | None = await self._attempt(form, (body, url), self.seconds[False], key)
         return found
 
-    async def _attempt(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float) -> Any:
+    async def _attempt(self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, key: str) -> Any:
         """The function's result; None when its process was killed or ran out of memory."""
-        future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
-        try:
-            return await asyncio.wrap_future(future)
-        except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
-            return None
+        async with self._slots.slot(key):
+            future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
+            try:
+                return await asyncio.wrap_future(future)
+            except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
+                return None
 
     def _running_pool(self) -> ProcessPool:
         with self._lock:

@@ -156,7 +156,9 @@ class BlockedMiddleware:
 
     async def _consented(self, fetch: Fetch, request: Request, response: Response | None) -> bool:
         """Send the form of a consent page, whose cookies go into the jar; returns whether there was a form."""
-        form = await CONVERSIONS.consent_form(response.body, response.url) if response is not None else None
+        if response is None:
+            return False
+        form = await CONVERSIONS.consent_form(response.body, response.url, fetch.run.key)
         if form is None:
             return False
         transport: Transport = "http" if fetch.transport == "browser" else fetch.transport

@@ -82,7 +82,7 @@ class DecompressionMiddleware:
     async def _large(self, body: bytes, encodings: str, run: QueryRun) -> Decompressed:
         left = run.seconds_left
         async with self.large_pages.slot(self.limit, left, run.key):
-            plain = await CONVERSIONS.decompressed(body, encodings, self.limit, left)
+            plain = await CONVERSIONS.decompressed(body, encodings, self.limit, left, run.key)
         if run.share:
             run.share.hold(len(plain.body))
         return plain

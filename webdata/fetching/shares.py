@@ -114,13 +114,14 @@ class FairSlots:
     @asynccontextmanager
     async def slot(self, key: str) -> AsyncIterator[None]:
         """Hold a slot."""
-        await self._acquire(key)
+        await self.acquire(key)
         try:
             yield
         finally:
-            self._release(key)
+            self.release(key)
 
-    async def _acquire(self, key: str) -> None:
+    async def acquire(self, key: str) -> None:
+        """Wait for a slot, and hold it until `release`."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, deque()).append(waiting)
         self._give()
@@ -128,10 +129,11 @@ class FairSlots:
             await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled():  # given in the same round of the loop
-                self._release(key)
+                self.release(key)
             raise
 
-    def _release(self, key: str) -> None:
+    def release(self, key: str) -> None:
+        """Give a slot back."""
         self._free += 1
         self._running[key] -= 1
         if not self._running[key]:

@@ -125,17 +125,17 @@ class UrlSpider(EngineSpider):
         left = run.seconds_left if self.online else OFFLINE
         async with self.large_pages.slot(self.limit if packed else len(body), left, run.key):
             if packed:  # a saved page, or a large one
-                body, unbroken = await self.unpacked(body, packed, left)
+                body, unbroken = await self.unpacked(body, packed, left, run.key)
                 whole = whole and unbroken
             if run.share:
                 run.share.hold(len(body))
-            found = await page(body, left, {**details, "response_type": query.response_type})
+            found = await page(body, left, {**details, "response_type": query.response_type}, run.key)
         yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
 
-    async def unpacked(self, body: bytes, encodings: str, left: float) -> Decompressed:
+    async def unpacked(self, body: bytes, encodings: str, left: float, key: str) -> Decompressed:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
         try:
-            return await CONVERSIONS.decompressed(body, encodings, self.limit, left)
+            return await CONVERSIONS.decompressed(body, encodings, self.limit, left, key)
         except UpstreamError as error:
             raise self.loss(error) from None
 
@@ -178,8 +178,8 @@ class UrlSpider(EngineSpider):
         return {"url": "https://example.com/", "response_type": "full"}
 
 
-async def page(body: bytes, left: float, details: Mapping[str, Any]) -> UrlPage:
+async def page(body: bytes, left: float, details: Mapping[str, Any], key: str) -> UrlPage:
     """The page module's record, made off the event loop: Markdown in a process, as its conversion may never end."""
     if details["response_type"] == "markdown":
-        return await CONVERSIONS.page(body, left, details)
+        return await CONVERSIONS.page(body, left, details, key)
     return await asyncio.to_thread(url.page, body, **details)
