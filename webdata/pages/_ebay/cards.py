@@ -131,9 +131,9 @@ def _card(node: LexborNode) -> Card | None:
 
 
 def _is_listed(node: LexborNode, apart: dict[int, bool]) -> bool:
-    """Whether an element is a card of the list, not a hidden placeholder or a card of a carousel.
+    """Whether an element is a card of the list, not a hidden placeholder, a card of a carousel or within another card.
 
-    `apart` caches, by `mem_id`, whether an element around cards is hidden or a carousel.
+    `apart` caches, by `mem_id`, whether an element around cards is within a hidden one, a carousel or a card.
     """
     if FEWER_WORDS in attribute(node, "class").split():
         return node.tag == "li"
@@ -141,7 +141,7 @@ def _is_listed(node: LexborNode, apart: dict[int, bool]) -> bool:
     if around is None:
         return False
     if around.mem_id not in apart:
-        apart[around.mem_id] = any(map(_is_apart, ancestry(around)))
+        apart[around.mem_id] = any(_is_apart(outer) or _card(outer) for outer in ancestry(around))
     return not _is_apart(node) and not apart[around.mem_id]
 
 

@@ -266,8 +266,8 @@ def _sitelinks(box: LexborNode, title: Title) -> list[Sitelink]:
     sitelinks: dict[str, Sitelink] = {}
     for anchor in box.css(SITELINKS):
         link, text = outside(attribute(anchor, "href")), visible_text(anchor)
-        if link and text and link != title.link:
-            sitelinks.setdefault(link, {"title": text, "link": link, "description": _beside(anchor, text)})
+        if link and text and link != title.link and link not in sitelinks:
+            sitelinks[link] = {"title": text, "link": link, "description": _beside(anchor, text)}
     return list(sitelinks.values())
 
 
