@@ -49,6 +49,7 @@ from webdata.pages._url.encoding import decoded
 from webdata.pages.blocked import block_of
 from webdata.pipelines.envelope import ParsedPage
 from webdata.resources import Resource
+from webdata.spiders._processor_time import limited
 
 SITE_PORTS = (80, 443)
 """Ports of the engines' own sites; the setting `EGRESS_PORTS` is for callers' URLs."""
@@ -198,6 +199,7 @@ class EngineSpider(Spider):
 
     async def fetch(self, request: Request, after: Response) -> Response:
         """Fetch another page for the query of the response `after`; raises FetchError."""
+        await asyncio.sleep(0)  # the time of the page before is over, and does not end Scrapy's own work
         response = await self.download(self.of_run(request.copy(), Fetch.of(after).run))
         self.judge(response)
         return response
@@ -227,13 +229,17 @@ class EngineSpider(Spider):
         """The parsed page of a response to the query; raises FetchError."""
         self.judge(response)
         try:
-            (page,) = [page async for page in self.parse(response, query)]
+            page = await limited(self._page(response, query))
         except LayoutError as error:
             self.report_layout(response, error.reason)
             raise
         seconds = max(monotonic() - Fetch.of(response).run.start(), 0.0)  # some virtual machines' clocks step back
         outcome, resource = self.outcome(as_record(page), query), self.resource_of(query)
         return ParsedPage(page, query, seconds, outcome, resource.envelope, self.partial(response))
+
+    async def _page(self, response: Response, query: Query) -> Record:
+        (page,) = [page async for page in self.parse(response, query)]
+        return page
 
     async def answer(self, response: Response, query: Query) -> tuple[ParsedPage, Response]:
         """The parsed first page of a query, and its response.
