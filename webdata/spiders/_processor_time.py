@@ -16,7 +16,7 @@ from webdata.domain.errors import LayoutError
 T = TypeVar("T")
 
 SECONDS = 1.0
-"""Of the processor. The slowest saved page takes 0.1."""
+"""Of the processor. The slowest saved page takes 0.05."""
 REPEATED = 0.1
 """Seconds after which the signal is sent again, for code that catches all exceptions."""
 
