@@ -44,9 +44,13 @@ def limited(work: Coroutine[Any, Any, T], seconds: float = SECONDS) -> Generator
 
 def _set_timer(seconds: float) -> None:
     if current_thread() is main_thread():
-        signal.signal(signal.SIGVTALRM, _end)
+        signal.signal(signal.SIGVTALRM, _end if seconds else _come_late)
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, REPEATED)
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:
     raise LayoutError("a page that is read in a second")
+
+
+def _come_late(_number: int, _frame: FrameType | None) -> None:
+    """Nothing: the signal was sent before the end of the work and met what runs after it."""
