@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from tests.batches.conftest import Answers, running, state_of, submit, until, worker_of
-from webdata.batches import chunk_runs, worker
+from webdata.batches import chunk_runs, feeder, worker
 from webdata.domain.errors import BlockedError, DatabaseAwayError, LayoutError, NotFoundError, UpstreamError
 from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
@@ -183,8 +183,9 @@ async def test_the_same_query_twice_is_paid_once(sqlite):
 
 
 @pytest.mark.task
-async def test_a_stopped_worker_finishes_what_runs(stores, url):
-    """Rows that run when the worker stops have results, and the rest is run by the next one."""
+async def test_a_stopped_worker_finishes_what_runs(stores, url, monkeypatch):
+    """Rows that run when the worker stops have results, and the rest is run by the next one at once."""
+    monkeypatch.setattr(feeder, "FEED_SECONDS", 0.001)  # so that it would also feed while the worker ends
     calls, batch = Answers(0.1), await submit(stores, 200)
     async with running(worker_of(stores, url, calls)):
         await until(lambda: calls.in_flight)

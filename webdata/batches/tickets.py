@@ -54,8 +54,8 @@ class TicketQueue:
 
     @property
     def is_open(self) -> bool:
-        """Whether the queue is connected."""
-        return self._queuer is not None
+        """Whether it takes tickets: it is connected, and not about to end."""
+        return self._queuer is not None and not self._stopping
 
     async def run(self) -> None:
         """Run tickets until `stop`, and reconnect whenever the server has gone; returns when those that run ended."""
