@@ -129,7 +129,7 @@ def test_credits_are_never_overspent(serve_two, database, tmp_path, until):
 @pytest.mark.slow
 def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
     """After `kill -9` of a worker during 2,000 calls every answer is in the ledger once, and no credit is reserved."""
-    enough, answered, lost, mine = threading.Event(), [], [], threading.local()
+    enough, answered, lost, mine = threading.Event(), [], Counter(), threading.local()
 
     def call(one, number):
         if getattr(mine, "calls", 0) % 25 == 0:  # so that the replacing worker gets calls
@@ -137,8 +137,8 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
         mine.calls = getattr(mine, "calls", 0) + 1
         try:
             status, headers, _ = mine.caller.get(f"/v1/scholar?q=coffee+{number}&num=1")
-        except (OSError, HTTPException) as error:
-            lost.append(error)
+        except (OSError, HTTPException):
+            lost[threading.get_ident()] += 1
             return
         answered.append((headers["x-request-id"], status))
         if len(answered) == 600:
@@ -155,8 +155,8 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
         assert one.stop() == 0
     ends = database.ends()
     commits = {request for request, kind in ends if kind == "commit"}
-    assert 0 < len(lost) <= 16
-    assert len(answered) + len(lost) == 2000
+    assert max(lost.values()) <= 2  # a caller's connection, and the next one, to a socket that is just being closed
+    assert len(answered) + lost.total() == 2000
     assert {status for _, status in answered} == {200}
     assert {request for request, _ in answered} <= commits
     assert set(ends.values()) == {1}
