@@ -5,6 +5,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from ulid import ULID
 
 from webdata.batches import parts as parts_module
 from webdata.batches.batch_pages import PATH, BatchPages
@@ -15,7 +16,6 @@ from webdata.stores.interfaces import DEFAULT_ACCOUNT
 from webdata.stores.parts import ObjectParts
 from webdata.stores.tables_batches import RESULTS
 
-BUCKET = "s3://results/webdata"
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
@@ -26,7 +26,7 @@ def url(sqlite):
 
 @pytest.fixture(scope="module")
 def s3_server(starts):
-    """A server of S3 on loopback, with a bucket."""
+    """A server of S3 on loopback."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -38,6 +38,7 @@ def s3_server(starts):
 
 @pytest.fixture
 def s3(s3_server, monkeypatch):
+    """The URL of a new bucket."""
     import boto3
 
     variables = {
@@ -50,8 +51,9 @@ def s3(s3_server, monkeypatch):
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     client = boto3.client("s3", endpoint_url=s3_server, region_name="us-east-1")
-    client.create_bucket(Bucket="results")
-    return BUCKET
+    bucket = f"results-{ULID()}".lower()
+    client.create_bucket(Bucket=bucket)
+    return f"s3://{bucket}/webdata"
 
 
 @pytest.fixture(params=["folder", "s3"])

@@ -241,6 +241,7 @@ def settings(tmp_path):
 async def test_nothing_is_lost_when_the_delivering_process_is_killed(url, receivers, settings, monkeypatch):
     """A process that is killed is replaced, and each event arrives at least once. Every attempt is counted."""
     monkeypatch.setattr(delivery_process, "WATCH_SECONDS", 0.1)
+    monkeypatch.setattr(delivery_process, "STOP_SECONDS", 60.0)  # its priority is low, and the machine may be busy
     receiver = await receivers()
     with SqlStores(url) as stores:
         await hook_for(stores, receiver)

@@ -4,9 +4,11 @@ import asyncio
 import os
 import sqlite3
 import stat
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from time import sleep
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -259,6 +261,26 @@ async def test_a_write_to_a_locked_database_times_out(sqlite, monkeypatch):
         other.execute("ROLLBACK")
         assert await stores.ledger.reserve("acc_default", "req_1", "web_search", "key") == 999
     other.close()
+
+
+@pytest.mark.task
+async def test_a_database_closes_when_its_work_has_ended(url):
+    """Work that goes on after its caller has left has ended, and given its connection back, when it is closed."""
+    database, began, ended = open_database(url), threading.Event(), []
+
+    def change(connection):
+        began.set()
+        sleep(0.2)
+        ended.append(connection.execute(text("SELECT 1")).scalar())
+
+    writing = asyncio.create_task(database.write(change))
+    await asyncio.to_thread(began.wait, 20)
+    writing.cancel()
+    with suppress(asyncio.CancelledError):
+        await writing
+    pool = database.writes.pool
+    database.close()
+    assert (ended, pool.checkedin()) == ([1], 0)
 
 
 async def fill(ledger):

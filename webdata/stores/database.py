@@ -5,8 +5,9 @@ import logging
 import os
 import stat
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, SQLITE_FULL, SQLITE_IOERR, OperationalError
@@ -79,6 +80,7 @@ class Database:
     """Transactions that a crash of the machine, but not of the process, may undo: half the time of a durable one."""
     file: DatabaseFile | None = None
     """None for a server."""
+    _threads: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, thread_name_prefix="database"))
 
     @property
     def embedded(self) -> bool:
@@ -93,8 +95,6 @@ class Database:
 
     async def read_apart(self, query: Callable[[Connection], T]) -> T:
         """As `read`, in a thread in any case: for queries of many rows, which the event loop does not wait for."""
-        if self.embedded:
-            return await asyncio.to_thread(self._run, self.reads.connect, query)
         return await self._run_in_thread(self.reads.connect, query)
 
     async def look_up(self, query: Callable[[Any], T]) -> T:
@@ -113,17 +113,15 @@ class Database:
     async def write(self, change: Callable[[Connection], T], *, durable: bool = True) -> T:
         """Run a change in one transaction and return its result; a crash of the machine may undo one not `durable`."""
         engine = self.writes if durable else self.unsynced_writes
-        if self.embedded:
-            return await asyncio.to_thread(self._run, engine.begin, change)
         return await self._run_in_thread(engine.begin, change)
 
     async def _run_in_thread(
         self, connect: Callable[[], AbstractContextManager[Connection]], work: Callable[[Connection], T]
     ) -> T:
-        """Run work on a server. The timeout includes the wait for a free thread."""
+        """Run work; a server's timeout includes the wait for a free thread."""
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                return await asyncio.to_thread(self._run, connect, work)
+            async with asyncio.timeout(None if self.embedded else ANSWER_SECONDS):
+                return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, connect, work)
         except TimeoutError as error:
             raise DatabaseAwayError(f"no answer within {ANSWER_SECONDS} seconds") from error
 
@@ -146,7 +144,8 @@ class Database:
         return self.reads.connect()
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection, once the work that runs in threads has ended."""
+        self._threads.shutdown(cancel_futures=True)
         if "_cursor_connection" in vars(self):
             self._cursor_connection.close()
         self.reads.dispose()
