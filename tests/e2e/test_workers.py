@@ -155,7 +155,8 @@ def test_a_killed_worker_loses_no_movement(serve_two, database, call_by, until):
         assert one.stop() == 0
     ends = database.ends()
     commits = {request for request, kind in ends if kind == "commit"}
-    assert max(lost.values()) <= 2  # a caller's connection, and the next one, to a socket that is just being closed
+    # A caller's connection, and the next one, to a socket that is just being closed.
+    assert 0 < max(lost.values(), default=0) <= 2
     assert len(answered) + lost.total() == 2000
     assert {status for _, status in answered} == {200}
     assert {request for request, _ in answered} <= commits

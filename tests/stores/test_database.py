@@ -14,7 +14,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy import create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from webdata.domain.errors import ConfigError, DatabaseAwayError
@@ -265,10 +265,12 @@ async def test_a_write_to_a_locked_database_times_out(sqlite, monkeypatch):
 
 @pytest.mark.task
 async def test_a_database_closes_when_its_work_has_ended(url):
-    """Work that goes on after its caller has left has ended, and given its connection back, when it is closed."""
-    database, began, ended = open_database(url), threading.Event(), []
+    """Work that goes on after its caller has left ends before it is closed, and its connection is closed with it."""
+    database, began, ended, used, closed = open_database(url), threading.Event(), [], [], []
+    event.listen(database.writes.pool, "close", lambda connection, _: closed.append(connection))
 
     def change(connection):
+        used.append(connection.connection.dbapi_connection)
         began.set()
         sleep(0.2)
         ended.append(connection.execute(text("SELECT 1")).scalar())
@@ -278,9 +280,8 @@ async def test_a_database_closes_when_its_work_has_ended(url):
     writing.cancel()
     with suppress(asyncio.CancelledError):
         await writing
-    pool = database.writes.pool
     database.close()
-    assert (ended, pool.checkedin()) == ([1], 0)
+    assert (ended, used[0] in closed) == ([1], True)
 
 
 async def fill(ledger):
