@@ -8,17 +8,23 @@ STAMP := .venv/.installed
 PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
-.PHONY: setup serve test test-fast test-slow lint docs bench clean
+.PHONY: setup lock serve test test-fast test-slow lint docs bench clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "webdata needs Python 3.11 or newer: set PYTHON, as in make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install Python's venv module (on Debian: apt-get install python3-venv)"; exit 1; }
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# After a change of the dependencies in pyproject.toml; with UPGRADE=--upgrade the newest releases that it allows.
+lock:
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --no-annotate $(UPGRADE) --output-file requirements.lock
 
 serve: setup
 	@exec $(BIN)/webdata serve

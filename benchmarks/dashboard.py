@@ -17,14 +17,14 @@ from urllib.parse import urlencode
 from ulid import ULID
 
 from benchmarks.serving import Effort, Target, service
-from webdata.access.api_keys import new_key
-from webdata.access.invitations import invite
+from webdata.accounts.access.api_keys import new_key
+from webdata.accounts.access.invitations import invite
 from webdata.domain.attempts import Attempt
-from webdata.stores.database import attach_database
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_calls import CallFilter, LoggedCall
-from webdata.stores.ledger_state import Credit, End, Operation, Reservation, Reserve
-from webdata.stores.ledger_writer import LedgerWriter
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.calls.model import CallFilter, LoggedCall
+from webdata.stores.database.database import attach_database
+from webdata.stores.ledger.ledger_state import Credit, End, Operation, Reservation, Reserve
+from webdata.stores.ledger.ledger_writer import LedgerWriter
 from webdata.stores.sql_stores import SqlStores
 
 KEYS = 200

@@ -23,11 +23,11 @@ from time import monotonic
 import orjson
 
 from benchmarks import serving
-from webdata.access.api_keys import new_key
-from webdata.access.webhook_secrets import new_secret
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_webhooks import Webhook
+from webdata.accounts.access.api_keys import new_key
+from webdata.accounts.webhooks.signatures import new_secret
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
+from webdata.stores.webhooks.model import Webhook
 
 HOST = "127.0.0.3"  # of its own: a dead receiver's port may become that of a living one of somebody else
 KINDS = ("living",) * 6 + ("failing", "hanging", "closing", "gone")
@@ -160,7 +160,9 @@ async def _add_webhooks(stores: SqlStores, receivers: list[Receiver]) -> None:
     now = datetime.now(UTC)
     for number, one in enumerate(receivers):
         url = f"http://{HOST}:{one.port}/"
-        webhook = Webhook(f"whk_{number:02}", DEFAULT_ACCOUNT, url, ("*",), "", new_secret(), now)
+        webhook = Webhook(
+            f"whk_{number:02}", DEFAULT_ACCOUNT, url, ("*",), "", new_secret(), now, host=url, confirmed=now
+        )
         await stores.webhooks.add(webhook, len(receivers))
 
 

@@ -6,7 +6,7 @@ from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 
 from webdata.config.config import Config
-from webdata.server.listening import Listening
+from webdata.runtime.server.listening import Listening
 
 install_reactor(TWISTED_REACTOR)
 
@@ -15,7 +15,7 @@ from twisted.internet import reactor as installed_reactor  # noqa: E402
 from twisted.protocols.tls import TLSMemoryBIOFactory  # noqa: E402
 from twisted.web.server import Request, Site  # noqa: E402
 
-from webdata.server.tls import ServerTLS  # noqa: E402
+from webdata.runtime.server.tls import ServerTLS  # noqa: E402
 
 reactor = installed_reactor
 app = Klein()

@@ -28,22 +28,22 @@ from sqlalchemy import func, select
 from ulid import ULID
 
 from benchmarks.postgresql import postgresql
-from webdata.access.cache import Cache
+from webdata.accounts.access.cache import Cache
 from webdata.batches.rows import RowRunner
-from webdata.batches.worker import Worker, WorkerSettings
+from webdata.batches.worker import BatchWorker, WorkerSettings
 from webdata.crawling.warm_crawlers import Answer, Call
-from webdata.domain.errors import DatabaseAwayError
+from webdata.domain.errors import DatabaseUnavailableError
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.database import server_url
-from webdata.stores.ephemeral import EphemeralStores
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
-from webdata.stores.interfaces_batches import Batch, QueryRow
-from webdata.stores.interfaces_webhooks import Webhook
-from webdata.stores.processes import is_dead, this_process
+from webdata.runtime.process.names import is_dead, this_process
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
+from webdata.stores.accounts.tables import EVENTS, MOVEMENTS
+from webdata.stores.batches.model import Batch, QueryRow
+from webdata.stores.batches.tables import RESULTS
+from webdata.stores.database.database import server_url
+from webdata.stores.ephemeral.ephemeral import EphemeralStores
 from webdata.stores.sql_stores import SqlStores
-from webdata.stores.tables import EVENTS, MOVEMENTS
-from webdata.stores.tables_batches import RESULTS
+from webdata.stores.webhooks.model import Webhook
 
 CALL_SECONDS = 0.05
 RECORD = {"results": [{"title": f"coffee {n}", "url": f"https://shop{n}.example/"} for n in range(10)]}
@@ -107,7 +107,7 @@ async def work(url: str, port: int, slots: int, redis: str | None) -> None:
     settings = WorkerSettings(
         this_process(), {ENGINE: slots}, {ENGINE: ["web_search"]}, max(4, slots), 1000, server_url(url)
     )
-    worker = Worker(settings, stores.chunks, runner, is_dead, lambda *_: 0.0)
+    worker = BatchWorker(settings, stores.chunks, runner, is_dead, lambda *_: 0.0)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
     await ephemeral.close()
@@ -194,7 +194,7 @@ def exactness(stores: SqlStores, batch: Batch) -> dict[str, int]:
 
 async def ended(stores: SqlStores, batch: Batch) -> float | None:
     """How many seconds a batch has taken, from its submission; None while it runs, or the database is away."""
-    with suppress(DatabaseAwayError):
+    with suppress(DatabaseUnavailableError):
         found = await stores.batches.find(batch.account_id, batch.id)
         return (found.ended - batch.created).total_seconds() if found and found.ended else None
     return None
@@ -206,7 +206,8 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
     server = await asyncio.start_server(upstream.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     stores = SqlStores(options.database)
-    webhook = Webhook(f"whk_{ULID()}", DEFAULT_ACCOUNT, "https://me.example/", ("*",), "", "secret", datetime.now(UTC))
+    now, url = datetime.now(UTC), "https://me.example/"
+    webhook = Webhook(f"whk_{ULID()}", DEFAULT_ACCOUNT, url, ("*",), "", "secret", now, confirmed=now)
     await stores.webhooks.add(webhook, 1000)
     began = monotonic()
     batch = await submit(stores, options.rows)

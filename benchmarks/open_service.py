@@ -1,8 +1,8 @@
 """Like `service`, but without keys, limits, cache and credits."""
 
 from benchmarks.service import main
-from webdata.access import admission
-from webdata.access.admission import CallRequest, CallResult
+from webdata.accounts.access import admission
+from webdata.accounts.access.admission import CallRequest, CallResult
 from webdata.crawling.warm_crawlers import Call
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
+from webdata.crawling.cases import SUFFIX, Case
+from webdata.crawling.engine import EngineSpider
 from webdata.crawling.offline import query_of
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import FetchError
-from webdata.spiders.base import EngineSpider
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
@@ -22,24 +23,24 @@ def measure(captures: Path, runs: int) -> Iterator[tuple[str, float, float, int]
         pages = pages_of(spider, captures)
         if pages:
             times = [_time(spider(), page, runs) for page in pages]
-            size = sum(page.stat().st_size for page in pages) / 1e6
+            size = sum(map(len, pages)) / 1e6
             yield spider.name, sum(times) / size, max(times), len(pages)
 
 
-def pages_of(spider: type[EngineSpider], captures: Path) -> list[Path]:
+def pages_of(spider: type[EngineSpider], captures: Path) -> list[bytes]:
     """The result pages of an engine: captures from the folder of its name or a part of it, else fixtures."""
     names = [spider.name.replace("_", "-"), *spider.name.split("_")]
     folder = next((captures / name for name in names if (captures / name).is_dir()), None)
     if folder is None:
-        return [next(path.parent.glob("body.*")) for path in FIXTURES.glob(f"{spider.name}/*/expected.json")]
+        cases = map(Case.read, FIXTURES.glob(f"{spider.name}/*{SUFFIX}"))
+        return [case.body for case in cases if case.expected]
     rows = map(json.loads, (folder / "INDEX.jsonl").read_text(encoding="utf-8").splitlines())
-    return [folder / row["file"] for row in rows if row.get("expect", "ok") in ("ok", "empty")]
+    return [(folder / row["file"]).read_bytes() for row in rows if row.get("expect", "ok") in ("ok", "empty")]
 
 
-def _time(spider: EngineSpider, path: Path, runs: int) -> float:
+def _time(spider: EngineSpider, body: bytes, runs: int) -> float:
     """The median of `runs` over one page, in milliseconds."""
     page = import_module(f"webdata.pages.{spider.name}")
-    body = path.read_bytes()
     _, query = query_of(spider, body, {})
     times = []
     for _ in range(runs):

@@ -19,7 +19,7 @@ from time import perf_counter, sleep
 
 from benchmarks import hostile, serving
 from benchmarks.serving import Server
-from webdata.access.api_keys import new_key
+from webdata.accounts.access.api_keys import new_key
 from webdata.stores.sql_stores import SqlStores
 
 ATTACKS = ("peace", "decompress", "bodies", "headers", "nested", "bytes", "three")

@@ -21,13 +21,13 @@ from typing import NamedTuple
 from sqlalchemy import Connection, make_url, text
 
 from benchmarks.machines import ENGINE, LoopbackCalls, submit
-from webdata.access.cache import Cache
+from webdata.accounts.access.cache import Cache
 from webdata.batches.rows import RowRunner
-from webdata.batches.worker import Worker, WorkerSettings
+from webdata.batches.worker import BatchWorker, WorkerSettings
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.cache_memory import MemoryCache
-from webdata.stores.database import server_url
-from webdata.stores.processes import is_dead, this_process
+from webdata.runtime.process.names import is_dead, this_process
+from webdata.stores.database.database import server_url
+from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.sql_stores import SqlStores
 
 ROWS_OF_A_CHUNK = 10
@@ -102,7 +102,7 @@ async def work(options: argparse.Namespace) -> None:
         options.rows,
         server_url(options.database),
     )
-    worker = Worker(settings, stores.chunks, runner, is_dead, lambda *_: 0.0)
+    worker = BatchWorker(settings, stores.chunks, runner, is_dead, lambda *_: 0.0)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
     stores.close()

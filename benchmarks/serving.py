@@ -14,8 +14,8 @@ from statistics import median
 from time import monotonic, sleep
 
 from benchmarks.load import Load, Target, run
-from webdata.access.api_keys import new_key
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN
+from webdata.accounts.access.api_keys import new_key
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN
 from webdata.stores.sql_stores import SqlStores
 
 HERE = Path(__file__).parent

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.resources import Resource
-from webdata.spiders.base import EngineSpider
 
 ROOT = Path(__file__).parents[1]
 TABLE = re.compile(r"(<!-- make docs: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
@@ -66,8 +66,7 @@ def parameters(found: Engines) -> str:
 
 
 def _batch(resource: Resource, spider: type[EngineSpider]) -> str:
-    chosen = f" -a resource={resource.name}" if len(spider.resources) > 1 else ""
-    return f"scrapy crawl {spider.name}{chosen}"
+    return " ".join(["scrapy crawl", *spider.batch_arguments(resource)])
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -23,8 +23,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from ulid import ULID
 
 from webdata.config.config import find_chromium
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_calls import LoggedCall
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.calls.model import LoggedCall
 from webdata.stores.sql_stores import SqlStores
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

@@ -1,5 +1,6 @@
 """Fixtures of several packages: servers, and real saved pages."""
 
+import faulthandler
 import gc
 import inspect
 import os
@@ -20,12 +21,19 @@ import pytest
 from redis import Redis
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.server.memory import collect_less
+from webdata.runtime.process.memory import collect_less
 
 pytest_plugins = ["tests.fast", "tests.service_in_memory"]
 
 TIMED_RERUNS = 2
-CAPTURES = Path(__file__).parents[2] / "shared" / "captures"
+ENDS_WITHIN = 120
+"""Seconds for the end of a test that has failed."""
+STANDARD_ERROR = []
+"""A copy of its descriptor, which is not captured."""
+SHARED = Path(__file__).parents[2] / "shared"
+CAPTURES = SHARED / "captures"
+NEWER_CAPTURES = SHARED / "captures-new"
+"""Pages of the same folders, which were saved later."""
 
 
 # A machine that is busy with two processes of tests is no failure. `make test-slow` tries more examples.
@@ -45,6 +53,14 @@ def pytest_configure() -> None:
     os.environ["WEBDATA_SAMPLES"] = ""
     os.environ["WEBDATA_BACKOFF"] = "0"
     os.environ["WEBDATA_TRANSPORTS"] = "http"
+    STANDARD_ERROR.append(os.dup(sys.__stderr__.fileno()))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_exception_interact(node) -> None:
+    """The end of a test that has failed can hang too: pytest's `faulthandler_timeout` watches it no more."""
+    if isinstance(node, pytest.Item):
+        faulthandler.dump_traceback_later(ENDS_WITHIN, exit=True, file=STANDARD_ERROR[0])
 
 
 def pytest_collection_finish() -> None:
@@ -76,6 +92,12 @@ def captures():
     if not CAPTURES.is_dir():
         pytest.skip("there are no real saved pages beside the project (../shared/captures)")
     return CAPTURES
+
+
+@pytest.fixture(scope="session")
+def all_captures(captures):
+    """The folders of all real saved pages, older and newer ones, which have the same folders."""
+    return [folder for folder in (captures, NEWER_CAPTURES) if folder.is_dir()]
 
 
 class RedisProcess:
@@ -115,7 +137,7 @@ def redis_process(starts, tmp_path_factory):
 @pytest.fixture
 def shared_redis(redis_process, monkeypatch):
     """A clean Redis for tests that do not stop it, with a longer time-out for busy machines."""
-    monkeypatch.setattr("webdata.stores.redis_server.ANSWER_SECONDS", 5)
+    monkeypatch.setattr("webdata.stores.ephemeral.redis_server.ANSWER_SECONDS", 5)
     with Redis.from_url(redis_process.url) as client:
         client.flushall()
     return redis_process
@@ -195,7 +217,7 @@ def module_postgresql(starts):
 def postgresql_admin(postgresql_server):
     """Runs a statement on the server; has a database `migrated` to copy."""
     psycopg = pytest.importorskip("psycopg")
-    from webdata.stores.database import open_database
+    from webdata.stores.database.database import open_database
 
     def run(statement):
         for _ in range(50):  # the port listens before the server accepts connections
@@ -213,7 +235,7 @@ def postgresql_admin(postgresql_server):
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory):
     """The bytes of an SQLite database with the current schema: to migrate one takes longer than most tests."""
-    from webdata.stores.database import open_database
+    from webdata.stores.database.database import open_database
 
     file = tmp_path_factory.mktemp("migrated") / "webdata.sqlite3"
     open_database(f"sqlite:///{file}").close()

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parent
 
-FOLDERS = {"batches", "benchmarks", "conversion", "crawling", "e2e", "egress", "server", "transports"}
+FOLDERS = (
+    "batches",
+    "benchmarks",
+    "crawling",
+    "e2e",
+    "fetching/conversion",
+    "fetching/egress",
+    "fetching/transports",
+    "runtime",
+)
 """Folders whose tests are about sockets, processes and workers that wait: none of them is fast."""
 FIXTURES = {"captures", "starts"}
 """Fixtures of tests that are not fast; what starts something asks for `starts`."""
@@ -48,9 +57,9 @@ _seen: set[str] | None = None
 
 
 def is_fast(item: pytest.Item) -> bool:
-    folder = item.path.relative_to(TESTS).parts[0]
+    folder = item.path.relative_to(TESTS).as_posix()
     asked = FIXTURES.intersection(item.fixturenames) or PARAMETERS.intersection(_parameters(item))
-    return not (folder in FOLDERS or asked or item.get_closest_marker("slow"))
+    return not (folder.startswith(FOLDERS) or asked or item.get_closest_marker("slow"))
 
 
 def is_over_postgresql(item: pytest.Item) -> bool:

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 from ulid import ULID
 
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_calls import LoggedCall
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.calls.model import LoggedCall
 
 HOSTILE = "<script>alert(1)</script> javascript:alert(1) \u202egnp.exe\u2069 \"'>&"
 

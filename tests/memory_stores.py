@@ -6,21 +6,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from webdata.stores.interfaces import (
+from webdata.domain.account_names import folded_name
+from webdata.stores.accounts.model import (
     DEFAULT_ACCOUNT,
     DEFAULT_PLAN,
     TRIAL_CREDITS,
     Account,
     Caller,
-    GroupBy,
     Key,
     Plan,
-    Usage,
     rotatable,
 )
-from webdata.stores.interfaces_calls import Bucket, Movement
-from webdata.stores.ledger import BaseLedger
-from webdata.stores.ledger_state import Credit, LedgerState, Operation, Reservation
+from webdata.stores.ledger.ledger_state import Credit, LedgerState, Operation, Reservation
+from webdata.stores.ledger.model import Bucket, GroupBy, Movement, Usage
+from webdata.stores.ledger.sql import Ledger
 
 logger = logging.getLogger(__name__)
 
@@ -117,8 +116,8 @@ class MemoryAccounts:
         self._database = database
 
     async def add(self, account: Account) -> None:
-        taken = {name for one in self._database.accounts.values() for name in (one.id, one.name)}
-        if taken & {account.id, account.name} or account.plan.name not in self._database.plans:
+        taken = {name for one in self._database.accounts.values() for name in (one.id, folded_name(one.name))}
+        if taken & {account.id, folded_name(account.name)} or account.plan.name not in self._database.plans:
             reason = "it is there already, or its plan is not"
             raise ValueError(f"the account {account.name} cannot be added: {reason}")
         self._database.add(account)
@@ -139,16 +138,22 @@ class MemoryAccounts:
                 raise ValueError(f"there is no plan {plan!r}")
             account = replace(account, plan=self._database.plans[plan])
         if name is not None:
-            if any(one.name == name and one.id != account_id for one in self._database.accounts.values()):
+            if any(
+                folded_name(one.name) == folded_name(name) and one.id != account_id
+                for one in self._database.accounts.values()
+            ):
                 raise ValueError("the name is taken")
             account = replace(account, name=name)
         self._database.accounts[account_id] = account
 
-    async def delete(self, account_id: str, at: datetime) -> None:
+    async def delete(self, account_id: str, at: datetime, *, with_admins: bool = True) -> bool:
+        if self._database.accounts[account_id].closed:
+            return False
         for digest, key in self._database.keys.items():
             if key.account_id == account_id and not key.revoked:
                 self._database.keys[digest] = replace(key, revoked=at)
         self._database.accounts[account_id] = replace(self._database.accounts[account_id], closed=at)
+        return True
 
     async def put_plan(self, plan: Plan) -> None:
         self._database.plans[plan.name] = plan
@@ -157,11 +162,11 @@ class MemoryAccounts:
         return [plan for _, plan in sorted(self._database.plans.items())]
 
 
-class MemoryLedger(BaseLedger):
+class MemoryLedger(Ledger):
     """A Ledger in lists and dictionaries."""
 
     def __init__(self, database: MemoryDatabase, process: str) -> None:
-        super().__init__(process)
+        self._process = process
         self._database = database
 
     async def balance(self, account_id: str) -> int:

@@ -20,16 +20,16 @@ from twisted.internet.testing import StringTransport
 from twisted.web.http_headers import Headers
 
 from tests.memory_stores import MemoryDatabase, MemoryKeys, MemoryLedger
-from webdata.access.api_keys import ApiKeys, new_key
-from webdata.access.cache import Cache
-from webdata.access.credits import Credits
-from webdata.access.rate_limits import RateLimits
+from webdata.accounts.access.api_keys import ApiKeys, new_key
+from webdata.accounts.access.cache import Cache
+from webdata.accounts.access.credits import Credits
+from webdata.accounts.access.rate_limits import RateLimits
 from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.cache_memory import MemoryCache
-from webdata.stores.interfaces import DEFAULT_PLAN
-from webdata.stores.limits_memory import MemoryLimits
+from webdata.stores.accounts.model import DEFAULT_PLAN
+from webdata.stores.ephemeral.cache_memory import MemoryCache
+from webdata.stores.ephemeral.limits_memory import MemoryLimits
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from treq.testing import RequestTraversalAgent
     from twisted.internet.defer import Deferred
 
-    from webdata.access.admission import Admission
-    from webdata.api.app import Api
+    from webdata.accounts.access.admission import Admission
+    from webdata.faces.api.app import Api
 
 RECORD = {"results": [{"title": "Café – 東京"}], "query": "coffee"}
 TIMINGS = {"queue": 0.0005, "fetch": 0.25, "parse": 0.0012, "validate": 0.0001}
@@ -184,7 +184,7 @@ def cache_bytes() -> int:
 
 @pytest.fixture
 def admission(calls, keys, ledger, cache_bytes) -> Admission:
-    from webdata.access.admission import Admission
+    from webdata.accounts.access.admission import Admission
 
     cache = Cache(MemoryCache(cache_bytes), 3600)
     return Admission(ApiKeys(keys), RateLimits(MemoryLimits()), cache, Credits(ledger), calls, 30.0)
@@ -192,8 +192,8 @@ def admission(calls, keys, ledger, cache_bytes) -> Admission:
 
 @pytest.fixture
 def make_api(admission) -> Callable[..., Api]:
-    from webdata.api.account import KEY_PAGES
-    from webdata.api.app import Api
+    from webdata.faces.api.account import KEY_PAGES
+    from webdata.faces.api.app import Api
 
     def make(resources=(WEB_SEARCH,), pages=(), observer=None, key_pages=KEY_PAGES) -> Api:
         return Api(resources, admission, pages, observer, key_pages=key_pages)

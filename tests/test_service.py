@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from webdata.crawling.warm_crawlers import Call
-from webdata.domain.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 
 
@@ -37,7 +37,7 @@ async def test_a_start_without_the_database_fails(stores, monkeypatch):
     from webdata import service
 
     async def away(*_):
-        raise DatabaseAwayError("lock timeout")
+        raise DatabaseUnavailableError("lock timeout")
 
     monkeypatch.setattr(stores.ledger, "settle", away)
     with pytest.raises(ConfigError, match=r"the database does not answer \(lock timeout\): start again when it does"):

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from webdata.config.config import Config
-from webdata.domain.errors import ConfigError, DatabaseAwayError, QueryError
+from webdata.domain.errors import ConfigError, DatabaseUnavailableError, QueryError
 
 if TYPE_CHECKING:
-    from webdata.server.listening import Listening
-    from webdata.server.workers import Worker
+    from webdata.runtime.process.workers import Worker
+    from webdata.runtime.server.listening import Listening
 
 ADMINISTRATION = {
     "accounts": "accounts",
@@ -27,15 +27,16 @@ ADMINISTRATION = {
     "database": "database",
     "fixture": "engines",
     "keys": "keys",
+    "mcp": "mcp",
     "new": "engines",
     "parse": "engines",
     "plans": "accounts",
     "usage": "usage",
 }
-"""Commands, and the modules of `webdata.administration` that they are in."""
+"""Commands, and the modules of `webdata.faces.administration` that they are in."""
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
-OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral", "webdata.server.plain_http")
+OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral.ephemeral", "webdata.runtime.server.plain_http")
 """Modules of a worker that are slow to import and need no reactor."""
 
 
@@ -51,7 +52,9 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in ADMINISTRATION:
             return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(import_module(f"webdata.administration.{ADMINISTRATION[cmd_name]}"), cmd_name)
+        command: click.Command = getattr(
+            import_module(f"webdata.faces.administration.{ADMINISTRATION[cmd_name]}"), cmd_name
+        )
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -59,7 +62,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (ConfigError, QueryError) as error:
             raise click.UsageError(str(error)) from error
-        except DatabaseAwayError as error:
+        except DatabaseUnavailableError as error:
             raise click.ClickException(f"the database does not answer: {error}") from error
 
 
@@ -83,7 +86,7 @@ def main(ctx: click.Context) -> None:
 def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
     """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
     gc.disable()  # until all is imported: that makes no garbage, and to search for it takes a fifth of the start
-    from webdata.server.listening import Listening
+    from webdata.runtime.server.listening import Listening
 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
     config = config.with_options(host=host, port=port, workers=workers)
@@ -113,11 +116,11 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     """Serve with several processes; the database is migrated and most modules are imported before the fork."""
     from prometheus_client.multiprocess import mark_process_dead
 
-    from webdata.access.invitations import first_secrets
+    from webdata.accounts.access.invitations import first_secrets
     from webdata.crawling.warm_crawlers import load_spiders
     from webdata.observability.logs import log_to_standard_error
-    from webdata.server.banner import show_banner
-    from webdata.server.workers import Workers
+    from webdata.runtime.process.workers import Workers
+    from webdata.runtime.server.banner import show_banner
     from webdata.stores.sql_stores import SqlStores
 
     log_to_standard_error()
@@ -149,10 +152,9 @@ def _serve_together(config: Config, listening: "Listening") -> None:
 def worker(config: Config) -> None:
     """Run batches until SIGINT or SIGTERM, on any machine that reaches the database; rows that run end first."""
     gc.disable()
-    _install_reactor()
-    from webdata import service
+    from webdata.worker import run
 
-    service.run_worker(config)
+    run(config)
 
 
 @main.command()

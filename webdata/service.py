@@ -7,6 +7,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from socket import socket
@@ -15,96 +16,109 @@ from typing import Any
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_to_future
 from twisted.internet import reactor as installed_reactor
-from twisted.internet.task import LoopingCall
 
-from webdata.access.admission import Admission
-from webdata.access.api_keys import ApiKeys
-from webdata.access.cache import Cache
-from webdata.access.call_log import CallRecorder
-from webdata.access.credits import Credits
-from webdata.access.invitations import first_secrets
-from webdata.access.key_pages import KeyPage
-from webdata.access.rate_limits import RateLimits
-from webdata.access.upkeep import Upkeep
-from webdata.access.webhook_urls import WebhookUrls
-from webdata.access.webhooks import Webhooks
-from webdata.api import refusals
-from webdata.api.account import KEY_PAGES
-from webdata.api.app import Api
-from webdata.api.calls import ApiCalls
-from webdata.api.docs_page import documentation
-from webdata.api.health import Health
-from webdata.api.metrics import metrics_page
-from webdata.api.problems import problem_of
-from webdata.batches import program
-from webdata.batches.batch_pages import BatchPages
-from webdata.batches.embedded import EmbeddedWorker
+from webdata import worker as batch_worker
+from webdata.accounts.access.admission import Admission
+from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, ApiKeys
+from webdata.accounts.access.cache import Cache
+from webdata.accounts.access.call_log import CallRecorder
+from webdata.accounts.access.credits import Credits
+from webdata.accounts.access.invitations import first_secrets
+from webdata.accounts.access.rate_limits import RateLimits
+from webdata.accounts.access.upkeep import Upkeep
+from webdata.accounts.webhooks.notices import Notices
+from webdata.accounts.webhooks.urls import WebhookUrls
+from webdata.accounts.webhooks.webhooks import Webhooks
 from webdata.batches.intake import Intake
 from webdata.batches.parts import PartReader
-from webdata.batches.schedule_pages import SchedulePages
 from webdata.batches.submissions import Submissions
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.config.config import Config
+from webdata.crawling.samples import Samples
 from webdata.crawling.warm_crawlers import Call, Observer, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.dashboard.address import ServiceAddress
-from webdata.dashboard.app import Dashboard
-from webdata.dashboard.attempts import Attempts
-from webdata.dashboard.batches import BatchesPages
-from webdata.dashboard.confirmation import Confirmation
-from webdata.dashboard.engines import EnginesPages
-from webdata.dashboard.invitations import InvitationPages
-from webdata.dashboard.keys import KeysPages
-from webdata.dashboard.members import MembersPages
-from webdata.dashboard.overview import OverviewPages
-from webdata.dashboard.passwords import Passwords
-from webdata.dashboard.playground.pages import PlaygroundPages
-from webdata.dashboard.requests import RequestsPages
-from webdata.dashboard.security import SecurityPages
-from webdata.dashboard.sessions import FORGOTTEN_EVERY, Sessions
-from webdata.dashboard.settings import SettingsPages
-from webdata.dashboard.sign_in import SignInPages
-from webdata.dashboard.usage import UsagePages
-from webdata.dashboard.webhooks import WebhooksPages
-from webdata.domain.errors import ConfigError, DatabaseAwayError
+from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.downloadermiddlewares.blocked import captcha_hook
-from webdata.egress.guard import Guard
-from webdata.egress.names import NameResolver
-from webdata.egress.reactor_names import ReactorNames
-from webdata.egress.rule import Rule
-from webdata.gateway.delivery_process import DeliveryProcess, DeliverySettings
-from webdata.gateway.notices import Notices
-from webdata.gateway.proxy import Proxy
-from webdata.gateway.targets import Targets
-from webdata.gateway.webhooks import WebhookPages
+from webdata.faces.api import refusals
+from webdata.faces.api.account import account_pages
+from webdata.faces.api.app import Api
+from webdata.faces.api.batches import BatchPages
+from webdata.faces.api.calls import ApiCalls
+from webdata.faces.api.docs_page import documentation
+from webdata.faces.api.doors import Door
+from webdata.faces.api.health import Health
+from webdata.faces.api.key_pages import KeyPage
+from webdata.faces.api.metrics import metrics_page
+from webdata.faces.api.problems import problem_of
+from webdata.faces.api.schedules import SchedulePages
+from webdata.faces.api.webhooks import WebhookPages
+from webdata.faces.dashboard.address import ServiceAddress
+from webdata.faces.dashboard.app import Dashboard
+from webdata.faces.dashboard.attempts import Attempts
+from webdata.faces.dashboard.batches import BatchesPages
+from webdata.faces.dashboard.confirmation import Confirmation
+from webdata.faces.dashboard.engines import EnginesPages
+from webdata.faces.dashboard.invitations import InvitationPages
+from webdata.faces.dashboard.keys import KeysPages
+from webdata.faces.dashboard.members import MembersPages
+from webdata.faces.dashboard.overview import OverviewPages
+from webdata.faces.dashboard.passwords import Passwords
+from webdata.faces.dashboard.playground.pages import PlaygroundPages
+from webdata.faces.dashboard.requests import RequestsPages
+from webdata.faces.dashboard.security import SecurityPages
+from webdata.faces.dashboard.sessions import FORGOTTEN_EVERY, Sessions
+from webdata.faces.dashboard.settings import SettingsPages
+from webdata.faces.dashboard.sign_in import SignInPages
+from webdata.faces.dashboard.usage import UsagePages
+from webdata.faces.dashboard.webhooks import WebhooksPages
+from webdata.faces.dialects.calls import DialectCalls
+from webdata.faces.dialects.firecrawl import Firecrawl
+from webdata.faces.dialects.firecrawl_batches import FirecrawlBatches
+from webdata.faces.dialects.openwebui import OpenWebui
+from webdata.faces.dialects.pages import PAGES
+from webdata.faces.dialects.reader import Reader
+from webdata.faces.dialects.searxng import Searxng
+from webdata.faces.dialects.serper import Serper
+from webdata.faces.gateway.proxy import GatewayProxy
+from webdata.faces.gateway.targets import Targets
+from webdata.faces.mcp.door import McpDoor
+from webdata.fetching.egress.guard import Guard
+from webdata.fetching.egress.names import NameResolver
+from webdata.fetching.egress.reactor_names import ReactorNames
+from webdata.fetching.egress.rule import Rule
 from webdata.observability.logs import log_to_standard_error
 from webdata.observability.metrics import Metrics, access_metrics, call_metrics
 from webdata.observability.recent_calls import RecentCalls
 from webdata.observability.stored_state import StoredState
 from webdata.resources import Resource
+from webdata.runtime.process.memory import collect_less, return_large_blocks
+from webdata.runtime.process.names import is_dead, this_process
+from webdata.runtime.process.on_demand import OnDemandProcess
+from webdata.runtime.process.repeat import repeat, running
+from webdata.runtime.process.workers import TICK, Worker
+from webdata.runtime.server.banner import show_banner
+from webdata.runtime.server.connections import Connections
+from webdata.runtime.server.listening import Listening, room_for
+from webdata.runtime.server.plain_http import RedirectSite, secured
+from webdata.runtime.server.tls import ServerTLS
 from webdata.sandbox.server import Sandbox
-from webdata.server.banner import show_banner
-from webdata.server.connections import Connections
-from webdata.server.listening import Listening, room_for
-from webdata.server.memory import collect_less, return_large_blocks
-from webdata.server.plain_http import RedirectSite, secured
-from webdata.server.repeat import repeat
-from webdata.server.tls import ServerTLS
-from webdata.server.workers import TICK, Worker
-from webdata.stores.database import server_url
-from webdata.stores.ephemeral import EphemeralStores
-from webdata.stores.interfaces import Ledger
-from webdata.stores.parts import open_parts
-from webdata.stores.processes import is_dead, this_process
-from webdata.stores.sql_stores import SqlStores, attach_deliveries
-from webdata.watch.samples import Samples
+from webdata.stores.batches.parts import open_parts
+from webdata.stores.ephemeral.ephemeral import CALL_ENDS_WITHIN, EphemeralStores
+from webdata.stores.ledger.sql import Ledger
+from webdata.stores.sql_stores import SqlStores
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
 """Longer than any call can take: a credit that was reserved before is from a process that died."""
 SETTLED_EVERY = 60.0
 """Seconds between two checks for such credits."""
-CALL_ENDS_WITHIN = 60.0
-"""Seconds after its deadline in which a call has ended, however slow the database is."""
+ORPHANS_STOP_WITHIN = 0.4
+"""Seconds for a worker to finish what it can, when its supervisor has died."""
+ORPHANS_END_WITHIN = 0.9
+"""Seconds after which one that hangs is ended."""
+DELIVERER = "webdata.deliverer"
+"""A program that the service starts, and does not import: it needs libraries that few services do."""
+ATTEMPTS_END_WITHIN = 5.0
+"""Seconds for deliveries in flight when the service stops; those that take longer are repeated later."""
 PUBLISHED_EVERY = 5.0
 """Seconds between two times that a worker publishes its state for the metrics of all."""
 reactor: Any = installed_reactor  # its type is an interface, which mypy cannot call
@@ -121,24 +135,6 @@ def run(config: Config, listening: Listening, worker: Worker | None = None) -> N
     reactor.run(installSignalHandlers=False)
     if main.failure:
         raise main.failure
-
-
-def run_worker(config: Config) -> None:
-    """Run batches, without the API, until SIGINT or SIGTERM; raises ConfigError at the start."""
-    program.run(worker_settings(config))
-
-
-def worker_settings(config: Config) -> program.ProgramSettings:
-    """What the program that runs batches is started with."""
-    return program.ProgramSettings(
-        config,
-        partial(SqlStores, config.database),
-        partial(EphemeralStores, config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN),
-        this_process,
-        is_dead,
-        partial(open_parts, config.batch_store),
-        server_url(config.database),
-    )
 
 
 def _collect_less_after_first_calls() -> Observer:
@@ -188,14 +184,20 @@ class _Main:
 
     def stop(self) -> None:
         """Stop gracefully; the second time, at once. A worker is ended at once by its supervisor."""
+        if self.worker and self.worker.orphaned and not signal.getitimer(signal.ITIMER_REAL)[0]:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, ORPHANS_END_WITHIN)
         if not self.stopping:
             self.stopping = asyncio.ensure_future(self._stop())
         elif not self.worker:
             reactor.stop()
 
     async def _stop(self) -> None:
+        within = ORPHANS_STOP_WITHIN if self.worker and self.worker.orphaned else None
         try:
-            await self.service.stop()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await asyncio.shield(self.service.stop())  # cancelled, it would close the rest before it ends
         finally:
             reactor.stop()
 
@@ -208,31 +210,29 @@ class Service:
         self.listening = listening
         self.settings = settings
         self.worker = worker
-        self.tasks: list[asyncio.Task[None]] = []
-        """What runs until the service stops."""
-        self.notices: Notices | None = None
-        self.delivery: DeliveryProcess | None = None
-        self.upkeep: Upkeep | None = None
-        self.batches: EmbeddedWorker | None = None
+        self.opened = AsyncExitStack()
+        """Closes what was opened, the last first."""
+        self.batches: OnDemandProcess | None = None
         self.sandbox = Sandbox(config.sandbox_replay)
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
-        self.stores: SqlStores | None = None
         self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
         captcha_hook(self.config.captcha_hook)  # crawlers open at their first call, too late for a mistake
-        stores = self.stores = SqlStores(self.config.database, ledger_process=True)
+        self.opened.push_async_callback(self.sandbox.stop)
+        stores = self.opened.enter_context(SqlStores(self.config.database, ledger_process=True))
+        self.opened.push_async_callback(stores.ledger.flush)
         await _settle_at_first(stores.ledger)
+        self.opened.push_async_callback(self.ephemeral.close)
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics = Metrics(self.worker.number if self.worker else None)
         recent = self._make_crawlers(metrics)
         self._make_pages(stores, metrics, recent)
-        self._start_background(stores, metrics, recent)
+        await self._start_background(stores, metrics, recent)
         if self.worker:
-            LoopingCall(metrics.publish).start(PUBLISHED_EVERY)
             with self.listening.of_its_own() as listening:  # the ports have copies
                 self._listen(listening, metrics)
         else:
@@ -261,42 +261,55 @@ class Service:
         self.submissions = self._submissions(stores)
         self.proxy = self._proxy(metrics)
         self.api_calls = ApiCalls(self.admission, metrics.answered)
-        key_pages = [*KEY_PAGES, *WebhookPages(self.webhooks).pages(), *self._batch_pages(stores)]
+        self.mcp = self._mcp() if self.config.mcp else None
+        doors = [*([self.mcp.door()] if self.mcp else []), *self._dialects(stores)]
+        key_pages = [
+            *account_pages(stores.batches.stored),
+            *WebhookPages(self.webhooks).pages(),
+            *self._batch_pages(stores),
+        ]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
             self.crawlers.resources,
             self.admission,
-            pages=[*pages, *documentation(self.crawlers.resources, pages, key_pages)],
+            pages=[*pages, *documentation(self.crawlers.resources, pages, key_pages, doors)],
             observer=metrics.answered,
             connections=self.connections,
             key_pages=key_pages,
             proxy=self.proxy,
             cors_origins=self.config.cors_origins,
             dashboard=self._dashboard(stores),
+            doors=doors,
         )
 
-    def _start_background(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
+    async def _start_background(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
         """Start what runs beside the calls; most of it in the first of several workers alone."""
-        self.tasks = [
-            asyncio.ensure_future(repeat("credits of lost calls", partial(_settle_old, stores.ledger), SETTLED_EVERY)),
-            asyncio.ensure_future(repeat("old sessions", self.sessions.forget_old, FORGOTTEN_EVERY)),
-        ]
+
+        async def publish() -> None:
+            metrics.publish()
+
         is_first = self.worker is None or self.worker.number == 1
-        self.notices = Notices(recent, stores.events, stores.deliveries)
-        self.notices.start(hourly=is_first)
-        if not is_first:
-            return
-        self.tasks.append(asyncio.ensure_future(self.stored_state.run()))
-        self.delivery = self._delivery(metrics)
-        self.delivery.start(stores.deliveries)
-        self.upkeep = Upkeep(stores.calls, stores.history, self.config.calls_days)
-        self.upkeep.start()
-        batch_upkeep = BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts)
-        self.tasks.append(asyncio.ensure_future(batch_upkeep.run()))
-        if self.config.worker:
-            settings = partial(worker_settings, self.config)
-            self.batches = EmbeddedWorker(settings, self.config.deadline, metrics.row_ended)
-            self.batches.start(stores.chunks)
+        if is_first:
+            delivery = self._delivery(stores, metrics)
+            self.opened.push_async_callback(self._stop_child, delivery)
+            delivery.start()
+            if self.config.worker:
+                self.batches = self._batch_worker(stores, metrics)
+                self.batches.start()
+        works = [
+            repeat("credits of lost calls", partial(_settle_old, stores.ledger), SETTLED_EVERY),
+            repeat("old sessions", self.sessions.forget_old, FORGOTTEN_EVERY),
+            Notices(recent, stores.events, stores.deliveries).run(hourly=is_first),
+        ]
+        if self.worker:
+            works.append(repeat("metrics of a worker", publish, PUBLISHED_EVERY))
+        if is_first:
+            works += [
+                self.stored_state.run(),
+                Upkeep(stores.calls, stores.history, self.config.calls_days).run(),
+                BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
+            ]
+        await self.opened.enter_async_context(running(*works))
 
     def _admission(self, stores: SqlStores) -> Admission:
         return Admission(
@@ -313,7 +326,7 @@ class Service:
     def _health(self, stores: SqlStores, recent: RecentCalls) -> Health:
         return Health(
             self.crawlers,
-            stores.keys,
+            stores.check,
             self.config.transports,
             recent,
             sandbox_always=self.config.sandbox == "always",
@@ -334,7 +347,7 @@ class Service:
 
     def _submissions(self, stores: SqlStores) -> Submissions:
         intake = Intake(self.config.intake_folder, {name: one.query for name, one in self._resources().items()})
-        return Submissions(intake, stores.batches, stores.webhooks)
+        return Submissions(intake, stores.batches, stores.webhooks, self.config.batch_folders)
 
     def _resources(self) -> dict[str, Resource]:
         return {resource.name: resource for resource in self.crawlers.resources}
@@ -343,18 +356,61 @@ class Service:
         """Reads the records of batches that are outside of the database."""
         return PartReader(self.parts) if self.parts else None
 
-    def _delivery(self, metrics: Metrics) -> DeliveryProcess:
-        config = self.config
-        store = partial(attach_deliveries, config.database)
-        settings = DeliverySettings(
-            store, this_process, is_dead, config.egress_ports, config.egress_allow, config.webhooks_http
+    def _delivery(self, stores: SqlStores, metrics: Metrics) -> OnDemandProcess:
+        return OnDemandProcess(
+            "the process that delivers webhooks",
+            DELIVERER,
+            lambda: self.config,
+            lambda: stores.deliveries.is_due(datetime.now(UTC)),
+            ATTEMPTS_END_WITHIN,
+            metrics.webhook_attempted,
         )
-        return DeliveryProcess(settings, metrics.webhook_attempted)
 
-    def _proxy(self, metrics: Metrics) -> Proxy:
+    def _batch_worker(self, stores: SqlStores, metrics: Metrics) -> OnDemandProcess:
+        """In a process of its own, so that calls do not wait for the parsing of a batch's pages."""
+
+        async def are_batches() -> object:
+            return await stores.chunks.resume_paid() or await stores.chunks.active()
+
+        return OnDemandProcess(
+            "the process that runs batches",
+            batch_worker.__name__,
+            lambda: self.config,
+            are_batches,
+            self.config.deadline,
+            metrics.row_ended,
+        )
+
+    def _dialects(self, stores: SqlStores) -> list[Door]:
+        calls = DialectCalls(self.api_calls, self.crawlers.resources)
+        known = [Searxng(calls, self.crawlers.engines_of).door(), Serper(calls).door()]
+        if PAGES in calls.resources:
+            known += self._page_dialects(stores, calls)
+        return [door for door in known if door.prefixes[0] in self.config.dialects]
+
+    def _page_dialects(self, stores: SqlStores, calls: DialectCalls) -> list[Door]:
+        batches = FirecrawlBatches(
+            self.submissions,
+            stores.batches,
+            calls.resources[PAGES],
+            self._part_reader(),
+            days=self.config.batch_days,
+            public_url=self.config.public_url,
+        )
+        return [
+            OpenWebui(calls).door(),
+            Reader(calls).door(),
+            Firecrawl(calls, self.config.deadline, batches.routes()).door(),
+        ]
+
+    def _proxy(self, metrics: Metrics) -> GatewayProxy:
         config, admission = self.config, self.admission
         targets = Targets(config.gateway, config.gateway_secret, required=config.gateway_secret_required)
-        return Proxy(targets, admission.api_keys, admission.rate_limits, admission.credits, metrics.passed_on)
+        return GatewayProxy(targets, admission.api_keys, admission.rate_limits, admission.credits, metrics.passed_on)
+
+    def _mcp(self) -> McpDoor:
+        origins = {*self.config.cors_origins, self.config.url}
+        return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins)
 
     def _dashboard(self, stores: SqlStores) -> Dashboard:
         members, passwords = stores.members, Passwords()
@@ -370,9 +426,9 @@ class Service:
                 OverviewPages(stores.calls, stores.history, stores.keys),
                 RequestsPages(stores.calls, stores.history, stores.keys, self.crawlers.engines, samples),
                 UsagePages(stores.history, stores.keys),
-                KeysPages(stores.keys, self._endpoints(), address),
+                KeysPages(stores.keys, self._endpoints(), address, self.config.dialects),
                 SettingsPages(stores.accounts, members, confirmation),
-                MembersPages(members, address),
+                MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),
                 WebhooksPages(self.webhooks),
                 EnginesPages(self.health.snapshot),
@@ -382,10 +438,10 @@ class Service:
         )
 
     def _endpoints(self) -> dict[str, str]:
-        """What keys can be limited to: the endpoints and the prefixes of the gateway, with a summary of each."""
+        """What keys can be limited to: endpoints, prefixes of the gateway and webhooks, with a summary of each."""
         resources = sorted((resource.name, resource.summary) for resource in self.crawlers.resources)
         prefixes = ((route.prefix, f"passed on to /{route.prefix}") for route in self.config.gateway)
-        return dict([*resources, *prefixes])
+        return dict([*resources, *prefixes, (MANAGE_WEBHOOKS, "make, read and change webhooks; live keys alone")])
 
     def _address(self) -> ServiceAddress:
         certificate = self.listening.certificate
@@ -410,6 +466,7 @@ class Service:
             factory: Any = secured(self.api.site(config.hsts), ServerTLS(config))
         else:
             factory = self.api.site()
+        self.opened.push_async_callback(self._finish_calls)
         self._serve(listening.api, factory)
         if listening.redirect:
             port = None if config.public_url else listening.port
@@ -421,33 +478,29 @@ class Service:
         self.ports.append(reactor.adoptStreamPort(listening.fileno(), listening.family, factory))
 
     async def stop(self) -> None:
-        """Refuse new calls by 503 while those in flight finish, then close everything."""
-        batches = asyncio.ensure_future(self.batches.stop()) if self.batches else None
-        if self.ports:
-            logger.info("stopping: no new calls are taken, those in flight are finished")
-            self.health.stop()
-            if self.worker and self.worker.orphaned:
-                await self._close_ports()  # for another start, which may come at once
-            await self.api.drain(self.config.deadline)
-            await self._close_ports()
-            await self.proxy.close()
-            await self.crawlers.close(self.config.deadline)
-            await self.admission.close(self.config.deadline)
-        await self.ephemeral.close()
-        for task in self.tasks:
-            task.cancel()
-        if self.notices:
-            self.notices.stop()
-        if self.upkeep:
-            self.upkeep.stop()
-        if self.delivery:
-            await self.delivery.stop()
-        if batches:
-            await batches
-        if self.stores:
-            await self.stores.ledger.flush()
-            self.stores.close()
-        await self.sandbox.stop()
+        """Refuse new calls by 503 while those in flight finish, and rows of batches too, then close everything."""
+        await asyncio.gather(self._stop_child(self.batches), self.opened.aclose())
+
+    async def _stop_child(self, child: OnDemandProcess | None) -> None:
+        if child and not self._orphaned:  # else it ends with this process
+            await child.stop()
+
+    @property
+    def _orphaned(self) -> bool:
+        return self.worker is not None and self.worker.orphaned
+
+    async def _finish_calls(self) -> None:
+        logger.info("stopping: no new calls are taken, those in flight are finished")
+        self.health.stop()
+        if self._orphaned:
+            await self._close_ports()  # for another start, which may come at once
+        await self.api.drain(self.config.deadline)
+        await self._close_ports()
+        if self.mcp:
+            await self.mcp.close()
+        await self.proxy.close()
+        await self.crawlers.close(self.config.deadline)
+        await self.admission.close(self.config.deadline)
 
     async def _close_ports(self) -> None:
         while self.ports:
@@ -464,7 +517,7 @@ async def _settle_at_first(ledger: Ledger) -> None:
     """Release the credits that dead processes of this machine had reserved; raises ConfigError."""
     try:
         await _settle(ledger, is_dead)
-    except DatabaseAwayError as error:
+    except DatabaseUnavailableError as error:
         raise ConfigError(f"the database does not answer ({error}): start again when it does") from error
 
 

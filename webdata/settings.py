@@ -23,14 +23,16 @@ SPIDER_LOADER_CLASS = "webdata.crawling.engine_loader.EngineLoader"
 SANDBOX = _config.sandbox == "always"
 SANDBOX_URL = _config.sandbox_url
 SANDBOX_REPLAY = _config.sandbox_replay
+# Ours: what resolves names there, where nothing is looked up.
+SANDBOX_RESOLVER = "webdata.sandbox.names.sandbox_resolver"
 # Ours: seconds that one query may take, all of its fetches together.
 DEADLINE = _config.deadline
 # Ours: where pages of unknown layout are stored; None stores none.
 SAMPLES = _config.samples
 # Ours: what stores the publishers' addresses behind news links (a LinkStore): a class, and its arguments.
-RESOLVED_LINKS = ("webdata.stores.sql.SqlLinks", _config.links_database)
+RESOLVED_LINKS = ("webdata.stores.accounts.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
-SANDBOX_RESOLVED_LINKS = ("webdata.stores.links_memory.MemoryLinks",)
+SANDBOX_RESOLVED_LINKS = ("webdata.stores.ephemeral.links_memory.MemoryLinks",)
 # Ours: the key for OpenAlex (None: without one), and a mail address for Crossref.
 OPENALEX_KEY = _config.openalex_key
 CONTACT = _config.contact
@@ -68,26 +70,32 @@ HTTPPROXY_AUTH_ENCODING = "utf-8"
 # Ours: the file of a batch's queries without a record; %(output)s is its first output file without the suffix.
 FAILURES_FEED = "%(output)s.failures.jsonl"
 
-# Scrapy's `crawl` reports wrong arguments by a traceback, with exit status 1.
-COMMANDS_MODULE = "webdata.commands"
-ADDONS = {"webdata.extensions.failures.FailuresFeed": 500, "webdata.crawling.own_resources.OwnFetchResources": 500}
+# Scrapy's `crawl` reports wrong arguments by a traceback, with exit status 1; its `parse` cannot run engines.
+COMMANDS_MODULE = "webdata.crawling.jobs"
+ADDONS = {
+    "webdata.crawling.jobs.failures.FailuresFeed": 500,
+    "webdata.crawling.jobs.own_resources.OwnFetchResources": 500,
+    "webdata.downloadermiddlewares.sandbox.SandboxTrust": 500,
+}
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes
-    "webdata.extensions.feeds.JobFeedExporter": 0,
-    "webdata.extensions.failures.RefusedItems": 500,
-    "webdata.watch.samples.SampleUnknownLayouts": 500,
+    "webdata.crawling.jobs.feeds.JobFeedExporter": 0,
+    "webdata.crawling.jobs.failures.RefusedItems": 500,
+    "webdata.crawling.samples.SampleUnknownLayouts": 500,
     "scrapy.extensions.logstats.LogStats": None,  # it knows pages, not queries
-    "webdata.extensions.progress.Progress": 500,
+    "webdata.crawling.jobs.progress.Progress": 500,
     "scrapy.extensions.spiderstate.SpiderState": None,  # the journal in JOBDIR is the only state of a job
 }
 FEED_EXPORTERS = {
-    "jsonl": "webdata.extensions.exporters.JsonLinesExporter",
-    "jsonlines": "webdata.extensions.exporters.JsonLinesExporter",
-    "jl": "webdata.extensions.exporters.JsonLinesExporter",
-    "rows": "webdata.extensions.exporters.RowsExporter",
+    "jsonl": "webdata.crawling.jobs.exporters.JsonLinesExporter",
+    "jsonlines": "webdata.crawling.jobs.exporters.JsonLinesExporter",
+    "jl": "webdata.crawling.jobs.exporters.JsonLinesExporter",
+    "rows": "webdata.crawling.jobs.exporters.RowsExporter",
+    "csv": "webdata.crawling.jobs.exporters.CsvExporter",
+    "xml": None,  # Scrapy's own writes None as text, and the repr of what is nested
 }
 # Scrapy's own stores requests in JOBDIR, where a kill loses some and a resumed batch would run others twice.
-SCHEDULER = "webdata.extensions.scheduler.MemoryScheduler"
+SCHEDULER = "webdata.crawling.jobs.scheduler.MemoryScheduler"
 # RFPDupeFilter: a query that is twice in a file is run twice, and nothing is to be stored in JOBDIR.
 DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
 # 2083: a query of 2048 characters makes a longer URL when it is escaped, and would be dropped silently.
@@ -95,7 +103,7 @@ URLLENGTH_LIMIT = 0
 # DEBUG, which logs every record of a batch.
 LOG_LEVEL = "INFO"
 # Scrapy's own writes whole records into the log when one is refused.
-LOG_FORMATTER = "webdata.extensions.log.QueryLogFormatter"
+LOG_FORMATTER = "webdata.crawling.jobs.log.QueryLogFormatter"
 # Ours: settings of batches, unless -s overrides them. A site gets 16 requests at once from a batch (Scrapy: 8
 # a site, 16 in all), not as many as there may be calls of the service (`webdata.crawling.warm_crawlers.own_settings`).
 # No caller waits for a batch: its pauses may be longer.
@@ -122,8 +130,8 @@ DOWNLOADER_MIDDLEWARES = {
 }
 # Ours wraps Scrapy's own, and adds the egress guard, a browser's TLS, and the browser.
 DOWNLOAD_HANDLERS = {
-    "http": "webdata.transports.handler.TransportsHandler",
-    "https": "webdata.transports.handler.TransportsHandler",
+    "http": "webdata.fetching.transports.handler.TransportsHandler",
+    "https": "webdata.fetching.transports.handler.TransportsHandler",
     "data": None,  # Scrapy's own would read files of this machine, and hosts that the guard does not allow
     "file": None,
     "ftp": None,

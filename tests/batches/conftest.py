@@ -9,29 +9,34 @@ import orjson
 import pytest
 from ulid import ULID
 
-from webdata.access.cache import Cache
-from webdata.batches.batch_pages import BatchPages
+from webdata.accounts.access.cache import Cache
 from webdata.batches.intake import Intake
 from webdata.batches.rows import RowRunner
 from webdata.batches.submissions import Submissions
-from webdata.batches.worker import Worker, WorkerSettings
+from webdata.batches.worker import BatchWorker, WorkerSettings
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.outcome import Outcome
+from webdata.faces.api.batches import BatchPages
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.stores.cache_memory import MemoryCache
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_batches import Batch, EndedRow, QueryRow, Result, Ticket
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.batches.model import Batch, EndedRow, QueryRow, RowResult, Ticket
+from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.sql_stores import SqlStores
 
 
 class Answers:
-    """Calls that are answered after a moment; `errors` of a query's terms are raised first, up to a None."""
+    """Calls that are answered after a moment; `errors` of a query's terms are raised first, up to a None.
+
+    Those whose first word is `slow` are answered when `slow_ends`.
+    """
 
     def __init__(self, seconds=0.0):
         self.seconds = seconds
         self.asked = Counter()
         self.errors = {}
+        self.slow = set()
+        self.slow_ends = asyncio.Event()
         self.in_flight = self.most_in_flight = 0
 
     async def answer(self, call):
@@ -40,6 +45,8 @@ class Answers:
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             await asyncio.sleep(self.seconds)
+            if call.query.q.split()[0] in self.slow:
+                await self.slow_ends.wait()
         finally:
             self.in_flight -= 1
         if (errors := self.errors.get(call.query.q)) and (error := errors.pop(0)):
@@ -77,7 +84,7 @@ def worker_of(stores, url, calls, slots=2, process="here:1:1", **options):
     resources = {"google_web": ["web_search"]}
     settings = WorkerSettings(process, {"google_web": slots}, resources, 8, 100, queue)
     given = {"dead": lambda _: False, "seconds_open": lambda *_: 0.0, **options}
-    return Worker(settings, stores.chunks, runner, **given)
+    return BatchWorker(settings, stores.chunks, runner, **given)
 
 
 @asynccontextmanager
@@ -151,7 +158,7 @@ class Rows:
         record = {"query": f"q{row}", "results": [{"title": f"title {row}", "link": "https://a.example/"}]}
         ok = outcome in ("ok", "empty")
         given = {"record": orjson.dumps(record)} if ok else {"kind": "captcha", "error": "a captcha"}
-        result = Result(row, outcome, batch.created, "google_web", 1, **{**given, **fields})
+        result = RowResult(row, outcome, batch.created, "google_web", 1, **{**given, **fields})
         number = await self.stores.batches.chunk_after(batch.id, row - 1)
         await self.stores.chunks.end_row(EndedRow(batch, number, result))
 

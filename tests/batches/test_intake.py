@@ -12,7 +12,7 @@ from webdata.batches import intake as intake_module
 from webdata.batches.intake import Intake
 from webdata.domain.errors import BrokenBodyError, OverloadedError, QueryError, RateLimitedError, SlowBodyError
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.server.streams import BodyStream
+from webdata.runtime.server.streams import BodyStream
 
 GIVEN = {"resource": "web_search"}
 
@@ -96,18 +96,58 @@ async def test_a_body_that_breaks_off_takes_nothing(intake, error):
         await taking
 
 
+LARGE = b'{"q":"a"}\n' * 2000
+
+
+async def held_by(intake, held, account, **more):
+    """Let an account's large submission hold its place until the stack ends."""
+    await held.enter_async_context(intake.taken(account, LARGE, GIVEN, ndjson=True, **more))
+
+
 @pytest.mark.task
-async def test_a_key_has_its_share(intake, monkeypatch):
-    """A key may send two at once, all keys together some more; further ones are told to come back."""
-    monkeypatch.setattr(intake_module, "MOST", 3)
+async def test_an_account_has_its_share(intake, monkeypatch):
+    """An account may send two at once, one by its test keys; half of the places are for accounts that have none."""
+    monkeypatch.setattr(intake._places, "most", 5)
     async with AsyncExitStack() as held:
-        for key in ("key_1", "key_1", "key_2"):
-            await held.enter_async_context(intake.taken(key, b'{"q":"a"}', GIVEN, ndjson=True))
-        with pytest.raises(RateLimitedError, match="2 submissions of this key are arriving"):
-            await taken(intake, b"")
+        await held_by(intake, held, "acc_1", test=True)
+        with pytest.raises(RateLimitedError, match="1 large submission of the test keys of this account"):
+            await held_by(intake, held, "acc_1", test=True)
+        await held_by(intake, held, "acc_1")
+        with pytest.raises(RateLimitedError, match="2 large submissions of this account"):
+            await held_by(intake, held, "acc_1")
+        for account in ("acc_2", "acc_3", "acc_4"):
+            await held_by(intake, held, account)
+            with pytest.raises(RateLimitedError, match="while many accounts send some"):
+                await held_by(intake, held, account)
         with pytest.raises(OverloadedError):
-            await held.enter_async_context(intake.taken("key_3", b"", GIVEN, ndjson=True))
-    await taken(intake, b'{"q":"a"}')
+            await held_by(intake, held, "acc_5")
+    await taken(intake, LARGE)
+
+
+@pytest.mark.task
+async def test_a_small_body_needs_no_place(intake, monkeypatch):
+    """Small bodies are taken while large ones have every place, whether or not their length is told."""
+    monkeypatch.setattr(intake._places, "most", 2)
+    body = stream()
+    body.feed(b'{"q":"a"}')
+    body.end()
+    async with AsyncExitStack() as held:
+        for account in ("acc_1", "acc_2"):
+            await held_by(intake, held, account)
+        for small in (b'{"q":"a"}', body):
+            assert (await taken(intake, small))[1] == [(1, b'{"q":"a"}')]
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("line", [b"", b'{"q":"a"}\n' * 2000])
+async def test_a_whole_body_has_a_time(intake, monkeypatch, line):
+    """A body of which there is always a little more ends after a while, and its place is free."""
+    monkeypatch.setattr(intake_module, "BODY_SECONDS", 0.3)
+    body = stream()
+    body.feed(line)
+    with pytest.raises(SlowBodyError, match="send it faster, or as several batches"):
+        await taken(intake, body)
+    assert intake._places.total == 0
 
 
 @pytest.mark.task

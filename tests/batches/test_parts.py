@@ -8,13 +8,13 @@ import pytest
 from ulid import ULID
 
 from webdata.batches import parts as parts_module
-from webdata.batches.batch_pages import PATH, BatchPages
 from webdata.batches.parts import PartReader, RecordMover
 from webdata.batches.upkeep import BatchUpkeep
 from webdata.domain.errors import ConfigError
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.parts import ObjectParts
-from webdata.stores.tables_batches import RESULTS
+from webdata.faces.api.batches import PATH, BatchPages
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.batches.parts import PartStore
+from webdata.stores.batches.tables import RESULTS
 
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
@@ -59,7 +59,7 @@ def s3(s3_server, monkeypatch):
 @pytest.fixture(params=["folder", "s3"])
 def parts(request, starts, tmp_path):
     """The files of records in a folder, and in a bucket."""
-    return ObjectParts(request.getfixturevalue("s3") if request.param == "s3" else f"{tmp_path}/parts")
+    return PartStore(request.getfixturevalue("s3") if request.param == "s3" else f"{tmp_path}/parts")
 
 
 @pytest.fixture
@@ -178,14 +178,14 @@ def test_a_store_that_cannot_be_used_stops_the_start(tmp_path):
     """A folder that cannot be made is an error of the configuration."""
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="WEBDATA_BATCH_STORE cannot be used"):
-        ObjectParts(f"{tmp_path}/file/folder")
+        PartStore(f"{tmp_path}/file/folder")
 
 
 def test_a_program_that_used_it_ends_well(starts, tmp_path):
     """A process that has stored something ends with status 0."""
     code = (
-        "import asyncio, sys; from webdata.stores.parts import ObjectParts; "
-        "asyncio.run(ObjectParts(sys.argv[1]).put('a/b', b'c'))"
+        "import asyncio, sys; from webdata.stores.batches.parts import PartStore; "
+        "asyncio.run(PartStore(sys.argv[1]).put('a/b', b'c'))"
     )
     for number in range(3):
         subprocess.run([sys.executable, "-c", code, str(tmp_path / str(number))], check=True, timeout=30)

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jsonschema import Draft202012Validator
 
-from webdata.access.api_keys import new_key
-from webdata.batches.batch_pages import BatchPages
-from webdata.batches.schedule_pages import MOST_SCHEDULES, PATH, RUNS, SCHEDULE, SchedulePages
+from webdata.accounts.access.api_keys import new_key, successor
 from webdata.batches.schedules import Schedules
-from webdata.domain.errors import DatabaseAwayError
-from webdata.stores.interfaces import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
+from webdata.domain.errors import DatabaseUnavailableError
+from webdata.faces.api.batches import BatchPages
+from webdata.faces.api.schedules import PATH, RUNS, SCHEDULE, SchedulePages
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.sql_stores import SqlStores
 
 BATCH = {"resource": "web_search", "queries": [{"q": "coffee"}, {"q": "tea"}], "label": "drinks"}
@@ -61,7 +61,7 @@ def known_key(stores, keys, database):
 
 
 @pytest.mark.task
-async def test_a_schedule_is_made_listed_and_deleted(ask, known_key):
+async def test_a_schedule_is_made_listed_and_deleted(ask, known_key, stores):
     """A schedule shows when it runs next, and the parameters of its batch."""
     await known_key()
     made = await add(ask)
@@ -70,6 +70,7 @@ async def test_a_schedule_is_made_listed_and_deleted(ask, known_key):
     assert datetime.now(UTC) < datetime.fromisoformat(made["next_run"]) <= datetime.now(UTC) + timedelta(days=1)
     assert (await ask("GET", f"{PATH}/{made['id']}")).json == made
     assert (await ask("GET", PATH)).json == {"schedules": [made]}
+    assert [one.batch for one in await stores.schedules.all(DEFAULT_ACCOUNT)] == [b""], "a list reads no queries"
     assert (await ask("DELETE", f"{PATH}/{made['id']}")).json == {"id": made["id"], "deleted": True}
     assert (await ask("GET", f"{PATH}/{made['id']}")).problem["code"] == "not_found"
 
@@ -91,6 +92,16 @@ async def test_a_wrong_schedule_is_refused(ask, known_key, change, message):
     response = await ask("POST", PATH, NEW | change)
     assert (response.status, message in response.problem["message"]) == (422, True), response.body
     assert (await ask("GET", PATH)).json == {"schedules": []}
+
+
+@pytest.mark.parametrize("value", [b"18446744073709551616", b"[" * 300 + b"]" * 300], ids=["large", "deep"])
+@pytest.mark.task
+async def test_a_batch_that_cannot_be_stored_is_refused(ask, known_key, value):
+    """Numbers and nesting that are read and cannot be written are no fault of the service."""
+    await known_key()
+    body = b'{"cron": "0 6 * * *", "batch": {"resource": "web_search", "queries": [{"q": "a", "x": %s}]}}' % value
+    response = await ask("POST", PATH, body)
+    assert (response.status, "more than 64 bits" in response.problem["message"]) == (422, True), response.body
 
 
 @pytest.mark.task
@@ -130,7 +141,7 @@ async def test_a_run_that_was_begun_by_a_process_that_died_is_ended(ask, known_k
     time = datetime.fromisoformat(made["next_run"])
 
     async def away(*_):
-        raise DatabaseAwayError("gone")
+        raise DatabaseUnavailableError("gone")
 
     with monkeypatch.context() as patched:
         patched.setattr(stores.batches, "publish", away)
@@ -138,7 +149,7 @@ async def test_a_run_that_was_begun_by_a_process_that_died_is_ended(ask, known_k
     assert (await runs_of(ask, made))[0]["batch"] is None
     with monkeypatch.context() as patched:  # the batch is made, but the process dies before it is noted
         patched.setattr(stores.schedules, "end_run", away)
-        with pytest.raises(DatabaseAwayError):
+        with pytest.raises(DatabaseUnavailableError):
             await schedules.due(time)
     assert await schedules.due(time) == 1
     assert len(await stores.batches.page(DEFAULT_ACCOUNT, 10)) == 1
@@ -157,19 +168,51 @@ async def test_the_schedule_of_a_revoked_key_makes_no_batch(ask, known_key, sche
 
 
 @pytest.mark.task
-async def test_an_account_has_a_most_and_sees_its_own(ask, known_key, keys, stores, database, monkeypatch):
-    """An account has so many schedules at most, and does not see those of another."""
+async def test_a_schedule_follows_the_successors_of_its_key(ask, known_key, stores):
+    """A schedule goes on after its key was rotated, until the last successor is revoked or expires."""
     await known_key()
-    monkeypatch.setattr("webdata.batches.schedule_pages.MOST_SCHEDULES", 1)
+    await add(ask)
+    [schedule] = await stores.schedules.all(DEFAULT_ACCOUNT)
+    now = datetime.now(UTC)
+    [key] = [one for one in await stores.keys.all() if one.id == schedule.key_id]
+    follows, _ = successor(key)
+    await stores.keys.rotate(key.id, follows, now)
+    assert await stores.schedules.usable(schedule, now + timedelta(days=1))
+    await stores.keys.revoke(follows.id, now)
+    assert not await stores.schedules.usable(schedule, now + timedelta(days=1))
+
+
+@pytest.mark.task
+async def test_an_account_has_a_most_and_sees_its_own(ask, known_key, keys, stores, database):
+    """The test keys of an account have a hundredth of its plan's schedules, and do not see those of another account."""
+    await known_key()
     made = await add(ask)
-    assert f"has {1} schedules, which is the most" in (await ask("POST", PATH, NEW)).problem["message"]
-    assert MOST_SCHEDULES == 100
+    refused = (await ask("POST", PATH, NEW)).problem
+    assert (refused["code"], "may store 1 schedules, and has 1" in refused["message"]) == ("quota_exceeded", True)
     database.add(Account("acc_2", "other", DEFAULT_PLAN, datetime.now(UTC)))
     key, secret = new_key("theirs", test=True, account_id="acc_2")
     await keys.add(key)
     for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/runs")):
         response = await ask(method, f"{PATH}/{made['id']}{path}", secret=secret)
         assert (response.status, response.problem["code"]) == (404, "not_found")
+
+
+@pytest.mark.task
+async def test_a_key_reaches_schedules_of_its_kind_and_scopes(ask, known_key, keys, live_secret):
+    """A schedule of a key of the other kind, or of a resource beyond the scopes, does not exist for a key."""
+    await known_key()
+    made = await add(ask)
+    narrow, narrow_secret = new_key("images", test=True, scopes=["image_search"])
+    wide, wide_secret = new_key("both", test=True, scopes=["image_search", "web_search"])
+    await keys.add(narrow)
+    await keys.add(wide)
+    for secret in (live_secret, narrow_secret):
+        assert (await ask("GET", PATH, secret=secret)).json == {"schedules": []}
+        for method, path in (("GET", ""), ("DELETE", ""), ("GET", "/runs")):
+            response = await ask(method, f"{PATH}/{made['id']}{path}", secret=secret)
+            assert (response.status, response.problem["code"]) == (404, "not_found")
+    assert (await ask("GET", PATH, secret=wide_secret)).json == {"schedules": [made]}
+    assert (await ask("DELETE", f"{PATH}/{made['id']}", secret=wide_secret)).status == 200
 
 
 @pytest.mark.task

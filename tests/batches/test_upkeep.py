@@ -1,18 +1,18 @@
 """What is done beside the batches: schedules, and the removal of what is old."""
 
 import asyncio
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from ulid import ULID
 
 from tests.batches.conftest import submit, until
-from webdata.access.api_keys import new_key
+from webdata.accounts.access.api_keys import new_key
 from webdata.batches import upkeep as upkeep_module
 from webdata.batches.upkeep import BatchUpkeep
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_schedules import Schedule
+from webdata.runtime.process.repeat import running
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.batches.model import Schedule
 
 NOW = datetime.now(UTC)
 
@@ -20,17 +20,6 @@ NOW = datetime.now(UTC)
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     monkeypatch.setattr(upkeep_module, "TICK_SECONDS", 0.02)
-
-
-@asynccontextmanager
-async def kept(*upkeeps):
-    tasks = [asyncio.create_task(one.run()) for one in upkeeps]
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @pytest.mark.task
@@ -47,7 +36,7 @@ async def test_a_schedule_makes_one_batch_whatever_processes_run(stores, submiss
     async def is_made():
         return await stores.batches.page(DEFAULT_ACCOUNT, 10)
 
-    async with kept(*(BatchUpkeep(f"here:{number}:1", stores, submissions, 30) for number in range(2))):
+    async with running(*(BatchUpkeep(f"here:{number}:1", stores, submissions, 30).run() for number in range(2))):
         await until(is_made)
         await asyncio.sleep(0.2)
     assert len(await is_made()) == 1
@@ -62,6 +51,6 @@ async def test_batches_are_removed_after_their_days(stores, submissions):
     async def is_gone():
         return await stores.batches.find(DEFAULT_ACCOUNT, old.id) is None
 
-    async with kept(BatchUpkeep("here:1:1", stores, submissions, 30)):
+    async with running(BatchUpkeep("here:1:1", stores, submissions, 30).run()):
         await until(is_gone)
     assert [one.id for one in await stores.batches.page(DEFAULT_ACCOUNT, 10)] == [other.id]

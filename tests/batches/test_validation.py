@@ -9,10 +9,11 @@ from webdata.batches import validation, validation_process
 from webdata.batches.validation import Task, validated
 from webdata.batches.validation_process import error_of
 from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, OverloadedError, QueryError
+from webdata.resources.job_search import JOB_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 
-QUERIES = {one.name: one.query for one in (WEB_SEARCH, URL_REQUEST)}
+QUERIES = {one.name: one.query for one in (WEB_SEARCH, URL_REQUEST, JOB_SEARCH)}
 
 
 def submit(body, ndjson=True, **given):
@@ -130,10 +131,23 @@ def test_a_wrong_body_of_json_is_refused(body, message):
 
 def test_a_parameter_that_the_resource_does_not_have_is_refused():
     """A region for queries that have none is an error."""
-    name = next(name for name in ("device", "region") if name not in URL_REQUEST.query.fields())
-    value = {"device": "mobile", "region": "DE"}[name]
-    body = orjson.dumps({"resource": "url_request", "queries": [{}], name: value})
-    assert f"{name} is not a parameter of url_request" in refused(body, ndjson=False)
+    body = orjson.dumps({"resource": "job_search", "queries": [{}], "region": "DE"})
+    assert "region is not a parameter of job_search" in refused(body, ndjson=False)
+
+
+def test_an_unknown_member_beside_the_queries_is_refused():
+    """It is no field of a query, which batches report: the nearest parameter is named."""
+    body = orjson.dumps({"resource": "web_search", "queries": [{"q": "a"}], "prioritty": 1})
+    assert "'prioritty' is no field here: the nearest is 'priority'" in refused(body, ndjson=False)
+
+
+def test_a_field_of_single_calls_is_refused_by_name():
+    """A batch stores whole records, so that a part of a text would be asked for in vain."""
+    result, queries = submit(
+        lines({"url": "https://example.com/", "response_type": "markdown", "max_chars": 500}), resource="url_request"
+    )
+    assert (queries, result.problems[0]["loc"]) == ([], ["line", 1, "max_chars"])
+    assert "max_chars is of single calls" in result.problems[0]["msg"]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,15 @@
 
 import asyncio
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 
 from tests.batches.conftest import Answers, running, state_of, submit, until, worker_of
 from webdata.batches import chunk_runs, feeder, worker
-from webdata.domain.errors import BlockedError, DatabaseAwayError, LayoutError, NotFoundError, UpstreamError
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
+from webdata.batches.records import batch_record
+from webdata.domain.errors import BlockedError, DatabaseUnavailableError, LayoutError, NotFoundError, UpstreamError
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.sql_stores import SqlStores
 
 
@@ -35,7 +37,7 @@ async def test_a_worker_that_is_stopped_does_not_wait_for_its_database(stores, u
     written = stores.chunks.end_row
 
     async def away(_row):
-        raise DatabaseAwayError("its disk is full")
+        raise DatabaseUnavailableError("its disk is full")
 
     async with asyncio.timeout(20):
         async with running(worker_of(stores, url, calls)):
@@ -51,10 +53,53 @@ async def test_a_worker_that_is_stopped_does_not_wait_for_its_database(stores, u
 @pytest.mark.task
 async def test_the_slots_bound_what_runs_at_once(stores, url):
     """No more queries run at once than an engine's slots times ten, and as many do."""
-    calls, batch = Answers(0.02), await submit(stores, 600)
+    calls = Answers(0.02)
+    batches = [await submit(stores, 300), await submit(stores, 300, account_id=await other_account(stores))]
     async with running(worker_of(stores, url, calls, slots=2)):
-        await until(lambda: is_done(stores, batch))
+        for batch in batches:
+            await until(lambda batch=batch: is_done(stores, batch))
     assert calls.most_in_flight == 20
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("test", [False, True])
+async def test_slow_queries_of_an_account_delay_nobody_else(stores, url, test):
+    """The last slot of an engine is for other accounts, and test keys have slots of their own."""
+    calls, slow = Answers(0.02), await submit(stores, 3000, words="slow", test=test)
+    calls.slow = {"slow"}
+    async with running(worker_of(stores, url, calls, slots=2)):
+        await until(lambda: calls.in_flight == 10)
+        small = await submit(stores, 1, account_id=await other_account(stores))
+        await until(lambda: is_done(stores, small), 5)
+        assert calls.in_flight == 10
+        calls.slow_ends.set()
+    assert (await stores.batches.find(DEFAULT_ACCOUNT, slow.id)).counts.ended <= 10
+
+
+@pytest.mark.task
+async def test_a_slot_is_dealt_anew_within_a_chunk(stores, url, monkeypatch):
+    """An engine's only slot is given back before a chunk of slow queries is done, and all of them run once."""
+    monkeypatch.setattr(chunk_runs, "SLICE_SECONDS", 0.1)
+    calls, large = Answers(0.1), await submit(stores, 60)
+    async with running(worker_of(stores, url, calls, slots=1)):
+        await until(lambda: calls.in_flight)
+        small = await submit(stores, 1, account_id=await other_account(stores))
+        await until(lambda: is_done(stores, small))
+        assert (await stores.batches.find(DEFAULT_ACCOUNT, large.id)).counts.ended < 60
+        await until(lambda: is_done(stores, large))
+    assert set(calls.asked.values()) == {1}
+
+
+@pytest.mark.task
+async def test_the_last_place_of_a_worker_is_for_other_accounts(stores, url):
+    """Slow queries of an account, of engines with many slots, leave a worker room for another account."""
+    calls, _ = Answers(0.02), await submit(stores, 3000, words="slow")
+    calls.slow = {"slow"}
+    async with running(worker_of(stores, url, calls, slots=20)):
+        await until(lambda: calls.in_flight == 70)
+        small = await submit(stores, 1, account_id=await other_account(stores))
+        await until(lambda: is_done(stores, small), 5)
+        calls.slow_ends.set()
 
 
 @pytest.mark.task
@@ -110,8 +155,7 @@ async def test_a_blocked_row_is_run_again_later(stores, url, monkeypatch):
 async def test_a_row_is_not_run_again_for_ever(stores, url, monkeypatch):
     """A row that is blocked each time is a failure after the last round."""
     monkeypatch.setattr(worker, "BACKOFF", (0.05,))
-    monkeypatch.setattr(chunk_runs, "MOST_ROUNDS", 2)
-    calls, batch = Answers(), await submit(stores, 2)
+    calls, batch = Answers(), await submit(stores, 2, rounds=2)
     calls.errors = {f"{batch.id} 2": [BlockedError("a captcha", "captcha")] * 10}
     async with running(worker_of(stores, url, calls)):
         await until(lambda: is_done(stores, batch))
@@ -257,8 +301,55 @@ async def test_a_small_batch_does_not_wait_for_a_large_one(stores, url):
         assert (await stores.batches.find(DEFAULT_ACCOUNT, large.id)).counts.ended < 2500
 
 
-async def other_account(stores):
-    from webdata.stores.interfaces import DEFAULT_PLAN, Account
+async def other_account(stores, credits=1000):
+    from webdata.stores.accounts.model import DEFAULT_PLAN, Account
 
     await stores.accounts.add(Account("acc_2", "second", DEFAULT_PLAN, (await stores.accounts.all())[0].created))
+    await stores.ledger.credit("acc_2", credits)
     return "acc_2"
+
+
+@pytest.mark.task
+async def test_a_batch_without_retries_fails_at_once(stores, url):
+    """A blocked row of a batch that wants no retries is a failure after its only try."""
+    calls, batch = Answers(), await submit(stores, 2, rounds=0)
+    calls.errors = {f"{batch.id} 2": [BlockedError("a captcha", "captcha")]}
+    async with running(worker_of(stores, url, calls)):
+        await until(lambda: is_done(stores, batch))
+    assert calls.asked[f"{batch.id} 2"] == 1
+
+
+@pytest.mark.task
+async def test_what_waits_is_told(stores, url, monkeypatch):
+    """While a blocked row is put off its batch says so, and when it is tried; then it says nothing of it any more."""
+    monkeypatch.setattr(worker, "BACKOFF", (60.0,))
+    monkeypatch.setattr(worker, "TEST_BACKOFF", (0.5,))
+    calls = Answers()
+    live, test = [await submit(stores, 3, key, test=key == "test") for key in ("live", "test")]
+    calls.errors = {f"{key} 2": [BlockedError("a captcha", "captcha")] for key in ("live", "test")}
+    async with running(worker_of(stores, url, calls)):
+        await until(lambda: is_done(stores, test))
+        found = await stores.batches.find(DEFAULT_ACCOUNT, live.id)
+        assert (found.state, found.counts.ended, found.waiting.rows) == ("running", 2, 1)
+        seconds = (found.waiting.next_try - datetime.now(UTC)).total_seconds()
+        assert 60 * (1 - worker.JITTER) - 30 < seconds < 60 * (1 + worker.JITTER)
+        assert [one.waiting for one in await stores.batches.page(DEFAULT_ACCOUNT, 5)] == [None, found.waiting]
+        assert batch_record(found, datetime.now(UTC))["seconds_left"] is None
+        assert await stores.batches.complete_to(live.id) == 1
+        paused = await stores.batches.pause(DEFAULT_ACCOUNT, live.id, datetime.now(UTC))
+        assert paused.waiting is None
+
+
+@pytest.mark.task
+async def test_the_sandbox_is_not_waited_for_longer_than_seconds(stores, url, monkeypatch):
+    """Neither a Retry-After nor an open circuit of the sandbox holds up the batch of a test key."""
+    monkeypatch.setattr(worker, "TEST_BACKOFF", (0.1,))
+    calls, batch = Answers(), await submit(stores, 1, test=True)
+    later = BlockedError("later", "rate_limit")
+    later.retry_after = 3600.0
+    calls.errors = {f"{batch.id} 1": [later]}
+    waits = [3600.0]
+    one = worker_of(stores, url, calls, seconds_open=lambda *_: waits.pop() if waits else 0.0)
+    async with running(one):
+        await until(lambda: is_done(stores, batch))
+    assert calls.asked.total() == 2

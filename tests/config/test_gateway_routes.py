@@ -77,3 +77,12 @@ def test_a_demanded_secret_has_to_be_set():
     """A service cannot demand a secret that it has not."""
     with pytest.raises(ConfigError, match="WEBDATA_GATEWAY_SECRET"):
         Config.from_environ({"WEBDATA_GATEWAY_SECRET_REQUIRED": "on"})
+
+
+@pytest.mark.parametrize(("prefix", "switch"), [("searxng", "SEARXNG"), ("v2", "FIRECRAWL")])
+def test_the_prefix_of_a_dialect_is_free_where_that_is_off(prefix, switch):
+    """A prefix under which clients of another service are answered can be taken only after that is switched off."""
+    routes = {"WEBDATA_GATEWAY_ROUTES": f"{prefix}={BASE}"}
+    with pytest.raises(ConfigError, match=f"/{prefix} of the gateway .* or WEBDATA_{switch}=off"):
+        Config.from_environ(routes)
+    assert Config.from_environ({**routes, f"WEBDATA_{switch}": "off"}).gateway[0].prefix == prefix

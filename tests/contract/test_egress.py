@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.recording_sandbox import Recording
+from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import FetchError, TargetError, UpstreamError, WebdataError
-from webdata.egress.rule import Rule
+from webdata.fetching.egress.rule import Rule
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.sandbox.exchange import HTML, Reply, redirect
-from webdata.spiders.base import EngineSpider
+from webdata.runtime.wire.exchange import HTML, SiteReply, redirect
 from webdata.spiders.google_web import GoogleWebSpider
 
 pytestmark = [pytest.mark.task, pytest.mark.usefixtures("starts")]
@@ -23,7 +23,7 @@ FIELDS = {"url": "https://site.example/"}
 
 
 def refresh(to):
-    return Reply(200, HTML, f'<html><head><meta http-equiv="refresh" content="0; url={to}"></head></html>'.encode())
+    return SiteReply(200, HTML, f'<html><head><meta http-equiv="refresh" content="0; url={to}"></head></html>'.encode())
 
 
 def consent_form(to):
@@ -31,7 +31,7 @@ def consent_form(to):
     page = f"""<html><title>Before you continue</title>
     <form action="{to}" method="POST"><input name="set_eom" value="true"><button>Reject all</button></form>
     <form action="https://consent.google.com/save"><button>Accept all</button></form></html>"""
-    return Reply(200, HTML, page.encode())
+    return SiteReply(200, HTML, page.encode())
 
 
 ATTACKS = {
@@ -47,7 +47,7 @@ class Hostile(Recording):
 
     def __init__(self):
         super().__init__()
-        self.reply = Reply()
+        self.reply = SiteReply()
 
     def knows(self, host):
         return True

@@ -23,7 +23,7 @@ def case_name(case):
 def found(case):
     assert case.engine in SPIDERS, f"there is no engine {case.engine} that can be loaded"
     spider = SPIDERS[case.engine]()
-    resource, fields = spider.chosen(case.request)
+    resource, fields = spider.chosen(case.query)
     query = resource.query.check(fields)
     saved = case.response
     request = spider.prepared(query)

@@ -1,6 +1,7 @@
 """Who may import whom."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,29 +13,37 @@ PACKAGE = Path(__file__).parents[2] / "webdata"
 FLOORS = [
     {"main"},
     {"service"},
-    {"api", "gateway", "dashboard", "mcp", "administration", "commands"},
-    {"batches", "watch"},
-    {"access", "observability"},
-    {"crawling"},
+    {"deliverer", "worker"},
+    {"faces"},
+    {"batches"},
+    {"accounts"},
+    {"observability"},
     {"spiders"},
-    {"downloadermiddlewares", "transports"},
-    {"extensions", "egress", "conversion"},
-    {"pages", "pipelines", "batch", "fetching", "sandbox", "server", "settings"},
-    {"resources", "stores", "config"},
+    {"crawling"},
+    {"downloadermiddlewares"},
+    {"fetching"},
+    {"pages", "pipelines", "sandbox"},
+    {"settings", "stores"},
+    {"runtime"},
+    {"resources", "config"},
     {"domain"},
 ]
 """From the top down: a module imports from lower floors, or from its own part of its floor."""
 
-MOST_FLOORS = 12
-AT_THE_TOP = {"__init__", "main", "service", "settings"}
-FACES = {"api", "gateway", "dashboard", "mcp"}
+MOST_ROOMS = 16
+MOST_PAIRS = 113
+"""Pairs of rooms, or modules at the top, with an import between them."""
+AT_THE_TOP = {"__init__", "main", "service", "worker", "deliverer", "settings"}
+FACES = {"api", "dialects", "gateway", "dashboard", "mcp", "administration"}
 
 FRAMEWORKS = {"scrapy", "twisted", "klein", "werkzeug", "playwright"}
 FORBIDDEN = {
     "pages": {*FRAMEWORKS, "time", "datetime", "socket", "os", "requests"},
     "domain": FRAMEWORKS,
     "resources": FRAMEWORKS,
-    "batch": FRAMEWORKS,
+    "crawling.jobs.files": FRAMEWORKS,
+    "crawling.jobs.journal": FRAMEWORKS,
+    "crawling.jobs.queries": FRAMEWORKS,
 }
 """Libraries that a part must not import: pages read no clock and no network, the domain knows no framework."""
 
@@ -80,6 +89,12 @@ def names(path: Path) -> set[str]:
     return imported | {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
 
 
+def called(path: Path) -> set[str]:
+    """The names that a module calls."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return {getattr(call.func, "id", "") for call in calls}
+
+
 def own(name: str) -> str | None:
     """`webdata.domain.errors.QueryError` gives `errors.QueryError`; None for what is not ours."""
     return name.removeprefix("webdata.") if name.startswith("webdata.") else None
@@ -100,14 +115,23 @@ def test_imports_go_down(path):
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_parts_keep_from_what_is_not_theirs(path):
     """Pages touch no framework, clock or network, and the domain knows no Scrapy."""
-    forbidden = FORBIDDEN.get(part_of(name_of(path))[1], set())
+    module = name_of(path)
+    forbidden = set().union(*(FORBIDDEN[part] for part in FORBIDDEN if module == part or module.startswith(f"{part}.")))
     used = {name.split(".")[0] for name in imports(path)}
     assert not used & forbidden
 
 
-def test_the_floors_are_few():
-    """There are at most twelve floors."""
-    assert len(FLOORS) <= MOST_FLOORS
+def test_the_rooms_are_few():
+    """There are at most sixteen rooms, and few of them know each other."""
+    rooms = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE}
+    assert len(rooms) <= MOST_ROOMS
+    used = {
+        (part_of(name_of(path))[1], part_of(target)[1])
+        for path in MODULES
+        for target in map(own, imports(path))
+        if target
+    }
+    assert len({pair for pair in used if pair[0] != pair[1]}) <= MOST_PAIRS
 
 
 def test_no_loose_modules():
@@ -117,23 +141,34 @@ def test_no_loose_modules():
 
 @pytest.mark.parametrize("part", sorted(FACES))
 def test_the_faces_know_resources_access_and_crawling(part):
-    """The service's faces never import pages or spiders, nor each other."""
+    """The faces never import pages or spiders, nor each other; `api` is the door behind which the others stand."""
     for path in MODULES:
-        if part_of(name_of(path))[1] == part:
-            targets = {part_of(target)[1] for name in imports(path) if (target := own(name))}
-            assert not targets & ({"pages", "spiders", *FACES} - {part})
+        if name_of(path).startswith(f"faces.{part}."):
+            targets = [target for name in imports(path) if (target := own(name))]
+            assert not {part_of(target)[1] for target in targets} & {"pages", "spiders"}
+            faces = {target.split(".")[1] for target in targets if target.startswith("faces.")}
+            assert not faces - {part, "api"}, f"{name_of(path)} imports another face"
 
 
-def test_only_the_top_names_a_concrete_store():
-    """Everything but main, service and administration knows stores by their interfaces."""
+def test_production_never_imports_the_sandbox():
+    """Only what puts a program together, Scrapy's middleware and the maker of new engines know the sandbox."""
+    known_to = ("main", "service", "worker", "downloadermiddlewares.sandbox", "faces.administration.skeletons")
+    importers = {name_of(path) for path in MODULES if any(name.startswith("webdata.sandbox") for name in imports(path))}
+    assert {name for name in importers if not name.startswith("sandbox.")} == set(known_to)
+
+
+def test_only_the_top_opens_a_store():
+    """What puts a program together and administration open stores; all else is given them, and knows no table."""
     for path in MODULES:
         module = name_of(path)
-        if part_of(module)[1] in ("main", "service", "administration", "stores"):
+        if module.startswith(("main", "service", "worker", "deliverer", "faces.administration.", "stores.")):
             continue
         for name in imports(path):
             target = own(name)
-            is_concrete = target and part_of(target)[1] == "stores" and not target.startswith("stores.interfaces")
-            assert not is_concrete, f"{module} imports {name}"
+            if target and target.startswith("stores.") and not re.match(r"stores\.\w+\.(model|interfaces)\.", target):
+                store = re.fullmatch(r"stores\.\w+\.\w+\.([A-Z]+[a-z]\w*)", target)
+                assert store, f"{module} imports {name}"
+                assert store[1] not in called(path), f"{module} opens {name}"
 
 
 def test_waits_end_when_they_are_cancelled():

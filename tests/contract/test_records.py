@@ -10,7 +10,7 @@ from webdata.resources import schema
 ELEMENTS = {
     "result": records.Result,
     "ad": records.Ad,
-    "answer": records.Answer,
+    "answer": records.AnswerBox,
     "shopping_ad": records.ShoppingAd,
     "place": records.Place,
     "related_search": records.RelatedSearch,

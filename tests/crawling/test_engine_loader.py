@@ -8,7 +8,7 @@ from webdata.crawling.warm_crawlers import load_spiders, scrapy_settings
 
 FINISHED = """
 from webdata.resources.web_search import WEB_SEARCH
-from webdata.spiders.base import EngineSpider
+from webdata.crawling.engine import EngineSpider
 
 class FinishedSpider(EngineSpider):
     name = "finished"
@@ -17,7 +17,7 @@ class FinishedSpider(EngineSpider):
 WITHOUT_SCHEMA = """
 from webdata.domain.query import SearchQuery
 from webdata.resources import Resource
-from webdata.spiders.base import EngineSpider
+from webdata.crawling.engine import EngineSpider
 
 class NewSpider(EngineSpider):
     name = "new"

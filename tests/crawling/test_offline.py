@@ -7,10 +7,11 @@ import pytest
 from scrapy.http import Response
 
 from webdata.crawling import offline
+from webdata.crawling.engine import utf8
 from webdata.crawling.offline import SavedPage
 from webdata.domain.errors import QueryError
-from webdata.spiders.base import utf8
 from webdata.spiders.google_web import GoogleWebSpider
+from webdata.spiders.reddit import RedditSpider
 from webdata.spiders.url import UrlSpider
 
 
@@ -20,17 +21,11 @@ def judge(*arguments):
         return thread.submit(lambda: asyncio.run(offline.judge(*arguments))).result()
 
 
-@pytest.fixture
-def page(tmp_path):
-    def save(text, **known):
-        path = tmp_path / "page.html"
-        path.write_text(text, encoding="utf-8")
-        return SavedPage(path, **known)
-
-    return save
+def page(text, **known):
+    return SavedPage(text.encode(), **known)
 
 
-def test_a_page_of_unknown_layout_is_reported(page):
+def test_a_page_of_unknown_layout_is_reported():
     """A page of unknown layout is reported with a reason and without a record."""
     verdict = judge(GoogleWebSpider(), page("<p>hello</p>"), {})
     assert verdict["outcome"] == "layout"
@@ -38,25 +33,25 @@ def test_a_page_of_unknown_layout_is_reported(page):
     assert verdict["record"] is None
 
 
-def test_the_status_is_checked(page):
+def test_the_status_is_checked():
     """A page that was saved with an error status has its outcome."""
     assert judge(GoogleWebSpider(), page("<p>hello</p>", status=503), {})["outcome"] == "upstream"
     assert judge(GoogleWebSpider(), page("<p>hello</p>", status=404), {})["outcome"] == "not_found"
 
 
-def test_the_url_is_checked(page):
+def test_the_url_is_checked():
     """A page from the consent host is a block, whatever its content."""
-    page = page("<p>hello</p>", url="https://consent.google.com/m?continue=https://www.google.com/search")
-    verdict = judge(GoogleWebSpider(), page, {})
+    consent = page("<p>hello</p>", url="https://consent.google.com/m?continue=https://www.google.com/search")
+    verdict = judge(GoogleWebSpider(), consent, {})
     assert (verdict["outcome"], verdict["kind"]) == ("blocked", "consent")
 
 
-def test_an_empty_file_is_an_upstream_error(page):
+def test_an_empty_file_is_an_upstream_error():
     """An empty body is an upstream error."""
     assert judge(GoogleWebSpider(), page(""), {})["outcome"] == "upstream"
 
 
-def test_given_fields_are_checked(page):
+def test_given_fields_are_checked():
     """An invalid field is an error, not ignored."""
     with pytest.raises(QueryError, match="num cannot be 'many'"):
         judge(GoogleWebSpider(), page("<p>hello</p>"), {"q": "coffee", "num": "many"})
@@ -73,17 +68,26 @@ def test_a_page_in_another_encoding_is_read(tmp_path, charset):
     assert utf8(response) == "Café".encode()
 
 
-def test_content_that_cannot_be_converted_is_invalid(page):
+def test_content_that_cannot_be_converted_is_invalid():
     """A saved picture as Markdown has the outcome `invalid`, and is not an internal error."""
-    saved_page = page("", headers={"Content-Type": "image/png"})
-    saved_page.path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    saved_page = SavedPage(b"\x89PNG\r\n\x1a\n" + bytes(20), headers={"Content-Type": "image/png"})
     verdict = judge(UrlSpider(), saved_page, {"response_type": "markdown"})
     assert (verdict["outcome"], verdict["record"]) == ("invalid", None)
     assert "image/png" in verdict["reason"]
 
 
-def test_the_status_of_a_page_without_a_url_is_checked(page):
+def test_the_status_of_a_page_without_a_url_is_checked():
     """A page saved without a URL is checked by its status, including LinkedIn's 999."""
     assert judge(UrlSpider(), page("", status=999), {})["outcome"] == "blocked"
     verdict = judge(UrlSpider(), page("<p>hello</p>", status=503), {})
     assert (verdict["outcome"], verdict["record"]["status"]) == ("ok", 503)
+
+
+def test_odd_items_of_a_page_are_told_as_its_partial_record():
+    """The number of items that were mended or left out is what the header `x-partial` says."""
+    post = '{"kind": "t3", "data": {"id": "a", "title": "cut \\ud83d"}}'
+    saved = page(f'{{"kind": "Listing", "data": {{"children": [{post}, {{"kind": "t9"}}]}}}}')
+    given = {"resource": "forum_subforum", "subforum": "pottery"}
+    with ThreadPoolExecutor() as thread:
+        parsing = thread.submit(lambda: asyncio.run(offline.parsed_page(RedditSpider(), saved, given)))
+    assert parsing.result()[1].partial == "items:2"

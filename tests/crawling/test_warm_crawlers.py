@@ -9,21 +9,23 @@ import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import LogCounterHandler
 
-from webdata.crawling.fair_queue import FairQueue
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import (
     BlockedError,
     CallerGoneError,
     LayoutError,
     OverloadedError,
+    QueryError,
     UpstreamError,
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.egress.guard import sandbox_resolver
-from webdata.fetching.shares import CallShare, HeldBytes
+from webdata.fetching.circuit_breaker import MOST_LOSSES
+from webdata.pages._bing.web_search import MISSING
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.runtime.process.shares import CallShare, FairQueue, HeldBytes
+from webdata.sandbox.names import sandbox_resolver
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
 
@@ -60,8 +62,8 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
 
 
-async def test_names_are_looked_up_for_the_key_of_their_call(crawlers):
-    """A call's look-ups take the share of its key."""
+async def test_names_are_looked_up_for_the_account_of_their_call(crawlers):
+    """A call's look-ups take the share of its account."""
     looked_up = []
 
     async def resolve(name, caller):
@@ -258,17 +260,17 @@ async def test_a_slow_engine_leaves_time_for_the_next(opened):
     assert 0.9 < answer.timings["fetch"] <= loop.time() - begun < 2
 
 
-async def test_a_call_waits_in_the_turn_of_its_key(opened, monkeypatch):
-    """Before its fetch, and before its page is parsed, a call waits as one of its key."""
-    keys, wait = [], FairQueue.wait
+async def test_a_call_waits_in_the_turn_of_its_account(opened, monkeypatch):
+    """Before its fetch, and before its page is parsed, a call waits as one of its account."""
+    accounts, wait = [], FairQueue.wait
 
-    async def noted(queue, key=""):
-        keys.append(key)
-        await wait(queue, key)
+    async def noted(queue, account=""):
+        accounts.append(account)
+        await wait(queue, account)
 
     monkeypatch.setattr(FairQueue, "wait", noted)
-    await opened(("a", 0, "")).answer(replace(call("coffee"), share=CallShare("key_1", HeldBytes())))
-    assert keys == ["key_1", "key_1"]
+    await opened(("a", 0, "")).answer(replace(call("coffee"), share=CallShare("acc_1", HeldBytes())))
+    assert accounts == ["acc_1", "acc_1"]
 
 
 def refused(name, requested, seconds):
@@ -303,6 +305,60 @@ async def test_when_all_upstreams_want_a_pause_one_engine_is_requested(opened):
         with pytest.raises(BlockedError):
             await warm.answer(call("coffee"))
     assert requested == ["a", "b", "a"]
+
+
+async def test_an_engine_that_fails_where_another_answers_is_left_out(opened):
+    """After some losses in a row beside another engine's answers an engine is not requested for a while."""
+    observed = []
+    warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, ""), observers=[lambda engine, *_: observed.append(engine)])
+    for number in range(MOST_LOSSES + 1):
+        assert (await warm.answer(call(f"coffee {number}"))).engine == "b"
+    assert observed == ["a", "b"] * MOST_LOSSES + ["b"]
+    assert warm.seconds_open(WEB_SEARCH.name, sandbox=True) == 0
+
+
+async def test_a_query_that_no_engine_answers_is_no_fault_of_theirs(opened):
+    """Losses of all engines leave none of them out."""
+    warm = opened(("a", 0, "sandbox:captcha"), ("b", 1, "sandbox:captcha"))
+    for number in range(MOST_LOSSES + 1):
+        with pytest.raises(BlockedError):
+            await warm.answer(call(f"coffee {number}"))
+    assert warm._breakers["a", True].is_closed
+
+
+async def test_a_call_chooses_its_engines(opened):
+    """Only the engines that a call names are requested, in its order."""
+    warm = opened(("a", 0, ""), ("b", 1, "sandbox:captcha"), ("c", 2, ""))
+    assert (await warm.answer(call("coffee", engines="C, a"))).engine == "c"
+    assert (await warm.answer(call("coffee", engines="b,a"))).engine == "a"
+    with pytest.raises(BlockedError) as caught:
+        await warm.answer(call("coffee", engines="b"))
+    assert {attempt["engine"] for attempt in caught.value.attempts} == {"b"}
+
+
+async def test_an_unknown_engine_is_an_error_that_lists_them(opened):
+    """The message names what is wrong and what there is."""
+    with pytest.raises(QueryError, match="X-Engine: bing is no engine of web_search: give some of a, b"):
+        await opened(("a", 0, ""), ("b", 1, "")).answer(call("coffee", engines="a, bing"))
+
+
+async def test_an_engine_that_cannot_honour_a_query_is_passed_over(crawlers):
+    """Bing is never asked without a filter of Google's; asked for alone, the call is refused by the filter's name."""
+    with pytest.raises(BlockedError) as caught:
+        await crawlers.answer(call("coffee sandbox:google.captcha", tbs="cdr:1"))
+    assert {attempt["engine"] for attempt in caught.value.attempts} == {"google_web"}
+    wanted = "bing_web cannot honour tbs, domain: leave it out, or name another engine, of google_web, bing_web"
+    with pytest.raises(QueryError, match=wanted):
+        await crawlers.answer(call("coffee", tbs="cdr:1", domain="google.de", engines="bing_web"))
+
+
+async def test_bing_answers_where_google_is_blocked(crawlers):
+    """The record is one of the web search; the answer names its engine and the parts that it cannot have."""
+    answer = await crawlers.answer(call("coffee sandbox:google.captcha", num=7, region="DE"))
+    assert (answer.outcome, answer.engine, len(answer.record["results"])) == (Outcome.OK, "bing_web", 7)
+    assert answer.missing_parts == MISSING
+    assert answer.record["related_searches"]
+    assert [attempt["engine"] for attempt in answer.attempts if attempt["outcome"] == "blocked"] == ["google_web"]
 
 
 async def test_observers_receive_the_result_of_each_engine(opened):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from webdata.access.api_keys import new_secret
+from webdata.accounts.access.api_keys import new_secret
 from webdata.domain.api_key import redacted
 
 

@@ -1,6 +1,7 @@
 """The parser of packed queries, and the validation of queries."""
 
 import string
+from datetime import datetime
 from urllib.parse import quote, quote_plus, unquote, urlencode
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
-from webdata.domain.query import MAX_LENGTH, Device, Region, Remarks, SearchQuery, decode, unpack
+from webdata.domain.query import MAX_LENGTH, Device, Query, Region, Remarks, SearchQuery, decode, unpack
 from webdata.resources.bing_search import BingQuery
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
@@ -249,9 +250,14 @@ def test_a_wrong_header_is_named_as_such():
 
 
 def test_every_field_is_a_key_or_a_header():
-    """Region, device and session are headers."""
+    """Region, device, session and engines are headers."""
     assert SearchQuery.keys() == ["q"]
-    assert SearchQuery.headers() == {"region": "X-Proxy-Location", "device": "X-User-Agent", "session": "X-Session"}
+    assert SearchQuery.headers() == {
+        "region": "X-Proxy-Location",
+        "device": "X-User-Agent",
+        "session": "X-Session",
+        "engines": "X-Engine",
+    }
     assert {*WebQuery.keys(), *WebQuery.headers()} == set(WebQuery.model_fields)
 
 
@@ -327,3 +333,28 @@ def test_numbers_are_written_as_digits(num):
 def test_terms_may_look_like_numbers():
     """Search terms are text in any notation."""
     assert WebQuery.read([("q", "1_0")])[0].q == "1_0"
+
+
+class Looked(Query):
+    """A query with each kind of field that is looked up in a database."""
+
+    id: str = ""
+    after: int = 0
+    before: datetime | None = None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("id", "a\0b", "id holds the character NUL, which no text here has: leave it out (in a URL it is %00)"),
+        ("after", "9" * 60, f"after is too large: give a number up to {2**63 - 1}"),
+        ("after", -(2**70), f"after is too large: give a number up to {2**63 - 1}"),
+        ("before", "0001-01-01T00:00:00+23:59", "before is no time in UTC: give one such as 2026-11-30T12:00:00Z"),
+        ("before", "9999-12-31T23:59:59-23:59", "before is no time in UTC: give one such as 2026-11-30T12:00:00Z"),
+    ],
+)
+def test_what_no_database_takes_is_refused(name, value, message):
+    """Ids, cursors and texts that a database cannot take are refused where they are read, with words."""
+    with pytest.raises(QueryError) as caught:
+        Looked.check({name: value})
+    assert [message] == [problem["msg"] for problem in caught.value.problems]

@@ -16,12 +16,12 @@ from webdata.domain.errors import BlockedError, ConfigError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.fetching.fetch import FETCH, Fetch
+from webdata.fetching.transports.handler import TransportsHandler
 from webdata.resources.bing_search import BING_SEARCH, BingQuery
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
 from webdata.spiders.google_web import GoogleWebSpider
-from webdata.transports.handler import TransportsHandler
 
 pytestmark = pytest.mark.task
 
@@ -184,7 +184,8 @@ async def test_a_broken_browser_is_counted_as_lost(opened):
     warm = opened(**WITH_BROWSER, MAX_STEPS=3)
     with pytest.raises(UpstreamError):
         await warm.answer(call("sandbox:captcha broken"))
-    (row,) = [row for row in warm.fetch_resources[True].transports.snapshot() if row["transport"] == "browser"]
+    snapshot = warm.fetch_resources[True].transports.snapshot()
+    (row,) = [row for row in snapshot if (row["engine"], row["transport"]) == ("google_web", "browser")]
     assert (row["won"], row["attempts"]) == (0, 2)
 
 

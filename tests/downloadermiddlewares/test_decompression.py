@@ -14,10 +14,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from webdata.conversion.processes import CONVERSIONS
 from webdata.crawling.warm_crawlers import load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.downloadermiddlewares.decompression import IN_LOOP, DecompressionMiddleware, sent_encoding
+from webdata.fetching.conversion.processes import CONVERSIONS
 
 pytestmark = [pytest.mark.task, pytest.mark.usefixtures("starts")]  # bodies are decompressed in a process
 

@@ -12,10 +12,16 @@ URL = "https://example.com/page"
 
 @pytest.mark.parametrize(
     ("location", "target"),
-    [("/next", "https://example.com/next"), ("file:///etc/passwd", None), ("javascript:alert(1)", None)],
+    [
+        ("/next", "https://example.com/next"),
+        ("file:///etc/passwd", None),
+        ("javascript:alert(1)", None),
+        ("", None),
+        ("  ", None),
+    ],
 )
 def test_only_redirects_to_pages_are_followed(location, target):
-    """A redirect to http or https is followed; the response of another is returned."""
+    """A redirect to http or https is followed; the response of another, and of one to nowhere, is returned."""
     middleware = RedirectMiddleware.from_crawler(get_crawler())
     found = middleware.process_response(Request(URL), Response(URL, 302, {"Location": location}))
     assert (found.url if isinstance(found, Request) else None) == target

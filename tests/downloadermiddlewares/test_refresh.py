@@ -2,7 +2,7 @@
 
 import pytest
 from scrapy import Request
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
@@ -32,3 +32,34 @@ def refreshed(content):
 def test_only_refreshes_to_other_pages_are_followed(content, target):
     """Only a refresh to another page within METAREFRESH_MAXDELAY is followed."""
     assert refreshed(content) == target
+
+
+@pytest.mark.parametrize("kind", [HtmlResponse, Response])
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0; url=/next", "https://example.com/next"),
+        ("0;URL='https://other.example/?a=1&b=2'", "https://other.example/?a=1&b=2"),
+        ('3; url="/next"', "https://example.com/next"),
+        ("11; url=/next", None),
+        ("5; url=/page", None),
+        ("5", None),
+        ("", None),
+        ("0; url=javascript:alert(1)", None),
+        ("0; url=/a?b=1&copy=2", "https://example.com/a?b=1&copy=2"),
+        ("0; url=/" + "a" * 5000, None),
+    ],
+)
+def test_the_header_is_followed_as_the_element_is(kind, content, target):
+    """The header Refresh means the same as the element, on a page of any type."""
+    middleware = RefreshMiddleware.from_crawler(get_crawler(settings_dict={"METAREFRESH_MAXDELAY": 11}))
+    found = middleware.process_response(Request(URL), kind(URL, headers={"Refresh": content}, body=b"go"))
+    assert (found.url if isinstance(found, Request) else None) == target
+
+
+def test_the_element_counts_where_the_header_leads_nowhere():
+    """A header without an address does not hide the element."""
+    middleware = RefreshMiddleware.from_crawler(get_crawler(settings_dict={"METAREFRESH_MAXDELAY": 11}))
+    body = b'<meta http-equiv="refresh" content="0; url=/next">'
+    found = middleware.process_response(Request(URL), HtmlResponse(URL, headers={"Refresh": "300"}, body=body))
+    assert found.url == "https://example.com/next"

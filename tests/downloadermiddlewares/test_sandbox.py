@@ -4,10 +4,11 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
+from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from webdata.domain.errors import QueryError
-from webdata.downloadermiddlewares.sandbox import SandboxMiddleware
+from webdata.downloadermiddlewares.sandbox import SandboxMiddleware, SandboxTrust
 from webdata.sandbox.scenarios import UNKNOWN_WORD
 
 
@@ -49,3 +50,11 @@ async def test_without_a_url_the_middleware_runs_a_sandbox():
     await alone.process_request(request)
     assert request.meta["proxy"].startswith("http://127.0.0.1:")
     await alone.spider_closed()
+
+
+@pytest.mark.parametrize("sandbox", [True, False])
+def test_only_the_sandbox_signs_its_own_certificates(sandbox):
+    """Certificates are verified, except those of the sandbox, whichever spider or tool runs."""
+    settings = Settings({"SANDBOX": sandbox, "DOWNLOAD_VERIFY_CERTIFICATES": True}, priority="project")
+    SandboxTrust().update_settings(settings)
+    assert settings.getbool("DOWNLOAD_VERIFY_CERTIFICATES") is not sandbox

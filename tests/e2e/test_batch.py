@@ -196,3 +196,20 @@ def test_a_wrong_variable_is_one_line():
     ended = subprocess.run(command, check=False, env=environ, capture_output=True, timeout=30)
     message = b"Error: WEBDATA_DEADLINE cannot be 'abc': give a number from 1.0 to 600.0, such as 25.0\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (2, b"", message)
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "said"),
+    [
+        (["shell", "-c", "print(response.status, spider.name)"], 0, b"200 default"),
+        (["shell", "--spider", "google_web", "-c", "print(response.status, spider.name)"], 0, b"200 google_web"),
+        (["parse", "--spider", "google_web"], 2, b"run a query by `scrapy crawl google_web`"),
+    ],
+)
+def test_scrapys_other_tools_trust_the_sandbox_and_write_no_files(tmp_path, tool, code, said):
+    """`scrapy shell` fetches a page of the sandbox, also as an engine; `scrapy parse` of one names what to use."""
+    asked = [SCRAPY, *tool, "https://www.google.com/search?q=coffee"]
+    environ = {**os.environ, **ENVIRON}
+    ended = subprocess.run(asked, check=False, cwd=tmp_path, env=environ, capture_output=True, timeout=120)
+    assert (ended.returncode, said in ended.stdout + ended.stderr) == (code, True), ended.stderr
+    assert list(tmp_path.glob("*.jsonl")) == []

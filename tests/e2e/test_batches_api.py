@@ -22,7 +22,7 @@ LAST_ROW = 1_000_000
 def command(running, tmp_path, monkeypatch):
     """`command("list", …)`: what `webdata batches` prints, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("webdata.administration.batches.LOOK_SECONDS", 0.2)
+    monkeypatch.setattr("webdata.faces.administration.batches.LOOK_SECONDS", 0.2)
 
     def run(*arguments, status=0, key=None):
         environ = {
@@ -89,8 +89,8 @@ def test_what_is_wrong_is_told(command, tmp_path, monkeypatch):
     assert command("submit", "wrong.jsonl", "--resource", "web_search", "--skip-invalid").startswith("bat_")
     assert "the nearest is 'web_search'" in command("submit", "wrong.jsonl", "--resource", "web", status=1)
     assert "The API key is malformed" in command("list", key="wd_test_1", status=1)
-    assert "has no batch with this id" in command("show", "bat_1", status=1)
-    monkeypatch.setattr("webdata.administration.api_client.TRIES", 2)
+    assert "reaches no batch with this id" in command("show", "bat_1", status=1)
+    monkeypatch.setattr("webdata.faces.administration.api_client.TRIES", 2)
     away = command("--url", "https://127.0.0.1:1", "list", status=1).splitlines()
     assert re.fullmatch(
         r"https://127.0.0.1:1 does not answer .*: give its address by --url; trying again in 1 s", away[0]

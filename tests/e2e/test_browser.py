@@ -21,19 +21,19 @@ from scrapy.utils.defer import deferred_from_coro
 
 from webdata.config.config import find_chromium
 from webdata.config.proxies import pools
+from webdata.crawling.engine import fetch_error
 from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Device
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
+from webdata.fetching.transports.browser.process import Browser
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.runtime.wire.exchange import SiteReply
 from webdata.sandbox.challenges import CHALLENGE_SECONDS
-from webdata.sandbox.exchange import Reply
 from webdata.sandbox.proxies import RegionProxy
 from webdata.sandbox.server import Sandbox
-from webdata.spiders.base import fetch_error
 from webdata.spiders.google_web import GoogleWebSpider
-from webdata.transports.browser.process import Browser
 
 CHROMIUM = find_chromium()
 pytestmark = [
@@ -66,21 +66,23 @@ setInterval(() => open("https://popup.example/timer"), 50);
 document.querySelector("p").textContent = String(opened);
 </script><script src="https://late.example/?q=sandbox:slow=0.5"></script>"""
 PAGES = {
-    "seen.example": Reply(body=SEEN.encode()),
-    "data.example": Reply(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2]}'),
-    "never.example": Reply(403, body=(CHALLENGE % "").encode()),
-    "inplace.example": Reply(
+    "seen.example": SiteReply(body=SEEN.encode()),
+    "data.example": SiteReply(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2]}'),
+    "never.example": SiteReply(403, body=(CHALLENGE % "").encode()),
+    "inplace.example": SiteReply(
         403,
         body=(CHALLENGE % "setTimeout(() => { document.documentElement.innerHTML = '<p>here it is'; }, 200)").encode(),
     ),
-    "atonce.example": Reply(403, body=(CHALLENGE % "document.documentElement.innerHTML = '<p>here it is'").encode()),
-    "busy.example": Reply(body=(CHALLENGE % "for (;;);").encode()),
-    "cut.example": Reply(body=b"<!doctype html><p>half".ljust(4000), cut=2000),
-    "chunked.example": Reply(pieces=lambda: iter([CHUNKED])),
-    "popups.example": Reply(body=POPUPS.encode()),
-    "moved.google.com": Reply(302, (("Location", "https://foreign.example/"),)),
-    "script.google.com": Reply(403, body=(CHALLENGE % "location = 'https://foreign.example/'").encode()),
-    "form.google.com": Reply(
+    "atonce.example": SiteReply(
+        403, body=(CHALLENGE % "document.documentElement.innerHTML = '<p>here it is'").encode()
+    ),
+    "busy.example": SiteReply(body=(CHALLENGE % "for (;;);").encode()),
+    "cut.example": SiteReply(body=b"<!doctype html><p>half".ljust(4000), cut=2000),
+    "chunked.example": SiteReply(pieces=lambda: iter([CHUNKED])),
+    "popups.example": SiteReply(body=POPUPS.encode()),
+    "moved.google.com": SiteReply(302, (("Location", "https://foreign.example/"),)),
+    "script.google.com": SiteReply(403, body=(CHALLENGE % "location = 'https://foreign.example/'").encode()),
+    "form.google.com": SiteReply(
         403,
         body=(
             CHALLENGE % "document.write('<form method=post action=//foreign.example>');document.forms[0].submit()"

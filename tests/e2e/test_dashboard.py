@@ -69,7 +69,7 @@ async def made_key(tab):
     await go(tab, "Keys")
     await tab.get_by_role("link", name="New key").click()
     await tab.get_by_label("Name").fill(NAME)
-    await tab.get_by_label("Live").check()
+    await tab.get_by_role("radio", name="Live").check()
     await fits(tab)
     await tab.get_by_role("button", name="Make the key").click()
     secret = (await tab.locator("#secret").text_content()).strip()

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
-from webdata.dashboard.playground.http_call import read_query
-from webdata.dashboard.playground.samples import KEY_VARIABLE, TRUST, samples
+from webdata.faces.dashboard.playground.http_call import read_query
+from webdata.faces.dashboard.playground.samples import KEY_VARIABLE, TRUST, samples
 from webdata.resources.forum import FORUM_SUBFORUM
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH

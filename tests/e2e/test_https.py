@@ -17,7 +17,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from webdata.server.certificates import self_signed
+from webdata.runtime.server.certificates import self_signed
 
 SLOW = 500
 """Clients that send a byte a second."""

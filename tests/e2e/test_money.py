@@ -81,6 +81,8 @@ def test_a_revoked_key_stops_at_once(serve, database):
     assert (status, "x-credits-remaining" in headers) == (401, False)
 
 
+# CPython leaves a socket open whose peer has reset it between `connect` and the handshake.
+@pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 @pytest.mark.slow
 def test_a_killed_service_loses_no_movement(serve, database):
     """After `kill -9` during calls every answer is in the ledger once, and no credit stays reserved."""

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from webdata.api.account import USAGE
-from webdata.api.openapi import document
 from webdata.crawling.warm_crawlers import load_spiders
+from webdata.faces.api.account import USAGE
+from webdata.faces.api.openapi import document
 
 DESCRIBED = schemathesis.openapi.from_dict(document((one for spider in load_spiders() for one in spider.resources), []))
 OPERATIONS = [

@@ -15,7 +15,7 @@ from time import monotonic
 import orjson
 import pytest
 
-from webdata.stores.database import ANSWER_SECONDS
+from webdata.stores.database.database import ANSWER_SECONDS
 
 psycopg = pytest.importorskip("psycopg")
 

@@ -59,7 +59,7 @@ def test_the_batch_is_real(tmp_path):
         "SCRAPY_SETTINGS_MODULE": "webdata.settings",
     }
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=True)
-    assert re.search(r"^…\n(\[webdata\.extensions\.progress\].*)$", README, re.MULTILINE)[1] in done.stderr
+    assert re.search(r"^…\n(\[webdata\.crawling\.jobs\.progress\].*)$", README, re.MULTILINE)[1] in done.stderr
     lines = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     assert sorted(line["query"] for line in lines) == ["coffee", "tea"]
     (failure,) = (tmp_path / "out.failures.jsonl").read_text(encoding="utf-8").splitlines()

@@ -14,7 +14,7 @@ import orjson
 import pytest
 from redis import Redis
 
-from webdata.stores.redis_server import AWAY
+from webdata.stores.ephemeral.redis_server import AWAY
 
 CALLERS = 4
 BACK_WITHIN = 10

@@ -164,13 +164,15 @@ def test_a_failure_has_its_reason(fetch, path, code, text):
 
 
 def test_content_other_than_html_is_returned(fetch):
-    """A PDF is base64, and refused as Markdown; JSON is a code block."""
-    _, _, record = fetch("/file/paper.pdf")
+    """A picture is base64, and refused as Markdown; a PDF has the text of its pages; JSON is a code block."""
+    _, _, record = fetch("/file/picture.png")
     assert record["config"]["encoding"] == "base64"
-    status, headers, problem = fetch("/file/paper.pdf", "markdown")
+    status, headers, problem = fetch("/file/picture.png", "markdown")
     assert (status, problem["error"]["code"]) == (422, "validation_error")
-    assert "application/pdf" in problem["detail"][0]["msg"]
+    assert "image/png" in problem["detail"][0]["msg"]
     assert "x-outcome" not in headers
+    status, headers, text = fetch("/file/paper.pdf", "markdown")
+    assert (status, headers["x-pages"], text.startswith("<!-- page 1 -->\n")) == (200, "1-1/1", True)
     assert fetch("/file/data.json", "markdown")[2].startswith("```json\n")
 
 
@@ -189,14 +191,14 @@ def test_get_and_invalid_bodies_are_refused(running):
     """GET is a 405 that allows POST, and an invalid body a 400."""
     key = {"X-Api-Key": running.test_key}
     status, headers, _ = running.request("GET", "/v1/request", key)
-    assert (status, headers["allow"]) == (405, "POST")
+    assert (status, headers["allow"]) == (405, "OPTIONS, POST")
     assert running.request("POST", "/v1/request", key, b"{}")[0] == 400
     assert running.post("/v1/request/", {"url": "example.com"})[0] == 400
 
 
 def test_a_batch_may_fetch_urls(tmp_path):
     """Each URL of a file has a record or a failure."""
-    urls = [f"{SITE}/article", f"{SITE}/status/404", "http://127.0.0.1/", f"{SITE}/file/paper.pdf", "example.com"]
+    urls = [f"{SITE}/article", f"{SITE}/status/404", "http://127.0.0.1/", f"{SITE}/file/picture.png", "example.com"]
     (tmp_path / "urls.txt").write_text("\n".join(urls))
     environ = {**os.environ, "SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_SANDBOX": "always"}
     command = [SCRAPY, "crawl", "url", "-a", "queries=urls.txt", "-a", "response_type=markdown", "-O", "out.jsonl"]
@@ -206,3 +208,33 @@ def test_a_batch_may_fetch_urls(tmp_path):
     assert (record["status"], record["data"][:2]) == (200, "# ")
     failures = [json.loads(line) for line in (tmp_path / "out.failures.jsonl").read_text().splitlines()]
     assert Counter(failure["outcome"] for failure in failures) == {"invalid": 3, "not_found": 1}
+
+
+def test_formats_of_one_fetch_are_one_answer(running):
+    """They are valid by the schema; a part of them has the cursor of the next one in it and in a header."""
+    body = {"url": f"{SITE}/article", "formats": ["markdown", "text", "links", "images", "metadata", "structured"]}
+    status, headers, answer = running.post("/v1/request", body)
+    record = orjson.loads(answer)
+    SCHEMA.validate(record)
+    assert (status, headers["x-transport"], record["status"], record["truncated"]) == (200, "http", 200, False)
+    assert record["markdown"].startswith("# ")
+    assert record["text"].splitlines()[0] == record["metadata"]["title"].partition(" - ")[0]
+    assert all(link["url"].startswith("https://") for link in record["links"])
+    _, headers, part = running.post("/v1/request", {**body, "max_chars": 200})
+    assert len(orjson.loads(part)["markdown"]) <= 200
+    assert orjson.loads(part)["next"] == headers["x-next-cursor"]
+
+
+def test_selected_parts_are_markdown(running):
+    """The text has what the selectors choose."""
+    body = {"url": f"{SITE}/article", "response_type": "markdown", "include": "h1", "render": "never", "region": "DE"}
+    status, _, answer = running.post("/v1/request", body)
+    assert (status, answer.decode().startswith("# "), answer.count(b"\n")) == (200, True, 1)
+
+
+def test_selectors_on_a_page_without_elements_are_refused(running):
+    """A 422 says that there is nothing to select from."""
+    status, _, answer = running.post(
+        "/v1/request", {"url": f"{SITE}/file/notes.txt", "formats": ["links"], "include": "p"}
+    )
+    assert (status, b"has no elements to select" in answer) == (422, True)

@@ -14,7 +14,7 @@ from webdata.config.config import find_chromium
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UpstreamError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
-from webdata.sandbox.exchange import HTML, Reply
+from webdata.runtime.wire.exchange import HTML, SiteReply
 
 CHROMIUM = find_chromium()
 pytestmark = [
@@ -25,14 +25,16 @@ pytestmark = [
 BUILT = b'<title>Shop</title><div id="root"></div><noscript>Switch on JavaScript.</noscript><script>%s</script>'
 BUILDING = b'document.getElementById("root").innerHTML = "<h1>Tea</h1><p>" + "A pot of green tea. ".repeat(20)'
 PAGES = {
-    "built.example": Reply(200, HTML, BUILT % BUILDING),
-    "unbuilt.example": Reply(200, HTML, BUILT % b""),
-    "empty403.example": Reply(403, HTML),
-    "st999.example": Reply(999, HTML, b"<h1>Odd</h1>"),
-    "csv.example": Reply(200, (("Content-Type", "text/csv; charset=latin-1"),), b"caf\xe9,1\r\n"),
-    "latin.example": Reply(200, (("Content-Type", "text/html; charset=latin-1"), ("X-One", "1")), b"<p>caf\xe9</p>"),
-    "nowhere.example": Reply(302, (("Location", "https://nothing.trap.example/"),)),
-    "away.example": Reply(302, (("Location", "https://user:word@example.com/article"),)),
+    "built.example": SiteReply(200, HTML, BUILT % BUILDING),
+    "unbuilt.example": SiteReply(200, HTML, BUILT % b""),
+    "empty403.example": SiteReply(403, HTML),
+    "st999.example": SiteReply(999, HTML, b"<h1>Odd</h1>"),
+    "csv.example": SiteReply(200, (("Content-Type", "text/csv; charset=latin-1"),), b"caf\xe9,1\r\n"),
+    "latin.example": SiteReply(
+        200, (("Content-Type", "text/html; charset=latin-1"), ("X-One", "1")), b"<p>caf\xe9</p>"
+    ),
+    "nowhere.example": SiteReply(302, (("Location", "https://nothing.trap.example/"),)),
+    "away.example": SiteReply(302, (("Location", "https://user:word@example.com/article"),)),
 }
 
 
@@ -72,8 +74,8 @@ async def warm(site):
     await deferred_from_coro(opened.__aexit__(None, None, None))
 
 
-def fetched(warm, url, response_type="full", *, sandbox=True):
-    query = UrlQuery(url=url, response_type=response_type)
+def fetched(warm, url, response_type="full", *, sandbox=True, **options):
+    query = UrlQuery(url=url, response_type=response_type, **options)
     return warm.answer(Call(URL_REQUEST, query, sandbox=sandbox, deadline=60))
 
 
@@ -109,7 +111,6 @@ async def test_a_full_answer_is_that_of_plain_http(site, warm):
         ("https://example.com/bomb/gzip", UpstreamError, "too_large"),
         ("https://example.com/endless", UpstreamError, "too_large"),
         ("https://example.com/redirect/302/11", UpstreamError, "redirects"),
-        ("https://example.com/redirect/to/empty", UpstreamError, "redirects"),
         ("https://example.com/compressed/wrong-br", UpstreamError, "truncated"),
         ("https://example.com/status/410", NotFoundError, None),
         ("https://nowhere.example/", NotFoundError, "dns"),
@@ -124,6 +125,18 @@ async def test_errors_are_those_of_plain_http(warm, url, error, kind):
     with pytest.raises(error) as caught:
         await fetched(warm, url)
     assert getattr(caught.value, "kind", None) == kind
+
+
+async def test_a_page_is_rendered_where_the_query_says_so(site):
+    """Always: by the browser at once, and with full its document; never: as it was sent, which the record says."""
+    async with serving(site, "http", "browser") as both:
+        always, never = await asyncio.gather(
+            fetched(both, "https://built.example/", render="always"),
+            fetched(both, "https://built.example/", "markdown", render="never"),
+        )
+    assert (always.transport, never.transport, never.partial) == ("browser", "http", "scripts")
+    assert "A pot of green tea." in always.record["data"]
+    assert "green tea" not in never.record["data"]
 
 
 @pytest.mark.timed

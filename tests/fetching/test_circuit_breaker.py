@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetching.clock import Clock
-from webdata.fetching.circuit_breaker import FIRST_SECONDS, LONGEST_SECONDS, PROBE_SECONDS, CircuitBreaker
+from webdata.fetching.circuit_breaker import (
+    FIRST_SECONDS,
+    LONGEST_SECONDS,
+    MOST_LOSSES,
+    PROBE_SECONDS,
+    CircuitBreaker,
+)
 
 
 @pytest.fixture
@@ -42,6 +48,21 @@ def test_a_half_open_circuit_lets_one_call_probe(breaker, clock):
     assert not breaker.may_probe
     clock.now += PROBE_SECONDS
     assert breaker.may_probe
+
+
+def test_losses_in_a_row_open_the_circuit(breaker, clock):
+    """A success between losses starts the count anew; a loss while it is half-open opens it for longer."""
+    for _ in range(2):
+        for _ in range(MOST_LOSSES - 1):
+            breaker.lose()
+        assert breaker.is_closed
+        breaker.close()
+    for _ in range(MOST_LOSSES):
+        breaker.lose()
+    assert breaker.state == "open"
+    clock.now += breaker.seconds_open
+    breaker.lose()
+    assert breaker.seconds_open > FIRST_SECONDS
 
 
 def test_failures_at_once_open_the_circuit_once(breaker):

@@ -234,6 +234,19 @@ async def test_a_slow_first_candidate_leaves_the_second_a_third_of_the_time():
 
 
 @pytest.mark.task
+async def test_a_call_ends_the_probe_of_no_other():
+    """A candidate that another call probes stays probed when a call that had no other choice has failed."""
+    candidates = Candidates(one=BlockedError("a captcha"))
+    breaker = candidates.breakers["one"]
+    breaker.open_for(0.001)
+    await asyncio.sleep(0.01)
+    breaker.probe()
+    with pytest.raises(BlockedError):
+        await candidates.answer()
+    assert breaker.is_probed
+
+
+@pytest.mark.task
 async def test_a_not_found_is_an_answer():
     """After a NotFoundError no other candidate is requested."""
     candidates = Candidates(one=NotFoundError("404"), two="page")

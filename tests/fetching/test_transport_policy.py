@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.fetching.clock import Clock
 from webdata.domain.attempts import TRANSPORTS
 from webdata.fetching.circuit_breaker import LONGEST_SECONDS, PROBE_SECONDS
-from webdata.fetching.transport_policy import MOST, PATIENCE, Scope, TransportPolicy
+from webdata.fetching.transport_policy import MOST_RECORDS, PATIENCE, Scope, TransportPolicy
 
 HERE = Scope("google_web", "DE")
 
@@ -167,7 +167,7 @@ def test_sites_are_rated_separately(clock):
 
 def test_many_sites_drop_no_engine(monkeypatch):
     """The records of sites have a separate limit."""
-    monkeypatch.setattr("webdata.fetching.transport_policy.MOST", 8)
+    monkeypatch.setattr("webdata.fetching.transport_policy.MOST_RECORDS", 8)
     of = policy()
     win(of, "http")
     for number in range(100):
@@ -178,10 +178,10 @@ def test_many_sites_drop_no_engine(monkeypatch):
 def test_records_are_bounded():
     """The record that was used least recently is dropped."""
     of = policy()
-    for number in range(MOST):
+    for number in range(MOST_RECORDS):
         win(of, "http", scope=Scope(f"engine {number}"))
-    assert len(of.snapshot()) <= MOST
-    assert of.snapshot()[-1]["engine"] == f"engine {MOST - 1}"
+    assert len(of.snapshot()) <= MOST_RECORDS
+    assert of.snapshot()[-1]["engine"] == f"engine {MOST_RECORDS - 1}"
 
 
 @given(st.lists(st.tuples(st.sampled_from(TRANSPORTS), st.booleans(), st.floats(0, 30)), max_size=60))

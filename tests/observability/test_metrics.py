@@ -34,8 +34,8 @@ from webdata.observability.metrics import OPENMETRICS, Metrics, access_metrics, 
 from webdata.observability.stored_state import StoredState
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
-from webdata.stores.interfaces_batches import ChunkStates
-from webdata.stores.interfaces_webhooks import Waiting
+from webdata.stores.batches.model import ChunkStates
+from webdata.stores.webhooks.model import WaitingDeliveries
 
 DOCS = Path(__file__).parents[2] / "docs"
 MONITORING = (DOCS / "monitoring.md").read_text(encoding="utf-8")
@@ -66,7 +66,7 @@ def call(q="coffee", region=None, *, sandbox=False):
 
 def turn(*attempts, seconds=0.3):
     now = monotonic()
-    return EngineBudget(now - seconds, now - seconds, 30.0, [attempt(*one) for one in attempts])
+    return EngineBudget("google_web", now - seconds, now - seconds, 30.0, [attempt(*one) for one in attempts])
 
 
 def attempt(transport, outcome):
@@ -334,7 +334,7 @@ def test_openmetrics_of_several_workers(worker, crawlers):
 def stored_state():
     """What an empty database holds."""
     state = StoredState(None, None)
-    state._batches, state._waiting = ChunkStates({}, 0, None), Waiting(0, None)
+    state._batches, state._waiting = ChunkStates({}, 0, None), WaitingDeliveries(0, None)
     return state
 
 

@@ -5,7 +5,7 @@ import pytest
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.observability.recent_calls import LAST, LEAST, SECONDS, RecentCalls
+from webdata.observability.recent_calls import LAST, LEAST_LOST_CALLS, SECONDS, RecentCalls
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 WON = Answer({}, Outcome.EMPTY, "http", {})
@@ -32,12 +32,12 @@ def recent(clock):
 def end(recent, *ends, engine="google_web", sandbox=False):
     """Have calls to an engine end like this."""
     for one in ends:
-        recent.ended(engine, Call(WEB_SEARCH, WebQuery(q="coffee"), sandbox, 30), EngineBudget(0, 0, 30), one)
+        recent.ended(engine, Call(WEB_SEARCH, WebQuery(q="coffee"), sandbox, 30), EngineBudget(engine, 0, 0, 30), one)
 
 
 def test_an_engine_that_wins_nothing(recent):
     """From so many calls on that is a warning, with what they were lost to, most frequent first."""
-    end(recent, *[DNS] * (LEAST - 1))
+    end(recent, *[DNS] * (LEAST_LOST_CALLS - 1))
     assert recent.warnings() == []
     end(recent, UpstreamError("late", "timeout"), LayoutError("no results"))
     assert recent.warnings() == ["google_web: none of the last 6 calls fetched a page (dns, timeout, layout)"]
@@ -63,7 +63,7 @@ def test_what_says_nothing_of_an_engine(recent):
 def test_the_sandbox_counts_where_live_keys_go_there():
     """With the sandbox for all, its calls are those of live keys."""
     recent = RecentCalls(sandbox_always=True)
-    end(recent, *[BlockedError("403", "denied")] * LEAST, sandbox=True)
+    end(recent, *[BlockedError("403", "denied")] * LEAST_LOST_CALLS, sandbox=True)
     assert recent.warnings() == ["google_web: none of the last 5 calls fetched a page (denied)"]
 
 

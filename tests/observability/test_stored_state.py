@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from webdata.domain.errors import DatabaseAwayError
+from webdata.domain.errors import DatabaseUnavailableError
 from webdata.observability import stored_state
 from webdata.observability.metrics import Metrics
 from webdata.observability.stored_state import StoredState
-from webdata.stores.interfaces import DEFAULT_ACCOUNT
-from webdata.stores.interfaces_batches import Batch, QueryRow
-from webdata.stores.interfaces_webhooks import Webhook
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
+from webdata.stores.batches.model import Batch, QueryRow
 from webdata.stores.sql_stores import SqlStores
+from webdata.stores.webhooks.model import Webhook
 
 pytestmark = pytest.mark.task
 MINUTE = timedelta(minutes=1)
@@ -60,8 +60,8 @@ async def test_batches_and_deliveries(metrics, stores):
     metrics, state = metrics
     now = datetime.now(UTC)
     await submit(stores, now)
-    await stores.chunks.issue(["web_search"], now, now + MINUTE, 2)
-    webhook = Webhook("whk_1", DEFAULT_ACCOUNT, "https://shop.example/", ("*",), "", "secret", now)
+    await stores.chunks.issue(["web_search"], False, now, now + MINUTE, 2)
+    webhook = Webhook("whk_1", DEFAULT_ACCOUNT, "https://shop.example/", ("*",), "", "secret", now, confirmed=now)
     await stores.webhooks.add(webhook, 1)
     await stores.webhooks.test(webhook, now - 2 * MINUTE)
     await state.read()
@@ -76,7 +76,7 @@ async def test_a_database_that_is_away(metrics, stores, monkeypatch):
     """While the database does not answer there are no numbers, rather than old ones; then there are again."""
     metrics, state = metrics
     monkeypatch.setattr(stored_state, "READ_EVERY", 0.01)
-    answers = iter([None, DatabaseAwayError("it is gone"), ZeroDivisionError("a fault")])
+    answers = iter([None, DatabaseUnavailableError("it is gone"), ZeroDivisionError("a fault")])
     seen = []
 
     async def states(read=stores.chunks.states):
@@ -88,7 +88,7 @@ async def test_a_database_that_is_away(metrics, stores, monkeypatch):
     monkeypatch.setattr(stores.chunks, "states", states)
     running = asyncio.ensure_future(state.run())
     async with asyncio.timeout(5):
-        while len(seen) < 5:  # noqa: ASYNC110  # the loop of another task
+        while len(seen) < 5 or value(metrics, "webdata_batch_tickets") is None:  # noqa: ASYNC110  # the loop of another task
             await asyncio.sleep(0.01)
     running.cancel()
     with suppress(asyncio.CancelledError):

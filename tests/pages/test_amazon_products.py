@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from webdata.domain.errors import BlockedError, FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import amazon_products
 from webdata.pages._text import folded
+from webdata.pages.odd_items import counted
 from webdata.pipelines.validate import validate
 from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
 
@@ -413,3 +414,11 @@ def test_a_number_is_read_from_a_link_where_the_card_has_none():
     nameless = card().replace('data-asin="B0TEAPOT01"', 'data-asin=""')
     (found,) = amazon_products.record(results_page(nameless), ANY)["products"]
     assert found["link"] == "https://www.amazon.com/dp/B0TEAPOT01"
+
+
+def test_a_card_without_a_title_is_left_out_and_counted():
+    """An odd card takes no other with it, the ranks have no gap, and `x-partial` tells of it."""
+    with counted() as odd:
+        found = amazon_products.record(results_page(card(), card(title=""), card(asin="B0TEAPOT02")), ANY)["products"]
+    assert [(one["asin"], one["position"]) for one in found] == [("B0TEAPOT01", 1), ("B0TEAPOT02", 2)]
+    assert odd.told == "items:1"

@@ -22,12 +22,12 @@ def kind(
 
 
 @pytest.mark.captures
-def test_every_saved_block_is_recognised_and_no_results_page_is_a_block(captures):
+def test_every_saved_block_is_recognised_and_no_results_page_is_a_block(all_captures):
     """All saved blocks are blocks; no saved page of results is one, not even under a consent dialog."""
-    saved = [json.loads(line)["file"] for line in (captures / "google-block" / "INDEX.jsonl").read_text().splitlines()]
-    open_pages = sorted((captures / "google-web").glob("*.html"))
+    saved = [page for folder in all_captures for page in sorted((folder / "google-block").glob("*.html"))]
+    open_pages = [page for folder in all_captures for page in sorted((folder / "google-web").glob("*.html"))]
 
-    assert [file for file in saved if kind((captures / "google-block" / file).read_bytes()) is None] == []
+    assert [page.name for page in saved if kind(page.read_bytes()) is None] == []
     assert [page.name for page in open_pages if kind(page.read_bytes()) is not None] == []
 
 

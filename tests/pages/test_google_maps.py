@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport, place_id_of, record
+from webdata.pages.odd_items import counted
 from webdata.resources.maps_search import MapsQuery
 
 ANY = MapsQuery(q="pottery", num=200)
@@ -247,7 +248,7 @@ REFUSED = {
     "an object without an answer": b'{"c":0,"e":"x"}/*""*/',
     "a page of something else": b"<html><body>Welcome</body></html>",
     "a page without an answer": embedded(["pottery"]),
-    "a place without an id": body(answer(place_tree(), place_tree(_10=None))),
+    "a place without an id": body(answer(place_tree(_10=None))),
     "a place without a name": body(answer(place_tree(_11=""))),
     "a place that is nowhere": body(answer(place_tree(_9=None))),
     "a place off the globe": body(answer(place_tree(_9=[None, None, 91, 0]))),
@@ -260,6 +261,14 @@ def test_an_unknown_shape_is_refused(case):
     """An answer of an unknown shape, or with an incomplete place, is a LayoutError."""
     with pytest.raises(LayoutError):
         record(REFUSED[case], ANY)
+
+
+def test_an_odd_place_is_left_out_and_counted():
+    """A place without an id or coordinates takes no other with it; a lone surrogate in a name is mended."""
+    odd = body(answer(place_tree(_10=None), place_tree(_11="cut #"), place_tree(_9=None)))
+    with counted() as found:
+        (place,) = record(odd.replace(b"#", rb"\ud83d"), ANY)["places"]
+    assert (place["name"], place["position"], found.told) == ("cut \N{REPLACEMENT CHARACTER}", 1, "items:3")
 
 
 @pytest.mark.parametrize("form", FORMS)

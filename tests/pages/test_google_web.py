@@ -228,6 +228,20 @@ def test_the_answer_of_a_question_is_no_result():
     assert (titles(found["results"]), titles(found["related_questions"])) == (["one"], ["source"])
 
 
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [("https://kilnlane.example/glazes", ["one", "glazes"]), ("https://other.example/", ["glazes", "one", "glazes"])],
+)
+def test_a_featured_page_that_is_listed_below_is_one_result(listed, expected):
+    """The page of a featured snippet is a result where it is not among the others, which it was until 2020."""
+    title = result("glazes", "https://kilnlane.example/glazes")
+    snippet = f'<div class="xpdopen"><div class="LGOjhe">Glazes are glass.</div>{title}</div>'
+    found = google_web.record(results_page(snippet, result("one"), result("glazes", listed)), ANY)
+    assert titles(found["results"]) == expected
+    assert [answer["title"] for answer in found["answers"]] == ["glazes"]
+    assert found["results"][0]["position"] == 1
+
+
 def test_a_link_to_more_results_is_no_result():
     """Headings with links to Google's own pages are left out."""
     more = '<a href="https://www.google.com/search?q=pottery&start=10"><h3>More results</h3></a>'

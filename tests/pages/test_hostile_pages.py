@@ -11,13 +11,14 @@ from time import process_time
 import pytest
 from scrapy.http import Headers, Response
 
-from tests.fixture_cases import Case, cases
+from tests.fixture_cases import cases
+from webdata.crawling.cases import Case
+from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages import _elements
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
-from webdata.spiders.base import EngineSpider
 
 SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
 """All engines but those of any site, whose pages are converted in processes that can be killed."""
@@ -55,7 +56,7 @@ VALUES = (
 
 def judged(spider: EngineSpider, case: Case, body: bytes) -> float:
     """The processor's seconds for a page instead of a case's; raises what is neither a valid record nor an outcome."""
-    resource, fields = spider.chosen(case.request)
+    resource, fields = spider.chosen(case.query)
     query = resource.query.check(fields)
     saved = case.response
     response = Response(

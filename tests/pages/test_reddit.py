@@ -17,6 +17,7 @@ from webdata.pages import reddit
 from webdata.pages._reddit import atom
 from webdata.pages._reddit.refusals import refusal
 from webdata.pages._reddit.things import DEEPEST
+from webdata.pages.odd_items import counted
 from webdata.pipelines.validate import validate
 from webdata.resources.forum import FORUM, FORUM_COMMENTS, FORUM_POST, FORUM_SUBFORUM
 from webdata.spiders.reddit import RedditSpider
@@ -251,8 +252,6 @@ def test_nested_comments_and_posts_have_our_names():
         (orjson.dumps({"kind": "Listing", "data": {"children": None}}), LISTING, LayoutError),
         (orjson.dumps([listing(COMMENT), listing()]), THREAD, LayoutError),
         (orjson.dumps([listing(), listing()]), THREAD, NotFoundError),
-        (thread({"kind": "t1", "data": {"id": "k1", "replies": "some"}}), THREAD, LayoutError),
-        (thread({"kind": "t1", "data": {"id": "k1", "replies": {"kind": "Listing"}}}), THREAD, LayoutError),
         (orjson.dumps({"kind": "t5", "data": {}}), ABOUT, LayoutError),
         (orjson.dumps({"kind": "t2", "data": {"is_suspended": True}}), LISTING, NotFoundError),
     ],
@@ -350,10 +349,40 @@ def test_any_json_gives_a_record_or_an_error(value, query):
 
 @given(VALUES)
 def test_any_replies_give_a_record_or_an_error(value):
-    """Replies are a listing or `""`; any other value is an error."""
+    """Replies are a listing or `""`; any other value becomes `""`."""
     record = ends(orjson.dumps(listing({"kind": "t1", "data": {"id": "k1", "replies": value}})), LISTING)
     if record is not None:
-        assert value == "" or value["kind"] == "Listing"
+        replies = record["data"]["children"][0]["data"]["replies"]
+        assert replies == "" or replies["kind"] == "Listing"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"kind": "t3", "data": {}}, {"kind": "t9", "data": {"id": "x"}}, {"kind": "more", "data": {}}, None, "x"],
+)
+def test_an_odd_child_of_a_listing_is_left_out_and_counted(odd):
+    """One post that cannot be read takes no other with it."""
+    with counted() as found:
+        record = reddit.record(orjson.dumps(listing(POST, odd)), LISTING)
+    validate(FORUM_SUBFORUM, record)
+    assert (len(record["data"]["children"]), found.told) == (1, "items:1")
+
+
+def test_odd_replies_are_left_out_and_counted():
+    """The comment stays, with its replies as where it has none."""
+    with counted() as found:
+        record = reddit.record(thread({"kind": "t1", "data": {"id": "k1", "replies": {"kind": "Listing"}}}), THREAD)
+    validate(FORUM_COMMENTS, record)
+    assert (record["data"][1]["data"]["children"][0]["data"]["replies"], found.told) == ("", "items:1")
+
+
+def test_a_lone_surrogate_in_a_title_is_mended_and_counted():
+    """Legal JSON that is no text: the title has the replacement character, in JSON as in a feed."""
+    body = orjson.dumps(listing({"kind": "t3", "data": {**POST["data"], "title": "cut #"}}))
+    with counted() as found:
+        record = reddit.record(body.replace(b"#", rb"\ud83d"), LISTING)
+    validate(FORUM_SUBFORUM, record)
+    assert (record["data"]["children"][0]["data"]["title"], found.told) == ("cut \N{REPLACEMENT CHARACTER}", "items:1")
 
 
 @given(st.binary())

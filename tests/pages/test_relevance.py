@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import FetchError
 from webdata.pages import bing_web
-from webdata.pages._relevance import Result, answers
+from webdata.pages._relevance import ComparedResult, answers
 from webdata.resources.bing_search import BingQuery
 
 
 def answered(q: str, *texts: str, link: str = "https://a.example/") -> bool:
     """Whether results with these texts answer the query; each text is repeated, to have enough of them."""
-    return answers(q, [Result(text, link) for text in texts * 3])
+    return answers(q, [ComparedResult(text, link) for text in texts * 3])
 
 
 @pytest.mark.captures
@@ -137,20 +137,22 @@ def test_a_query_without_words_counts_as_answered(q):
 
 def test_few_results_are_not_judged():
     """Two results are too few to be judged."""
-    assert answers("copper kettle", [Result("A word list", "https://a.example/")] * 2)
+    assert answers("copper kettle", [ComparedResult("A word list", "https://a.example/")] * 2)
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=5), st.text(max_size=30))
 def test_no_query_and_no_result_makes_the_check_raise(q, texts, link):
     """Any query and any results give True or False."""
-    assert answers(q, [Result(text, f"https://{link}") for text in texts]) in (True, False)
+    assert answers(q, [ComparedResult(text, f"https://{link}") for text in texts]) in (True, False)
 
 
 @pytest.mark.timed
 def test_a_long_query_is_judged_quickly():
     """The longest query over a page of long texts takes no noticeable time."""
     q = " ".join(f"kettle{number}x" for number in range(200))
-    results = [Result(" ".join(f"kettle{n}y{part}" for n in range(80)), "https://a.example/") for part in range(10)]
+    results = [
+        ComparedResult(" ".join(f"kettle{n}y{part}" for n in range(80)), "https://a.example/") for part in range(10)
+    ]
     begun = time.perf_counter()
     answers(q, results)
     assert time.perf_counter() - begun < 2

@@ -8,16 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.composed_pdf import PLAIN, with_pages
 from webdata.domain.errors import UnsupportedContentError
-from webdata.pages.url import decoded, page
+from webdata.pages.url import decoded, page, removals
 
 URL = "https://site.example.org/a/page.html"
 PROSE = "A sentence of the page that is long enough to be read as prose, and then some words more than that. " * 4
 
 
-def got(body, content_type="text/html", response_type="markdown"):
+def got(body, content_type="text/html", response_type="markdown", content="page", **options):
     data = body if isinstance(body, bytes) else body.encode()
-    return page(data, url=URL, status=200, headers={"Content-Type": content_type}, response_type=response_type)
+    headers = {"Content-Type": content_type}
+    return page(data, url=URL, status=200, headers=headers, response_type=response_type, content=content, **options)
 
 
 def markdown(body, content_type="text/html; charset=utf-8"):
@@ -38,6 +40,33 @@ def test_the_full_record_has_text_headers_and_configuration():
             "encoding": "utf-8",
         },
     }
+
+
+def test_a_document_is_given_in_formats():
+    """A PDF has Markdown, text and what it says of itself, and no elements: what needs those is refused by name."""
+    known = {"url": "https://example.com/a.pdf", "status": 200, "headers": {}, "response_type": "markdown"}
+    body = with_pages([PLAIN])
+    made = page(body, **known, formats=["text", "metadata", "links"])
+    assert made["text"].strip() in page(body, **known)["data"]
+    assert (made["metadata"]["title"], made["links"], made["document"]["pages"]) == ("A composed document", [], 1)
+    for options in ({"formats": ["html"]}, {"include": ["p"]}):
+        with pytest.raises(UnsupportedContentError, match=r"which has no (HTML|elements to select)"):
+            page(body, **known, **options)
+
+
+def test_formats_are_made_of_one_page():
+    """The record has each of them, and of Markdown what it leaves out; a page without elements has no links."""
+    html = f"<title>T</title><article><h1>T</h1><p>{PROSE}<a href='b'>B</a></p></article>"
+    formats = ["markdown", "html", "text", "links", "images", "metadata", "structured"]
+    found = got(html, formats=formats)
+    assert [*found] == ["url", "status", "content_type", *formats, "left_out"]
+    assert found["markdown"].startswith(f"# T\n\n{PROSE}")
+    assert (found["html"], found["links"]) == (html, [{"url": "https://site.example.org/a/b", "text": "B"}])
+    assert found["text"] == f"T\n{PROSE}B\n"
+    assert (found["metadata"]["title"], found["structured"]["json_ld"]) == ("T", [])
+    assert got('{"a": 1}', "application/json", formats=["text", "links"])["text"] == '{"a": 1}'
+    with pytest.raises(UnsupportedContentError):
+        got(b"%PDF-1.7 ...", formats=["html"])
 
 
 @pytest.mark.parametrize(
@@ -117,16 +146,12 @@ def test_markup_of_content_is_converted(html, expected):
     "html",
     [
         "<nav>Chrome</nav>",
-        "<footer>Chrome</footer>",
         "<script>Chrome</script>",
         "<style>Chrome</style>",
         "<!-- Chrome -->",
         '<div role="navigation">Chrome</div>',
         '<div class="cookieBanner cookie-consent">Chrome</div>',
         '<div hidden>Chrome</div><p style="display : none">Chrome</p>',
-        '<ul><li><a href="/1">Chrome</a><li><a href="/2">a</a><li><a href="/3">b</a><li><a href="/4">c</a></ul>',
-        "<p>© Chrome</p>",
-        "<p>Share this: Chrome</p>",
     ],
 )
 def test_chrome_is_left_out(html):
@@ -201,10 +226,20 @@ def test_the_block_of_the_pages_description_is_content():
 
 
 def test_comments_are_left_out():
-    """Comments are left out even if they are as long as the text."""
-    text = got(f"<body><div>{STORY}</div><div id='comments'>{STORY.replace('story', 'comment')}</div>")["data"]
-    assert "of the story" in text
-    assert "of the comment" not in text
+    """Comments are left out of what a page is about even if they are as long as the text, and told as a share."""
+    html = f"<body><div>{STORY}</div><div id='comments'>{STORY.replace('story', 'comment')}</div>"
+    whole, main = got(html), got(html, content="main")
+    assert [text in whole["data"] for text in ("of the story", "of the comment")] == [True, True]
+    assert [text in main["data"] for text in ("of the story", "of the comment")] == [True, False]
+    assert [round(found["config"]["left_out"], 1) for found in (whole, main)] == [0.0, 0.5]
+
+
+def test_each_part_that_is_left_out_has_its_rule():
+    """The parts that are not in the Markdown are listed with the rule of each."""
+    body = f"<body><nav>Home</nav><div>{STORY}</div><button>Buy</button>".encode()
+    found = removals(body, "text/html", URL, "page")
+    assert [*found] == [("control", "Buy"), ("landmark", "Home")]
+    assert removals(b"a,b", "text/csv", URL, "page") == ()
 
 
 def test_links_are_relative_to_the_base_element():

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.routing import Map, Rule
 
-from webdata.api.routes import routes
 from webdata.domain.errors import QueryError
+from webdata.faces.api.routes import routes
 from webdata.resources import forum, schema
 from webdata.resources.forum import (
     FORUM,

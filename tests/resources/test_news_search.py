@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
-from webdata.resources._news_editions import EDITIONS, edition
 from webdata.resources.news_search import NewsQuery
+from webdata.resources.terms.news_editions import EDITIONS, edition
 
 GERMAN = [{"hl": "de"}, {"hl": "lang_de"}, {"hl": "LANG_DE", "gl": "DE"}, {"gl": "de"}, {"hl": "de-DE"}]
 

@@ -6,8 +6,8 @@ from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.pages.blocked import block_of
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply
 from webdata.sandbox import challenges
-from webdata.sandbox.exchange import Reply, SandboxRequest
 from webdata.sandbox.server import Sandbox
 
 UA = "Mozilla/5.0 Chrome/156.0.0.0"
@@ -19,7 +19,7 @@ def request(**headers):
 
 
 def page(_):
-    return Reply(200, body=b"results")
+    return SiteReply(200, body=b"results")
 
 
 def clearance(user_agent=UA, ray=RAY):

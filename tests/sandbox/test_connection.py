@@ -11,7 +11,7 @@ from twisted.internet import reactor
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 
-from webdata.sandbox.exchange import Reply
+from webdata.runtime.wire.exchange import SiteReply
 
 PAGE = "http://www.google.com/search?q=coffee"
 
@@ -199,7 +199,7 @@ async def test_many_clients_at_once(client):
 async def test_pieces_are_sent_unchanged(client, monkeypatch):
     """A reply in pieces is sent piece by piece, over http and https, and then the connection is closed."""
     pieces = [b"HTTP/1.1 200 OK\r\n", b"A: b\r\n\r\n", b"body"]
-    monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=lambda: iter(pieces), pause=0.02))
+    monkeypatch.setattr(client.sandbox, "answer", lambda request: SiteReply(pieces=lambda: iter(pieces), pause=0.02))
     for scheme in ("http", "https"):
         response = await client.get(f"{scheme}://www.google.com/")
         assert (response.headers, response.body) == ({"a": "b"}, b"body")
@@ -216,7 +216,7 @@ async def test_pieces_are_produced_as_fast_as_they_are_read(client, monkeypatch)
             produced.append(1)
             yield bytes(65536)
 
-    monkeypatch.setattr(client.sandbox, "answer", lambda request: Reply(pieces=pieces))
+    monkeypatch.setattr(client.sandbox, "answer", lambda request: SiteReply(pieces=pieces))
     with socket.create_connection(client.address) as sock:
         sock.sendall(b"GET http://www.google.com/ HTTP/1.1\r\nHost: a\r\n\r\n")
         await deferLater(reactor, 0.3)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from webdata.domain.errors import ConfigError
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.replay import Replay
 
 ROWS = [

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from webdata.sandbox.exchange import Reply, SandboxRequest, plain
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
 from webdata.sandbox.scenarios import HUGE_BYTES, UNKNOWN_WORD, Scenario, apply_scenarios, scenarios
 
 REQUEST = SandboxRequest("GET", "https", "www.example.com", "/", {})
 
 
 def reply_to(terms):
-    page = Reply(200, (), "<title>page</title><span>é</span>".encode())
+    page = SiteReply(200, (), "<title>page</title><span>é</span>".encode())
     return apply_scenarios(REQUEST, terms, lambda request: page, {"captcha": lambda request: plain(429, "captcha")})
 
 
@@ -22,6 +22,7 @@ def reply_to(terms):
         ("coffee sandbox: slow", []),
         ("mysandbox:slow", []),
         ("sandbox:slow", [Scenario("slow")]),
+        ("coffee sandbox:google.slow=2", [Scenario("slow", 2.0, "google")]),
         ("coffee SANDBOX:Slow=2.5 shops", [Scenario("slow", 2.5)]),
         ("sandbox:slow=1.2.3", [Scenario("slow")]),
         ("sandbox:captcha x sandbox:slow=0", [Scenario("captcha"), Scenario("slow", 0)]),
@@ -40,6 +41,12 @@ def test_terms_without_a_scenario_get_the_page():
 def test_a_site_has_its_own_pages():
     """A scenario for which the site has a page gets that page."""
     assert reply_to("coffee sandbox:captcha").status == 429
+
+
+def test_a_scenario_of_a_site_concerns_no_other():
+    """`sandbox:SITE.NAME` changes the replies of hosts with that part in their name."""
+    assert reply_to("coffee sandbox:example.captcha").status == 429
+    assert reply_to("coffee sandbox:google.captcha").status == 200
 
 
 @pytest.mark.parametrize(("scenario", "seconds"), [("slow", 5), ("slow=0.5", 0.5), ("slow=0", 0), ("slow=9999", 60)])
@@ -61,7 +68,7 @@ def test_scenarios_may_end():
     """A cookie counts the answers to which the other scenarios apply; then the page is unchanged."""
 
     def status(request):
-        page = Reply(200, (), b"page")
+        page = SiteReply(200, (), b"page")
         reply = apply_scenarios(
             request, "sandbox:captcha sandbox:once=2", lambda _: page, {"captcha": lambda _: plain(429, "no")}
         )

@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.domain.errors import BlockedError, UpstreamError
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import _news_ids, google_news
 from webdata.spiders import _news_links
 from webdata.spiders._news_links import AT_ONCE, MOST_FAILURES, Resolution

@@ -11,7 +11,8 @@ from scrapy.settings import Settings
 from webdata.domain.errors import BlockedError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
-from webdata.resources.bing_search import BingQuery
+from webdata.resources.bing_search import BING_SEARCH, BingQuery
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.bing_web import MARKETS, BingWebSpider, market_of, second_request
 
 NOTHING = (
@@ -204,3 +205,35 @@ def test_terms_are_read_from_a_saved_page():
     """The terms are read from the search box of a saved page."""
     assert BingWebSpider().shown_query(b'<input name="q" value="tea kettle">') == {"q": "tea kettle"}
     assert BingWebSpider().shown_query(b"<p>hello</p>") == {}
+
+
+def test_a_web_search_is_asked_in_bings_own_parameters():
+    """The parameters of the web search that Bing has are sent as its own."""
+    url = BingWebSpider().request(WebQuery(q="tea", num=20, start=10, gl="de", hl="de", tbs="qdr:w", safe="high")).url
+    assert parse_qs(urlsplit(url).query) == {
+        "q": ["tea"],
+        "count": ["20"],
+        "first": ["11"],
+        "mkt": ["de-DE"],
+        "setlang": ["de"],
+        "cc": ["DE"],
+        "adlt": ["strict"],
+        "filters": ['ex1:"ez2"'],
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [({"tbs": "qdr:h"}, ["tbs"]), ({"domain": "google.de", "num": 100}, ["num", "domain"]), ({"num": 50}, [])],
+)
+def test_what_bing_cannot_honour_is_refused_by_name(fields, names):
+    """The parameters of a web search that Bing does not have are named."""
+    assert BingWebSpider.refused(WebQuery(q="tea", **fields)) == names
+
+
+def test_a_batch_without_a_resource_is_of_bings_own_search():
+    """`scrapy crawl bing_web` is a search on Bing; the web search is named."""
+    assert BingWebSpider.chosen({"q": "tea"}) == (BING_SEARCH, {"q": "tea"})
+    assert BingWebSpider.chosen({"q": "tea", "resource": "web_search"}) == (WEB_SEARCH, {"q": "tea"})
+    assert BingWebSpider.batch_arguments(WEB_SEARCH) == ["bing_web", "-a", "resource=web_search"]
+    assert BingWebSpider.batch_arguments(BING_SEARCH) == ["bing_web"]

@@ -11,7 +11,7 @@ from tests.maps_pb import decode
 from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
 from webdata.pages.google_maps import Viewport
 from webdata.resources.maps_search import MapsQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_maps as site
 from webdata.spiders.google_maps import COUNTRIES, WORLD, GoogleMapsSpider, pages_ahead, record, request
 

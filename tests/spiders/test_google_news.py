@@ -13,8 +13,8 @@ from webdata.domain.query import Region
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.resources.news_search import NewsQuery
 from webdata.spiders.google_news import EDITIONS, GoogleNewsSpider
-from webdata.stores.links_memory import MemoryLinks
-from webdata.stores.sql import SqlLinks
+from webdata.stores.accounts.sql import SqlLinks
+from webdata.stores.ephemeral.links_memory import MemoryLinks
 
 
 def parameters(**fields):
@@ -24,7 +24,7 @@ def parameters(**fields):
 
 
 def spider(**settings):
-    memory = ("webdata.stores.links_memory.MemoryLinks",)
+    memory = ("webdata.stores.ephemeral.links_memory.MemoryLinks",)
     own = {"ON_DEMAND": True, "RESOLVED_LINKS": memory, "SANDBOX_RESOLVED_LINKS": memory, **settings}
     return GoogleNewsSpider.from_crawler(get_crawler(GoogleNewsSpider, own))
 
@@ -83,7 +83,7 @@ def test_redirects_to_publishers_are_not_followed():
 
 def test_the_settings_name_the_store_of_links(tmp_path):
     """The sandbox has its own store, in memory."""
-    file = ("webdata.stores.sql.SqlLinks", f"sqlite:///{tmp_path}/links.sqlite3")
+    file = ("webdata.stores.accounts.sql.SqlLinks", f"sqlite:///{tmp_path}/links.sqlite3")
     outside, inside = spider(RESOLVED_LINKS=file), spider(RESOLVED_LINKS=file, SANDBOX=True)
     assert isinstance(outside.store, SqlLinks)
     assert isinstance(inside.store, MemoryLinks)

@@ -7,11 +7,11 @@ from scrapy.http import Headers, Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
+from webdata.crawling.engine import unknown_layout
 from webdata.domain.errors import BlockedError, FetchError, UpstreamError
 from webdata.resources.scholar_search import ScholarQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import openalex_works as site
-from webdata.spiders.base import unknown_layout
 from webdata.spiders.openalex_works import MAX_PAGE_SIZE, OpenalexWorksSpider, covering, joined
 
 KEY = "secret-of-ours"

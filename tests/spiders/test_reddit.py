@@ -17,9 +17,9 @@ from webdata.resources.forum import (
     ForumSubforumQuery,
     ForumUserQuery,
 )
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import reddit as site
-from webdata.spiders._reddit_oauth import TOKEN, Account, number
+from webdata.spiders._reddit_oauth import TOKEN, OAuthApplication, number
 from webdata.spiders._reddit_urls import api_url, feed_url, json_url
 from webdata.spiders.reddit import OPEN_SECONDS, RedditSpider
 
@@ -350,7 +350,7 @@ def test_a_number_in_a_header_is_parsed(text, expected):
 
 def test_a_late_refusal_does_not_drop_a_new_token():
     """A late refusal of an old token does not drop the new one."""
-    account = Account("sandbox", "sandbox")
+    account = OAuthApplication("sandbox", "sandbox")
     account._token = "new"
     account.drop("old")
     assert account._token == "new"

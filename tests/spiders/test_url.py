@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from scrapy import Request
@@ -10,16 +11,19 @@ from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, Ig
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from webdata.batch.files import Row
+from tests.composed_pdf import PLAIN, text, with_pages
+from webdata.crawling.jobs.files import Row
 from webdata.domain.errors import (
     BlockedError,
     NotFoundError,
+    QueryError,
     TargetError,
     UnsupportedContentError,
     UpstreamError,
     UpstreamTimeoutError,
 )
 from webdata.fetching.fetch import FETCH, Fetch
+from webdata.fetching.transport_policy import TransportPolicy
 from webdata.resources.url_request import UrlQuery
 from webdata.spiders.url import UrlSpider
 
@@ -27,6 +31,8 @@ CLOSED = b"<h1>Closed</h1><p>This garden is for those who have a key to its gate
 URL = "https://example.com/page"
 SETTINGS = {
     "ON_DEMAND": True,
+    "DEADLINE": 25,
+    "EGRESS_GUARD": True,
     "EGRESS_PORTS": (80, 443),
     "EGRESS_ALLOW": (),
     "URL_MAX_BYTES": 3 * 1024 * 1024,
@@ -42,19 +48,19 @@ def running(**arguments):
     return UrlSpider.from_crawler(get_crawler(UrlSpider, settings), **arguments)
 
 
-def query(url, response_type="full"):
-    return UrlQuery.check({"url": url, "response_type": response_type})
+def query(url, response_type="full", **more):
+    return UrlQuery.check({"url": url, "response_type": response_type, **more})
 
 
 def response(body=b"<p>hello</p>", status=200, url=URL, flags=(), meta=None, **headers):
     return Response(url, status, headers, body, list(flags), Request(URL, meta=meta))
 
 
-def found(answer, response_type="full"):
+def found(answer, response_type="full", **more):
     """The record that an offline spider reads from a response."""
 
     async def first():
-        return await anext(UrlSpider().parse(answer, query(URL, response_type)))
+        return await anext(UrlSpider().parse(answer, query(URL, response_type, **more)))
 
     with ThreadPoolExecutor() as thread:  # which has no event loop running
         return thread.submit(asyncio.run, first()).result()
@@ -74,6 +80,42 @@ def test_a_forbidden_target_is_refused(url):
     """A target that can be refused without a look-up is refused at once."""
     with pytest.raises(TargetError):
         running().request(query(url))
+
+
+def prepared(**options):
+    return Fetch.of(running().prepared(UrlQuery.check({"url": URL, "response_type": "markdown", **options})))
+
+
+@pytest.mark.parametrize(
+    ("render", "transports"), [("auto", ("http", "impersonate", "browser")), ("never", ("http", "impersonate"))]
+)
+def test_a_page_is_fetched_without_a_browser_where_the_query_says_so(render, transports):
+    """Otherwise all transports are possible."""
+    assert prepared(render=render).transports == transports
+
+
+def test_a_page_that_is_not_rendered_is_returned_without_its_scripts():
+    """No browser could show more of it, so that it is no block, but a part of the page."""
+    answer = response(SHELL, meta={FETCH: prepared(render="never")})
+    spider = running()
+    spider.check(answer)
+    assert spider.partial(answer) == "scripts"
+
+
+@pytest.mark.parametrize(("transports", "remote"), [(["http"], False), (["http", "browser"], True)])
+def test_without_a_browser_a_page_as_it_shows_it_is_refused(transports, remote):
+    """Also where the browser runs elsewhere, and is not held to the egress guard; the message says so by name."""
+    spider = running()
+    browser = SimpleNamespace(remote=remote)
+    spider.crawler.fetch_resources = SimpleNamespace(browser=browser, transports=TransportPolicy(transports))
+    with pytest.raises(QueryError, match="render cannot be 'always'"):
+        spider.prepared(UrlQuery.check({"url": URL, "response_type": "full", "render": "always"}))
+
+
+def test_a_query_has_no_more_time_than_it_asks_for():
+    """Its own timeout is its deadline."""
+    run = running().query_run(UrlQuery.check({"url": URL, "response_type": "full", "timeout": 3}))
+    assert run.deadline == 3
 
 
 def test_the_largest_page_has_a_size_of_its_own():
@@ -152,6 +194,8 @@ def test_blocks_and_missing_pages_are_errors(answer, error):
         response(body=b""),
         response(status=204, body=b""),
         response(status=302, body=b"no Location"),
+        response(status=302, body=b"an empty Location", Location=""),
+        response(status=301, body=b"a Location of blanks", Location="  "),
         response(flags=["dataloss"]),
         response(url="https://www.linkedin.com/login"),
         response(b"<h1>Odd</h1>", 999),
@@ -202,12 +246,25 @@ def test_a_truncated_page_is_marked():
     assert found(response(flags=["dataloss"]))["config"]["truncated"] is True
 
 
-def test_a_pdf_cannot_be_markdown():
-    """A PDF is returned as base64, and refused as Markdown."""
-    pdf = response(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj", **{"Content-Type": "application/pdf"})
+def test_a_pdf_is_markdown_by_its_pages(starts):
+    """A PDF of any declared type is returned as base64, or as the Markdown of the pages that are asked for."""
+    pdf = response(with_pages([PLAIN, text(50, 300, "The second page.")]), **{"Content-Type": "text/html"})
     assert found(pdf)["config"]["encoding"] == "base64"
-    with pytest.raises(UnsupportedContentError, match="application/pdf"):
-        found(pdf, "markdown")
+    record = found(pdf, "markdown", pages="2-")
+    assert record["data"] == "<!-- page 2 -->\n\nThe second page.\n"
+    assert record["config"]["document"]["pages"] == 2
+
+
+def test_a_pdf_without_text_is_refused(starts):
+    """The error of a PDF without text comes from its process with its reason and its advice."""
+    with pytest.raises(UnsupportedContentError, match=r"is application/pdf, which is broken .* response_type full"):
+        found(response(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj"), "markdown")
+
+
+def test_pages_of_what_has_none_are_refused(starts):
+    """The pages of an HTML page are refused by name."""
+    with pytest.raises(UnsupportedContentError, match="which has no pages: leave pages out"):
+        found(response(b"<p>A page"), "markdown", pages="2")
 
 
 def test_a_forbidden_target_of_a_batch_is_invalid():

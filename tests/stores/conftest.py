@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from tests.memory_stores import MemoryAccounts, MemoryDatabase, MemoryKeys, MemoryLedger
-from webdata.stores.interfaces_calls import Movement
+from webdata.stores.accounts.tables import MOVEMENTS
+from webdata.stores.ledger.model import Movement
 from webdata.stores.sql_stores import SqlStores
-from webdata.stores.tables import MOVEMENTS
 
 
 def memory_stores(process="here:1:1"):

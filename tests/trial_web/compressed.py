@@ -11,7 +11,7 @@ from functools import cache, partial
 
 import brotli
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import HTML, SandboxRequest, SiteReply
 from webdata.sandbox.sites.url import Trial, article
 
 if sys.version_info >= (3, 14):
@@ -98,16 +98,16 @@ BOMBS: Mapping[str, tuple[str, Callable[[], bytes]]] = {
 }
 
 
-def compressed(name: str, request: SandboxRequest) -> Reply:
+def compressed(name: str, request: SandboxRequest) -> SiteReply:
     """The article, compressed by an entry of `COMPRESSED`."""
     encoding, _, compress = COMPRESSED[name]
-    return Reply(200, (*HTML, ("Content-Encoding", encoding)), compress(article(request).body))
+    return SiteReply(200, (*HTML, ("Content-Encoding", encoding)), compress(article(request).body))
 
 
-def bomb(name: str, _request: SandboxRequest) -> Reply:
+def bomb(name: str, _request: SandboxRequest) -> SiteReply:
     """A bomb, sent as HTML."""
     encoding, make = BOMBS[name]
-    return Reply(200, (*HTML, ("Content-Encoding", encoding)), make())
+    return SiteReply(200, (*HTML, ("Content-Encoding", encoding)), make())
 
 
 TRIALS = (

@@ -4,7 +4,7 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from functools import partial
 
-from webdata.sandbox.exchange import Headers, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import Headers, SandboxRequest, SiteReply
 from webdata.sandbox.sites.url import Trial
 
 
@@ -79,7 +79,7 @@ MODES = {
 }
 
 
-def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
+def page(name: str, mode: str, _request: SandboxRequest) -> SiteReply:
     """A sample in its encoding, declared as the mode requires."""
     sample = SAMPLES[name]
     label = sample.label or name
@@ -91,7 +91,7 @@ def page(name: str, mode: str, _request: SandboxRequest) -> Reply:
     )
     charset = f"; charset={declared}" if mode in ("header", "wrong") else ""
     headers: Headers = (("Content-Type", f"text/html{charset}"),)
-    return Reply(200, headers, sample.mark + markup.encode(sample.codec))
+    return SiteReply(200, headers, sample.mark + markup.encode(sample.codec))
 
 
 TRIALS = tuple(

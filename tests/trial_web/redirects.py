@@ -3,7 +3,7 @@
 from functools import partial
 from html import escape
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import HTML, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.sites.url import Trial, constant, small_page
 
 COOKIE = "sandbox-visitor"
@@ -34,26 +34,26 @@ REFRESHES = {
 }
 
 
-def refresh(content: str) -> Reply:
+def refresh(content: str) -> SiteReply:
     """A page with a meta refresh."""
     head = f'</title><meta http-equiv="refresh" content="{escape(content)}">'
-    return Reply(200, HTML, small_page("Moved", "You will be taken along.").replace(b"</title>", head.encode()))
+    return SiteReply(200, HTML, small_page("Moved", "You will be taken along.").replace(b"</title>", head.encode()))
 
 
-def refresh_chain(refreshes, _request: SandboxRequest) -> Reply:
+def refresh_chain(refreshes, _request: SandboxRequest) -> SiteReply:
     """The page with so many refreshes to the article."""
     return refresh(f"0; url=/refresh/chain/{refreshes - 1}" if refreshes > 1 else "0; url=/article")
 
 
-def give_cookie(_request: SandboxRequest) -> Reply:
+def give_cookie(_request: SandboxRequest) -> SiteReply:
     """The redirect that sets the cookie."""
     return redirect("/cookie/check", headers=(("Set-Cookie", f"{COOKIE}=yes; Path=/"),))
 
 
-def check_cookie(request: SandboxRequest) -> Reply:
+def check_cookie(request: SandboxRequest) -> SiteReply:
     """The page for a request with the cookie, else the redirect to where it is set."""
     if request.cookies.get(COOKIE) == "yes":
-        return Reply(200, HTML, small_page("The cookie came back", "Whoever reads this keeps cookies."))
+        return SiteReply(200, HTML, small_page("The cookie came back", "Whoever reads this keeps cookies."))
     return redirect("/cookie")
 
 
@@ -63,7 +63,9 @@ TRIALS = (
         for name, (text, to) in LOCATIONS.items()
     ),
     Trial(
-        "/redirect/to/nowhere", "302 without a Location", constant(Reply(302, HTML, small_page("Found", "But where?")))
+        "/redirect/to/nowhere",
+        "302 without a Location",
+        constant(SiteReply(302, HTML, small_page("Found", "But where?"))),
     ),
     *(
         Trial(f"/refresh/{name}", f"meta refresh {text}", constant(refresh(content)))
@@ -73,7 +75,7 @@ TRIALS = (
     Trial(
         "/refresh/header",
         "a Refresh header",
-        constant(Reply(200, (*HTML, ("Refresh", "0; url=/article")), small_page("Moved", "On."))),
+        constant(SiteReply(200, (*HTML, ("Refresh", "0; url=/article")), small_page("Moved", "On."))),
     ),
     Trial("/cookie", "a cookie on a redirect, which must come back", give_cookie),
     Trial("/cookie/check", "the page for those who bring it", check_cookie),

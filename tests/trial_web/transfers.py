@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import repeat
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import HTML, SandboxRequest, SiteReply
+from webdata.runtime.wire.wire import head_bytes
 from webdata.sandbox.sites.url import Trial, article, constant, file, small_page
-from webdata.sandbox.wire import head_bytes
 
 NESTED_ELEMENTS = 200_000
 PIECE_BYTES = 16 * 1024
@@ -24,59 +24,59 @@ HEADS = {
 }
 
 
-def typed(content_type: str, request: SandboxRequest) -> Reply:
+def typed(content_type: str, request: SandboxRequest) -> SiteReply:
     """The article with a Content-Type, or without one for ""."""
-    return Reply(200, (("Content-Type", content_type),) if content_type else (), article(request).body)
+    return SiteReply(200, (("Content-Type", content_type),) if content_type else (), article(request).body)
 
 
-def in_pieces(pieces: Sequence[bytes], pause: float = 0) -> Reply:
+def in_pieces(pieces: Sequence[bytes], pause: float = 0) -> SiteReply:
     """Pieces of raw bytes with a pause (seconds) between them."""
-    return Reply(pieces=lambda: iter(pieces), pause=pause)
+    return SiteReply(pieces=lambda: iter(pieces), pause=pause)
 
 
-def chunked(request: SandboxRequest) -> Reply:
+def chunked(request: SandboxRequest) -> SiteReply:
     """The article in chunks (RFC 9112, 7.1)."""
     return in_pieces([*_chunks(request), b"0\r\n\r\n"])
 
 
-def chunked_cut(request: SandboxRequest) -> Reply:
+def chunked_cut(request: SandboxRequest) -> SiteReply:
     """The article in chunks, without the last ones."""
     pieces = _chunks(request)
     return in_pieces(pieces[: len(pieces) // 2])
 
 
-def until_closed(request: SandboxRequest) -> Reply:
+def until_closed(request: SandboxRequest) -> SiteReply:
     """The article without a Content-Length; the end of the connection ends it."""
     return in_pieces([head_bytes(200, PLAIN_HEAD), article(request).body])
 
 
-def slow_head(_request: SandboxRequest) -> Reply:
+def slow_head(_request: SandboxRequest) -> SiteReply:
     """The response head, one line every half second."""
     lines = head_bytes(200, (*HTML, *((f"X-{n}", "late") for n in range(4)), ("Content-Length", "0"))).splitlines(True)
     return in_pieces(lines, pause=0.5)
 
 
-def drip(_request: SandboxRequest) -> Reply:
+def drip(_request: SandboxRequest) -> SiteReply:
     """A body of one byte every half second."""
     body = small_page("Drip", "One byte after the other.")[:DRIP_BYTES]
     head = head_bytes(200, (*HTML, ("Content-Length", str(len(body)))))
     return in_pieces([head, *(bytes([byte]) for byte in body)], pause=0.5)
 
 
-def endless(_request: SandboxRequest) -> Reply:
+def endless(_request: SandboxRequest) -> SiteReply:
     """A body that never ends."""
 
     def pieces() -> Iterator[bytes]:
         yield head_bytes(200, PLAIN_HEAD)
         yield from repeat(b"<p>and so on</p>".ljust(PIECE_BYTES))
 
-    return Reply(pieces=pieces, pause=0.001)
+    return SiteReply(pieces=pieces, pause=0.001)
 
 
-def deep(_request: SandboxRequest) -> Reply:
+def deep(_request: SandboxRequest) -> SiteReply:
     """A page of deeply nested elements."""
     body = b"<div>" * NESTED_ELEMENTS + b"the bottom" + b"</div>" * NESTED_ELEMENTS
-    return Reply(200, HTML, b"<title>Deep</title>" + body)
+    return SiteReply(200, HTML, b"<title>Deep</title>" + body)
 
 
 def broken_markup() -> dict[str, tuple[str, bytes]]:
@@ -125,10 +125,10 @@ TYPES = {
 """By name: the Content-Type of an article, and a description."""
 PAPER, PICTURE = (file(name, None).body for name in ("paper.pdf", "picture.png"))
 FILES = {
-    "picture.html": ("a picture, said to be HTML", Reply(200, (("Content-Type", "text/html"),), PICTURE)),
-    "paper.bin": ("a PDF, said to be anything", Reply(200, (("Content-Type", "application/octet-stream"),), PAPER)),
-    "paper.txt": ("a PDF without Content-Type", Reply(200, (), PAPER)),
-    "data.txt": ("JSON, said to be plain text", Reply(200, (("Content-Type", "text/plain"),), b'{"title": 1}')),
+    "picture.html": ("a picture, said to be HTML", SiteReply(200, (("Content-Type", "text/html"),), PICTURE)),
+    "paper.bin": ("a PDF, said to be anything", SiteReply(200, (("Content-Type", "application/octet-stream"),), PAPER)),
+    "paper.txt": ("a PDF without Content-Type", SiteReply(200, (), PAPER)),
+    "data.txt": ("JSON, said to be plain text", SiteReply(200, (("Content-Type", "text/plain"),), b'{"title": 1}')),
 }
 
 TRIALS = (
@@ -140,10 +140,13 @@ TRIALS = (
     Trial("/chunked/cut", "an article in chunks, of which the last are missing", chunked_cut),
     Trial("/until-closed", "an article without Content-Length", until_closed),
     *(
-        Trial(f"/headers/{name}", text, constant(Reply(200, head, small_page("Headers", text))))
+        Trial(f"/headers/{name}", text, constant(SiteReply(200, head, small_page("Headers", text))))
         for name, (text, head) in HEADS.items()
     ),
-    *(Trial(f"/odd/{name}", text, constant(Reply(200, HTML, body))) for name, (text, body) in broken_markup().items()),
+    *(
+        Trial(f"/odd/{name}", text, constant(SiteReply(200, HTML, body)))
+        for name, (text, body) in broken_markup().items()
+    ),
     *(Trial(f"/type/{name}", f"an article, {text}", partial(typed, kind)) for name, (kind, text) in TYPES.items()),
     *(Trial(f"/file/{name}", text, constant(reply)) for name, (text, reply) in FILES.items()),
 )

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from webdata.sandbox.exchange import HTML, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import HTML, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.sites.url import Trial, article, constant, small_page
 
 from .redirects import refresh
@@ -52,15 +52,15 @@ WIDGET = (
 )
 
 
-def subresources(target: str, _request: SandboxRequest) -> Reply:
+def subresources(target: str, _request: SandboxRequest) -> SiteReply:
     """A page whose pictures, scripts, frames and forms have a target as their URL."""
     page = small_page("Subresources", "Whoever loads them goes astray.")
-    return Reply(200, HTML, page.replace(b"</main>", SUBRESOURCES.replace("TARGET", target).encode()))
+    return SiteReply(200, HTML, page.replace(b"</main>", SUBRESOURCES.replace("TARGET", target).encode()))
 
 
-def with_widget(request: SandboxRequest) -> Reply:
+def with_widget(request: SandboxRequest) -> SiteReply:
     """An article with a challenge's widget in a form, which is no block page."""
-    return Reply(200, HTML, article(request).body.replace(b"</article>", WIDGET))
+    return SiteReply(200, HTML, article(request).body.replace(b"</article>", WIDGET))
 
 
 TRIALS = (

@@ -1,6 +1,7 @@
 """Times of schedules: cron expressions in a time zone, with Debian's rules for the change of the clocks."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
@@ -45,8 +46,6 @@ def last_due(cron: str, timezone: str, first: datetime, now: datetime) -> tuple[
     """The last time that is due, from the one that was to be next, and how many before it were missed."""
     times = CronSim(cron, (now + MINUTE).astimezone(zone(timezone)), reverse=True)
     latest = next((found for time in times if (found := time.astimezone(UTC)) <= now), first)
-    missed, time = 0, first
-    while time < latest and missed < MOST_COUNTED:
-        missed += 1
-        time = following(cron, timezone, time) or latest
+    before = takewhile(lambda time: time.astimezone(UTC) < latest, CronSim(cron, first.astimezone(zone(timezone))))
+    missed = sum(1 for _ in islice(before, MOST_COUNTED - 1)) + 1 if first < latest else 0
     return max(latest, first), missed

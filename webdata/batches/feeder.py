@@ -1,16 +1,19 @@
 """The feeder: issues tickets for the chunks that are due, as many as keep every slot busy, and fairly.
 
 One process of all feeds at a time. Each engine has at most OPEN_TICKETS times as many tickets as slots, and those of
-the account that has the fewest are issued, and run, first.
+the account that has the fewest are issued, and run, first. Where an engine has several slots one account has no tickets
+for all of them: the last one is for others, however long the queries of an account take. Test keys have slots of their
+own.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
-from webdata.batches.tickets import TicketQueue
-from webdata.server.repeat import repeat
-from webdata.stores.interfaces_batches import ChunkStore
+from webdata.batches.tickets import Lane, TicketQueue
+from webdata.runtime.process.repeat import repeat
+from webdata.stores.batches.chunks import ChunkStore
 
 OPEN_TICKETS = 4
 """Tickets for each slot of an engine."""
@@ -33,7 +36,8 @@ LOG_SECONDS = 600.0
 class Feeder:
     """Issues the tickets of engines: `resources` are those of each, whose batches its slots run.
 
-    `process` is the name of this one among several; None where there is no other. `dead` returns whether one has died.
+    There are as many `slots` for test keys. `process` is the name of this one among several; None where there is no
+    other. `dead` returns whether one has died. While it `lacks_disk` nothing is fed.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Feeder:
         slots: Mapping[str, int],
         process: str | None,
         dead: Callable[[str], bool],
+        lacks_disk: Callable[[], bool] = lambda: False,
     ) -> None:
         self._chunks = chunks
         self._queue = queue
@@ -51,12 +56,13 @@ class Feeder:
         self._slots = slots
         self._process = process
         self._dead = dead
+        self._lacks_disk = lacks_disk
         self._leads_until = 0.0
         self._due = {self._resume_paid: 0.0, self._queue.clear_log: monotonic() + LOG_SECONDS}
 
     async def run(self) -> None:
         """Feed until cancelled."""
-        await repeat("tickets of batches", self._feed_if_first, FEED_SECONDS)
+        await repeat("tickets of batches", self._feed_if_first, FEED_SECONDS, self._queue.has_room)
 
     async def _feed_if_first(self) -> None:
         if self._queue.is_open and await self._leads():
@@ -75,18 +81,26 @@ class Feeder:
         return monotonic() < self._leads_until
 
     async def _feed(self) -> None:
+        if await asyncio.to_thread(self._lacks_disk):
+            return
         active = await self._chunks.active()
-        engines = {engine: [one for one in names if one in active] for engine, names in self._resources.items()}
-        if not any(engines.values()):
+        lanes = {
+            Lane(engine, test): resources
+            for engine, names in self._resources.items()
+            for test in (False, True)
+            if (resources := [one for one in names if (one, test) in active])
+        }
+        if not lanes:
             return
         open_tickets = await self._queue.open_tickets()
-        for engine, resources in engines.items():
-            room = OPEN_TICKETS * self._slots[engine] - open_tickets[engine]
-            if resources and room > 0:
-                now = datetime.now(UTC)
-                tickets = await self._chunks.issue(resources, now, now + AGAIN, room)
+        for lane, resources in lanes.items():
+            slots = self._slots[lane.engine]
+            room = OPEN_TICKETS * slots - open_tickets[lane]
+            if room > 0:
+                now, most_of_one = datetime.now(UTC), max(1, slots - 1)
+                tickets = await self._chunks.issue(resources, lane.test, now, now + AGAIN, room, most_of_one)
                 if tickets:
-                    await self._queue.put(engine, tickets)
+                    await self._queue.put(lane, tickets)
 
     async def _maintain(self) -> None:
         now = monotonic()

@@ -6,7 +6,6 @@ import logging
 import pickle
 import socket
 import subprocess
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,22 +17,27 @@ from typing import IO, Any
 from webdata.batches import validation_process
 from webdata.batches.validation import Task, Validated, validated
 from webdata.batches.validation_process import error_of
-from webdata.domain.errors import OverloadedError, RateLimitedError
+from webdata.domain.errors import OverloadedError, RateLimitedError, SlowBodyError
 from webdata.domain.query import Query
-from webdata.server.child_process import received_answer, start_child
-from webdata.server.private_files import make_folder
-from webdata.server.streams import BodyStream
+from webdata.runtime.process.child_process import received_answer, start_child
+from webdata.runtime.process.private_files import make_folder
+from webdata.runtime.process.shares import Shares
+from webdata.runtime.server.streams import BodyStream
 
 logger = logging.getLogger(__name__)
 
-MOST_OF_KEY = 2
-"""Submissions of one key at once."""
-MOST = 8
-"""Those of all keys at once, each of which has a process."""
+MOST_OF_ACCOUNT = 2
+"""Large submissions of one account at once."""
+MOST_OF_TEST = 1
+"""Those of its test keys."""
+MOST_SUBMISSIONS = 8
+"""Those of all accounts at once, each of which has a process."""
 RETRY_AFTER = 5
 SMALL = 16 * 1024
 """Bytes of the largest body that is validated at once, in memory: in some milliseconds, where a process takes 200 to
-begin."""
+begin. It needs no place."""
+BODY_SECONDS = 900.0
+"""Within which a whole body comes, and is validated: 1.1 MB a second for the largest."""
 PROGRESS_SECONDS = 60.0
 """Within which the process reads more of the body."""
 
@@ -61,39 +65,53 @@ class Intake:
     def __init__(self, folder: Path, queries: Mapping[str, type[Query]]) -> None:
         self._folder = folder
         self._queries = queries
-        self._of_key: Counter[str] = Counter()
+        self._places = Shares(MOST_SUBMISSIONS, MOST_OF_ACCOUNT)
+        self._test_places = Shares(MOST_SUBMISSIONS, MOST_OF_TEST)
 
     @asynccontextmanager
     async def taken(
-        self, key_id: str, body: Body, given: Mapping[str, Any], *, ndjson: bool
+        self, account_id: str, body: Body, given: Mapping[str, Any], *, ndjson: bool, test: bool = False
     ) -> AsyncIterator[Submission]:
         """A submission, once all of its body is read and validated. `given` are the parameters in its URL.
 
-        Raises RateLimitedError and OverloadedError without reading, the errors of the body, and those of
-        `webdata.batches.validation.validated`.
+        A body of more than SMALL bytes takes a place of its account, and of its `test` keys. Raises RateLimitedError
+        and OverloadedError where there is none, SlowBodyError for a body that has not come within BODY_SECONDS, the
+        errors of the body, and those of `webdata.batches.validation.validated`.
         """
         task = Task(self._queries, given, ndjson)
-        with self._share(key_id):
-            if isinstance(body, bytes) and len(body) <= SMALL:
+        async with _arrival():
+            begin, rest = await _begin(body)
+            if rest is None:
                 accepted = BytesIO()
-                yield Submission(validated(task, BytesIO(body), accepted), accepted)
-                return
-            with self._new_file() as file:
-                yield Submission(await _validated(task, body, file), file)
+                small = Submission(validated(task, BytesIO(begin), accepted), accepted)
+        if rest is None:
+            yield small
+            return
+        with self._place(account_id, test), self._new_file() as file:
+            async with _arrival():
+                large = Submission(await _validated(task, begin, rest, file), file)
+            yield large
 
     @contextlib.contextmanager
-    def _share(self, key_id: str) -> Iterator[None]:
-        if self._of_key[key_id] >= MOST_OF_KEY:
-            message = f"{MOST_OF_KEY} submissions of this key are arriving, the most at once: let one be complete first"
-            raise RateLimitedError(message, RETRY_AFTER)
-        if self._of_key.total() >= MOST:
-            raise OverloadedError(f"{MOST} submissions are arriving", RETRY_AFTER)
-        self._of_key[key_id] += 1
+    def _place(self, account_id: str, test: bool) -> Iterator[None]:
+        held = [self._places, *([self._test_places] if test else [])]
+        for places in held:
+            if not places.has_room_for_one(account_id, 1):
+                whose = "the test keys of this account" if places is self._test_places else "this account"
+                most = f"{places.most_of_one} large submission{'s' if places.most_of_one > 1 else ''} of {whose}"
+                raise RateLimitedError(f"{most} arrive already, the most at once: let one be complete", RETRY_AFTER)
+        if self._places.of(account_id) and self._places.total >= self._places.most // 2:  # the others' first
+            busy = "one large submission of this account arrives already, the most while many accounts send some"
+            raise RateLimitedError(f"{busy}: let it be complete", RETRY_AFTER)
+        if not self._places.has_room(1):
+            raise OverloadedError(f"{MOST_SUBMISSIONS} large submissions are arriving", RETRY_AFTER)
+        for places in held:
+            places.change(account_id, 1)
         try:
             yield
         finally:
-            self._of_key[key_id] -= 1
-            self._of_key += Counter()  # without those that have none
+            for places in held:
+                places.change(account_id, -1)
 
     def _new_file(self) -> IO[bytes]:
         try:
@@ -104,12 +122,42 @@ class Intake:
             raise OverloadedError("no file can be made", RETRY_AFTER) from error
 
 
-async def _validated(task: Task, body: Body, file: IO[bytes]) -> Validated:
+@asynccontextmanager
+async def _arrival() -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            yield
+    except TimeoutError as error:
+        minutes = f"{BODY_SECONDS / 60:.0f} minutes"
+        raise SlowBodyError(
+            f"The body has not come within {minutes}, so nothing was taken: send it faster, or as several batches"
+        ) from error
+
+
+async def _begin(body: Body) -> tuple[bytes, AsyncIterator[bytes] | None]:
+    """The first bytes of a body, and what iterates over the rest; None where it is SMALL, and this is all of it."""
+    if isinstance(body, bytes):
+        return (body, None) if len(body) <= SMALL else (b"", _whole(body))
+    if (body.length or 0) > SMALL:
+        return b"", body
+    begin = bytearray()
+    async for piece in body:
+        begin += piece
+        if len(begin) > SMALL:
+            return bytes(begin), body
+    return bytes(begin), None
+
+
+async def _whole(body: bytes) -> AsyncIterator[bytes]:
+    yield body
+
+
+async def _validated(task: Task, begin: bytes, rest: AsyncIterator[bytes], file: IO[bytes]) -> Validated:
     process, pipe = _started(file)
     try:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has its answer already, or has died
-            await _send(pipe, pickle.dumps(task))
-            async for piece in _pieces(body):
+            await _send(pipe, pickle.dumps(task) + begin)
+            async for piece in rest:
                 await _send(pipe, piece)
             pipe.shutdown(socket.SHUT_WR)
         answer = await _answer(pipe, process)
@@ -120,14 +168,6 @@ async def _validated(task: Task, body: Body, file: IO[bytes]) -> Validated:
     if isinstance(answer, Validated):
         return answer
     raise error_of(answer)
-
-
-async def _pieces(body: Body) -> AsyncIterator[bytes]:
-    if isinstance(body, bytes):
-        yield body
-        return
-    async for piece in body:
-        yield piece
 
 
 async def _send(pipe: socket.socket, data: bytes) -> None:

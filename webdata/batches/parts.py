@@ -10,14 +10,10 @@ from collections.abc import Sequence
 
 from ulid import ULID
 
-from webdata.stores.interfaces_batches import (
-    CHUNK_ROWS,
-    BatchStore,
-    MovableChunk,
-    MoveStore,
-    PartStore,
-    Result,
-)
+from webdata.stores.batches.model import CHUNK_ROWS, MovableChunk, RowResult
+from webdata.stores.batches.moves import MoveStore
+from webdata.stores.batches.parts import PartStore
+from webdata.stores.batches.sql import BatchStore
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -75,7 +71,7 @@ class RecordMover:
             removed += await self._parts.remove(batch_id, REMOVED_AT_ONCE)
         return removed
 
-    async def _results(self, chunk: MovableChunk) -> Sequence[Result]:
+    async def _results(self, chunk: MovableChunk) -> Sequence[RowResult]:
         """Those of a chunk that have a record in the database."""
         found = await self._batches.results(chunk.batch_id, chunk.first_row - 1, CHUNK_ROWS, "records")
         return [one for one in found if one.row <= chunk.last_row and one.record is not None]

@@ -5,8 +5,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from webdata.domain.query import DEVICES, REGIONS, Device, Query, Region, lower, upper
+from webdata.stores.batches.model import MOST_ROUNDS
 
 MOST_LABEL = 200
+MOST_RETRIES = 10
 MOST_LISTED = 100
 MOST_RESULTS = 10_000
 """Queries of one page of results."""
@@ -16,9 +18,16 @@ MOST_FAILURES = 1000
 BatchId = Annotated[str, Field(description="the id of the batch", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
 State = Literal["queued", "running", "paused", "done", "cancelled"]
 Format = Literal["records", "rows", "csv"]
+LARGEST_ROW = 2**31 - 1
+"""The largest whole number of a column of rows."""
 Cursor = Annotated[
     int,
-    Field(ge=0, description="the row of the last query that you have, such as 1000: those behind it", examples=[1000]),
+    Field(
+        ge=0,
+        le=LARGEST_ROW,
+        description="the row of the last query that you have, such as 1000: those behind it",
+        examples=[1000],
+    ),
 ]
 
 
@@ -49,6 +58,18 @@ class BatchParameters(Query):
             examples=[5],
         ),
     ] = 5
+    retries: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MOST_RETRIES,
+            description=(
+                f"from 0 to {MOST_RETRIES}: how often a query that was blocked, or whose upstream failed, is tried "
+                "again, later each time, before it is a failure; 0: at once"
+            ),
+            examples=[2],
+        ),
+    ] = MOST_ROUNDS
     webhook: Annotated[
         str | None,
         Field(

@@ -3,8 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from webdata.access.key_pages import an_object
-from webdata.stores.interfaces_batches import Batch
+from webdata.batches.queries import MOST_RETRIES
+from webdata.domain.query_schema import an_object
+from webdata.stores.batches.model import Batch
 
 WITH_RECORD = ("ok", "empty", "degraded")
 """Outcomes of rows that have a record; all others are failures."""
@@ -22,6 +23,7 @@ def batch_record(batch: Batch, now: datetime) -> dict[str, Any]:
         "priority": batch.priority,
         "region": batch.region,
         "device": batch.device,
+        "retries": batch.rounds,
         "webhook": batch.webhook_id,
         "test": batch.test,
         "state": batch.state,
@@ -29,15 +31,23 @@ def batch_record(batch: Batch, now: datetime) -> dict[str, Any]:
         "created": batch.created.isoformat(),
         "started": batch.started and batch.started.isoformat(),
         "ended": batch.ended and batch.ended.isoformat(),
+        "deleted": batch.deleted and batch.deleted.isoformat(),
         "rows": batch.rows,
         "rows_ended": counts.ended,
         "rows_failed": sum(number for outcome, number in counts.outcomes.items() if outcome not in WITH_RECORD),
+        "waiting": _waiting_record(batch),
         "outcomes": dict(counts.outcomes),
         "cached": counts.cached,
         "cost": counts.cost,
         "rate": rate and round(rate, 2),
         "seconds_left": _seconds_left(batch, rate),
     }
+
+
+def _waiting_record(batch: Batch) -> dict[str, Any] | None:
+    if batch.waiting is None:
+        return None
+    return {"rows": batch.waiting.rows, "next_try": batch.waiting.next_try.isoformat()}
 
 
 def _rate(batch: Batch, now: datetime) -> float | None:
@@ -49,7 +59,7 @@ def _rate(batch: Batch, now: datetime) -> float | None:
 
 
 def _seconds_left(batch: Batch, rate: float | None) -> int | None:
-    if batch.state != "running" or not rate:
+    if batch.state != "running" or not rate or batch.waiting:
         return None
     return min(round((batch.rows - batch.counts.ended) / rate), MOST_SECONDS_LEFT)
 
@@ -66,21 +76,36 @@ BATCH_FIELDS: dict[str, Any] = {
     "priority": {"type": "integer"},
     "region": {**TEXT_OR_NULL, "description": "that of queries that name none"},
     "device": {**TEXT_OR_NULL, "description": "that of queries that name none"},
+    "retries": {**COUNT, "description": "how often a query that was lost in a way that may pass is tried again"},
     "webhook": {**TEXT_OR_NULL, "description": "the webhook that receives its events"},
     "test": {"type": "boolean", "description": "whether a test key made it: the sandbox answers it, without credits"},
     "state": {"enum": ["queued", "running", "paused", "done", "cancelled"]},
-    "reason": {**TEXT_OR_NULL, "description": "why it is paused: `requested`, `out_of_credits`, `key_revoked`"},
+    "reason": {
+        **TEXT_OR_NULL,
+        "description": "why it is paused: `requested`, `out_of_credits`, `key_revoked`, `quota_exceeded`",
+    },
     "created": TIME,
     "started": {**TIME_OR_NULL, "description": "when its first query began"},
     "ended": {**TIME_OR_NULL, "description": "when it was done or cancelled"},
+    "deleted": {**TIME_OR_NULL, "description": "when its queries and results were deleted"},
     "rows": {**COUNT, "description": "its queries"},
     "rows_ended": {**COUNT, "description": "those that have ended"},
     "rows_failed": {**COUNT, "description": "those that have ended without a record"},
+    "waiting": {
+        "type": ["object", "null"],
+        "description": "those that wait for another try, since they were blocked or their engine is left alone",
+        "required": ["rows", "next_try"],
+        "properties": {"rows": COUNT, "next_try": {**TIME, "description": "when the first of them is tried"}},
+        "additionalProperties": False,
+    },
     "outcomes": {"type": "object", "additionalProperties": COUNT, "description": "their number by outcome"},
     "cached": {**COUNT, "description": "those that were answered from the cache"},
     "cost": {**COUNT, "description": "credits that it has cost so far"},
     "rate": {"type": ["number", "null"], "description": "queries a second since its start"},
-    "seconds_left": {"type": ["integer", "null"], "description": "until its end, at that rate"},
+    "seconds_left": {
+        "type": ["integer", "null"],
+        "description": "until its end, at that rate; null while queries wait",
+    },
 }
 BATCH = an_object(**BATCH_FIELDS)
 BATCHES = an_object(
@@ -134,6 +159,7 @@ SUBMISSION_BODY = {
                 "device": TEXT_OR_NULL,
                 "label": TEXT,
                 "priority": {"type": "integer", "minimum": 1, "maximum": 9},
+                "retries": {"type": "integer", "minimum": 0, "maximum": MOST_RETRIES},
                 "webhook": TEXT_OR_NULL,
                 "on_invalid": {"enum": ["reject", "skip"]},
             },

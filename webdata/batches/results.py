@@ -1,20 +1,18 @@
 """The results of a batch as lines: JSON or CSV, piece by piece, so that a page of any size takes little memory."""
 
-import csv
-import io
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import orjson
 
 from webdata.batches.queries import Format
+from webdata.domain.csv_lines import csv_line
 from webdata.domain.records import Record
-from webdata.resources import Resource, schema
-from webdata.stores.interfaces_batches import CHUNK_ROWS, Batch, BatchStore, Result
+from webdata.resources import Resource, cells
+from webdata.stores.batches.model import CHUNK_ROWS, Batch, RowResult
+from webdata.stores.batches.sql import BatchStore
 
-WHOLE = "record"
-"""A column with the whole of a row, as JSON."""
 ENDS = ("done", "cancelled")
 CONTENT_TYPES = {"records": "application/jsonl", "rows": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
@@ -28,7 +26,7 @@ class RecordReader(Protocol):
 
 
 @dataclass(frozen=True)
-class Page:
+class ResultsPage:
     """Some results of a batch: those behind the row `after`, up to the row `to`."""
 
     after: int
@@ -37,7 +35,7 @@ class Page:
     """`after` of the next page; None where all results of the batch have been read."""
 
 
-async def page_of(store: BatchStore, batch: Batch, after: int, limit: int) -> Page:
+async def page_of(store: BatchStore, batch: Batch, after: int, limit: int) -> ResultsPage:
     """The next page; while the batch runs, it ends where the first query begins that has not ended.
 
     So a reader who goes on from page to page misses none.
@@ -45,17 +43,27 @@ async def page_of(store: BatchStore, batch: Batch, after: int, limit: int) -> Pa
     bound = None if batch.state == "cancelled" else await store.complete_to(batch.id)
     last = await store.last_row(batch.id, after, limit, bound)
     if last is None:
-        return Page(after, after, None if batch.state in ENDS else after)
+        return ResultsPage(after, after, None if batch.state in ENDS else after)
     more = batch.state not in ENDS or await store.last_row(batch.id, last, 1, None) is not None
-    return Page(after, last, last if more else None)
+    return ResultsPage(after, last, last if more else None)
 
 
-Line = Callable[[Result, bytes, bytes], Iterator[bytes]]
+async def queries_of(store: BatchStore, batch_id: str, rows: Iterable[int]) -> dict[int, bytes]:
+    """The queries of rows, which are in the order of their numbers; those of a batch that was deleted are gone."""
+    queries: dict[int, bytes] = {}
+    for row in rows:
+        if row not in queries:
+            number = await store.chunk_after(batch_id, row - 1)
+            queries |= dict(await store.queries(batch_id, number)) if number is not None else {}
+    return queries
+
+
+Line = Callable[[RowResult, bytes, bytes], Iterator[bytes]]
 """From a result, its query and its record to the lines that show it."""
 
 
 async def pieces(
-    store: BatchStore, reader: RecordReader | None, batch_id: str, page: Page, lines: Line, head: bytes = b""
+    store: BatchStore, reader: RecordReader | None, batch_id: str, page: ResultsPage, lines: Line, head: bytes = b""
 ) -> AsyncGenerator[bytes]:
     """The lines of the results of a page that have a record, chunk by chunk."""
     yield head
@@ -70,7 +78,7 @@ async def pieces(
         after = last
 
 
-async def _records(reader: RecordReader | None, results: Sequence[Result]) -> Iterable[bytes]:
+async def _records(reader: RecordReader | None, results: Sequence[RowResult]) -> Iterable[bytes]:
     places = [one.place for one in results if one.record is None and one.place]
     assert reader or not places, "WEBDATA_BATCH_STORE is not set, but records are there"
     elsewhere = iter(await reader.get(places) if reader and places else ())
@@ -83,11 +91,11 @@ def formatted(form: Format, resource: Resource) -> tuple[bytes, Line]:
         return b"", _record_line
     if form == "rows":
         return b"", lambda result, _, record: _row_lines(resource, result, record)
-    columns = tuple(dict.fromkeys(("row", "query", "position", *columns_of(resource))))
-    return _csv_line(columns), lambda result, _, record: _csv_lines(resource, columns, result, record)
+    columns = tuple(dict.fromkeys(("row", *resource.columns)))
+    return csv_line(columns), lambda result, _, record: _csv_lines(resource, columns, result, record)
 
 
-def _record_line(result: Result, query: bytes, record: bytes) -> Iterator[bytes]:
+def _record_line(result: RowResult, query: bytes, record: bytes) -> Iterator[bytes]:
     line = {
         "row": result.row,
         "outcome": result.outcome,
@@ -100,57 +108,22 @@ def _record_line(result: Result, query: bytes, record: bytes) -> Iterator[bytes]
     yield orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z)
 
 
-def _rows_of(resource: Resource, result: Result, record: bytes) -> Iterator[Record]:
-    whole: Record = orjson.loads(record)
-    for position, row in enumerate(resource.results(whole), 1):
-        yield {"row": result.row, "query": whole.get("query"), "position": position, **row}
+def _rows_of(resource: Resource, result: RowResult, record: bytes) -> Iterator[Record]:
+    for row in resource.rows_of(orjson.loads(record)):
+        yield {"row": result.row, **row}
 
 
-def _row_lines(resource: Resource, result: Result, record: bytes) -> Iterator[bytes]:
+def _row_lines(resource: Resource, result: RowResult, record: bytes) -> Iterator[bytes]:
     for row in _rows_of(resource, result, record):
         yield orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _csv_lines(resource: Resource, columns: Sequence[str], result: Result, record: bytes) -> Iterator[bytes]:
+def _csv_lines(resource: Resource, columns: Sequence[str], result: RowResult, record: bytes) -> Iterator[bytes]:
     for row in _rows_of(resource, result, record):
-        yield _csv_line([_cell(row if name == WHOLE else row.get(name)) for name in columns])
+        yield csv_line(cells(row, columns))
 
 
-def _cell(value: Any) -> Any:
-    """Objects and arrays as JSON."""
-    return orjson.dumps(value).decode() if isinstance(value, dict | list) else value
-
-
-def _csv_line(cells: Sequence[Any]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text).writerow(cells)
-    return text.getvalue().encode()
-
-
-def columns_of(resource: Resource) -> Sequence[str]:
-    """The fields of a resource's rows, by its schema; WHOLE where it has several forms."""
-    found: Mapping[str, Any] = resource.schema
-    file = resource.name
-    for key in (resource.rows or "").split("."):
-        if key:
-            found, file = _resolved(found["properties"][key], file)
-            found, file = _resolved(found.get("items", found), file)
-    return list(found.get("properties", (WHOLE,)))
-
-
-def _resolved(found: Mapping[str, Any], file: str) -> tuple[Mapping[str, Any], str]:
-    """A schema and its file; that which a reference names."""
-    if "$ref" not in found:
-        return found, file
-    name, _, path = found["$ref"].partition("#/")
-    file = name.removesuffix(".json") or file
-    target: Any = schema(file)
-    for key in filter(None, path.split("/")):
-        target = target[key]
-    return target, file
-
-
-def failure_record(result: Result, query: bytes | None) -> dict[str, Any]:
+def failure_record(result: RowResult, query: bytes | None) -> dict[str, Any]:
     """A query that has no record, and why."""
     return {
         "row": result.row,

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from webdata.access.cache import Cache, CacheControl, Hit
-from webdata.access.credits import CHARGED
+from webdata.accounts.access.cache import Cache, CacheControl, Hit
+from webdata.accounts.access.credits import CHARGED
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.errors import (
     AccessError,
     BlockedError,
-    DatabaseAwayError,
+    DatabaseUnavailableError,
     FetchError,
     NotFoundError,
     OutOfCreditsError,
@@ -24,15 +24,16 @@ from webdata.domain.errors import (
     outcome_of,
 )
 from webdata.domain.outcome import Outcome
+from webdata.domain.query import deadline_of
 from webdata.fetching.retry_policy import may_pass
-from webdata.fetching.shares import CallShare, HeldBytes
 from webdata.resources import Resource
-from webdata.server.memory import LargeGarbage
-from webdata.stores.interfaces_batches import Batch, Result
+from webdata.runtime.process.memory import LargeGarbage
+from webdata.runtime.process.shares import CallShare, HeldBytes
+from webdata.stores.batches.model import Batch, RowResult
 
 logger = logging.getLogger(__name__)
 
-Write = Callable[[Result], Awaitable[None]]
+Write = Callable[[RowResult], Awaitable[None]]
 """Writes the result of a row; raises OutOfCreditsError."""
 LONGEST_ERROR = 500
 """Characters of an error that are stored."""
@@ -82,7 +83,7 @@ class RowRunner:
         """
         try:
             await self._answer(batch, row, fields, write)
-        except (OutOfCreditsError, DatabaseAwayError):
+        except (OutOfCreditsError, DatabaseUnavailableError):
             raise
         except Exception as error:
             if not last and is_passing(error):
@@ -93,7 +94,7 @@ class RowRunner:
         return None
 
     async def _answer(self, batch: Batch, row: int, fields: Mapping[str, Any], write: Write) -> None:
-        share = CallShare(batch.key_id, self._held_bytes)
+        share = CallShare(batch.account_id, self._held_bytes)
         call = self._call(batch, fields, share)
         try:
             async with self._cache.flight(call, CacheControl()) as flight:
@@ -115,28 +116,29 @@ class RowRunner:
             message = f"there is no resource {batch.resource} here any more"
             raise QueryError([{"loc": ["resource"], "msg": message, "type": "unknown"}])
         query = resource.query.check(fields)
-        return Call(resource, query, batch.test or self._sandbox_always, self._deadline, batch.account_id, share)
+        deadline = deadline_of(query, self._deadline)
+        return Call(resource, query, batch.test or self._sandbox_always, deadline, batch.account_id, share)
 
 
-def answered(row: int, answer: Answer, *, free: bool) -> Result:
+def answered(row: int, answer: Answer, *, free: bool) -> RowResult:
     """The result of an answer; `free` for a test key."""
     cost = int(answer.outcome in CHARGED and not free)
     attempts = len(answer.attempts)
-    return Result(row, answer.outcome.value, _now(), answer.engine, attempts, cost, record=answer.json)
+    return RowResult(row, answer.outcome.value, _now(), answer.engine, attempts, cost, record=answer.json)
 
 
-def cached(row: int, hit: Hit) -> Result:
+def cached(row: int, hit: Hit) -> RowResult:
     """The result of a cached answer."""
     entry = hit.entry
-    return Result(row, entry.outcome.value, _now(), entry.engine, cached=True, record=bytes(entry.body))
+    return RowResult(row, entry.outcome.value, _now(), entry.engine, cached=True, record=bytes(entry.body))
 
 
-def failure(row: int, error: Exception, resource: Resource | None = None) -> Result:
+def failure(row: int, error: Exception, resource: Resource | None = None) -> RowResult:
     """The result of a row without a record. Its text holds nothing of what only the operator may know."""
     kind = error.kind if isinstance(error, FetchError) else None
     attempts = len(error.attempts) if isinstance(error, FetchError) else 0
     text = error_text(error, resource)[:LONGEST_ERROR].replace("\0", "\ufffd")  # PostgreSQL stores no zeros
-    return Result(row, outcome_of(error), _now(), "", attempts, kind=kind, error=text)
+    return RowResult(row, outcome_of(error), _now(), "", attempts, kind=kind, error=text)
 
 
 def error_text(error: Exception, resource: Resource | None = None) -> str:

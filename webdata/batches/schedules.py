@@ -6,14 +6,15 @@ from datetime import datetime
 
 from webdata.batches.cron import following, last_due
 from webdata.batches.submissions import Owner, Submissions
-from webdata.domain.errors import DatabaseAwayError, OverloadedError, QueryError, RateLimitedError
-from webdata.stores.interfaces_schedules import Schedule, ScheduleRun, ScheduleStore
+from webdata.domain.errors import DatabaseUnavailableError, OverloadedError, QueryError, QuotaError, RateLimitedError
+from webdata.stores.batches.model import Schedule, ScheduleRun
+from webdata.stores.batches.schedules import ScheduleStore
 
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 100
 KEY_GONE = "the key that made the schedule was revoked or has expired: make the schedule again with another key"
-LATER = (DatabaseAwayError, OverloadedError, RateLimitedError)
+LATER = (DatabaseUnavailableError, OverloadedError, RateLimitedError)
 """Errors after which the run is tried again."""
 
 
@@ -46,7 +47,7 @@ class Schedules:
         except LATER as error:
             logger.warning("the schedule %s could not run yet: %s", schedule.id, error)
             return False
-        except QueryError as error:
+        except (QueryError, QuotaError) as error:
             ended = replace(run, error=str(error))
         except Exception:  # the other schedules run
             logger.exception("the schedule %s failed", schedule.id)

@@ -1,11 +1,12 @@
 """A submission, from its body to the batch that workers run: nothing is taken of it before all of it is right."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -15,20 +16,17 @@ from webdata.batches.intake import Body, Intake
 from webdata.batches.queries import NewBatch
 from webdata.batches.records import batch_record
 from webdata.batches.validation import Validated
-from webdata.domain.errors import QueryError, WrongLinesError
-from webdata.stores.interfaces_batches import (
-    CHUNK_ROWS,
-    AlreadySubmittedError,
-    Batch,
-    BatchStore,
-    QueryRow,
-    Submitted,
-)
-from webdata.stores.interfaces_webhooks import WebhookStore
+from webdata.domain.errors import FullDiskError, QueryError, WrongLinesError
+from webdata.runtime.process.disk import FOR_LIVE_KEYS, lacks_room
+from webdata.stores.batches.model import CHUNK_ROWS, AlreadySubmittedError, Batch, QueryRow, Stored, Submitted
+from webdata.stores.batches.sql import BatchStore
+from webdata.stores.webhooks.sql import WebhookStore
 
 CHUNKS_AT_ONCE = 50
 """Chunks of one transaction."""
 KEY_HEADER = "Idempotency-Key"
+FULL_RETRY = 300
+"""Seconds until another try, where a disk is nearly full."""
 
 Answer = dict[str, Any]
 
@@ -47,7 +45,11 @@ class Owner:
 class Submissions:
     """Takes submissions."""
 
-    def __init__(self, intake: Intake, batches: BatchStore, webhooks: WebhookStore) -> None:
+    def __init__(
+        self, intake: Intake, batches: BatchStore, webhooks: WebhookStore, folders: Collection[Path] = ()
+    ) -> None:
+        """`folders` are those that batches fill."""
+        self._folders = folders
         self._intake = intake
         self._batches = batches
         self._webhooks = webhooks
@@ -59,18 +61,21 @@ class Submissions:
 
         `given` are the parameters in the URL. With `once`, the caller's own name of the submission, the same body gets
         the same answer for a day, also where both arrive at the same time. Raises QueryError for what cannot be run and
-        for another body under the same name, the errors of the body, and those of `Intake.taken`.
+        for another body under the same name, the errors of the body, those of `Intake.taken`, and
+        QuotaError.
         """
+        await self._check_room(owner)
         if ndjson:
             owner.check_resource(NewBatch.check(given).resource)
-        async with self._intake.taken(owner.key_id, body, given, ndjson=ndjson) as submission:
+        async with self._intake.taken(owner.account_id, body, given, ndjson=ndjson, test=owner.test) as submission:
             result, now = submission.result, datetime.now(UTC)
             owner.check_resource(result.parameters.resource)
-            digest = _digest(result, given)
+            digest = _digest(owner, result, given)
             earlier = await self._batches.submitted(owner.account_id, once, now) if once else None
             if earlier:
                 return _same(earlier, digest)
             await self._check(owner, result)
+            await self._batches.check_quota(owner.account_id, owner.test, Stored(result.accepted, 0, 1))
             batch = _batch(owner, result, now)
             answer = _answer(batch, result, now)
             submitted = Submitted(owner.account_id, once, digest, orjson.dumps(answer), now) if once else None
@@ -82,9 +87,14 @@ class Submissions:
 
     async def check(self, owner: Owner, body: bytes) -> None:
         """Raise what `take` would raise for a body of JSON, and make no batch of it."""
-        async with self._intake.taken(owner.key_id, body, {}, ndjson=False) as submission:
+        async with self._intake.taken(owner.account_id, body, {}, ndjson=False, test=owner.test) as submission:
             owner.check_resource(submission.result.parameters.resource)
             await self._check(owner, submission.result)
+
+    async def _check_room(self, owner: Owner) -> None:
+        """Raise OverloadedError where a disk is nearly full; for test keys, which are free, earlier."""
+        if await asyncio.to_thread(lacks_room, self._folders, 1.0 if owner.test else FOR_LIVE_KEYS):
+            raise FullDiskError("the disk of the service is nearly full, so no new batches are taken", FULL_RETRY)
 
     async def _check(self, owner: Owner, result: Validated) -> None:
         _check_accepted(result)
@@ -112,15 +122,16 @@ def _next_chunks(queries: Iterator[tuple[int, bytes]]) -> Sequence[Sequence[Quer
     return [rows[first : first + CHUNK_ROWS] for first in range(0, len(rows), CHUNK_ROWS)]
 
 
-def _digest(result: Validated, given: Mapping[str, Any]) -> str:
-    """What names a submission by all that its sender said."""
-    return sha256(orjson.dumps([result.digest, dict(given)], option=orjson.OPT_SORT_KEYS)).hexdigest()
+def _digest(owner: Owner, result: Validated, given: Mapping[str, Any]) -> str:
+    """What names a submission by all that its sender said, and by the kind of its key."""
+    said = [owner.test, result.digest, dict(given)]
+    return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _same(earlier: Submitted, digest: str) -> Answer:
     if earlier.digest != digest:
         message = (
-            f"{KEY_HEADER} {earlier.name!r} came with another body or other parameters on "
+            f"{KEY_HEADER} {earlier.name!r} came with another body, other parameters or a key of another kind on "
             f"{earlier.time:%Y-%m-%d at %H:%M} UTC: send the same key only with the same submission"
         )
         raise QueryError([{"loc": ["header", KEY_HEADER], "msg": message, "type": "other_body"}])
@@ -152,6 +163,7 @@ def _batch(owner: Owner, result: Validated, now: datetime) -> Batch:
         device=given.device,
         label=given.label,
         priority=given.priority,
+        rounds=given.retries,
         webhook_id=given.webhook,
         rows=result.accepted,
     )

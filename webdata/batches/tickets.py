@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import partial
+from typing import NamedTuple
 
 from pgqueuer import PgQueuer
 from pgqueuer.adapters.drivers.asyncpg import AsyncpgDriver
@@ -20,8 +20,8 @@ from pgqueuer.domain.errors import RetryRequested
 from pgqueuer.domain.models import Job
 from pgqueuer.domain.settings import DBSettings, Durability
 
-from webdata.domain.errors import DatabaseAwayError
-from webdata.stores.interfaces_batches import Ticket
+from webdata.domain.errors import DatabaseUnavailableError
+from webdata.stores.batches.model import Ticket
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +34,34 @@ BUSY_POLL = timedelta(seconds=0.1)
 ANSWER_SECONDS = 10
 """How long PostgreSQL may take to answer."""
 RECONNECT_SECONDS = 1.0
-Run = Callable[[str, Ticket], Awaitable[float | None]]
-"""Runs the ticket of an engine; returns the seconds after which it is to be run again, None where it has ended."""
+ENDED_SECONDS = 0.05
+"""After the end of a ticket, in which the queue forgets it."""
+TEST = " (test)"
+"""Follows the name of an engine for the tickets of test keys."""
+Run = Callable[[Ticket], Awaitable[float | None]]
+"""Runs a ticket; returns the seconds after which it is to be run again, None where it has ended."""
+
+
+class Lane(NamedTuple):
+    """Whose slots a ticket takes: those of an engine, for live or for `test` keys."""
+
+    engine: str
+    test: bool
+
+    @property
+    def name(self) -> str:
+        """In the queue."""
+        return f"{self.engine}{TEST if self.test else ''}"
+
+    @classmethod
+    def named(cls, name: str) -> "Lane":
+        """The lane of this name."""
+        return cls(name.removesuffix(TEST), name.endswith(TEST))
 
 
 class TicketQueue:
-    """The tickets of each engine, of which `slots` run at once on all machines together, and `most` here.
+    """The tickets of each engine, of which `slots` run at once on all machines together, and `most` here; as many of
+    test keys.
 
     `url` is that of a PostgreSQL server; None for tickets in memory.
     """
@@ -49,6 +71,8 @@ class TicketQueue:
         self._slots = slots
         self._most = most
         self._run = run
+        self.has_room = asyncio.Event()
+        """Set when a ticket has ended here, so that there is room for others."""
         self._queuer: PgQueuer | None = None
         self._stopping = False
 
@@ -64,7 +88,7 @@ class TicketQueue:
                 async with self._opened() as self._queuer:
                     await self._run_queue(self._queuer)
             except Exception as error:  # noqa: BLE001  # of the driver, in several trees: the next connection may do
-                logger.warning("the queue of tickets does not answer: %s", str(error) or type(error).__name__)
+                logger.warning("the queue of tickets does not answer: %s", _first_line(error) or type(error).__name__)
             finally:
                 self._queuer = None
             if not self._stopping:
@@ -88,28 +112,28 @@ class TicketQueue:
         if self._queuer:
             self._queuer.shutdown.set()
 
-    async def put(self, engine: str, tickets: Sequence[Ticket]) -> None:
-        """Add tickets, but for those of a chunk that has one. Raises DatabaseAwayError."""
+    async def put(self, lane: Lane, tickets: Sequence[Ticket]) -> None:
+        """Add tickets, but for those of a chunk that has one. Raises DatabaseUnavailableError."""
         names = [f"{one.batch_id}/{one.number}" for one in tickets]
         async with self._queries() as queries:
             await queries.enqueue(
-                [engine] * len(tickets),
+                [lane.name] * len(tickets),
                 [name.encode() for name in names],
                 [one.priority for one in tickets],
                 dedupe_key=[*names],
                 on_conflict="skip",
             )
 
-    async def open_tickets(self) -> Counter[str]:
-        """The tickets of each engine that are queued or run. Raises DatabaseAwayError."""
-        counts = Counter[str]()
+    async def open_tickets(self) -> Counter[Lane]:
+        """The tickets of each lane that are queued or run. Raises DatabaseUnavailableError."""
+        counts = Counter[Lane]()
         async with self._queries() as queries:
             for row in await queries.queue_size():
-                counts[row.entrypoint] += row.count
+                counts[Lane.named(row.entrypoint)] += row.count
         return counts
 
     async def clear_log(self) -> None:
-        """Forget the tickets that have ended. Raises DatabaseAwayError."""
+        """Forget the tickets that have ended. Raises DatabaseUnavailableError."""
         async with self._queries() as queries:
             await queries.clear_queue_log()
             await queries.clear_statistics_log()
@@ -117,20 +141,24 @@ class TicketQueue:
     @asynccontextmanager
     async def _queries(self) -> AsyncIterator[Queries]:
         if self._queuer is None:
-            raise DatabaseAwayError("the queue of tickets is not connected")
+            raise DatabaseUnavailableError("the queue of tickets is not connected")
         try:
             yield self._queuer.queries  # type: ignore[misc]  # in memory it has the same methods
         except Exception as error:
-            raise DatabaseAwayError(f"the queue of tickets does not answer: {error}") from error
+            raise DatabaseUnavailableError(f"the queue of tickets does not answer: {error}") from error
 
     def _register(self, queuer: PgQueuer) -> None:
         queuer.qm.min_dequeue_poll_interval = BUSY_POLL
         for engine, slots in self._slots.items():
-            queuer.entrypoint(engine, concurrency_limit=slots)(partial(self._handle, engine))
+            for lane in (Lane(engine, test=False), Lane(engine, test=True)):
+                queuer.entrypoint(lane.name, concurrency_limit=slots)(self._handle)
 
-    async def _handle(self, engine: str, job: Job) -> None:
+    async def _handle(self, job: Job) -> None:
         batch, _, number = (job.payload or b"").decode().rpartition("/")
-        again = await self._run(engine, Ticket(batch, int(number)))
+        try:
+            again = await self._run(Ticket(batch, int(number)))
+        finally:
+            asyncio.get_running_loop().call_later(ENDED_SECONDS, self.has_room.set)
         if again is not None:
             raise RetryRequested(timedelta(seconds=again))
 
@@ -160,3 +188,8 @@ async def _install(queries: Queries) -> None:
             await queries.upgrade()
         else:
             await queries.install()
+
+
+def _first_line(error: Exception) -> str:
+    """Without what the server says of the values of rows, in the lines that follow."""
+    return str(error).partition("\n")[0]

@@ -12,9 +12,12 @@ from typing import Protocol
 from webdata.batches.parts import RecordMover
 from webdata.batches.schedules import Schedules
 from webdata.batches.submissions import Submissions
-from webdata.server.repeat import repeat
-from webdata.stores.interfaces_batches import BatchStore, ChunkStore, MoveStore, PartStore
-from webdata.stores.interfaces_schedules import ScheduleStore
+from webdata.runtime.process.repeat import repeat
+from webdata.stores.batches.chunks import ChunkStore
+from webdata.stores.batches.moves import MoveStore
+from webdata.stores.batches.parts import PartStore
+from webdata.stores.batches.schedules import ScheduleStore
+from webdata.stores.batches.sql import BatchStore
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +33,7 @@ FORGOTTEN = timedelta(days=1)
 """After which a submission that was never completed is removed."""
 
 
-class Stores(Protocol):
+class UpkeepStores(Protocol):
     """The stores that it keeps."""
 
     @property
@@ -61,7 +64,7 @@ class BatchUpkeep:
     """
 
     def __init__(
-        self, process: str, stores: Stores, submissions: Submissions, days: int, parts: PartStore | None = None
+        self, process: str, stores: UpkeepStores, submissions: Submissions, days: int, parts: PartStore | None = None
     ) -> None:
         self._process = process
         self._batches, self._chunks, self._schedules = stores.batches, stores.chunks, stores.schedules
@@ -72,11 +75,13 @@ class BatchUpkeep:
 
     async def run(self) -> None:
         """Go on until it is cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(repeat("schedules", lambda: self._run_schedules.due(datetime.now(UTC)), TICK_SECONDS))
-            tasks.create_task(repeat("old batches", lambda: self._clean(datetime.now(UTC)), TICK_SECONDS))
-            if self._mover:
-                tasks.create_task(repeat("records of batches", partial(self._move, self._mover), TICK_SECONDS))
+        works = [
+            repeat("schedules", lambda: self._run_schedules.due(datetime.now(UTC)), TICK_SECONDS),
+            repeat("old batches", lambda: self._clean(datetime.now(UTC)), TICK_SECONDS),
+        ]
+        if self._mover:
+            works.append(repeat("records of batches", partial(self._move, self._mover), TICK_SECONDS))
+        await asyncio.gather(*works)
 
     async def _leads(self, name: str, now: datetime) -> bool:
         return await self._chunks.lead(name, self._process, now, now + LEAD)

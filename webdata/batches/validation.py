@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from webdata.batches.queries import NewBatch
 from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, Problem, QueryError
-from webdata.domain.query import Query
+from webdata.domain.query import Query, check_known
 
 MOST_LINES = 1_000_000
 MOST_LINES_BYTES = 1_000_000_000
@@ -129,6 +129,7 @@ class Validator:
         if not self._known.issuperset(values):
             values = self._without_unknown(values)
         try:
+            self._query.refuse_in_batches(values)
             if self.result.rejected >= MOST_PROBLEMS:
                 self._query.model_validate(values)  # half the time of an explained error
             else:
@@ -235,7 +236,8 @@ def _json_validator(task: Task, body: bytes, file: IO[bytes]) -> Validator:
         raise _wrong_body(f"the body is no JSON object: {right}")
     queries = members.pop("queries", None)
     given = [(name, value) for name, value in members.items() if value is not None]
-    parameters, remarks = NewBatch.read([*task.given.items(), *given])
+    check_known(members, [*NewBatch.keys(), "queries"])
+    parameters, _ = NewBatch.read([*task.given.items(), *given])
     if not isinstance(queries, list):
         raise QueryError([{"loc": ["body", "queries"], "msg": f"queries is no array: {right}", "type": "missing"}])
     if len(queries) > MOST_QUERIES:
@@ -246,7 +248,6 @@ def _json_validator(task: Task, body: bytes, file: IO[bytes]) -> Validator:
         raise QueryError([{"loc": ["body", "queries"], "msg": message, "type": "too_many"}])
     check_resource(parameters.resource, task.queries)
     validator = Validator(task.queries[parameters.resource], parameters, "query", file)
-    validator.result.ignored.update(dict.fromkeys(name[:MOST_NAME] for name in remarks.ignored[:MOST_IGNORED]))
     for number, given in enumerate(queries, 1):
         validator.add(number, given)
     return validator

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from webdata.batches.validation import Validated, validated
 from webdata.domain.errors import BodyTooLargeError, BrokenBodyError, OverloadedError, QueryError
-from webdata.server.child_process import framed, inherited
+from webdata.runtime.process.child_process import framed, inherited
 
 CPU_SECONDS = 300
 MEMORY = 1024**3

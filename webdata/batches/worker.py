@@ -13,9 +13,11 @@ from webdata.batches.chunk_runs import ChunkRun
 from webdata.batches.feeder import FEEDER, Feeder
 from webdata.batches.rows import RowRunner
 from webdata.batches.tickets import TicketQueue
-from webdata.domain.errors import DatabaseAwayError, OutOfCreditsError
-from webdata.server.repeat import repeat
-from webdata.stores.interfaces_batches import Batch, Chunk, ChunkStore, EndedRow, LeasedError, Result, Ticket
+from webdata.domain.errors import DatabaseUnavailableError, OutOfCreditsError
+from webdata.runtime.process.repeat import repeat, running
+from webdata.runtime.process.shares import FairSlots, Shares
+from webdata.stores.batches.chunks import ChunkStore
+from webdata.stores.batches.model import Batch, Chunk, EndedRow, LeasedError, RowResult, Ticket
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +30,12 @@ MARGIN_SECONDS = 1.0
 RENEW_SECONDS = 2.0
 LEASED_SECONDS = 2.0
 """Until another look at a chunk that another worker runs, or may run, and where the database does not answer."""
+FULL_SECONDS = 0.5
+"""Until another look at a chunk of an account that has all places here but the last, which is for others."""
 BACKOFF = (30.0, 120.0, 600.0, 1800.0)
 """Seconds for which a chunk is put off whose rows were lost in a way that may pass, by its rounds."""
+TEST_BACKOFF = (1.0, 1.0, 2.0, 4.0)
+"""The same for rows of a test key: the sandbox has nobody who is to be left alone."""
 JITTER = 0.25
 """The share by which they are longer or shorter."""
 LONGEST_PAUSE = 600.0
@@ -56,12 +62,12 @@ class WorkerSettings:
     """Of the PostgreSQL server with the queue; None for one in memory."""
 
 
-class Worker:
+class BatchWorker:
     """Runs chunks of batches until it is stopped.
 
     `dead` returns whether a process has died. `seconds_open` has for how long a resource's engines are left alone, by
     its name and whether that is the sandbox. `observer` is called with the resource and the result of every row that
-    has ended here.
+    has ended here. While it `lacks_disk` no further chunk begins.
     """
 
     def __init__(
@@ -71,7 +77,8 @@ class Worker:
         runner: RowRunner,
         dead: Callable[[str], bool],
         seconds_open: Callable[[str, bool], float],
-        observer: Callable[[str, Result], None] = lambda _resource, _result: None,
+        observer: Callable[[str, RowResult], None] = lambda _resource, _result: None,
+        lacks_disk: Callable[[], bool] = lambda: False,
     ) -> None:
         self._settings = settings
         self._chunks = chunks
@@ -79,13 +86,13 @@ class Worker:
         self._dead = dead
         self._seconds_open = seconds_open
         self._observe = observer
-        self._room = asyncio.Semaphore(settings.most_rows)
+        self._room = FairSlots(settings.most_rows)
+        self._places = Shares(settings.most_chunks, max(1, settings.most_chunks - 1))
         self._runs: dict[tuple[str, int], ChunkRun] = {}
         self._stopping = False
-        self._tasks: list[asyncio.Task[None]] = []
         self._queue = TicketQueue(settings.queue_url, settings.slots, settings.most_chunks, self._run_ticket)
         several = None if settings.queue_url is None else settings.process
-        self._feeder = Feeder(chunks, self._queue, settings.resources, settings.slots, several, dead)
+        self._feeder = Feeder(chunks, self._queue, settings.resources, settings.slots, several, dead, lacks_disk)
 
     @property
     def running(self) -> int:
@@ -96,18 +103,15 @@ class Worker:
         """Run chunks until `stop`; returns when the rows that run have ended."""
         if self._settings.queue_url is None and not await self._is_alone():
             return
-        loops = (
+        works = (
             self._feeder.run(),
             repeat("leases of chunks", self._renew_leases, RENEW_SECONDS),
             repeat("leases of dead workers", self._free_leases_of_the_dead, DEAD_SECONDS),
         )
-        self._tasks = [asyncio.create_task(one) for one in loops]
         try:
-            await self._queue.run()
+            async with running(*works):
+                await self._queue.run()
         finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
             await self._resign()
 
     async def _is_alone(self) -> bool:
@@ -118,7 +122,7 @@ class Worker:
                     await self._chunks.forget_tickets(datetime.now(UTC))
                     return True
                 logger.warning("another process runs the batches of this database: this one waits for its end")
-            except DatabaseAwayError as error:
+            except DatabaseUnavailableError as error:
                 logger.warning("no batches are run yet: %s", error)
             await asyncio.sleep(RENEW_SECONDS)
         return False
@@ -131,7 +135,7 @@ class Worker:
         """Let another process lead at once."""
         now = datetime.now(UTC)
         for name in (FEEDER, TICKETS):
-            with suppress(DatabaseAwayError):
+            with suppress(DatabaseUnavailableError):
                 await self._chunks.lead(name, self._settings.process, now, now)
 
     def stop(self) -> None:
@@ -141,14 +145,14 @@ class Worker:
             run.end()
         self._queue.stop()
 
-    async def _run_ticket(self, engine: str, ticket: Ticket) -> float | None:
+    async def _run_ticket(self, ticket: Ticket) -> float | None:
         """Run a chunk; returns the seconds after which its ticket is to be run again, if it is."""
         if self._stopping:
             return 0.0
         began, now = monotonic(), datetime.now(UTC)
         try:
             chunk = await self._chunks.take(ticket, self._settings.process, now, now + LEASE, self._dead)
-        except (LeasedError, DatabaseAwayError) as error:
+        except (LeasedError, DatabaseUnavailableError) as error:
             logger.info("%s/%d is not run yet: %s", *ticket[:2], error)
             return LEASED_SECONDS
         if chunk:
@@ -157,19 +161,23 @@ class Worker:
 
     async def _run_chunk(self, ticket: Ticket, chunk: Chunk, lease_end: float) -> None:
         key = (ticket.batch_id, ticket.number)
-        pause = self._pause(chunk.batch)
+        account = chunk.batch.account_id
+        has_place = self._places.has_room_for_one(account, 1)
+        pause = self._pause(chunk.batch) or (0.0 if has_place else FULL_SECONDS)
         if pause:
             await self._put_back(ticket, pause)
             return
         run = self._runs[key] = ChunkRun(chunk, self._runner, self._end_row, self._room, lease_end)
         if self._stopping:
             run.end()
+        self._places.change(account, 1)
         try:
             finished = await run.run()
         finally:
+            self._places.change(account, -1)
             del self._runs[key]
         if run.put_off:
-            await self._put_back(ticket, max(_backoff(chunk.rounds), *run.put_off), put_off=True)
+            await self._put_back(ticket, _backoff(chunk, max(run.put_off)), put_off=True)
         elif not finished:
             await self._put_back(ticket, 0.0)
 
@@ -187,13 +195,13 @@ class Worker:
 
     def _pause(self, batch: Batch) -> float:
         """Seconds until a chunk is worth a try."""
-        return min(self._seconds_open(batch.resource, batch.test), LONGEST_PAUSE)
+        return min(self._seconds_open(batch.resource, batch.test), _longest_pause(batch))
 
     async def _put_back(self, ticket: Ticket, seconds: float, *, put_off: bool = False) -> None:
         due = datetime.now(UTC) + timedelta(seconds=seconds)
         try:
             await self._chunks.put_back(ticket, self._settings.process, due, put_off=put_off)
-        except DatabaseAwayError as error:  # its lease ends by itself
+        except DatabaseUnavailableError as error:  # its lease ends by itself
             logger.warning("%s/%d is put back later: %s", *ticket[:2], error)
 
     async def _renew_leases(self) -> None:
@@ -214,6 +222,13 @@ class Worker:
         await self._chunks.free(self._dead, datetime.now(UTC))
 
 
-def _backoff(rounds: int) -> float:
-    seconds = BACKOFF[min(rounds, len(BACKOFF) - 1)]
-    return seconds * uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # so that chunks do not come together
+def _longest_pause(batch: Batch) -> float:
+    return TEST_BACKOFF[-1] if batch.test else LONGEST_PAUSE
+
+
+def _backoff(chunk: Chunk, asked: float) -> float:
+    """Seconds until the next round of a chunk; `asked` is what its engine asks for."""
+    steps = TEST_BACKOFF if chunk.batch.test else BACKOFF
+    seconds = steps[min(chunk.rounds, len(steps) - 1)]
+    jittered = seconds * uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # so that chunks do not come together
+    return max(jittered, min(asked, _longest_pause(chunk.batch)) if chunk.batch.test else asked)

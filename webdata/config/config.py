@@ -64,6 +64,14 @@ Address = Annotated[str, Field(pattern=r"^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}
 Switch = Annotated[bool, Field(description="on or off")]
 File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
 
+DIALECTS = {
+    "searxng": ("searxng",),
+    "openwebui": ("openwebui",),
+    "serper": ("serper",),
+    "reader": ("reader",),
+    "firecrawl": ("firecrawl", "v2"),
+}
+"""The switches of the dialects, and the first segments of their paths."""
 ENGINE_SLOTS = 10
 """The chunks of an engine that run at once, unless WEBDATA_ENGINE_SLOTS says otherwise."""
 
@@ -220,10 +228,22 @@ class Config(BaseSettings):
     """What the header `x-gateway-proxy-secret` of requests through the gateway has to be, where they have one."""
     gateway_secret_required: Switch = Field(False, repr=False)
     """Whether all of them need it."""
+    searxng: Switch = True
+    """Whether `/searxng` answers clients of SearXNG."""
+    openwebui: Switch = True
+    """Whether `/openwebui` is Open WebUI's external search and loader."""
+    serper: Switch = True
+    """Whether `/serper` answers clients of Serper."""
+    reader: Switch = True
+    """Whether `/reader` answers clients of Jina Reader."""
+    firecrawl: Switch = True
+    """Whether `/firecrawl`, and `/v1` and `/v2` as Firecrawl has them, answer clients of Firecrawl."""
     cors_origins: Annotated[tuple[Origin, ...], OffIsNothing, Words] = Field(
         ("*",), description="* for all, off for none, or origins such as https://app.example.com"
     )
     """The origins whose pages may call the API from a browser."""
+    mcp: Switch = True
+    """Whether `POST /mcp` is answered."""
     metrics: Switch = True
     """Whether `GET /metrics` is available."""
     calls_days: int = _number(30, 1, 3650)
@@ -278,7 +298,17 @@ class Config(BaseSettings):
     @cached_property
     def gateway(self) -> tuple[GatewayRoute, ...]:
         """The routes of the gateway; raises ConfigError."""
-        return read_routes(self.gateway_routes, self.gateway_file)
+        routes = read_routes(self.gateway_routes, self.gateway_file)
+        for name in self.dialects:
+            if wrong := {route.prefix for route in routes}.intersection(DIALECTS[name]):
+                right = f"give another prefix, or {PREFIX}{name.upper()}=off"
+                raise ConfigError(f"/{wrong.pop()} of the gateway is where clients of {name} are answered: {right}")
+        return routes
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """The switches that are on, of DIALECTS."""
+        return tuple(name for name in DIALECTS if getattr(self, name))
 
     def slots_of(self, engine: str) -> int:
         """The chunks of an engine's batches that run at once, on all machines together."""
@@ -322,6 +352,14 @@ class Config(BaseSettings):
         return {content: folder for content, folder in folders.items() if folder}
 
     @property
+    def batch_folders(self) -> list[Path]:
+        """The folders that batches fill."""
+        growing = self.growing_folders
+        return [growing[content] for content in ("database", "batches") if content in growing] or [
+            self.tls_folder.parent
+        ]
+
+    @property
     def first_keys_file(self) -> Path:
         """Where the first keys are written when standard output is no terminal: beside an SQLite database, otherwise
         beside the folder of the certificate.
@@ -342,5 +380,5 @@ def _check_names(environ: Mapping[str, str]) -> None:
             continue
         if "PROX" in name:
             raise ConfigError(f"{name} means nothing: the pools are {', '.join(OF_PROXIES)}")
-        nearest = get_close_matches(name, of_fields, 1, 0)[0]
+        nearest = get_close_matches(name.upper(), of_fields, 1, 0)[0]
         raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; docs/settings.md lists all")

@@ -5,9 +5,9 @@ from importlib import import_module
 
 from scrapy.spiderloader import SpiderLoader
 
+from webdata.crawling.engine import EngineSpider
 from webdata.domain.errors import ConfigError
 from webdata.domain.modules import importable
-from webdata.spiders.base import EngineSpider
 
 logger = logging.getLogger(__name__)
 

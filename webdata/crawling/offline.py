@@ -2,27 +2,32 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from scrapy.http import Headers, Response
 
+from webdata.crawling.cases import Case
+from webdata.crawling.engine import EngineSpider
 from webdata.domain.errors import FetchError, UnsupportedContentError
 from webdata.domain.query import Query
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 from webdata.resources import Resource
-from webdata.spiders.base import EngineSpider
 
 
 @dataclass(frozen=True)
 class SavedPage:
-    """A file, and what is known of the response that it holds."""
+    """A page, and what is known of the response that it came in."""
 
-    path: Path
+    body: bytes
     url: str | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def page_of(case: Case) -> SavedPage:
+    """The page of a case."""
+    return SavedPage(case.body, case.response["url"], case.response["status"], case.response["headers"])
 
 
 async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> dict[str, Any]:
@@ -43,9 +48,14 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
 
 async def parsed_page(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> tuple[Resource, ParsedPage]:
     """The page, parsed for a query of the `given` fields, and its resource; raises the errors of its spider."""
-    body = page.path.read_bytes()
-    resource, query = query_of(spider, body, given)
-    return resource, await spider.parsed(_response(spider, page, body, query), query)
+    resource, query = query_of(spider, page.body, given)
+    return resource, await spider.parsed(_response(spider, page, query), query)
+
+
+def left_out(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The parts of the page that its record leaves out, each after the rule that did, for a query of `given`."""
+    _, query = query_of(spider, page.body, given)
+    return spider.left_out(_response(spider, page, query), query)
 
 
 def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tuple[Resource, Query]:
@@ -53,10 +63,11 @@ def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tup
     resource, fields = spider.chosen({**spider.shown_query(body), **given})
     if not given and "q" in resource.query.model_fields and not fields.get("q"):
         return resource, resource.query.model_construct(q="")  # a page without its query is still judged
+    resource.query.refuse_in_batches(fields)
     return resource, resource.query.check(fields)
 
 
-def _response(spider: EngineSpider, page: SavedPage, body: bytes, query: Query) -> Response:
+def _response(spider: EngineSpider, page: SavedPage, query: Query) -> Response:
     request = spider.prepared(query)
     url = page.url or request.url
-    return Response(url, status=page.status, headers=Headers(page.headers), body=body, request=request)
+    return Response(url, status=page.status, headers=Headers(page.headers), body=page.body, request=request)

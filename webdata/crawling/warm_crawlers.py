@@ -15,31 +15,30 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 
+from webdata.crawling.engine import EngineSpider
 from webdata.crawling.engine_loader import EngineLoader
-from webdata.crawling.fair_queue import FairQueue
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
     BlockedError,
     FetchError,
     LayoutError,
     OverloadedError,
+    QueryError,
     UpstreamError,
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
-from webdata.egress.guard import resolver
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.retry_policy import first_answer
-from webdata.fetching.shares import CallShare
+from webdata.fetching.transports.browser.process import Browser
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 from webdata.resources import Resource
-from webdata.spiders.base import EngineSpider
-from webdata.transports.browser.process import Browser
+from webdata.runtime.process.shares import CallShare, FairQueue
 
 NEXT_ENGINE_AFTER = (BlockedError, LayoutError, UpstreamError)
 """Losses after which the resource's next engine is requested. That a thing does not exist, or that nothing was found,
@@ -81,6 +80,8 @@ class Answer:
     """`proxy` or `parameters`: how the site was given the requested region; None without one."""
     partial: str | None = None
     """Which source the record lacks something for, such as `atom`; None where it is whole."""
+    missing_parts: tuple[str, ...] = ()
+    """The parts of the record that its engine cannot know."""
 
     @cached_property
     def json(self) -> bytes:
@@ -92,6 +93,8 @@ class Answer:
 class EngineBudget:
     """An engine's part of a call, in seconds of the monotonic clock."""
 
+    engine: str
+    """Its name."""
     call_began: float
     began: float
     """When this engine's part began."""
@@ -136,6 +139,27 @@ def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
 
 
+def able_engines(call: Call, engines: Sequence[type[EngineSpider]]) -> list[type[EngineSpider]]:
+    """The engines that can honour a call's query, in the order that it asks for, else in that of their rank.
+
+    Raises QueryError where it names an engine that the resource does not have, and where none can honour it.
+    """
+    known = {engine.name: engine for engine in engines}
+    named = list(dict.fromkeys(getattr(call.query, "engine_names", ())))
+    if unknown := [name for name in named if name not in known]:
+        raise _engine_error(f"{unknown[0]} is no engine of {call.resource.name}: give some of {', '.join(known)}")
+    wanted = [known[name] for name in named] or list(engines)
+    able = [engine for engine in wanted if not engine.refused(call.query)]
+    if not able:
+        lacks = "; ".join(f"{one.name} cannot honour {', '.join(one.refused(call.query))}" for one in wanted)
+        raise _engine_error(f"{lacks}: leave it out, or name another engine, of {', '.join(known)}")
+    return able
+
+
+def _engine_error(message: str) -> QueryError:
+    return QueryError([{"loc": ["header", "X-Engine"], "msg": f"X-Engine: {message}", "type": "engines"}])
+
+
 def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
     """The settings of the warm crawlers that talk to the sandbox, or to the internet.
 
@@ -155,7 +179,8 @@ class WarmCrawlers:
     have crawlers of their own: nothing of theirs mixes with the internet's.
 
     A resource's engines are requested in the order of their rank, each when those before it fetched no page. One whose
-    upstream wants no more requests for a while is left out for so long.
+    upstream wants no more requests for a while is left out for so long; one that cannot honour the query is passed
+    over.
     """
 
     def __init__(
@@ -173,7 +198,7 @@ class WarmCrawlers:
                 self._resources[resource.name] = resource
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
-            sandbox: FetchResources.from_settings(own, Browser.from_settings(own), resolver(own))
+            sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
             for sandbox, own in self._settings.items()
         }
         self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)
@@ -186,6 +211,11 @@ class WarmCrawlers:
     def resources(self) -> list[Resource]:
         """The resources that have an engine."""
         return list(self._resources.values())
+
+    @property
+    def engines_of(self) -> dict[str, list[str]]:
+        """The engines that are requested, in their order, by the name of the resource."""
+        return {name: [spider.name for spider in spiders] for name, spiders in self._engines.items()}
 
     @property
     def first_engines(self) -> dict[str, str]:
@@ -203,9 +233,8 @@ class WarmCrawlers:
         return sorted({spider.name for spiders in self._engines.values() for spider in spiders})
 
     def batch_arguments(self, resource: Resource) -> list[str]:
-        """The first arguments of a batch of a resource: its first engine, and its name where the engine has others."""
-        engine = self._engines[resource.name][0]
-        return [engine.name] if len(engine.resources) == 1 else [engine.name, "-a", f"resource={resource.name}"]
+        """The first arguments of `scrapy crawl` for a resource, with its first engine."""
+        return self._engines[resource.name][0].batch_arguments(resource)
 
     def snapshot(self) -> dict[str, Any]:
         """How many calls run and how many may, for health and metrics."""
@@ -227,7 +256,7 @@ class WarmCrawlers:
             )
         began, budgets = monotonic(), list[EngineBudget]()
         engines = first_answer(
-            self._engines[call.resource.name],
+            able_engines(call, self._engines[call.resource.name]),
             lambda spider: self._breakers[spider.name, call.sandbox],
             partial(self._run_on, call, began, budgets),
             call.deadline,
@@ -270,7 +299,7 @@ class WarmCrawlers:
     ) -> Answer:
         """The answer of one engine, within so many seconds."""
         now = monotonic()
-        budget = EngineBudget(began, now, now - began + seconds)
+        budget = EngineBudget(spider.name, began, now, now - began + seconds)
         budgets.append(budget)
         try:
             crawler = await self._warm(spider, call.sandbox)
@@ -280,6 +309,8 @@ class WarmCrawlers:
                 self._breakers[spider.name, call.sandbox].open_for(error.retry_after)
             self._observe(spider.name, call, budget, error)
             raise
+        for lost in budgets[:-1]:  # what another engine answers was no fault of the query, nor of our network
+            self._breakers[lost.engine, call.sandbox].lose()
         self._observe(spider.name, call, budget, answer)
         return answer
 
@@ -345,8 +376,8 @@ class WarmCrawler:
         """Fetch, parse and validate; raises FetchError, and RecordError for a fault of ours."""
         spider = self._crawler.spider
         assert isinstance(spider, EngineSpider)
-        key = call.share.key if call.share else ""
-        await self._queue.wait(key)
+        account = call.share.account if call.share else ""
+        await self._queue.wait(account)
         if call.share:
             call.share.check_caller()
         run = spider.query_run(call.query, call.account)
@@ -356,7 +387,7 @@ class WarmCrawler:
         ready = monotonic()
         response = await spider.download(request)
         fetched = monotonic()
-        await self._queue.wait(key)
+        await self._queue.wait(account)
         found, response = await spider.answer(response, call.query)
         parsed = monotonic()
         record = envelope(found)
@@ -381,4 +412,5 @@ class WarmCrawler:
             spider.name,
             fetch.region_mode,
             found.partial,
+            spider.missing_parts.get(call.resource.name, ()),
         )

@@ -1,11 +1,14 @@
 """The format of an API key in text, and the headers that may hold one."""
 
 import re
+from base64 import b64decode
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 HEADERS = ("X-Api-Key", "api-key", "x-apikey", "apikey")
 """Request headers that may hold the key; the first one present counts (docs/api.md)."""
+AUTHORIZATION = "Authorization"
+"""The header that may hold it where none of those is present: `Bearer KEY`, or `Basic` (RFC 6750 2.1, RFC 7617)."""
 
 
 def _encoded(char: str) -> str:
@@ -28,7 +31,11 @@ KEY = re.compile(
 percent-encoded."""
 
 
-def redacted(text: str, mark: str = "…") -> str:
+MARK = "…"
+"""What stands for the rest of a key in a log; no URL has it."""
+
+
+def redacted(text: str, mark: str = MARK) -> str:
     """The text for a log: of each key in it only the kind is left, and the mark."""
     return KEY.sub(lambda key: f"wd_{_kind(key)}_{mark}", text)
 
@@ -39,6 +46,23 @@ def _kind(key: re.Match[str]) -> str:
 
 SHOWN = len("wd_live_") + 4
 """Characters of a key that identify it to its owner: its kind, and 24 of its 256 random bits."""
+
+
+def key_in_authorization(value: str) -> str | None:
+    """What a value of `Authorization` gives as the key, which may be none of ours; None for a scheme without one.
+
+    Of `Basic` it is the password, whoever the user is, or the user where there is no password.
+    """
+    scheme, _, rest = value.strip().partition(" ")
+    if scheme.lower() == "bearer":
+        return rest.strip()
+    if scheme.lower() != "basic":
+        return None
+    try:
+        user, _, password = b64decode(rest.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        return None
+    return password or user
 
 
 def prefix_of(text: str) -> str | None:

@@ -20,14 +20,16 @@ WebdataError
 │   └── ProxyError           there is no response
 │       └── ProxyTimeoutError    none in time
 ├── OverloadedError          no room for another call now
-├── DatabaseAwayError        the database of keys and credits does not answer
+├── DatabaseUnavailableError        the database of keys and credits does not answer
 ├── CallerGoneError          the caller hung up before anything was fetched
 └── AccessError
     ├── UnauthorizedError    no key, or one that does not open
     ├── OutOfCreditsError    no credit left to pay with
     ├── RateLimitedError     more calls than the plan has
+    ├── QuotaError           more than the account may store
     ├── TargetError          a URL that may not be fetched from here
     ├── UnknownIdError       an id of nothing that the account has
+    ├── ConflictError        what the state of a batch, schedule or webhook does not allow
     └── UnknownPathError     a path that leads nowhere
 """
 
@@ -133,12 +135,18 @@ class UpstreamTimeoutError(UpstreamError):
 
 
 class UnsupportedContentError(WebdataError):
-    """Content that cannot be given in the requested form, such as a PDF as Markdown."""
+    """Content that cannot be given in the requested form, such as a picture as Markdown; `advice` is what would be."""
 
-    def __init__(self, content_type: str):
-        what = f"the page is {content_type}, which cannot be given as Markdown"
-        super().__init__(f"{what}: ask for it with response_type full")
+    def __init__(
+        self,
+        content_type: str,
+        reason: str = "which cannot be given as Markdown",
+        advice: str = "ask for it with response_type full",
+    ):
+        super().__init__(f"the page is {content_type}, {reason}: {advice}")
         self.content_type = content_type
+        self.reason = reason
+        self.advice = advice
 
 
 class RecordError(WebdataError):
@@ -189,7 +197,11 @@ class OverloadedError(WebdataError):
         self.retry_after = retry_after
 
 
-class DatabaseAwayError(WebdataError):
+class FullDiskError(OverloadedError):
+    """A disk is nearly full, so that nothing large is taken. The message is for the caller."""
+
+
+class DatabaseUnavailableError(WebdataError):
     """The database of keys and credits does not answer. Whether it has done the operation is not known."""
 
 
@@ -217,8 +229,16 @@ class RateLimitedError(AccessError):
         self.retry_after = retry_after
 
 
+class QuotaError(AccessError):
+    """More than the account may store. The message says what makes room."""
+
+
 class TargetError(AccessError):
     """A URL that may not be fetched from here. The message says what may be, and nothing about the network."""
+
+
+class ConflictError(AccessError):
+    """What the state of a batch, schedule or webhook does not allow; the message says what would be right."""
 
 
 class UnknownIdError(AccessError):

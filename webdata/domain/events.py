@@ -152,7 +152,7 @@ class BatchCompleted(EventData):
 
 
 class BatchPaused(EventData):
-    """A batch was paused, its key was revoked, or its account has no credits; with credits it goes on again."""
+    """A batch was paused, its key was revoked, its account stores too much, or has no credits: with some it goes on."""
 
     type = "batch.paused"
 
@@ -161,7 +161,10 @@ class BatchPaused(EventData):
     resource: BatchResource
     rows: Rows
     reason: Annotated[
-        str, Field(description="`requested`, `out_of_credits` or `key_revoked`", examples=["out_of_credits"])
+        str,
+        Field(
+            description="`requested`, `out_of_credits`, `key_revoked` or `quota_exceeded`", examples=["out_of_credits"]
+        ),
     ]
 
 

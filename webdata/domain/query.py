@@ -6,8 +6,10 @@ of `scrapy crawl` and the rows of a file of queries; its fields have description
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
@@ -60,6 +62,8 @@ class Header:
     """Marks a field that HTTP callers send as a header of this name instead of a query key."""
 
     name: str
+    or_key: bool = False
+    """Whether they may send it as a key, too."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Verbatim:
 @dataclass(frozen=True)
 class Capped:
     """Marks a number with an upper bound that HTTP callers get for a larger number."""
+
+
+@dataclass(frozen=True)
+class OfCalls:
+    """Marks a field of single calls, which batches refuse: they store their queries, and whole records."""
 
 
 class Remarks(NamedTuple):
@@ -128,10 +137,14 @@ EXPLAINED = "explained"
 """The type of problems with a validator's own message."""
 MAX_LENGTH = 2048
 """The most characters of a value."""
+MOST_UNKNOWN = 20
+"""Unknown members of a body that are reported."""
 MAX_QUOTED = 60
 """The most characters of a wrong value that a message repeats."""
 
 
+LARGEST = 2**63 - 1
+"""The largest number that a database stores."""
 WHOLE_NUMBER = re.compile(r"[0-9]{1,100}")
 ODD_NUMBER = re.compile(r"[+-]?[0-9][0-9_.]*[_.][0-9_.]*")
 """Texts that pydantic parses as integers although they are not written in digits: `1_0`, `5.0`."""
@@ -152,6 +165,18 @@ class Query(BaseModel):
             raise ValueError("is written oddly")
         return value
 
+    @field_validator("*", mode="after")
+    @classmethod
+    def _check_storable(cls, value: object) -> object:
+        """Refuse what a database does not take: every id, cursor and text that is looked up comes through here."""
+        if isinstance(value, str) and "\0" in value:
+            raise explained("holds the character NUL, which no text here has: leave it out (in a URL it is %00)")
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise explained(f"is too large: give a number up to {LARGEST}")
+        if isinstance(value, datetime):
+            _check_time(value)
+        return value
+
     @property
     def as_text(self) -> str:
         """The text of the query that the record repeats."""
@@ -165,12 +190,19 @@ class Query(BaseModel):
     @classmethod
     def keys(cls) -> list[str]:
         """The fields that HTTP callers send as query keys."""
-        return [name for name in cls.fields() if name not in cls.headers()]
+        return [name for name in cls.fields() if _is_key(cls.model_fields[name])]
 
     @classmethod
     def headers(cls) -> dict[str, str]:
         """The fields that HTTP callers send as headers: field name to header name."""
         return dict(_headers(cls))
+
+    @classmethod
+    def refuse_in_batches(cls, names: Collection[str]) -> None:
+        """Raise QueryError for the names of fields that only single calls may have."""
+        if wrong := [name for name in _of_calls(cls) if name in names]:
+            why = "is of single calls, since batches store their queries, and records are whole: leave it out"
+            raise QueryError([_problem("query", name, f"{name} {why}", "of_calls") for name in wrong])
 
     @classmethod
     def heeded(cls) -> set[str]:
@@ -186,7 +218,7 @@ class Query(BaseModel):
         Values are text or, from a body, any JSON. Returns the query, and the names of unknown keys and the capped
         numbers. Raises QueryError that lists every wrong parameter.
         """
-        known = frozenset(cls.fields()).difference(_headers(cls))
+        known = frozenset(cls.keys())
         values: dict[str, Any] = {}
         ignored: dict[str, None] = {}
         twice: list[Problem] = []
@@ -195,11 +227,18 @@ class Query(BaseModel):
                 ignored[key] = None
             elif values.setdefault(key, value) != value:
                 twice.append(_duplicate(key, values[key], value))
-        values |= {name: value for name, value in (headers or {}).items() if value is not None}
+        sent = {name: value for name, value in (headers or {}).items() if value is not None}
+        twice += [
+            _differing(name, values[name], _headers(cls)[name], text)
+            for name, text in sent.items()
+            if _differs(values.get(name), text)
+        ]
+        values = sent | values
         if name := _verbatim(cls):
             values[name] = packed
         capped = {name: most for name, most in _bounds(cls).items() if _exceeds(values.get(name), most)}
-        query = cls._validate(values | capped, _headers(cls), twice)
+        named = {name: header for name, header in _headers(cls).items() if name in sent}
+        query = cls._validate(values | capped, named, twice)
         return query, Remarks(tuple(ignored), tuple(f"{name}={most}" for name, most in capped.items()))
 
     @classmethod
@@ -234,6 +273,13 @@ class Query(BaseModel):
         return _problem("header" if key in headers else "query", name, message, row["type"])
 
 
+def _check_time(time: datetime) -> None:
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        raise explained("is no time in UTC: give one such as 2026-11-30T12:00:00Z") from None
+
+
 @cache
 def _is_number(query: type[Query], name: str | None) -> bool:
     annotation = query.model_fields[name or ""].annotation
@@ -261,6 +307,29 @@ def _duplicate(key: str, first: object, second: object) -> Problem:
     return _problem("query", key, message, "duplicate")
 
 
+def _differs(value: object, sent: str) -> bool:
+    """Whether a field and its header are both given, and not the same."""
+    return value is not None and sent.strip() != "" and str(value).strip().casefold() != sent.strip().casefold()
+
+
+def _differing(name: str, value: object, header: str, sent: str) -> Problem:
+    message = f"{name} is {_quoted(str(value))} and {header} is {_quoted(sent)}: give one of them"
+    return _problem("query", name, message, "duplicate")
+
+
+def check_known(names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise QueryError for members of a JSON body that are no fields; it names the field that is most like each."""
+    fields = list(known)
+    if unknown := [name for name in dict.fromkeys(names) if name not in fields][:MOST_UNKNOWN]:
+        raise QueryError([_unknown(name, fields) for name in unknown])
+
+
+def _unknown(name: str, fields: list[str]) -> Problem:
+    nearest = get_close_matches(name[:MAX_QUOTED], fields, 1, 0)[0]
+    message = f"{_quoted(name)} is no field here: the nearest is {nearest!r}; the fields are {', '.join(fields)}"
+    return _problem("body", name[:MAX_QUOTED], message, "unknown")
+
+
 def _quoted(text: str) -> str:
     return repr(text if len(text) <= MAX_QUOTED else text[:MAX_QUOTED] + "…")
 
@@ -274,10 +343,19 @@ def header_of(field: FieldInfo) -> str | None:
     return next((mark.name for mark in field.metadata if isinstance(mark, Header)), None)
 
 
+def _is_key(field: FieldInfo) -> bool:
+    return all(mark.or_key for mark in field.metadata if isinstance(mark, Header))
+
+
 @cache
 def _headers(query: type[Query]) -> dict[str, str]:
     named = {name: header_of(field) for name, field in query.model_fields.items()}
     return {name: header for name, header in named.items() if header is not None}
+
+
+@cache
+def _of_calls(query: type[Query]) -> list[str]:
+    return [name for name, field in query.model_fields.items() if OfCalls() in field.metadata]
 
 
 @cache
@@ -298,12 +376,32 @@ def _verbatim(query: type[Query]) -> str | None:
     return next((name for name, field in query.model_fields.items() if Verbatim() in field.metadata), None)
 
 
+def deadline_of(query: Query, longest: float) -> float:
+    """The seconds that a query may take: those of its own field `timeout`, where it has one, up to `longest`."""
+    return min(longest, getattr(query, "timeout", None) or longest)
+
+
 REGIONS = ", ".join(Region)
 DEVICES = ", ".join(Device)
+GivenRegion = Annotated[
+    Region | None,
+    BeforeValidator(upper),
+    BeforeValidator(_blank_is_absent),
+    Field(description=f"one of {REGIONS}", examples=["DE"]),
+]
+GivenDevice = Annotated[
+    Device | None,
+    BeforeValidator(lower),
+    BeforeValidator(_blank_is_absent),
+    Field(description=f"one of {DEVICES}", examples=["mobile"]),
+]
+
+
+ENGINES = r"^[a-z0-9_]{1,40}( ?, ?[a-z0-9_]{1,40}){0,19}$"
 
 
 class SearchQuery(Query):
-    """Search terms, a region, a device and a session."""
+    """Search terms, a region, a device, a session and engines."""
 
     q: Annotated[
         str,
@@ -314,20 +412,8 @@ class SearchQuery(Query):
             json_schema_extra={"pattern": SHOWS},
         ),
     ]
-    region: Annotated[
-        Region | None,
-        BeforeValidator(upper),
-        BeforeValidator(_blank_is_absent),
-        Header("X-Proxy-Location"),
-        Field(description=f"one of {REGIONS}", examples=["DE"]),
-    ] = None
-    device: Annotated[
-        Device | None,
-        BeforeValidator(lower),
-        BeforeValidator(_blank_is_absent),
-        Header("X-User-Agent"),
-        Field(description=f"one of {DEVICES}", examples=["mobile"]),
-    ] = None
+    region: Annotated[GivenRegion, Header("X-Proxy-Location")] = None
+    device: Annotated[GivenDevice, Header("X-User-Agent")] = None
     session: Annotated[
         str | None,
         Field(
@@ -338,3 +424,19 @@ class SearchQuery(Query):
         BeforeValidator(_blank_is_absent),
         Header("X-Session"),
     ] = None
+    engines: Annotated[
+        str | None,
+        Field(
+            pattern=ENGINES,
+            description="the names of the engines to ask, in their order, such as google_web, bing_web",
+            examples=["google_web, bing_web"],
+        ),
+        BeforeValidator(lower),
+        BeforeValidator(_blank_is_absent),
+        Header("X-Engine"),
+    ] = None
+
+    @property
+    def engine_names(self) -> list[str]:
+        """The names of the engines to ask, in their order; empty for all that there are."""
+        return [name.strip() for name in (self.engines or "").split(",") if name.strip()]

@@ -100,7 +100,7 @@ class Reference(TypedDict):
     source: str | None
 
 
-class Answer(TypedDict):
+class AnswerBox(TypedDict):
     """An answer box, such as a featured snippet, a calculator or an AI overview."""
 
     type: str
@@ -234,7 +234,7 @@ class WebPage(TypedDict):
     results: list[Result]
     ads: list[Ad]
     ads_count: int
-    answers: list[Answer]
+    answers: list[AnswerBox]
     shopping_ads: list[ShoppingAd]
     places: list[Place]
     local_businesses: list[Place]

@@ -13,9 +13,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
-from webdata.conversion.processes import CONVERSIONS
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import ConfigError, FetchError, WebdataError
+from webdata.fetching.conversion.processes import CONVERSIONS
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.transport_policy import Scope
@@ -27,7 +27,7 @@ HOOK = "give an async function that can be imported, such as package.module:func
 
 
 class Judge(Protocol):
-    """The part of `webdata.spiders.base.EngineSpider` that judges responses."""
+    """The part of `webdata.crawling.engine.EngineSpider` that judges responses."""
 
     name: str
     transports: tuple[Transport, ...]
@@ -76,7 +76,8 @@ class BlockedMiddleware:
 
     def _scope(self, request: Request, fetch: Fetch) -> Scope:
         spider = self.spider
-        transports = tuple(one for one in spider.transports if one not in self.excluded)
+        allowed = set(fetch.transports) - self.excluded
+        transports = tuple(one for one in spider.transports if one in allowed)
         site = urlsplit(request.url).hostname if spider.any_site else None
         return Scope(spider.name, str(fetch.run.region or ""), transports, site or "")
 
@@ -158,7 +159,7 @@ class BlockedMiddleware:
         """Send the form of a consent page, whose cookies go into the jar; returns whether there was a form."""
         if response is None:
             return False
-        form = await CONVERSIONS.consent_form(response.body, response.url, fetch.run.key)
+        form = await CONVERSIONS.consent_form(response.body, response.url, fetch.run.account)
         if form is None:
             return False
         transport: Transport = "http" if fetch.transport == "browser" else fetch.transport

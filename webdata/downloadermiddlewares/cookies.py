@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares import cookies
 from scrapy.http.cookies import CookieJar
 
-from webdata.egress.names import SHIPPED
+from webdata.fetching.egress.names import SHIPPED
 
 MOST_JARS = 1_000
 

@@ -9,10 +9,10 @@ from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
-from webdata.conversion.processes import CONVERSIONS, LARGE, LargePageLimit
 from webdata.domain.errors import UpstreamError
+from webdata.fetching.conversion.processes import CONVERSIONS, LARGE, LargePageLimit
 from webdata.fetching.fetch import Fetch, QueryRun
-from webdata.pages._url.compression import WAS_ENCODED, Decompressed, lenient_decompression
+from webdata.runtime.wire.content_codings import WAS_ENCODED, Decompressed, lenient_decompression
 
 ACCEPTED = "gzip, deflate, br, zstd"
 DATALOSS = "dataloss"
@@ -81,8 +81,8 @@ class DecompressionMiddleware:
 
     async def _large(self, body: bytes, encodings: str, run: QueryRun) -> Decompressed:
         left = run.seconds_left
-        async with self.large_pages.slot(self.limit, left, run.key):
-            plain = await CONVERSIONS.decompressed(body, encodings, self.limit, left, run.key)
+        async with self.large_pages.slot(self.limit, left, run.account):
+            plain = await CONVERSIONS.decompressed(body, encodings, self.limit, left, run.account)
         if run.share:
             run.share.hold(len(plain.body))
         return plain

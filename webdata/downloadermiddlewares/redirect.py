@@ -6,11 +6,16 @@ from scrapy.http import Response
 
 
 class RedirectMiddleware(redirect.RedirectMiddleware):
-    """Scrapy's, but a redirect to an unsupported URL (`javascript:…`) is passed to the spider's check."""
+    """Scrapy's, but a redirect to nowhere, or to an unsupported URL (`javascript:…`), is passed to the spider's check.
+
+    An empty `Location` is none, as in browsers: joined to the URL of the page it would lead back to it for ever.
+    """
 
     def process_response(  # type: ignore[override]  # without the argument that Scrapy warns of
         self, request: Request, response: Response
     ) -> Request | Response:
+        if not (response.headers.get("Location") or b"").strip():
+            return response
         try:
             return super().process_response(request, response)
         except ValueError:  # no request can be made of it

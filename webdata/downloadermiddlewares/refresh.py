@@ -1,4 +1,6 @@
-"""Redirects by a page's meta refresh."""
+"""Redirects by a page's meta refresh, or by the header `Refresh`."""
+
+from functools import reduce
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware
@@ -6,19 +8,38 @@ from scrapy.http import HtmlResponse, Response
 
 OPENING = 64 * 1024
 """Bytes that are searched for a refresh; Scrapy searches 4,096 characters, and would decode the whole page for them."""
+MOST_HEADER = 4096
+"""Bytes of a header that are read."""
+ESCAPES = (("&", "&amp;"), ('"', "'"), ("<", "%3C"), (">", "%3E"))
+"""Signs of a header that would end the element; either quote may stand around an address."""
 
 
 class RefreshMiddleware(MetaRefreshMiddleware):
-    """Scrapy's, but a page that refreshes to its own URL, or to an unsupported one, is not redirected."""
+    """Scrapy's, but a page that refreshes to its own URL, or to an unsupported one, is not redirected.
+
+    The header goes before the element, which is its form in HTML (HTML Living Standard, 4.2.5.3); a page of any type
+    may have it.
+    """
 
     def process_response(  # type: ignore[override]  # without the argument that Scrapy warns of
         self, request: Request, response: Response
     ) -> Request | Response:
-        if not isinstance(response, HtmlResponse):
-            return response
-        opening = HtmlResponse(response.url, headers=response.headers, body=response.body[:OPENING], request=request)
-        try:
-            found = super().process_response(request, opening)
-        except ValueError:  # no request can be made of it
-            return response
-        return found if isinstance(found, Request) and found.url != request.url else response
+        opening = response.body[:OPENING] if isinstance(response, HtmlResponse) else b""
+        for body in filter(None, (_as_element(response), opening)):
+            page = HtmlResponse(response.url, headers=response.headers, body=body, request=request)
+            try:
+                found = super().process_response(request, page)
+            except ValueError:  # no request can be made of it
+                continue
+            if isinstance(found, Request) and found.url != request.url:
+                return found
+        return response
+
+
+def _as_element(response: Response) -> bytes:
+    """The header as the element that means the same; nothing where there is none."""
+    value = response.headers.get("Refresh") or b""
+    if not value or len(value) > MOST_HEADER:
+        return b""
+    content = reduce(lambda text, pair: text.replace(*pair), ESCAPES, value.decode("latin-1"))
+    return f'<meta http-equiv="refresh" content="{content}">'.encode("latin-1")

@@ -13,6 +13,8 @@ State = Literal["closed", "open", "half_open"]
 FIRST_SECONDS, LONGEST_SECONDS = 5.0, 600.0
 JITTER = 0.25
 """Share by which an open time is longer or shorter, so that circuits do not close all at once."""
+MOST_LOSSES = 3
+"""Losses in a row up to which it stays closed."""
 PROBE_SECONDS = 60.0
 """Seconds after which a probe without a result is given up, so that another call may probe."""
 
@@ -29,6 +31,8 @@ class CircuitBreaker:
         self._open_until: float | None = None
         self.openings = 0
         """In a row, since it was last closed for good."""
+        self._losses = 0
+        """In a row, since it was last closed or opened."""
         self._probe_ends = 0.0
 
     @property
@@ -64,10 +68,17 @@ class CircuitBreaker:
         """The probe has ended, whatever its result: another call may probe it."""
         self._probe_ends = 0.0
 
+    def lose(self) -> None:
+        """Count a failure that may be of what was asked for; MOST_LOSSES in a row open it, and one of a probe does."""
+        self._losses += 1
+        if self._losses >= MOST_LOSSES or self.state == "half_open":
+            self.open()
+
     def open(self) -> None:
         """Open it after a failure, for twice as long as the last time; one that is open stays as it is."""
         if self.state == "open":
             return
+        self._losses = 0
         seconds = min(FIRST_SECONDS * 2.0**self.openings, LONGEST_SECONDS)
         self.openings = min(self.openings + 1, 60)
         self.open_for(seconds * self._random.uniform(1 - JITTER, 1 + JITTER))
@@ -81,6 +92,7 @@ class CircuitBreaker:
     def close(self, *, forget: bool = True) -> None:
         """Close it after a success; without `forget` the next failure opens it for longer than the last one did."""
         self._open_until = None
+        self._losses = 0
         self.end_probe()
         if forget:
             self.openings = 0

@@ -8,11 +8,11 @@ from typing import Any, Self
 from scrapy import Request
 from scrapy.http import Headers, Response
 
-from webdata.domain.attempts import Attempt, Transport
+from webdata.domain.attempts import TRANSPORTS, Attempt, Transport
 from webdata.domain.errors import FetchError
 from webdata.domain.outcome import Outcome
-from webdata.fetching.shares import CallShare
 from webdata.fetching.transport_policy import Scope
+from webdata.runtime.process.shares import CallShare
 
 FETCH = "fetch"
 """The key of `request.meta`."""
@@ -36,7 +36,7 @@ class QueryRun:
     proxy: str | None = None
     """The label of the proxy of its last fetch, which the next one goes through, too."""
     share: CallShare | None = field(default=None, repr=False)
-    """What its call may hold of what all calls have in common; None in a batch."""
+    """What its call may hold of what all calls have in common; None in `scrapy crawl`."""
 
     def start(self) -> float:
         """When it started: now, if it has not before."""
@@ -45,9 +45,9 @@ class QueryRun:
         return self.started_at
 
     @property
-    def key(self) -> str:
-        """That of the caller; "" in a batch."""
-        return self.share.key if self.share else ""
+    def account(self) -> str:
+        """Whose share it takes; "" for nobody's, as in `scrapy crawl`."""
+        return self.share.account if self.share else ""
 
     @property
     def seconds_left(self) -> float:
@@ -84,6 +84,8 @@ class Fetch:
     """Whether its response was judged, or is to be taken as it is."""
     transport: Transport = "http"
     """That of the attempt that runs."""
+    transports: tuple[Transport, ...] = TRANSPORTS
+    """Those that it may use, of those of its engine."""
     first_transport: Transport | None = None
     """The transport to begin with; None for the one that works best."""
     proxy: str | None = None

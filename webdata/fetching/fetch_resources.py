@@ -1,21 +1,23 @@
 """What all crawlers of one network share: proxies, what is known of transports, the retry policy, browser, names."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from webdata.domain.attempts import Transport
+from webdata.fetching.egress.names import NameResolver, Resolver
 from webdata.fetching.proxy_pool import ProxyPool, used_pools
 from webdata.fetching.retry_policy import Backoff, RetryPolicy
 from webdata.fetching.transport_policy import TransportPolicy
 
 
-class Browser(Protocol):
-    """The browser of a process (`webdata.transports.browser.process.Browser`)."""
+class SharedBrowser(Protocol):
+    """The browser of a process (`webdata.fetching.transports.browser.process.Browser`)."""
 
     failure: str | None
     """Why there is none, in a message without addresses."""
@@ -31,10 +33,6 @@ class Browser(Protocol):
         """Close it."""
 
 
-Resolver = Callable[[str, str], Awaitable[Sequence[Any]]]
-"""Resolves names for the egress guard (`webdata.egress.names.Resolver`)."""
-
-
 @dataclass(frozen=True)
 class FetchResources:
     """One for the crawlers of the internet, one for those of the sandbox (their attribute `fetch_resources`)."""
@@ -42,16 +40,16 @@ class FetchResources:
     proxies: ProxyPool
     transports: TransportPolicy
     retries: RetryPolicy
-    browser: Browser
+    browser: SharedBrowser
     resolver: Resolver
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings, browser: Browser, resolver: Resolver) -> Self:
+    def from_settings(cls, settings: BaseSettings, browser: SharedBrowser) -> Self:
         """As an operator has set them; nothing is opened before its first use."""
         backoff = Backoff(settings.getfloat("BACKOFF"), settings.getfloat("BACKOFF_MAX"))
         transports, proxies = TransportPolicy(available(settings)), ProxyPool(used_pools(settings))
         retries = RetryPolicy(transports, proxies, settings.getint("MAX_STEPS"), backoff)
-        return cls(proxies, transports, retries, browser, resolver)
+        return cls(proxies, transports, retries, browser, resolver(settings))
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
@@ -62,6 +60,11 @@ class FetchResources:
     async def close(self) -> None:
         """Close everything that was opened."""
         await self.browser.close()
+
+
+def resolver(settings: BaseSettings) -> Resolver:
+    """What resolves names for a crawler with these settings: with `SANDBOX`, the setting `SANDBOX_RESOLVER`."""
+    return load_object(settings["SANDBOX_RESOLVER"]) if settings.getbool("SANDBOX") else NameResolver()
 
 
 def available(settings: BaseSettings) -> Sequence[Transport]:

@@ -172,23 +172,29 @@ async def first_answer(
     """What the first of the candidates (engines, providers) answers that does not fail with one of `losses`.
 
     Each gets FIRST_SHARE of the seconds that are left, the last one all of them, as the second argument of `request`.
-    Those whose circuit is open are left out; where all are, the one that opens first is requested all the same. Raises
-    the first loss.
+    Those whose circuit is open are left out, and those that another call probes; where all are, the one that opens
+    first is requested all the same. Raises the first loss.
     """
     end = monotonic() + seconds
-    usable = [one for one in candidates if breaker_of(one).state != "open"]
+    usable = [one for one in candidates if breaker_of(one).is_closed or breaker_of(one).may_probe]
     usable = usable or [min(candidates, key=lambda one: breaker_of(one).seconds_open)]
     lost: list[FetchError] = []
     for candidate in usable:
         share = 1.0 if candidate is usable[-1] else FIRST_SHARE
+        breaker = breaker_of(candidate)
+        if probes := breaker.may_probe:
+            breaker.probe()
         try:
             found = await request(candidate, (end - monotonic()) * share)
         except losses as error:
             lost.append(error)
         else:
-            if breaker_of(candidate).state == "half_open":
-                breaker_of(candidate).close()
+            if breaker.state != "open":
+                breaker.close()
             return found
+        finally:
+            if probes:
+                breaker.end_probe()
     raise lost[0]
 
 

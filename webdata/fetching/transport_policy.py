@@ -23,7 +23,7 @@ FAILURE_SECONDS = 10.0
 """The cost of a fetch whose last transport fails too."""
 PATIENCE = 3
 """Losses in a row that open the circuit of the last transport: there is none to replace it."""
-MOST = 4096
+MOST_RECORDS = 4096
 """Records of engines, and as many of single sites; the one that was used least recently is dropped."""
 
 
@@ -176,7 +176,7 @@ class TransportPolicy:
         record = records.get(key)
         if record is None:
             record = records[key] = Record(CircuitBreaker(self._clock, self._random))
-            if len(records) > MOST:
+            if len(records) > MOST_RECORDS:
                 records.popitem(last=False)
         else:
             records.move_to_end(key)

@@ -12,5 +12,5 @@ def log_to_standard_error(worker: int | None = None) -> None:
     logging.basicConfig(
         level=logging.INFO, format=f"%(asctime)s %(levelname)s {prefix}%(name)s: %(message)s", force=True
     )
-    for noisy in ("scrapy", "alembic", "pgqueuer"):
+    for noisy in ("scrapy", "alembic", "pgqueuer", "mcp"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -31,7 +31,7 @@ from webdata.domain.errors import outcome_of
 from webdata.domain.query import Region
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import Verdict
-from webdata.stores.interfaces_webhooks import AttemptResult
+from webdata.stores.webhooks.model import AttemptResult
 
 OPENMETRICS = "application/openmetrics-text"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60)
@@ -49,7 +49,7 @@ MODES = {
     "webdata_transport_open_seconds": "livemax",
     "webdata_transport_success_ratio": "livemin",
 }
-"""Of these gauges the metrics of several workers have the value of one, the worst. Other gauges are added up."""
+"""Gauges of which several workers show the worst value of one; all other gauges are added up."""
 
 Row = Mapping[str, Any]
 Source = Callable[[], Iterable[Metric]]

@@ -11,7 +11,7 @@ from webdata.domain.events import EngineDegraded
 
 LAST = 20
 """Calls to an engine that are remembered."""
-LEAST = 5
+LEAST_LOST_CALLS = 5
 """Lost calls that are worth a warning: one may have failed by chance."""
 SECONDS = 3600.0
 """After which a call is forgotten."""
@@ -63,7 +63,7 @@ class RecentCalls:
         return [
             EngineDegraded(engine=row["engine"], calls=row["calls"], lost=row["lost"])
             for row in self.snapshot()
-            if not row["won"] and row["calls"] >= LEAST and row["engine"] not in self._unwarned
+            if not row["won"] and row["calls"] >= LEAST_LOST_CALLS and row["engine"] not in self._unwarned
         ]
 
     def won_ago(self) -> dict[str, float]:

@@ -7,9 +7,11 @@ from typing import get_args
 from prometheus_client.core import Metric
 
 from webdata.observability.metrics import gauge
-from webdata.server.repeat import repeat
-from webdata.stores.interfaces_batches import ChunkState, ChunkStates, ChunkStore
-from webdata.stores.interfaces_webhooks import DeliveryStore, Waiting
+from webdata.runtime.process.repeat import repeat
+from webdata.stores.batches.chunks import ChunkStore
+from webdata.stores.batches.model import ChunkState, ChunkStates
+from webdata.stores.webhooks.deliveries import DeliveryStore
+from webdata.stores.webhooks.model import WaitingDeliveries
 
 READ_EVERY = 10.0
 """Seconds between two times that the database is asked."""
@@ -22,14 +24,14 @@ class StoredState:
         self._chunks = chunks
         self._deliveries = deliveries
         self._batches: ChunkStates | None = None
-        self._waiting: Waiting | None = None
+        self._waiting: WaitingDeliveries | None = None
 
     async def run(self) -> None:
         """Ask the database again and again, until it is cancelled."""
         await repeat("metrics of batches and webhooks", self.read, READ_EVERY)
 
     async def read(self) -> None:
-        """Ask the database; after a DatabaseAwayError there are no metrics, rather than old ones."""
+        """Ask the database; after a DatabaseUnavailableError there are no metrics, rather than old ones."""
         self._batches = self._waiting = None
         self._batches = await self._chunks.states()
         self._waiting = await self._deliveries.waiting()
@@ -51,7 +53,7 @@ def _of_batches(states: ChunkStates, now: datetime) -> Iterator[Metric]:
     yield gauge("webdata_batch_oldest_seconds", "The age of the oldest batch that may run.", (), [row], "seconds")
 
 
-def _of_webhooks(waiting: Waiting, now: datetime) -> Iterator[Metric]:
+def _of_webhooks(waiting: WaitingDeliveries, now: datetime) -> Iterator[Metric]:
     row = {"waiting": waiting.number, "seconds": _age(waiting.oldest, now)}
     yield gauge("webdata_webhook_deliveries_waiting", "Deliveries that have not ended.", (), [row], "waiting")
     yield gauge("webdata_webhook_oldest_seconds", "The age of the oldest of them.", (), [row], "seconds")

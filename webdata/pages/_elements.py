@@ -141,6 +141,14 @@ def ancestry_below(root: LexborNode, node: LexborNode) -> Iterator[LexborNode]:
         yield around
 
 
+def smallest_around(nodes: Sequence[LexborNode]) -> LexborNode | None:
+    """The smallest element around several elements in the order of the page; None around fewer than two."""
+    if len(nodes) < 2:
+        return None
+    around_first = {node.mem_id for node in islice(ancestry(nodes[0]), 1, None)}
+    return next((node for node in ancestry(nodes[-1]) if node.mem_id in around_first), None)
+
+
 def outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
     """The elements that are within no other of them; so the time for all the parts of each grows as their number."""
     found = {node.mem_id: node for node in nodes}

@@ -67,7 +67,7 @@ FILLERS = frozenset(
 """Words that are not looked for, in widely used languages."""
 
 
-class Result(NamedTuple):
+class ComparedResult(NamedTuple):
     """A result: its title and text, and its address."""
 
     text: str
@@ -82,7 +82,7 @@ class Terms:
     sites: list[str]
 
 
-def answers(q: str, results: Sequence[Result]) -> bool:
+def answers(q: str, results: Sequence[ComparedResult]) -> bool:
     """Whether any of the results answers the query; True where that cannot be judged."""
     terms = _terms(q)
     if len(results) < FEWEST_RESULTS:
@@ -171,7 +171,7 @@ def _weight(word: str) -> float:
 class _Text:
     """The text and address of a result, to be searched for words."""
 
-    def __init__(self, result: Result):
+    def __init__(self, result: ComparedResult):
         self._folded = _folded(f"{result.text} {unquote(result.link)}")
 
     @cached_property

@@ -20,22 +20,33 @@ MULTIPLIERS = {
 """Multipliers by the term after a short number (`8.3K`, `1,2 mil`, `1.2万`)."""
 
 CURRENCIES = {
-    "$": "USD", "US$": "USD", "CA$": "CAD", "C$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD", "HK$": "HKD",
-    "NT$": "TWD", "S$": "SGD", "SG$": "SGD", "MX$": "MXN", "R$": "BRL", "€": "EUR", "£": "GBP", "¥": "JPY", "￥": "JPY",
-    "円": "JPY", "JP¥": "JPY", "CN¥": "CNY", "元": "CNY", "₹": "INR", "₩": "KRW", "원": "KRW", "฿": "THB", "บาท": "THB",
-    "₫": "VND", "đ": "VND", "₱": "PHP", "₽": "RUB", "руб.": "RUB", "₴": "UAH", "грн": "UAH", "zł": "PLN", "Kč": "CZK",
-    "Ft": "HUF", "lei": "RON", "₺": "TRY", "TL": "TRY", "₪": "ILS", "Rp": "IDR", "RM": "MYR", "₦": "NGN", "₸": "KZT",
-    "ر.س.": "SAR", "ر.س": "SAR", "د.إ.": "AED", "د.إ": "AED", "ج.م.": "EGP", "ج.م": "EGP", "৳": "BDT", "₾": "GEL",
-    "₼": "AZN", "₲": "PYG", "₡": "CRC", "₵": "GHS", "Rs.": None, "Rs": None, "kr.": None, "kr": None, "Fr.": "CHF",
+    "$": "USD", "US$": "USD", "CA$": "CAD", "C$": "CAD", "CDN$": "CAD", "A$": "AUD", "AU$": "AUD", "NZ$": "NZD",
+    "HK$": "HKD", "NT$": "TWD", "S$": "SGD", "SG$": "SGD", "MX$": "MXN", "R$": "BRL", "€": "EUR", "£": "GBP",
+    "¥": "JPY", "￥": "JPY", "円": "JPY", "JP¥": "JPY", "CN¥": "CNY", "元": "CNY", "₹": "INR", "₩": "KRW", "원": "KRW",
+    "฿": "THB", "บาท": "THB", "₫": "VND", "đ": "VND", "₱": "PHP", "₽": "RUB", "руб.": "RUB", "₴": "UAH",
+    "грн": "UAH", "zł": "PLN", "Kč": "CZK", "Ft": "HUF", "lei": "RON", "₺": "TRY", "TL": "TRY", "₪": "ILS",
+    "Rp": "IDR", "RM": "MYR", "₦": "NGN", "₸": "KZT", "ر.س.": "SAR", "ر.س": "SAR", "د.إ.": "AED", "د.إ": "AED",
+    "ج.م.": "EGP", "ج.م": "EGP", "৳": "BDT", "₾": "GEL", "د.ك.": "KWD", "د.ك": "KWD", "د.ب.": "BHD", "د.ب": "BHD",
+    "ر.ع.": "OMR", "ر.ع": "OMR", "د.أ.": "JOD", "د.أ": "JOD", "د.ت.": "TND", "د.ت": "TND", "د.ل.": "LYD",
+    "د.ل": "LYD", "₼": "AZN", "₲": "PYG", "₡": "CRC", "₵": "GHS", "Rs.": None, "Rs": None, "kr.": None, "kr": None,
+    "Fr.": "CHF",
 }  # fmt: skip
 """Currency marks beside amounts, and the ISO 4217 code of each; None for a mark of several currencies."""
 
 CODES = (
-    "AED", "ARS", "AUD", "BGN", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP", "HKD",
-    "HUF", "IDR", "ILS", "INR", "ISK", "JPY", "KES", "KRW", "KWD", "KZT", "MAD", "MXN", "MYR", "NGN", "NOK", "NZD",
-    "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB", "TRY", "TWD", "UAH", "USD",
-    "VND", "ZAR",
+    "AED", "ARS", "AUD", "BGN", "BHD", "BRL", "CAD", "CHF", "CLP", "CNY", "COP", "CZK", "DKK", "EGP", "EUR", "GBP",
+    "HKD", "HUF", "IDR", "ILS", "INR", "ISK", "JOD", "JPY", "KES", "KRW", "KWD", "KZT", "LYD", "MAD", "MXN", "MYR",
+    "NGN", "NOK", "NZD", "OMR", "PEN", "PHP", "PKR", "PLN", "QAR", "RON", "RSD", "RUB", "SAR", "SEK", "SGD", "THB",
+    "TND", "TRY", "TWD", "UAH", "USD", "VND", "ZAR",
 )  # fmt: skip
+"""ISO 4217 codes of currencies."""
+
+SHARED = ("$", "¥", "￥", "£", "kr", "kr.", "Rs", "Rs.")
+"""The marks of several currencies, beside which a code may say which is meant."""
+LONGEST_NAME = 30
+"""Characters before a price that are looked at."""
+THOUSANDTHS = {"BHD": ".", "JOD": ".", "KWD": ".", "LYD": ".,", "OMR": ".", "TND": ".,"}
+"""The currencies of a thousand parts (ISO 4217), and the marks after which three digits are such parts."""
 
 MONTHS = (
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec", "janv", "fév",
@@ -83,11 +94,17 @@ _WORD = re.compile(rf"[{SPACES}]?([^\W\d_]+)")
 _CHARACTERS = re.compile(
     rf"[{SPACES}]?({'|'.join(word for word in MULTIPLIERS if not word.isascii() and ord(word[0]) > 0xE00)})"
 )
-_MARK = "|".join(re.escape(mark) for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True))
+_SPACE = f"[{SPACES}]?"
+_LETTERS = re.compile(r"(?<=[A-Za-z])(?=\\?[$¥])")
+"""Between the letters of a mark and its sign, where a page may have a space: `AU $`."""
+_MARKS = [_LETTERS.sub(_SPACE, re.escape(mark)) for mark in sorted([*CURRENCIES, *CODES], key=len, reverse=True)]
+_CODE = "|".join(CODES)
+_MARK = f"(?:{_CODE}){_SPACE}[$¥£€]|{'|'.join(_MARKS)}"
 _PRICE = re.compile(
-    rf"(?<![^\W\d_])(?P<before>{_MARK})[{SPACES}]?(?P<left>{_AMOUNT})"
-    rf"|(?P<right>{_AMOUNT})[{SPACES}]?(?P<after>{_MARK})(?![^\W\d_])"
+    rf"(?<![^\W\d_])(?P<before>{_MARK}){_SPACE}(?P<left>{_AMOUNT})(?:{_SPACE}(?P<code>{_CODE})(?!{_SPACE}\w))?"
+    rf"|(?P<right>{_AMOUNT}){_SPACE}(?P<after>{_MARK})(?![^\W\d_])"
 )
+_LAST_WORD = re.compile(r"[^\W\d_]+(?= $)")
 _GLUED = re.compile(
     r"\d{1,3}(?:,\d{3})+(?:\.\d{2})?(?=\d)"
     r"|\d+\.\d{2}(?=\d+\.\d{2}(?!\d))"
@@ -150,14 +167,16 @@ def multiplier(text: str, end: int) -> float | None:
     return MULTIPLIERS.get(term.group(1).casefold()) if term else None
 
 
-def decimal(digits: str, short: bool = False) -> float | None:
+def decimal(digits: str, short: bool = False, thousandths: str = "") -> float | None:
     """The value of digits with separators: the last one is the decimal mark, unless exactly three digits follow it.
 
-    With `short`, for a number before a multiplier such as K, the last separator is always the decimal mark.
+    With `short`, for a number before a multiplier such as K, the last separator is always the decimal mark. So it is
+    for a currency of a thousand parts if it is one of `thousandths`, or the other mark is before it.
     """
     plain = re.sub(rf"['’٬{SPACES}]", "", digits).replace("٫", ".")
     whole, mark, decimals = plain.rpartition(max(".,", key=plain.rfind))
-    if not mark or (len(decimals) == 3 and not short and whole != "0") or mark in whole:
+    parts = bool(thousandths) and (mark in thousandths or not {".", ","}.isdisjoint(whole))
+    if not mark or (len(decimals) == 3 and not short and not parts and whole != "0") or mark in whole:
         return _float(plain.replace(".", "").replace(",", ""))
     return _float(f"{re.sub('[.,]', '', whole)}.{decimals}")
 
@@ -182,15 +201,30 @@ def price(text: str | None) -> Price | None:
 
 
 def _price(match: re.Match[str]) -> Price | None:
-    mark = match["before"] or match["after"]
+    mark, text = match["before"] or match["after"], match.group()
     digits = match["left"] or match["right"]
-    glued = _GLUED.match(digits)
+    if match["code"] and mark not in SHARED:
+        text = text.removesuffix(match["code"]).rstrip(SPACES)
+    if _is_of_a_name(match):
+        mark, text = mark[-1], text[text.index(mark[-1]) :]
+    currency = (match["code"] if mark in SHARED else None) or _currency(mark)
+    thousandths = THOUSANDTHS.get(currency or "", "")
+    glued = _GLUED.match(digits) if not thousandths else None
     first = glued.group() if glued else digits
-    amount = decimal(first)
-    if amount is None:
-        return None
-    text = match.group().replace(digits, first, 1)
-    return Price(text, amount, mark if mark in CODES else CURRENCIES[mark])
+    amount = decimal(first, thousandths=thousandths)
+    return None if amount is None else Price(text.replace(digits, first, 1), amount, currency)
+
+
+def _currency(mark: str) -> str | None:
+    bare = mark.translate(dict.fromkeys(map(ord, SPACES)))
+    return bare[:3] if bare[:3] in CODES else CURRENCIES[bare]
+
+
+def _is_of_a_name(match: re.Match[str]) -> bool:
+    """Whether the letter before a sign ends a name ("Vitamin C $12"), by spaces around it and a capital before."""
+    mark = match["before"] or ""
+    name = _LAST_WORD.search(match.string, max(0, match.start() - LONGEST_NAME), match.start())
+    return len(mark) == len("C $") and mark[1] in SPACES and name is not None and name.group()[:1].isupper()
 
 
 def rating(text: str | None) -> float | None:

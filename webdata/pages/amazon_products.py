@@ -5,7 +5,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
@@ -16,6 +16,7 @@ from webdata.pages._amazon.marketplaces import Marketplace
 from webdata.pages._elements import attribute, parsed, visible_text
 from webdata.pages._text import clean, number
 from webdata.pages.blocked import Block, Page
+from webdata.pages.odd_items import count_odd
 from webdata.resources.product_search import Product, ProductPage, ProductQuery
 
 SEARCH_BOX = '#twotabsearchtextbox, input[name="field-keywords"], input[name=k]'
@@ -69,7 +70,7 @@ def record_at(body: bytes, query: ProductQuery, host: str | None) -> ProductPage
     root = parsed(body)
     marketplace = marketplaces.of_host(host) or marketplaces.of_page(root, body)
     marketplace = marketplace or marketplaces.locale(query.region).marketplace
-    products = _ranked(_product(card, marketplace) for card in cards.cards(root))
+    products = _ranked([_product(card, marketplace) for card in cards.cards(root)])
     if not products and not _has_no_results_message(root):
         raise _refusal(root, body)
     return {"products": products, "ads": []}
@@ -84,7 +85,7 @@ def shown_query(body: bytes) -> str | None:
 
 
 def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:
-    """The product of a card, not ranked yet; None for a card without a number or a title."""
+    """The product of a card, not ranked yet; None for an odd one, without a number or a title."""
     asin, heading = cards.asin(card), cards.heading(card)
     title = cards.title(heading) if heading is not None else ""
     if asin is None or heading is None or not title:
@@ -115,8 +116,9 @@ def _product(card: LexborNode, marketplace: Marketplace) -> Product | None:
     }
 
 
-def _ranked(products: Iterable[Product | None]) -> list[Product]:
+def _ranked(products: Sequence[Product | None]) -> list[Product]:
     found = [product for product in products if product is not None]
+    count_odd(len(products) - len(found))
     kinds = Counter[bool]()
     for rank, product in enumerate(found, 1):
         kinds[product["is_sponsor"]] += 1

@@ -14,10 +14,10 @@ from webdata.domain.errors import BlockedError, LayoutError, UpstreamError
 from webdata.pages import _relevance
 from webdata.pages._bing import column
 from webdata.pages._bing.ads import shopping_ads, text_ad
-from webdata.pages._bing.column import Entry
+from webdata.pages._bing.column import ColumnEntry
 from webdata.pages._bing.snippet import address, snippet
 from webdata.pages._elements import attribute, parsed, visible_text
-from webdata.pages._relevance import Result
+from webdata.pages._relevance import ComparedResult
 from webdata.pages._text import clean, folded
 from webdata.pages.blocked import Block, Page
 from webdata.resources.bing_search import BingAd, BingPage, BingQuery, BingResult
@@ -79,8 +79,11 @@ def block(page: Page) -> Block | None:
 
 def answers(page: Mapping[str, Any], q: str) -> bool:
     """Whether the results of a record answer the query; Bing sends no ads to a client that it takes for a robot."""
-    rows = [Result(f"{row['title']} {row['description']} {row['displayUrl']}", row["link"]) for row in page["results"]]
-    return bool(page["ads"] or page["shoppingAds"]) or _relevance.answers(q, rows)
+    rows = [
+        ComparedResult(f"{row['title']} {row['description']} {_displayed(row)}", row["link"]) for row in page["results"]
+    ]
+    has_ads = any(page.get(name) for name in ("ads", "shoppingAds", "shopping_ads"))
+    return has_ads or _relevance.answers(q, rows)
 
 
 def shown_query(body: bytes) -> str | None:
@@ -89,6 +92,11 @@ def shown_query(body: bytes) -> str | None:
     written = (clean(attribute(box, "value") or box.text()) for box in root.css(SEARCH_BOX))
     terms, dash, _ = visible_text(root.css_first("title")).rpartition(TITLE_END)
     return next(filter(None, written), None) or (terms if dash else None) or None
+
+
+def _displayed(row: Mapping[str, Any]) -> str:
+    """The displayed address of a result, of Bing's own record or of the web search's."""
+    return str(row["displayUrl"] if "displayUrl" in row else row["metadata"].get("display_url", ""))
 
 
 def seen_from(body: bytes) -> str | None:
@@ -106,7 +114,7 @@ def is_undecoded(body: bytes) -> bool:
     return len(UNREADABLE.findall(text)) > MOST_UNREADABLE * len(text)
 
 
-def _page(root: LexborNode, entries: list[Entry]) -> BingPage:
+def _page(root: LexborNode, entries: list[ColumnEntry]) -> BingPage:
     html = root if root.tag == "html" else root.css_first("html")
     ads = _ads(entries)
     return {
@@ -118,7 +126,7 @@ def _page(root: LexborNode, entries: list[Entry]) -> BingPage:
     }
 
 
-def _ads(entries: list[Entry]) -> list[BingAd]:
+def _ads(entries: list[ColumnEntry]) -> list[BingAd]:
     """The text ads; an ad whose box names no place is at the top if no result precedes it."""
     ranked = [(rank, entry) for rank, entry in enumerate(entries, 1) if entry.is_ad]
     first = next((rank for rank, entry in enumerate(entries, 1) if not entry.is_ad), len(entries) + 1)
@@ -128,7 +136,7 @@ def _ads(entries: list[Entry]) -> list[BingAd]:
     ]
 
 
-def _result(entry: Entry, rank: int) -> BingResult:
+def _result(entry: ColumnEntry, rank: int) -> BingResult:
     text, date = snippet(entry.box)
     return {
         "title": entry.title,

@@ -47,6 +47,8 @@ BARE = 64
 MOST_READ = 1024 * 1024
 """Bytes of a page that are looked at: three times the largest page of a firewall that is known."""
 REFUSALS = (403, 405, 418, 429)
+DENIALS = (403, 429)
+DENIAL_TITLE = re.compile(r"\b(?:403|429)\b")
 
 WAF_ACTION = "x-amzn-waf-action"
 WAF_CHALLENGE = (b"gokuProps", b"AwsWafIntegration")
@@ -191,10 +193,14 @@ def firewall_without_results(page: Page) -> Block | None:
 
 
 def denial(page: Page) -> Block | None:
-    """Status 403 or 429 without content."""
-    if page.status in (403, 429) and not page.has_content:
+    """Status 403 or 429 without content, or a page that has the number as its title and another status."""
+    if page.has_content:
+        return None
+    if page.status in DENIALS:
         return Block("denied", f"status {page.status} and no results")
-    return None
+    alone = page.is_short and not TYPED.search(page.body)
+    number = next((found for title in page.titles if (found := DENIAL_TITLE.search(title))), None) if alone else None
+    return Block("denied", f"the page is titled {number.group()} and has no results") if number else None
 
 
 def bare_refusal(page: Page) -> Block | None:

@@ -44,7 +44,7 @@ class Form:
     fields: Mapping[str, str]
 
 
-class Answer(NamedTuple):
+class ConsentButton(NamedTuple):
     """A button of a form, and its rank: 2 where it refuses, 1 where it accepts, 0 for another."""
 
     rank: int
@@ -62,7 +62,7 @@ def form(body: bytes, url: str) -> Form | None:
     return _form(best.form, best.button, url) if best else None
 
 
-def _answers(element: LexborNode, url: str) -> Iterator[Answer]:
+def _answers(element: LexborNode, url: str) -> Iterator[ConsentButton]:
     """The answers of a form that is sent to a site and verifies no age."""
     if not _target(element, url).startswith(("http://", "https://")) or AGE.search(element.html or ""):
         return
@@ -70,7 +70,7 @@ def _answers(element: LexborNode, url: str) -> Iterator[Answer]:
     for button in element.css(BUTTON)[:MOST_BUTTONS]:
         rank = _rank(button) if eom is None else 2 if eom.attributes.get("value") == "true" else 1
         if rank:
-            yield Answer(rank, element, button)
+            yield ConsentButton(rank, element, button)
 
 
 def _target(element: LexborNode, url: str) -> str:

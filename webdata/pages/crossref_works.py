@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
 from webdata.pages._scholar.tree import count, document, objects, of, works_page
-from webdata.resources.scholar_search import MOST, Article, ScholarAuthor, ScholarDocument, ScholarPage, ScholarQuery
+from webdata.resources.scholar_search import (
+    MOST_ARTICLES,
+    Article,
+    ScholarAuthor,
+    ScholarDocument,
+    ScholarPage,
+    ScholarQuery,
+)
 
 DAYS = ("issued", "published", "published-print", "published-online")
 """The dates with the year, best first; the date of a work's entry is none of them."""
@@ -30,7 +37,7 @@ def record(body: bytes, query: ScholarQuery) -> ScholarPage:
     shape: a page without works must have their total.
     """
     found = page(body)
-    return {**found, "articles": found["articles"][: query.num or MOST]}
+    return {**found, "articles": found["articles"][: query.num or MOST_ARTICLES]}
 
 
 def page(body: bytes) -> ScholarPage:

@@ -11,11 +11,12 @@ from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._ebay import fields
-from webdata.pages._ebay.cards import Card, sections
+from webdata.pages._ebay.cards import ListingCard, sections
 from webdata.pages._ebay.sites import site
 from webdata.pages._elements import attribute, parsed
 from webdata.pages._text import clean
 from webdata.pages.blocked import Block, Page
+from webdata.pages.odd_items import count_odd
 from webdata.resources.marketplace_search import Listing, ListingMetadata, MarketplacePage, MarketplaceQuery
 
 SEARCH_BOX = "input[name=_nkw], #gh-ac"
@@ -88,13 +89,14 @@ def _terms_of(address: str) -> str | None:
         return None
 
 
-def _listings(found: Sequence[Card], host: str) -> list[Listing]:
-    """The listings of cards, ranked; cards without a number or a title are left out."""
+def _listings(found: Sequence[ListingCard], host: str) -> list[Listing]:
+    """The listings of cards, ranked; odd cards, without a number or a title, are left out."""
     listings = [listing for card in found if (listing := _listing(card, host)) is not None]
+    count_odd(len(found) - len(listings))
     return [{**listing, "position": position} for position, listing in enumerate(listings, start=1)]
 
 
-def _listing(card: Card, host: str) -> Listing | None:
+def _listing(card: ListingCard, host: str) -> Listing | None:
     """The listing of a card, not ranked yet."""
     number, title = fields.item_id(card), fields.title(card)
     if number is None or not title:
@@ -108,7 +110,7 @@ def _listing(card: Card, host: str) -> Listing | None:
     }
 
 
-def _metadata(card: Card, number: str) -> ListingMetadata:
+def _metadata(card: ListingCard, number: str) -> ListingMetadata:
     rows, captions, price = fields.rows(card), fields.captions(card), fields.price(card)
     name, feedback = fields.seller(rows) or (None, None)
     sold = fields.sold_date(captions)

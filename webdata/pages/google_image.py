@@ -25,9 +25,9 @@ from webdata.resources.image_search import ImagePage, ImageQuery, ImageResult
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
-MOST = 20
+MOST_IMAGES = 20
 """Images of a record (docs/api.md)."""
-MOST_TILES = 10 * MOST
+MOST_TILES = 10 * MOST_IMAGES
 """Tiles among which those images are looked for."""
 
 RECORD = re.compile(rb'\[\s*0\s*,\s*"[\w-]+"\s*,\s*\[\s*"')
@@ -86,7 +86,7 @@ def _images(body: bytes) -> list[ImageResult]:
         images: dict[str, ImageResult] = {}
         for key, image in source(body):
             images.setdefault(key, image)
-            if len(images) == MOST:
+            if len(images) == MOST_IMAGES:
                 break
         if images:
             return list(images.values())
@@ -103,7 +103,7 @@ def _script_images(body: bytes) -> KeyedImages:
         match _decoded(body[start.start() : start.start() + RECORD_BYTES].decode("utf-8", "replace")):
             case [0, str(key), [thumbnail, *_], [src, int(height), int(width), *_], *details]:
                 page, title, *about = _source_page(details)
-                image = _image(thumbnail, Source(page, title, about), Original(src, width, height))
+                image = _image(thumbnail, Source(page, title, about), UncheckedImage(src, width, height))
                 if image:
                     yield key, image
 
@@ -124,7 +124,7 @@ def _data_images(body: bytes) -> KeyedImages:
     for node in parsed(body).css(DATA) if b"rg_meta" in body else ():
         match _decoded(node.text().strip()):
             case {"ou": str(src), "ow": int(width), "oh": int(height), "tu": thumbnail, "ru": page, **others}:
-                original = Original(src, width, height, others.get("ity"))
+                original = UncheckedImage(src, width, height, others.get("ity"))
                 image = _image(thumbnail, Source(page, others.get("pt"), [others.get("rh")]), original)
                 if image:
                     yield src, image
@@ -160,7 +160,7 @@ def _tile(tile: LexborNode) -> ImageResult | None:
     if not thumbnail or not page:
         return None
     title = _caption(tile).removesuffix(_domain(page, []))
-    return _image(thumbnail, Source(page, title, []), Original(values.get("imgurl"), width, height))
+    return _image(thumbnail, Source(page, title, []), UncheckedImage(values.get("imgurl"), width, height))
 
 
 def _thumbnail(tile: LexborNode, values: dict[str, str]) -> str | None:
@@ -187,7 +187,7 @@ class Source(NamedTuple):
     about: list[Any]
 
 
-class Original(NamedTuple):
+class UncheckedImage(NamedTuple):
     """An original image, as unchecked values."""
 
     src: Any
@@ -196,7 +196,7 @@ class Original(NamedTuple):
     ending: Any = None
 
 
-def _image(thumbnail: Any, source: Source, original: Original) -> ImageResult | None:
+def _image(thumbnail: Any, source: Source, original: UncheckedImage) -> ImageResult | None:
     """One result; None without a thumbnail or a page."""
     cached, page, src = _whole(WEB_ADDRESS, thumbnail), _whole(WEB_ADDRESS, source.page), _whole(ADDRESS, original.src)
     if not cached or not page:

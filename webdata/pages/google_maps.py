@@ -10,13 +10,14 @@ from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar
 
-import orjson
 import phonenumbers
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._google import blocks
 from webdata.pages._google.links import host, outside, target
+from webdata.pages._json import loads
 from webdata.pages._text import count
+from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
@@ -74,10 +75,12 @@ def record(body: bytes, query: MapsQuery) -> MapPlaces:
     trees = _places(payload.tree)
     if not trees and not _has_no_results(payload):
         raise LayoutError("places, or an answer without any")
-    unique: dict[str, Tree] = {}
-    for tree in trees:
-        unique.setdefault(_data_id(tree), tree)
-    return {"places": [_place(tree, position) for position, tree in enumerate(unique.values(), 1)][: query.num]}
+    unique: dict[str, MapPlace] = {}
+    for place in readable(_place, trees):
+        unique.setdefault(place["data_id"], place)
+    for position, place in enumerate(unique.values(), 1):
+        place["position"] = position
+    return {"places": list(unique.values())[: query.num]}
 
 
 def shown_query(body: bytes) -> str | None:
@@ -118,17 +121,16 @@ def _answer(text: str | bytes) -> Payload:
 
 
 def _json(text: str | bytes) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise UpstreamError("the answer was cut off, or is none", "broken_body") from error
+    return loads(text)
 
 
 def _wrapped(body: bytes) -> Payload:
     chunks = [_json(chunk) for chunk in body.split(CHUNK_END) if chunk.strip()]
     texts = [chunk.get("d") for chunk in chunks if isinstance(chunk, dict)]
     answer = next((text for text in texts if isinstance(text, str) and text.startswith(PREFIX)), None)
-    return _answer(_required(answer, "an answer in the object around it").removeprefix(PREFIX))
+    if answer is None:
+        raise LayoutError("an answer in the object around it")
+    return _answer(answer.removeprefix(PREFIX))
 
 
 def _embedded(body: bytes) -> Payload:
@@ -194,13 +196,13 @@ def _data_id(tree: Tree) -> str:
     return _required(text if text and DATA_ID.fullmatch(text) else None, "the data_id of a place")
 
 
-def _place(tree: Tree, position: int) -> MapPlace:
-    """A place; raises LayoutError for one without a name, an id or coordinates."""
+def _place(tree: Tree) -> MapPlace:
+    """A place, not ranked yet; raises OddItemError for one without a name, an id or coordinates."""
     data_id = _data_id(tree)
     place_id = _text(tree, 78) or _text(tree, 227, 0, 4) or place_id_of(data_id)
     website = outside(_address(tree, 7, 0))
     return {
-        "position": position,
+        "position": 0,
         "name": _required(_text(tree, 11), "the name of a place"),
         "data_id": data_id,
         "latitude": _required(_within(_number(tree, 9, 2), -90, 90), "the latitude of a place"),
@@ -298,5 +300,5 @@ def _within(number: float | None, low: float, high: float) -> float | None:
 
 def _required(value: T | None, what: str) -> T:
     if value is None:
-        raise LayoutError(what)
+        raise OddItemError(what)
     return value

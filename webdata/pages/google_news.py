@@ -18,6 +18,7 @@ from webdata.pages._elements import parsed as tree
 from webdata.pages._google import blocks
 from webdata.pages._news import ids, links
 from webdata.pages._text import clean
+from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
@@ -36,7 +37,7 @@ KINDS: dict[type, set[str]] = {
     | {"source", "image"},
 }
 """The types of feedparser's values by their keys; a very broken feed may have others."""
-MOST = 2**53
+MOST_EXACT = 2**53
 """JSON parsers represent all integers up to this one exactly (RFC 8259, section 6)."""
 
 SEARCH_PATH = "/search"
@@ -54,8 +55,8 @@ def record(body: bytes, query: NewsQuery) -> NewsPage:
     for a feed that reports that it is not available; UpstreamError for a truncated one.
     """
     parsed = _parsed(body)
-    entries = [_entry(entry) for entry in parsed["entries"]]
-    feed = _checked(parsed["feed"], "the feed")
+    entries = readable(_entry, parsed["entries"])
+    feed = _checked(parsed["feed"], "the feed", LayoutError)
     if entries and all(_is_message(entry) for entry in entries):
         raise NotFoundError(f"the aggregator answers: {entries[0]['title'][:100]}")
     if not entries and not _is_empty_search(parsed):
@@ -101,27 +102,27 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()  # UTF-8 has no lone surrogates
-    is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST)
+    is_plain = value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) <= MOST_EXACT)
     return value if is_plain else str(value)
 
 
 def _entry(entry: dict[str, Any]) -> NewsEntry:
-    entry = _checked(entry, "an article")
+    entry = _checked(entry, "an article", OddItemError)
     if not entry.get("title"):
-        raise LayoutError("the title of an article")
+        raise OddItemError("the title of an article")
     if not ids.is_web_address(entry.get("link", "")) or "links" not in entry:
-        raise LayoutError("the link of an article")
+        raise OddItemError("the link of an article")
     if "guidislink" in entry:
         entry["guidislink"] = bool(entry["guidislink"])  # 0 in an entry without a guid
     return cast(NewsEntry, {**entry, "sub_articles": sub_articles(entry.get("summary", ""))})
 
 
-def _checked(values: dict[str, Any], of: str) -> dict[str, Any]:
-    """The values of a feed or an article; raises LayoutError where one is not of its type."""
+def _checked(values: dict[str, Any], of: str, error: type[LayoutError]) -> dict[str, Any]:
+    """The values of a feed or an article; raises the error where one is not of its type."""
     for kind, names in KINDS.items():
         for name in names & values.keys():
             if not isinstance(values[name], kind):
-                raise LayoutError(f"the {name} of {of}")
+                raise error(f"the {name} of {of}")
     return values
 
 

@@ -16,7 +16,7 @@ from webdata.pages._elements import image, lines, visible_text
 from webdata.pages._google import blocks, organic, tree
 from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Mark, Page
+from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, date, duration
 from webdata.resources.web_search import WebQuery
 
@@ -48,7 +48,7 @@ def record(body: bytes, query: WebQuery) -> WebPage:
     return google_web.web_page(page, parts, query)
 
 
-def _headed(page: Page) -> Iterator[Title]:
+def _headed(page: GooglePage) -> Iterator[Title]:
     """Headings inside a link, or around one on mobile pages; the first of each link."""
     seen: set[str] = set()
     for mark in page.of("heading"):
@@ -65,7 +65,7 @@ def _target(heading: Mark, anchor: LexborNode) -> str | None:
     return None if heading.is_within(organic.EXCLUDED) or is_paid(anchor) else outside(destination(anchor.attributes))
 
 
-def _add_metadata(page: Page, title: Title, result: Result) -> None:
+def _add_metadata(page: GooglePage, title: Title, result: Result) -> None:
     """Add to a result the metadata of its video."""
     box = page.box(title.anchor)
     rows = [row for row in lines(box) if len(row) < ROW_LENGTH and row != title.text]

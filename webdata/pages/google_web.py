@@ -10,7 +10,7 @@ from typing import TypeVar
 from webdata.domain.errors import LayoutError
 from webdata.domain.records import (
     Ad,
-    Answer,
+    AnswerBox,
     Carousel,
     Company,
     Place,
@@ -36,7 +36,7 @@ from webdata.pages._google import (
     tree,
 )
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Ordered, Page
+from webdata.pages._google.tree import GooglePage, Ordered
 from webdata.pages._text import clean
 from webdata.resources.web_search import WebQuery
 
@@ -71,7 +71,7 @@ class Parts:
     results: Ordered[Result]
     ads: Ordered[Ad]
     shopping: Ordered[ShoppingAd]
-    answers: Ordered[Answer]
+    answers: Ordered[AnswerBox]
     places: Ordered[Place]
     carousels: Ordered[Carousel]
     questions: Ordered[RelatedQuestion]
@@ -91,17 +91,18 @@ class Parts:
         return {order: rank for rank, order in enumerate(sorted(orders), 1)}
 
 
-def all_parts(page: Page, titles: list[Title]) -> Parts:
+def all_parts(page: GooglePage, titles: list[Title]) -> Parts:
     """The parts of a page whose results have these titles."""
     heads = ads.heads(page)
     starts = [title.anchor for title in titles] + [head.mark.node for head in heads]
     starts += [mark.node for mark in (*carousels.headings(page), *page.of("question"))]
     page.count_blocks(starts)
+    boxes = answers.answers(page, titles)
     return Parts(
-        results=[(title.mark.order, organic.result(page, title)) for title in titles],
+        results=[(title.mark.order, organic.result(page, title)) for title in _results(titles, boxes)],
         ads=ads.text_ads(page, heads, titles[0].mark.order if titles else 0),
         shopping=shopping.shopping_ads(page),
-        answers=answers.answers(page, titles),
+        answers=boxes,
         places=places.places(page),
         carousels=carousels.carousels(page),
         questions=questions.related_questions(page),
@@ -110,7 +111,14 @@ def all_parts(page: Page, titles: list[Title]) -> Parts:
     )
 
 
-def web_page(page: Page, parts: Parts, query: WebQuery) -> WebPage:
+def _results(titles: list[Title], boxes: Ordered[AnswerBox]) -> list[Title]:
+    """The titles of results: that of a featured snippet is one, unless its page is listed below it, as until 2020."""
+    featured = {order for order, _ in boxes}
+    listed = {title.link for title in titles if title.mark.order not in featured}
+    return [title for title in titles if title.mark.order not in featured or title.link not in listed]
+
+
+def web_page(page: GooglePage, parts: Parts, query: WebQuery) -> WebPage:
     """The record of a page with these parts; raises LayoutError as `record` does."""
     if not parts.have_content and not empty.reports_no_results(page, query.q, _shown_query(page)):
         raise LayoutError("neither results nor a message that nothing was found")
@@ -147,12 +155,12 @@ def _ranked(items: Ordered[Ranked], ranks: dict[int, int]) -> list[Ranked]:
     return [item for _, item in items]
 
 
-def _shown_query(page: Page) -> str | None:
+def _shown_query(page: GooglePage) -> str | None:
     written = (clean(attribute(box, "value") or box.text()) for box in page.root.css(SEARCH_BOX))
     return next(filter(None, written), None) or _query_in_title(page)
 
 
-def _query_in_title(page: Page) -> str | None:
+def _query_in_title(page: GooglePage) -> str | None:
     """The search terms in the title: `terms - Google Search`, in any language."""
     title = page.root.css_first(TITLE)
     terms, dash, engine = clean(title.text() if title is not None else "").rpartition(TITLE_END)

@@ -12,10 +12,11 @@ from selectolax.lexbor import LexborNode
 
 from webdata.domain.errors import LayoutError
 from webdata.pages._elements import outermost, parsed
+from webdata.pages._linkedin.workplace import is_hybrid, is_remote
 from webdata.pages._text import clean
 from webdata.pages.blocked import Block, Page
-from webdata.resources._job_terms import ANYWHERE
 from webdata.resources.job_search import Job, JobPage, JobQuery
+from webdata.resources.terms.job_terms import ANYWHERE
 
 SITE = "https://www.linkedin.com"
 
@@ -26,6 +27,7 @@ CARDS = ('[data-entity-urn*="jobPosting:"]', ".base-search-card, .job-search-car
 LINK = 'a[href*="/jobs/view/"]'
 TITLES = ("h3", "[class*='card__title']", "a[class*='full-link'] .sr-only, a[class*='full-card-link']", ".sr-only")
 EMPLOYERS = ("h4", "[class*='card__subtitle']", 'a[href*="/company/"], a[href*="/school/"], a[href*="/showcase/"]')
+OWN_ADDRESS = 'link[rel=canonical], meta[property="og:url"]'
 JOB_PATH = re.compile(r"/jobs/view/.")
 EMPLOYER_PATH = re.compile(r"/(?:company|school|showcase)/.")
 LOCATIONS = ("[class*='card__location']", "[class*='card__metadata'] > span", "[class*='location']")
@@ -58,21 +60,8 @@ DAY = re.compile(r"[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 MASKED = re.compile(r"[*\s·•]+")
 """The mask of a text that the site shows to members only."""
 
-NOT_REMOTE = (
-    r"(?:not?|non|isn.t)[ -](?:a )?remote|remote(?:ly)?[ -](?:sensing|control\w*|monitoring|patient|access|support"
-    r"|hands|pilot\w*|operated|site|location)"
-)
-REMOTE = re.compile(
-    rf"(?P<no>{NOT_REMOTE})|\b(?:remote(?:ly)?|work(?:ing)? from home|home[ -]based|wfh|telecommut\w+|telework|anywhere"
-    r"|télétravail|à distance|teletrabajo|remot[oa]|trabajo en casa)\b"
-)
-HYBRID = re.compile(
-    r"(?P<no>\bnon[ -]hybrid|\bhybrid[ -](?:cloud|vehicle|electric|power\w*|car|infrastructure|intelligence|mobile"
-    r"|app\w*|seeds?|technician))|\b(?:hybrid|hybride|híbrid[oa]|hibrid[oa])\b",
-)
 
-
-class Search(NamedTuple):
+class RepeatedSearch(NamedTuple):
     """The search terms that a page repeats; "" for those that it does not."""
 
     keywords: str
@@ -82,9 +71,12 @@ class Search(NamedTuple):
 def record(body: bytes, query: JobQuery) -> JobPage:
     """The record of one page.
 
-    Raises LayoutError for a page without postings and without the message that none were found.
+    Raises LayoutError for a page without postings and without the message that none were found, and for the page of a
+    single posting, whose cards are similar ones.
     """
     root = parsed(body)
+    if any(JOB_PATH.search(_own_address(node)) for node in root.css(OWN_ADDRESS)):
+        raise LayoutError("a list of postings: it is the page of one")
     if _has_no_results_message(root):
         return page([], query, _search(root).location)
     found = _postings(root)
@@ -137,14 +129,14 @@ def postings(body: bytes) -> list[Job]:
     return _postings(parsed(body))
 
 
-def shown_search(body: bytes) -> Search:
+def shown_search(body: bytes) -> RepeatedSearch:
     """The search terms that a page repeats."""
     return _search(parsed(body))
 
 
-def _search(root: LexborNode) -> Search:
+def _search(root: LexborNode) -> RepeatedSearch:
     fields = (root.css_first(f'input[name="{name}"][value]') for name in ("keywords", "location"))
-    return Search(*(clean(field.attributes["value"]) if field else "" for field in fields))
+    return RepeatedSearch(*(clean(field.attributes["value"]) if field else "" for field in fields))
 
 
 def _has_no_results_message(root: LexborNode) -> bool:
@@ -178,7 +170,6 @@ def _job(card: LexborNode) -> Job | None:
         return None
     position, location = _text(card, TITLES), _text(card, LOCATIONS)
     highlights = [text for node in card.css(HIGHLIGHTS) if (text := clean(node.text()))]
-    terms = " | ".join(filter(None, (position, location, *highlights))).lower()
     return {
         "position": position,
         "employer": _text(card, EMPLOYERS),
@@ -186,8 +177,8 @@ def _job(card: LexborNode) -> Job | None:
         "location": location,
         "link": link,
         "posted_at": _day(card),
-        "is_remote": _states(REMOTE, terms),
-        "is_hybrid": _states(HYBRID, terms),
+        "is_remote": is_remote(position, location, *highlights),
+        "is_hybrid": is_hybrid(position, location, *highlights),
         "highlights": highlights,
         "logo": _logo(card),
     }
@@ -232,10 +223,12 @@ def _logo(card: LexborNode) -> str | None:
     return None
 
 
+def _own_address(node: LexborNode) -> str:
+    """The path of the address that a page gives as its own."""
+    found = ADDRESS.match(_attribute(node, "href") or _attribute(node, "content"))
+    return found[2] if found else ""
+
+
 def _attribute(node: LexborNode, name: str) -> str:
     value: str | None = node.attrs.get(name)
     return value or ""
-
-
-def _states(pattern: re.Pattern[str], terms: str) -> bool:
-    return any(found["no"] is None for found in pattern.finditer(terms))

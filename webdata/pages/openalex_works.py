@@ -9,7 +9,7 @@ from webdata.domain.errors import LayoutError
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
 from webdata.pages._scholar.tree import count, document, objects, of, works_page
 from webdata.resources.scholar_search import (
-    MOST,
+    MOST_ARTICLES,
     Article,
     ScholarAuthor,
     ScholarDocument,
@@ -32,7 +32,7 @@ def record(body: bytes, query: ScholarQuery) -> ScholarPage:
     shape: a page without works must have their total.
     """
     found = page(body)
-    return {**found, "articles": found["articles"][: query.num or MOST]}
+    return {**found, "articles": found["articles"][: query.num or MOST_ARTICLES]}
 
 
 def page(body: bytes) -> ScholarPage:

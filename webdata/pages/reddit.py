@@ -8,12 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-import orjson
-
-from webdata.domain.errors import LayoutError, NotFoundError
+from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
-from webdata.pages._reddit import atom, things
+from webdata.pages._json import loads
+from webdata.pages._reddit import atom
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import unreadable
 from webdata.pages._reddit.things import Thing, children, completed, is_thing
@@ -72,8 +71,8 @@ def _interstitial(page: Page) -> Block | None:
 def shown_query(body: bytes) -> Mapping[str, str]:
     """The resource and the fields of the query of a saved response."""
     try:
-        return _query_of_feed(body) if is_feed(body) else _query_of_json(orjson.loads(body))
-    except (orjson.JSONDecodeError, KeyError, IndexError, TypeError, AttributeError):
+        return _query_of_feed(body) if is_feed(body) else _query_of_json(loads(body))
+    except (UpstreamError, KeyError, IndexError, TypeError, AttributeError):
         return ANY
 
 
@@ -82,7 +81,7 @@ def _document(body: bytes, query: Query) -> Any:
         return atom.document(body, query)
     if body.lstrip().startswith(b"<"):
         raise LayoutError("JSON or a feed")
-    return things.document(body)
+    return loads(body)
 
 
 def _about(found: Any) -> Thing:

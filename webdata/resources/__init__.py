@@ -2,18 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from webdata.domain.errors import ConfigError
+from webdata.domain.errors import ConfigError, Problem
+from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 
+WHOLE = "record"
+"""A column with the whole of a row."""
 ENVELOPE = ("query", "ts", "device_region", "device_type")
 """The keys of the common envelope."""
 
@@ -34,6 +37,23 @@ class PlainText:
 
 
 @dataclass(frozen=True)
+class ResultFields:
+    """The paths in a result to what a result of any search has; of several paths the first with a value counts."""
+
+    title: tuple[str, ...] = ("title",)
+    url: tuple[str, ...] = ("link",)
+    text: tuple[str, ...] = ()
+    """To a sentence or two about it."""
+    date: tuple[str, ...] = ()
+    """To the day or the time of its publication, in any form."""
+    source: tuple[str, ...] = ()
+    """To the name of who published it."""
+    thumbnail: tuple[str, ...] = ()
+    image: tuple[str, ...] = ()
+    """To the address of the picture that the result itself is."""
+
+
+@dataclass(frozen=True)
 class Resource:
     """An endpoint: its route, query and schema, and the lifetime of its cached responses."""
 
@@ -49,6 +69,10 @@ class Resource:
     `empty`. Without such an array it never is."""
     rows: str | None = None
     """The path of the array that the export format `rows` writes; None if the whole record is one row."""
+    result_fields: ResultFields | None = None
+    """What its results have in common with those of other searches; None if it is no search."""
+    category: str | None = None
+    """What a search for several kinds of results calls its kind, such as `images`; None if it has to be named."""
     method: Literal["GET", "POST"] = "GET"
     """With POST the fields of the query are members of a JSON object in the body, and none is in the URL."""
     packed: bool = True
@@ -61,9 +85,13 @@ class Resource:
     fresh_seconds: int = 300
     bad_query_status: int = 422
     """The status of the response to invalid parameters: 422 or 400."""
+    bad_query_fields: tuple[str, ...] | None = None
+    """The fields of which an invalid value has that status, that of others is a 422; None: all."""
     envelope: tuple[str, ...] = ENVELOPE
     """The keys of `webdata.pipelines.envelope.PARTS` that are added to a page's record."""
 
+    part: Callable[[Record, Query], Record] = lambda record, _: record
+    """The part of a record that the query asks for; the whole one is cached, so that the next part costs nothing."""
     text: Callable[[Record], PlainText | None] = lambda _: None
     """The text response to a record; None if the response is JSON."""
     text_type: str | None = None
@@ -88,14 +116,40 @@ class Resource:
         """The JSON Schema of its records."""
         return schema(self.name)
 
+    def has_bad_query_status(self, problems: Iterable[Problem]) -> bool:
+        """Whether what is wrong with a query has `bad_query_status`; a body that is no JSON object always has."""
+        fields, names = self.bad_query_fields, [problem["loc"][1:] for problem in problems]
+        return fields is None or any(not name or name[0] in fields for name in names)
+
     def outcome(self, record: Record) -> Outcome:
         """`ok` if the record has any results, else `empty`."""
         has_results = not self.content or any(value_at(record, path) for path in self.content)
         return Outcome.OK if has_results else Outcome.EMPTY
 
     def results(self, record: Record) -> list[Record]:
-        """The rows of a record in the export format `rows`."""
+        """The results of a record; the record itself where it has no array of them."""
         return [record] if self.rows is None else cast(list[Record], value_at(record, self.rows))
+
+    def rows_of(self, record: Record) -> Iterator[Record]:
+        """The rows of a record in the formats `rows` and `csv`: its results, with the query and the position."""
+        for position, result in enumerate(self.results(record), 1):
+            yield {"query": record.get("query"), "position": position, **as_record(result)}
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns of its rows in the format `csv`, by its schema; WHOLE where its results have several forms."""
+        found: Mapping[str, Any] = self.schema
+        file = self.name
+        for key in (self.rows or "").split("."):
+            if key:
+                found, file = _resolved(found["properties"][key], file)
+                found, file = _resolved(found.get("items", found), file)
+        return tuple(dict.fromkeys(("query", "position", *found.get("properties", (WHOLE,)))))
+
+
+def cells(row: Record, columns: Sequence[str]) -> list[Any]:
+    """The values of a row in these columns."""
+    return [row if name == WHOLE else row.get(name) for name in columns]
 
 
 def value_at(record: Record, path: str) -> Any:
@@ -106,14 +160,26 @@ def value_at(record: Record, path: str) -> Any:
     return value
 
 
+def _resolved(found: Mapping[str, Any], file: str) -> tuple[Mapping[str, Any], str]:
+    """A schema and its file; that which a reference names."""
+    if "$ref" not in found:
+        return found, file
+    name, _, path = found["$ref"].partition("#/")
+    file = name.removesuffix(".json") or file
+    target: Any = schema(file)
+    for key in filter(None, path.split("/")):
+        target = target[key]
+    return target, file
+
+
 @cache
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema of this name, from the installed package or from `schemas/` of a checkout.
 
     Raises ConfigError where there is none.
     """
-    packaged = Path(str(files("webdata"))) / "schemas"
-    folder = packaged if packaged.is_dir() else packaged.parent.parent / "schemas"
+    packaged = files("webdata") / "schemas"
+    folder = packaged if packaged.is_dir() else Path(str(files("webdata"))).parent / "schemas"
     try:
         text = (folder / f"{name}.json").read_text(encoding="utf-8")
     except FileNotFoundError as error:

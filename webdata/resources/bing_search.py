@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, explained, lower
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
 
 MARKET = r"^[a-z]{2,3}-[A-Z]{2}$"
@@ -148,4 +148,5 @@ BING_SEARCH = Resource(
     query=BingQuery,
     content=("results",),
     rows="results",
+    result_fields=ResultFields(text=("description",), date=("date",)),
 )

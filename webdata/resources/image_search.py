@@ -5,8 +5,8 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from webdata.domain.query import SearchQuery, Verbatim
-from webdata.domain.records import Ad, Answer, Carousel, Company, Place, RelatedSearch, Result, ShoppingAd
-from webdata.resources import Resource
+from webdata.domain.records import Ad, AnswerBox, Carousel, Company, Place, RelatedSearch, Result, ShoppingAd
+from webdata.resources import Resource, ResultFields
 
 MAX_WRITTEN = 64 * 1024
 """The most characters of a packed query; no request line that the server accepts is as long."""
@@ -77,7 +77,7 @@ class ImagePage(TypedDict):
     results: list[Result]
     ads: list[Ad]
     ads_count: int
-    answers: list[Answer]
+    answers: list[AnswerBox]
     shopping_ads: list[ShoppingAd]
     places: list[Place]
     related_searches: list[RelatedSearch]
@@ -94,5 +94,13 @@ IMAGE_SEARCH = Resource(
     query=ImageQuery,
     content=("image_results",),
     rows="image_results",
+    result_fields=ResultFields(
+        title=("link.title", "image.alt"),
+        url=("link.href",),
+        source=("link.domain",),
+        thumbnail=("thumbnails.medium", "image.src"),
+        image=("original_image.src",),
+    ),
+    category="images",
     bare_term=True,
 )

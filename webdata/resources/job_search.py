@@ -8,8 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
 from webdata.domain.query import Query
-from webdata.resources import Resource
-from webdata.resources._job_terms import Wanted, wanted
+from webdata.resources import Resource, ResultFields
+from webdata.resources.terms.job_terms import Wanted, wanted
 
 ELSEWHERE = "outside_north_america"
 
@@ -92,4 +92,7 @@ JOB_SEARCH = Resource(
     query=JobQuery,
     content=("jobs",),
     rows="jobs",
+    result_fields=ResultFields(
+        title=("position",), text=("location",), date=("posted_at",), source=("employer",), thumbnail=("logo",)
+    ),
 )

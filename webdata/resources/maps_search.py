@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from pydantic import AfterValidator, Field
 
 from webdata.domain.query import SHOWS, Query, not_blank
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language
 
 LANGUAGE, COUNTRY = "en", "us"
@@ -107,6 +107,10 @@ MAPS_SEARCH = Resource(
     query=MapsQuery,
     content=("places",),
     rows="places",
+    result_fields=ResultFields(
+        title=("name",), url=("website", "google_maps_url"), text=("address",), thumbnail=("thumbnail",)
+    ),
+    category="map",
     packed=False,
     fresh_seconds=600,
     bad_query_status=400,

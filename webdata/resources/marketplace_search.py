@@ -3,7 +3,7 @@
 from typing import NotRequired, TypedDict
 
 from webdata.domain.query import SearchQuery
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 
 
 class MarketplaceQuery(SearchQuery):
@@ -60,4 +60,5 @@ MARKETPLACE_SEARCH = Resource(
     query=MarketplaceQuery,
     content=("results",),
     rows="results",
+    result_fields=ResultFields(text=("metadata.price",), source=("metadata.seller",), thumbnail=("metadata.image",)),
 )

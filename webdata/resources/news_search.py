@@ -5,8 +5,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from pydantic import BeforeValidator, Field
 
 from webdata.domain.query import SearchQuery
-from webdata.resources import Resource
-from webdata.resources._news_editions import edition
+from webdata.resources import Resource, ResultFields
+from webdata.resources.terms.news_editions import edition
 from webdata.resources.web_search import Country, Language
 
 EDITION = r"^[A-Z]{2}:[a-z]{2,3}(-([A-Z][a-z]{3}|[A-Z]{2}|[0-9]{3}))?$"
@@ -122,4 +122,6 @@ NEWS_SEARCH = Resource(
     query=NewsQuery,
     content=("entries",),
     rows="entries",
+    result_fields=ResultFields(text=("summary",), date=("published",), source=("source.title",)),
+    category="news",
 )

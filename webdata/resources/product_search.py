@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from webdata.domain.query import SearchQuery
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 
 
 class ProductQuery(SearchQuery):
@@ -58,4 +58,5 @@ PRODUCT_SEARCH = Resource(
     query=ProductQuery,
     content=("products",),
     rows="products",
+    result_fields=ResultFields(text=("price_text",), thumbnail=("img_url",)),
 )

@@ -8,9 +8,9 @@ from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
 from webdata.domain.query import Capped, SearchQuery
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 
-MOST = 200
+MOST_ARTICLES = 200
 """The largest `num`."""
 LAST = 10_000
 """The last work on the numbered pages of the upstreams."""
@@ -35,7 +35,7 @@ class ScholarQuery(SearchQuery):
     num: Annotated[
         int | None,
         Capped(),
-        Field(ge=1, le=MOST, description="a whole number from 1 to 200, such as num=20", examples=[20]),
+        Field(ge=1, le=MOST_ARTICLES, description="a whole number from 1 to 200, such as num=20", examples=[20]),
     ] = None
     start: Annotated[
         int | None,
@@ -145,4 +145,6 @@ SCHOLAR_SEARCH = Resource(
     query=ScholarQuery,
     content=("articles",),
     rows="articles",
+    result_fields=ResultFields(text=("abstract", "description"), date=("year",), source=("venue",)),
+    category="science",
 )

@@ -1,6 +1,6 @@
 """Video search: the resource of `/v1/video`."""
 
-from webdata.resources import Resource
+from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import WebQuery
 
 VIDEO_SEARCH = Resource(
@@ -10,4 +10,11 @@ VIDEO_SEARCH = Resource(
     query=WebQuery,
     content=("results", "carousel"),
     rows="results",
+    result_fields=ResultFields(
+        text=("description",),
+        date=("metadata.date",),
+        source=("metadata.channel", "metadata.source"),
+        thumbnail=("metadata.thumbnail",),
+    ),
+    category="videos",
 )

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Capped, SearchQuery, explained, lower
-from webdata.resources import Resource
-from webdata.resources._google_domains import DOMAINS, nearest
+from webdata.resources import Resource, ResultFields
+from webdata.resources.terms.google_domains import DOMAINS, nearest
 
 
 def _language(value: object) -> object:
@@ -105,5 +105,9 @@ WEB_SEARCH = Resource(
     query=WebQuery,
     content=("results", "answers", "places", "local_businesses", "carousel"),
     rows="results",
+    result_fields=ResultFields(
+        text=("description",), date=("metadata.date",), source=("metadata.source",), thumbnail=("metadata.thumbnail",)
+    ),
+    category="general",
     elsewhere={"tbm=vid": "/v1/video", "tbm=isch": "/v1/image", "tbm=nws": "/v1/news"},
 )

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 
+from webdata.runtime.wire.exchange import HTML, Handler, SandboxRequest, SiteReply
 from webdata.sandbox import client_hello
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
 from webdata.sandbox.templates import html, render
 
 Challenge = Callable[[Handler], Handler]
@@ -27,7 +27,7 @@ RAY = re.compile(r"[0-9a-f]{16}")
 def challenge(page: Handler) -> Handler:
     """The challenge until a browser has completed it, then `page`."""
 
-    def answer(request: SandboxRequest) -> Reply:
+    def answer(request: SandboxRequest) -> SiteReply:
         return page(request) if cleared(request) else _challenge(request)
 
     return answer
@@ -36,7 +36,7 @@ def challenge(page: Handler) -> Handler:
 def handshake(page: Handler) -> Handler:
     """`page` for clients with the TLS handshake of a browser, 403 for all others."""
 
-    def answer(request: SandboxRequest) -> Reply:
+    def answer(request: SandboxRequest) -> SiteReply:
         if client_hello.is_browser(request.client_hello):
             return page(request)
         return html("challenges", "denied", 403, ray=_ray(request.url))
@@ -70,10 +70,10 @@ def solved(request: SandboxRequest, cookie: str) -> bool:
     return bool(challenge) and solution == str(_folded(challenge, SITE_BOX_AREA))
 
 
-def _challenge(request: SandboxRequest) -> Reply:
+def _challenge(request: SandboxRequest) -> SiteReply:
     headers = (*HTML, ("cf-mitigated", "challenge"), ("Cache-Control", "no-store"))
     values = {"host": request.host, "ray": _ray(request.url), "cookie": CLEARANCE, "seconds": CHALLENGE_SECONDS}
-    return Reply(403, headers, render("challenges", "challenge", **values))
+    return SiteReply(403, headers, render("challenges", "challenge", **values))
 
 
 def _ray(url: str) -> str:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from h11 import RemoteProtocolError
 
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain, unknown_host
+from webdata.runtime.wire.listener import CHUNK, Listener, Stream
+from webdata.runtime.wire.wire import ESTABLISHED, Message, Requests, reply_bytes
 from webdata.sandbox import client_hello
 from webdata.sandbox.certificates import Authority
-from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
-from webdata.sandbox.listener import CHUNK, Listener, Stream
-from webdata.sandbox.wire import ESTABLISHED, Message, Requests, reply_bytes
 
 AUTHORITY = r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9._-]{1,253}))(?::\d{1,5})?"
 TUNNEL = re.compile(AUTHORITY)
@@ -33,17 +33,17 @@ class Backend:
     """Whether a connection stays open for further requests."""
 
     def __init__(self) -> None:
-        self.listener = Listener(lambda stream: Connection(self, stream).serve())
+        self.listener = Listener(lambda stream: SandboxConnection(self, stream).serve())
 
     def knows(self, host: str) -> bool:
         """Whether a site answers for a host."""
         raise NotImplementedError
 
-    def refusal(self, message: Message) -> Reply | None:
+    def refusal(self, message: Message) -> SiteReply | None:
         """The proxy's own reply to a request for a page or a tunnel; None when a site answers."""
         return None
 
-    def answer(self, request: SandboxRequest) -> Reply:
+    def answer(self, request: SandboxRequest) -> SiteReply:
         """The reply of the requested site."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class TLSStream(Stream):
         self.writer.write(self._outgoing.read())
 
 
-class Connection:
+class SandboxConnection:
     """Plain requests for any host, or a tunnel to one host with TLS terminated here; requests are answered in order."""
 
     def __init__(self, backend: Backend, stream: Stream):
@@ -148,7 +148,7 @@ class Connection:
         headers = {name: value for name, value in message.headers.items() if name != "proxy-authorization"}
         return SandboxRequest(message.method, scheme, host, target, headers, message.body, self._client_hello)
 
-    async def _send(self, message: Message, reply: Reply) -> bool:
+    async def _send(self, message: Message, reply: SiteReply) -> bool:
         if reply.delay:
             await self._wait(reply.delay)
         if reply.reset:

@@ -13,10 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from webdata.config.proxies import ANY
 from webdata.domain.errors import ConfigError
 from webdata.domain.query import Region
+from webdata.runtime.wire.exchange import HTML, TEXT, SandboxRequest, SiteReply
+from webdata.runtime.wire.listener import HOST
+from webdata.runtime.wire.wire import Message
 from webdata.sandbox.connection import Backend
-from webdata.sandbox.exchange import HTML, TEXT, Reply, SandboxRequest
-from webdata.sandbox.listener import HOST
-from webdata.sandbox.wire import Message
 
 SERVED_BY = "x-sandbox-proxy"
 """The header of replies with the label of the proxy."""
@@ -113,31 +113,31 @@ class RegionProxy(Backend):
         self._closed_port.bind((HOST, 0))
         return int(self._closed_port.getsockname()[1])
 
-    def refusal(self, message: Message) -> Reply | None:
+    def refusal(self, message: Message) -> SiteReply | None:
         """The proxy's own reply to a request for a page or a tunnel; None when it forwards the request."""
         self.request_count += 1
         if self._random.random() < self.behaviour.flaky:
-            return Reply(reset=True)
+            return SiteReply(reset=True)
         if self.behaviour.locked or (self._credentials and not message.has_credentials(self._credentials)):
             wanted = ("Proxy-Authenticate", 'Basic realm="sandbox"')
-            return Reply(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, (wanted, *TEXT), b"Who is it?\n")
+            return SiteReply(HTTPStatus.PROXY_AUTHENTICATION_REQUIRED, (wanted, *TEXT), b"Who is it?\n")
         return None
 
     def knows(self, host: str) -> bool:
         """Whether the sandbox behind it answers for a host."""
         return self._sandbox.knows(host)
 
-    def answer(self, request: SandboxRequest) -> Reply:
+    def answer(self, request: SandboxRequest) -> SiteReply:
         """The reply of the requested site to a request from this proxy."""
         reply = self._denial() or self._sandbox.answer(request)
         headers = (*reply.headers, (SERVED_BY, self.label))
         return replace(reply, headers=headers, delay=max(reply.delay, self.behaviour.slow))
 
-    def _denial(self) -> Reply | None:
+    def _denial(self) -> SiteReply | None:
         if self.behaviour.denied:
-            return Reply(self.behaviour.denied, HTML, DENIED)
+            return SiteReply(self.behaviour.denied, HTML, DENIED)
         if self.behaviour.per_second and not self._take_token(self.behaviour.per_second):
-            return Reply(HTTPStatus.TOO_MANY_REQUESTS, (("Retry-After", "1"), *HTML), LIMITED)
+            return SiteReply(HTTPStatus.TOO_MANY_REQUESTS, (("Retry-After", "1"), *HTML), LIMITED)
         return None
 
     def _take_token(self, per_second: float) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from webdata.domain.errors import ConfigError
-from webdata.sandbox.exchange import HTML, Headers, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import HTML, Headers, SandboxRequest, SiteReply
 
 INDEX = "INDEX.jsonl"
 EXPECTED = f'a replay folder has an {INDEX} with a JSON object a line, such as {{"file": "page.html", "status": 200}}'
@@ -31,7 +31,7 @@ class Replay:
         self._by_stem = dict(captures)
         self._rotation = cycle(reply for _, reply in captures)
 
-    def answer(self, request: SandboxRequest) -> Reply:
+    def answer(self, request: SandboxRequest) -> SiteReply:
         values = chain(request.query.get("q", []), *request.query.values())
         named = (self._by_stem.get(value) for value in values)
         return (next(filter(None, named), None) or next(self._rotation))()
@@ -45,7 +45,7 @@ def _rows(folder: Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
 
 
-def _capture(folder: Path, number: int, line: str) -> tuple[str, Callable[[], Reply]]:
+def _capture(folder: Path, number: int, line: str) -> tuple[str, Callable[[], SiteReply]]:
     """The name of a page's file without its last extension, and its reply, which is read on first use and cached."""
     where = f"{folder / INDEX}, line {number}"
     try:
@@ -55,7 +55,7 @@ def _capture(folder: Path, number: int, line: str) -> tuple[str, Callable[[], Re
     if not isinstance(row, dict):
         raise ConfigError(f"{where} is no JSON object: {EXPECTED}")
     path, status, headers = _file(folder, row, where), _status(row, where), _headers(row, where)
-    return path.stem, cache(lambda: Reply(status, headers, path.read_bytes()))
+    return path.stem, cache(lambda: SiteReply(status, headers, path.read_bytes()))
 
 
 def _file(folder: Path, row: Mapping[str, Any], where: str) -> Path:

@@ -17,6 +17,7 @@
 | `sandbox:truncated` | the connection ends in the middle of the body |
 | `sandbox:huge` | the normal page, 16 MB long |
 | `sandbox:encoding` | the normal page, with bytes in it that are not UTF-8 |
+| `sandbox:SITE.NAME` | the scenario NAME on one site alone, such as `sandbox:google.captcha` |
 | `sandbox:once` | limits the others to the first answer (`sandbox:once=NUMBER`: the first NUMBER), as a cookie counts |
 
 Scenarios combine (`sandbox:captcha sandbox:slow=1`): the first that names a page decides the page, those that name an
@@ -29,10 +30,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from http import HTTPStatus
 
+from webdata.runtime.wire.exchange import Handler, SandboxRequest, SiteReply, plain
 from webdata.sandbox.challenges import CHALLENGES
-from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, plain
 
-SCENARIO = re.compile(r"\bsandbox:(\w+)(?:=([\d.]+))?", re.IGNORECASE)
+SCENARIO = re.compile(r"\bsandbox:(?:([\w-]+)\.)?(\w+)(?:=([\d.]+))?", re.IGNORECASE)
 
 SLOW_SECONDS = 5.0
 SLOWEST_SECONDS = 60.0
@@ -49,23 +50,30 @@ TEXTS = [re.compile(position) for position in POSITIONS]
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario: its name and the number behind `=`."""
+    """One scenario: its name, the number behind `=`, and the site before the name."""
 
     name: str
     number: float | None = None
+    site: str | None = None
+    """A part of a host's name, such as `google`; None for every site."""
 
     def __str__(self) -> str:
-        return f"sandbox:{self.name}" + ("" if self.number is None else f"={self.number}")
+        site = f"{self.site}." if self.site else ""
+        return f"sandbox:{site}{self.name}" + ("" if self.number is None else f"={self.number}")
+
+    def concerns(self, host: str) -> bool:
+        """Whether it is of this host's site."""
+        return self.site is None or self.site in host.split(".")
 
 
 def scenarios(terms: str) -> list[Scenario]:
     """The scenarios in search terms, in their order."""
-    return [Scenario(name.lower(), _number(text)) for name, text in SCENARIO.findall(terms)]
+    return [Scenario(name.lower(), _number(text), site.lower() or None) for site, name, text in SCENARIO.findall(terms)]
 
 
-def apply_scenarios(request: SandboxRequest, terms: str, page: Handler, pages: Mapping[str, Handler]) -> Reply:
+def apply_scenarios(request: SandboxRequest, terms: str, page: Handler, pages: Mapping[str, Handler]) -> SiteReply:
     """The reply of `page` under the scenarios in the search terms. `pages` are the site's own pages by scenario."""
-    requested = scenarios(terms)
+    requested = [scenario for scenario in scenarios(terms) if scenario.concerns(request.host)]
     pages = {**{name: challenge(page) for name, challenge in CHALLENGES.items()}, **pages}
     known = {*pages, *EFFECTS, ONCE}
     unknown = [scenario.name for scenario in requested if scenario.name not in known]
@@ -85,7 +93,7 @@ def apply_scenarios(request: SandboxRequest, terms: str, page: Handler, pages: M
     return replace(reply, headers=(*reply.headers, counted))
 
 
-def failures(error: Callable[[HTTPStatus, str], Reply]) -> dict[str, Handler]:
+def failures(error: Callable[[HTTPStatus, str], SiteReply]) -> dict[str, Handler]:
     """The scenarios `denied`, `limited` and `error` with a site's page for errors."""
     return {
         "denied": lambda _: error(HTTPStatus.FORBIDDEN, "Your client does not have permission to get this page."),
@@ -94,7 +102,9 @@ def failures(error: Callable[[HTTPStatus, str], Reply]) -> dict[str, Handler]:
     }
 
 
-def _reply(request: SandboxRequest, page: Handler, pages: Mapping[str, Handler], requested: list[Scenario]) -> Reply:
+def _reply(
+    request: SandboxRequest, page: Handler, pages: Mapping[str, Handler], requested: list[Scenario]
+) -> SiteReply:
     reply = next((pages[scenario.name] for scenario in requested if scenario.name in pages), page)(request)
     for scenario in requested:
         if scenario.name in EFFECTS:
@@ -109,17 +119,17 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _slow(reply: Reply, scenario: Scenario) -> Reply:
+def _slow(reply: SiteReply, scenario: Scenario) -> SiteReply:
     seconds = SLOW_SECONDS if scenario.number is None else scenario.number
     return replace(reply, delay=min(seconds, SLOWEST_SECONDS))
 
 
-def _encoding(reply: Reply, _scenario: Scenario) -> Reply:
+def _encoding(reply: SiteReply, _scenario: Scenario) -> SiteReply:
     text = next((text for text in TEXTS if text.search(reply.body)), None)
     return replace(reply, body=text.sub(NOT_UTF8, reply.body)) if text else reply
 
 
-EFFECTS: Mapping[str, Callable[[Reply, Scenario], Reply]] = {
+EFFECTS: Mapping[str, Callable[[SiteReply, Scenario], SiteReply]] = {
     "slow": _slow,
     "reset": lambda reply, _: replace(reply, reset=True),
     "truncated": lambda reply, _: replace(reply, cut=len(reply.body) // 2),

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from webdata.domain.errors import ConfigError
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain, unknown_host
+from webdata.runtime.wire.listener import HOST
 from webdata.sandbox.certificates import Authority
 from webdata.sandbox.challenges import Challenge
 from webdata.sandbox.connection import Backend
-from webdata.sandbox.exchange import Reply, SandboxRequest, plain, unknown_host
-from webdata.sandbox.listener import HOST
 from webdata.sandbox.replay import Replay
 from webdata.sandbox.sites import site_for, site_that_takes
 
@@ -62,7 +62,7 @@ class Sandbox(Backend):
         """Whether a site answers for a host."""
         return self._replay is not None or site_for(host) is not None
 
-    def answer(self, request: SandboxRequest) -> Reply:
+    def answer(self, request: SandboxRequest) -> SiteReply:
         """The reply of the requested site; 502 for an unknown host."""
         site = self._replay.answer if self._replay else site_that_takes(request) or site_for(request.host)
         if site is None:

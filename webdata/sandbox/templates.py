@@ -14,7 +14,7 @@ import orjson
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from jinja2.ext import Extension
 
-from webdata.sandbox.exchange import HTML, Headers, Reply
+from webdata.runtime.wire.exchange import HTML, Headers, SiteReply
 from webdata.sandbox.invention import slug
 
 LINE_BREAKS = re.compile(r"(?<=[>}])\s*\n\s*(?=[<{])")
@@ -51,9 +51,9 @@ def render(template: str, page: str, **values: Any) -> bytes:
     return str(macro(**values)).strip().encode("utf-8", "replace")
 
 
-def html(template: str, page: str, status: int = 200, headers: Headers = HTML, **values: Any) -> Reply:
+def html(template: str, page: str, status: int = 200, headers: Headers = HTML, **values: Any) -> SiteReply:
     """A reply with a page of a template."""
-    return Reply(status, headers, render(template, page, **values))
+    return SiteReply(status, headers, render(template, page, **values))
 
 
 @cache

@@ -31,7 +31,7 @@ NUMBER = re.compile(r"\d{1,9}(?:\.\d+)?")
 Download = Callable[[Request], Awaitable[Response]]
 
 
-class Account:
+class OAuthApplication:
     """An application and its token, which all calls in flight share."""
 
     def __init__(self, client: str, secret: str | None):

@@ -6,10 +6,10 @@ from scrapy import Request
 from scrapy.http import Response
 from w3lib.url import url_query_cleaner
 
+from webdata.crawling.engine import EngineSpider
 from webdata.domain.errors import BlockedError, FetchError
 from webdata.pages._scholar.refusals import refusal, retry_seconds
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
-from webdata.spiders.base import EngineSpider
 
 SECRETS = ("api_key", "mailto")
 """Parameters that are left out of logs and of stored pages."""

@@ -7,11 +7,11 @@ from urllib.parse import urlencode, urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.crawling.engine import EngineSpider, accept_language, utf8
 from webdata.domain.records import Record
 from webdata.pages import amazon_products
 from webdata.pages._amazon.marketplaces import DOMAINS, locale
 from webdata.resources.product_search import PRODUCT_SEARCH, ProductQuery
-from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 
 class AmazonProductsSpider(EngineSpider):

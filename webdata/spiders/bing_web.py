@@ -3,20 +3,22 @@
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from time import time
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 
 from scrapy import Request
 from scrapy.http import Response
 
-from webdata.domain.errors import BlockedError, FetchError, UpstreamError
+from webdata.crawling.engine import EngineSpider, accept_language, utf8
+from webdata.domain.errors import BlockedError, FetchError, QueryError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import bing_web
+from webdata.pages._bing.web_search import MISSING, web_page
 from webdata.pipelines.envelope import ParsedPage
-from webdata.resources.bing_search import BING_SEARCH, BingQuery
-from webdata.spiders.base import EngineSpider, accept_language, utf8
+from webdata.resources.bing_search import BING_SEARCH, BingPage, BingQuery
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 MARKETS = (
     "en-US", "en-GB", "en-AU", "en-CA", "en-IE", "en-IN", "en-NZ", "en-SG", "en-ZA", "en-PH", "en-MY", "en-ID",
@@ -32,11 +34,13 @@ EUROPE = "IE"
 
 SAFETY = {"active": "strict", "high": "strict", "medium": "moderate", "off": "off"}
 DAY = 86_400
+Verified = tuple[BingPage, Response]
+"""A page's record, and the response that it was read from."""
 AGES = {"qdr:d": 'ex1:"ez1"', "qdr:w": 'ex1:"ez2"', "qdr:m": 'ex1:"ez3"'}
 
 
 class BingWebSpider(EngineSpider):
-    """Bing's web results, from the HTML results page.
+    """Bing's web results, from the HTML results page: also the second engine of the web search.
 
     Bing answers suspected robots with pages that look right: no results, unrelated results, or the first page again.
     Each of these is verified by a second request, without cookies and in the market that the page names.
@@ -44,43 +48,57 @@ class BingWebSpider(EngineSpider):
 
     name = "bing_web"
     site = "Bing"
-    resources = (BING_SEARCH,)
+    resources = (BING_SEARCH, WEB_SEARCH)
+    batch_resource = BING_SEARCH
+    missing_parts: ClassVar = {WEB_SEARCH.name: MISSING}
     allowed_domains = ("bing.com",)
+    rank = 1
 
-    def request(self, query: BingQuery) -> Request:
-        return request(query, market(query), country(query))
+    @classmethod
+    def refused(cls, query: WebQuery) -> list[str]:
+        try:
+            bing_query(query)
+        except QueryError as error:
+            return [str(problem["loc"][-1]) for problem in error.problems]
+        return []
+
+    def request(self, query: WebQuery) -> Request:
+        asked = bing_query(query)
+        return request(asked, market(asked), country(asked))
 
     async def parsed(self, response: Response, query: Any) -> ParsedPage:
-        """The response's record, whose outcome is that of the whole page, with at most `query.size` results."""
+        """The response's record, whose outcome is that of the whole page, with at most as many results as wanted."""
         parsed = await super().parsed(response, query)
-        return replace(parsed, page={**parsed.page, "results": parsed.page["results"][: query.size]})
+        return replace(parsed, page={**parsed.page, "results": parsed.page["results"][: bing_query(query).size]})
 
-    async def parse(self, response: Response, query: BingQuery) -> AsyncIterator[Record]:
-        yield await self.verified(response, query)
+    async def parse(self, response: Response, query: WebQuery) -> AsyncIterator[Record]:
+        page, shown = await self.verified(response, bing_query(query))
+        yield cast(Record, page if isinstance(query, BingQuery) else web_page(page, utf8(shown)))
 
-    async def verified(self, response: Response, query: BingQuery) -> Record:
+    async def verified(self, response: Response, query: BingQuery) -> Verified:
         """The record of the page, or of a second page where the first is doubtful; raises FetchError."""
-        page = None
+        first = None
         try:
-            page = record(response, query)
-            if self.outcome(page, query) is Outcome.OK or not self.online:
-                return page
+            first = bing_web.record(utf8(response), query), response
+            if self.outcome(cast(Record, first[0]), query) is Outcome.OK or not self.online:
+                return first
         except (BlockedError, UpstreamError):
             if not self.online:
                 raise
-        return await self.second_page(response, query, page)
+        return await self.second_page(response, query, first)
 
-    async def second_page(self, response: Response, query: BingQuery, doubtful: Record | None) -> Record:
+    async def second_page(self, response: Response, query: BingQuery, doubtful: Verified | None) -> Verified:
         """The record of a second page, or the doubtful one where that alone has results; raises FetchError."""
         try:
-            second = record(await self.fetch(second_request(query, response), after=response), query)
+            again = await self.fetch(second_request(query, response), after=response)
+            second = bing_web.record(utf8(again), query), again
         except FetchError:
-            if doubtful and doubtful["results"]:
+            if doubtful and doubtful[0]["results"]:
                 return doubtful
             raise
-        return doubtful if doubtful and doubtful["results"] and not second["results"] else second
+        return doubtful if doubtful and doubtful[0]["results"] and not second[0]["results"] else second
 
-    def outcome(self, page: Record, query: BingQuery) -> Outcome:
+    def outcome(self, page: Record, query: WebQuery) -> Outcome:
         if not bing_web.answers(page, query.q):
             return Outcome.DEGRADED
         return super().outcome(page, query)
@@ -90,9 +108,9 @@ class BingWebSpider(EngineSpider):
         return {"q": q} if q else {}
 
 
-def record(response: Response, query: BingQuery) -> Record:
-    """The record of a page; raises FetchError."""
-    return cast(Record, bing_web.record(utf8(response), query))
+def bing_query(query: WebQuery) -> BingQuery:
+    """A web search as a search on Bing; raises QueryError for parameters that Bing cannot honour."""
+    return query if isinstance(query, BingQuery) else BingQuery.check(query.model_dump(exclude_none=True))
 
 
 def second_request(query: BingQuery, response: Response) -> Request:

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.crawling.engine import EngineSpider, accept_language, utf8
 from webdata.domain.records import Record
 from webdata.pages import ebay_listings
 from webdata.pages._ebay.sites import DOMAINS, site
 from webdata.resources.marketplace_search import MARKETPLACE_SEARCH, MarketplaceQuery
-from webdata.spiders.base import EngineSpider, accept_language, utf8
 
 LIST_VIEW = {"_from": "R40", "_sacat": "0", "_dmd": "1", "rt": "nc"}
 """All categories, as a list (the gallery has no sellers), and no redirect to a category's own page."""

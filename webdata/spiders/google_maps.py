@@ -10,14 +10,14 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.crawling.engine import EngineSpider, accept_language
 from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
 from webdata.pages import google_maps
 from webdata.pages.google_maps import Viewport
-from webdata.resources._google_domains import DOMAINS
 from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
+from webdata.resources.terms.google_domains import DOMAINS
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
-from webdata.spiders.base import EngineSpider, accept_language
 
 SITE = "https://www.google.com"
 SCHEMA = "maps.v1"

@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.misc import load_object
 
+from webdata.crawling.engine import EngineSpider
 from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
@@ -18,8 +19,7 @@ from webdata.pages import google_news
 from webdata.pages._news import links
 from webdata.resources.news_search import NEWS_SEARCH, NewsQuery
 from webdata.spiders._news_links import Resolution
-from webdata.spiders.base import EngineSpider
-from webdata.stores.interfaces import LinkStore
+from webdata.stores.ephemeral.interfaces import LinkStore
 
 SITE = "https://news.google.com"
 

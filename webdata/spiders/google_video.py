@@ -6,11 +6,11 @@ from typing import cast
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.crawling.engine import utf8
 from webdata.domain.records import Record
 from webdata.pages import google_video
 from webdata.resources.video_search import VIDEO_SEARCH
 from webdata.resources.web_search import WebQuery
-from webdata.spiders.base import utf8
 from webdata.spiders.google_web import GoogleWebSpider
 
 

@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from scrapy import Request
 from scrapy.http import Response
 
+from webdata.crawling.engine import EngineSpider, utf8
 from webdata.domain.errors import FetchError, UpstreamError
 from webdata.domain.records import Record
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.pages import linkedin_jobs
-from webdata.resources._job_terms import ANYWHERE, wanted
 from webdata.resources.job_search import JOB_SEARCH, Job, JobQuery
-from webdata.spiders.base import EngineSpider, utf8
+from webdata.resources.terms.job_terms import ANYWHERE, wanted
 
 SITE = "https://www.linkedin.com"
 LIST = f"{SITE}/jobs-guest/jobs/api/seeMoreJobPostings/search"

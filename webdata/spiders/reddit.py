@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
+from webdata.crawling.engine import EngineSpider
 from webdata.domain.errors import BlockedError, FetchError, UpstreamError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -21,9 +22,8 @@ from webdata.pages import reddit
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import refusal
 from webdata.resources.forum import FORUM
-from webdata.spiders._reddit_oauth import Account, number
+from webdata.spiders._reddit_oauth import OAuthApplication, number
 from webdata.spiders._reddit_urls import api_url, feed_url, json_url
-from webdata.spiders.base import EngineSpider
 
 QUERY = "forum_query"
 """The key of `request.meta` that holds the query, as long as no provider is chosen."""
@@ -38,7 +38,7 @@ class Provider:
     """One of Reddit's interfaces that answer the same query."""
 
     url: Callable[[Query], str]
-    account: Account | None = None
+    account: OAuthApplication | None = None
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
 
@@ -65,7 +65,7 @@ class RedditSpider(EngineSpider):
         spider = super().from_crawler(crawler, *args, **arguments)
         settings = crawler.settings
         client, secret = settings["SANDBOX_REDDIT_CLIENT" if settings.getbool("SANDBOX") else "REDDIT_CLIENT"]
-        api = [Provider(api_url, Account(client, secret))] if client else []
+        api = [Provider(api_url, OAuthApplication(client, secret))] if client else []
         spider.providers = [*api, Provider(json_url), Provider(feed_url)]
         spider.agent = user_agent(settings["CONTACT"])
         return spider
@@ -136,7 +136,7 @@ class RedditSpider(EngineSpider):
             return await self.authorized(request, provider.account)
         return await self.downloaded(request)
 
-    async def authorized(self, request: Request, account: Account) -> Response:
+    async def authorized(self, request: Request, account: OAuthApplication) -> Response:
         """The API's response; where it refuses the token, requested once more with a new one."""
         run = Fetch.of(request).run
         await self.wait_for_quota(run, account)
@@ -151,7 +151,7 @@ class RedditSpider(EngineSpider):
         account.count(response.headers)
         return response
 
-    async def wait_for_quota(self, run: QueryRun, account: Account) -> None:
+    async def wait_for_quota(self, run: QueryRun, account: OAuthApplication) -> None:
         """Wait until requests are left; raises BlockedError where the query's time is too short for that."""
         if account.wait > run.seconds_left:
             error = BlockedError("no requests are left for now", "denied")
@@ -159,7 +159,7 @@ class RedditSpider(EngineSpider):
             raise error
         await asyncio.sleep(account.wait)
 
-    async def token(self, run: QueryRun, account: Account) -> str:
+    async def token(self, run: QueryRun, account: OAuthApplication) -> str:
         """A token, fetched within the query's time where there is none; raises FetchError."""
         return await account.token(lambda request: self.downloaded(self.of_run(request, run)))
 

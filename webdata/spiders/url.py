@@ -11,27 +11,36 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.conversion.processes import CONVERSIONS, LargePageLimit
-from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError, WebdataError
+from webdata.crawling.engine import EngineSpider, plain_headers, with_retry_after
+from webdata.domain.attempts import TRANSPORTS, Transport
+from webdata.domain.errors import BlockedError, NotFoundError, QueryError, UpstreamError, WebdataError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 from webdata.downloadermiddlewares.cookies import OneQuery
 from webdata.downloadermiddlewares.decompression import DATALOSS, sent_encoding
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
-from webdata.egress.rule import Rule
+from webdata.fetching.conversion.processes import CONVERSIONS, LargePageLimit
+from webdata.fetching.egress.rule import Rule
 from webdata.fetching.fetch import Fetch, QueryRun
+from webdata.fetching.fetch_resources import FetchResources
 from webdata.pages import url
-from webdata.pages._url.compression import Decompressed
 from webdata.pages.blocked import block_of
-from webdata.resources.url_request import URL_REQUEST, UrlPage, UrlQuery
-from webdata.spiders.base import EngineSpider, plain_headers, with_retry_after
+from webdata.resources.url_request import URL_REQUEST, Render, UrlQuery, UrlRecord
+from webdata.runtime.wire.content_codings import Decompressed
 
 REDIRECTS = 10
 GONE = (404, 410)
 """Statuses of a missing page; any other status is a part of the answer."""
 LED_ON = (301, 302, 303, 307, 308)
 MEBIBYTE = 1024 * 1024
+RENDERING: Mapping[Render, tuple[Transport, ...]] = {
+    "auto": TRANSPORTS,
+    "never": tuple(one for one in TRANSPORTS if one != "browser"),
+    "always": ("browser",),
+}
+"""The transports of each way to render a page."""
+NO_BROWSER = "render cannot be 'always', since this service has no browser: leave it out"
 OFFLINE = 60.0
 """Seconds for a saved page."""
 
@@ -82,9 +91,21 @@ class UrlSpider(EngineSpider):
         return replace(super().query_run(query, account), cookiejar=OneQuery())  # callers do not share cookies
 
     def prepared(self, query: Query, run: QueryRun | None = None) -> Request:
+        assert isinstance(query, UrlQuery)
         request = super().prepared(query, run)
-        Fetch.of(request).as_sent = getattr(query, "response_type", None) == "full"
+        fetch = Fetch.of(request)
+        fetch.as_sent = query.response_type == "full" and query.render != "always"
+        fetch.transports = RENDERING[query.render]
+        if query.render == "always" and self.online and not self.has_browser:
+            raise QueryError([{"loc": ["query", "render"], "msg": NO_BROWSER, "type": "no_browser"}])
         return request
+
+    @property
+    def has_browser(self) -> bool:
+        """Whether there is a browser, and one that is held to the egress guard."""
+        resources = FetchResources.of(self.crawler)
+        unguarded = resources.browser.remote and self.settings.getbool("EGRESS_GUARD")
+        return "browser" in resources.transports.transports and not unguarded
 
     def loss(self, error: Exception) -> WebdataError:
         if isinstance(error, IgnoreRequest):
@@ -105,11 +126,11 @@ class UrlSpider(EngineSpider):
             raise with_retry_after(BlockedError(block.reason, block.kind), response)
         if response.status in GONE:
             raise NotFoundError(f"the upstream answered {response.status}")
-        if self.online and response.status in LED_ON and "location" in headers:
+        if self.online and response.status in LED_ON and headers.get("location", "").strip():
             raise self.rule.refusal()  # Scrapy follows what is http or https
         if not response.body and DATALOSS in response.flags:
             raise UpstreamError("the connection broke before the page came", "truncated")
-        if self.online and not self.in_browser(response) and self.is_shell(response):
+        if self.online and self.may_render(response) and self.is_shell(response):
             error = BlockedError("the page is nothing but scripts", "javascript")
             error.readable = True
             raise error
@@ -120,17 +141,20 @@ class UrlSpider(EngineSpider):
         packed = headers.get("content-encoding") if body else None
         if encoding := sent_encoding(response):
             headers["content-encoding"] = encoding
-        details = {"url": response.url, "status": response.status, "headers": headers}
+        details: dict[str, Any] = {"url": response.url, "status": response.status, "headers": headers}
         run = Fetch.of(response).run
         left = run.seconds_left if self.online else OFFLINE
-        async with self.large_pages.slot(self.limit if packed else len(body), left, run.key):
+        async with self.large_pages.slot(self.limit if packed else len(body), left, run.account):
             if packed:  # a saved page, or a large one
-                body, unbroken = await self.unpacked(body, packed, left, run.key)
+                body, unbroken = await self.unpacked(body, packed, left, run.account)
                 whole = whole and unbroken
             if run.share:
                 run.share.hold(len(body))
-            found = await page(body, left, {**details, "response_type": query.response_type}, run.key)
-        yield cast(Record, {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}})
+            found = cast(Record, await page(body, left, {**details, **query.conversion}, run.account))
+        if query.formats:
+            yield {**found, "truncated": not whole}
+        else:
+            yield {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}}
 
     async def unpacked(self, body: bytes, encodings: str, left: float, key: str) -> Decompressed:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
@@ -152,8 +176,13 @@ class UrlSpider(EngineSpider):
         """`scripts` where scripts would build the page, and no transport could run them."""
         if not self.online:
             return None
-        lost = self.is_shell(response) if self.in_browser(response) else Fetch.of(response).readable is not None
+        lost = Fetch.of(response).readable is not None if self.may_render(response) else self.is_shell(response)
         return "scripts" if lost else None
+
+    def may_render(self, response: Response) -> bool:
+        """Whether another attempt may be by the browser, where it shows more than this response."""
+        fetch = Fetch.of(response)
+        return fetch.transport != "browser" and "browser" in fetch.transports
 
     def in_browser(self, response: Response) -> bool:
         return Fetch.of(response).transport == "browser"
@@ -162,6 +191,12 @@ class UrlSpider(EngineSpider):
         """Whether the page has no content but the scripts that would build it; False for a page to be returned raw."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return not Fetch.of(response).as_sent and url.is_shell(response.body, content_type)
+
+    def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
+        if not isinstance(query, UrlQuery) or query.response_type == "full" or query.formats or query.include:
+            return []
+        content_type = plain_headers(response).get("content-type", "")
+        return [*url.removals(response.body, content_type, response.url, query.content)]
 
     @property
     def limit(self) -> int:
@@ -178,8 +213,9 @@ class UrlSpider(EngineSpider):
         return {"url": "https://example.com/", "response_type": "full"}
 
 
-async def page(body: bytes, left: float, details: Mapping[str, Any], key: str) -> UrlPage:
-    """The page module's record, made off the event loop: Markdown in a process, as its conversion may never end."""
-    if details["response_type"] == "markdown":
-        return await CONVERSIONS.page(body, left, details, key)
+async def page(body: bytes, left: float, details: Mapping[str, Any], key: str) -> UrlRecord:
+    """The page module's record, made off the event loop: all but a full page in a process, as it may never end."""
+    if details["response_type"] == "markdown" or details["formats"]:
+        plain = not (details["formats"] or details["include"] or details["exclude"])
+        return await CONVERSIONS.page(body, left, {**details, "bare": plain}, key)
     return await asyncio.to_thread(url.page, body, **details)

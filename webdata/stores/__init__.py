@@ -1,1 +1,1 @@
-"""Stores of state, behind the interfaces of `webdata.stores.interfaces`."""
+"""Stores of state: the SQL of one subject each, and what may be lost, in memory or Redis."""

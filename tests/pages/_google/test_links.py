@@ -43,6 +43,7 @@ def test_redirects_of_google_are_undone(href, expected):
         "https://accounts.google.com/x",
         "https://webcache.googleusercontent.com/search?q=cache:x",
         "/travel/search?q=x",
+        "https://www.google.com/flights?source=flun&sa=X&ved=2ahUKE",
         "https://scholar.google.com/scholar?q=clay&hl=en&oi=scholart",
     ],
 )

@@ -17,9 +17,10 @@ LAST = "use to be.\n"
 def read():
     """A function that converts HTML to Markdown."""
 
-    def as_markdown(html, content_type="text/html; charset=utf-8"):
+    def as_markdown(html, content_type="text/html; charset=utf-8", content="page"):
         headers = {"Content-Type": content_type}
-        return page(html.encode(), url=URL, status=200, headers=headers, response_type="markdown")["data"]
+        body = html.encode()
+        return page(body, url=URL, status=200, headers=headers, response_type="markdown", content=content)["data"]
 
     return as_markdown
 

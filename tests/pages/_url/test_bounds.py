@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml.html import fromstring
 
 from webdata.pages._url.bounds import bound_tables, is_too_large, plain_text
-from webdata.pages._url.markdown import markdown
+from webdata.pages._url.markdown import converted
 
 URL = "https://example.com/"
 MANY = 12_000
@@ -48,7 +48,7 @@ def test_hostile_pages_are_converted_in_bounded_time(html):
     """The slowest page takes about a second of a processor, or four with coverage on a slow machine; quadratic time
     would be minutes."""
     begun = process_time()
-    written = markdown(f"<html><body>{html}", URL)
+    written = converted(f"<html><body>{html}", URL).markdown
     assert process_time() - begun < 12
     assert len(written) < 3 * len(html) + 1000
 

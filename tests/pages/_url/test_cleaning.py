@@ -1,6 +1,7 @@
 """The removal of chrome from a page."""
 
 import pytest
+from lxml.html import fromstring
 
 FOUR = "".join(f"<li><a href='/{number}'>Page {number}</a>" for number in range(4))
 CELLS = "".join(f"<td><a href='/{number}'>{number}</a>" for number in range(5))
@@ -34,43 +35,170 @@ def test_content_is_not_removed(within, html, expected):
 @pytest.mark.parametrize(
     "html",
     [
+        "<div class='related-posts'><h3>Another one</h3><p>What happened elsewhere.</p></div>",
+        "<div class='newsletter'><p>Get our letter each morning.</p></div>",
+        "<div id=sidebar><p>The weather of today.</p></div>",
+        "<aside><p>Read <a href='/x'>the other one</a>.</p></aside>",
         f"<ul>{FOUR}</ul>",
-        f"<h3>More from this site</h3><ul>{FOUR}</ul>",
-        f"<h3>Das könnte Sie auch interessieren</h3><ul>{FOUR}</ul>",
-        "<div class='widget widget_text'><p>Chrome.</p></div>",
-        "<aside><p>Chrome with <a href='/x'>a link</a>.</p></aside>",
-        "<amp-ad>Chrome</amp-ad><amp-sidebar>Chrome</amp-sidebar>",
-        "<div class='site-footer'>Chrome</div>",
-        "<div class='paywall-barrier'>Chrome</div>",
-        "<div class='author-box'><p>Chrome about the author.</p></div>",
-        "<div class='sidebar'><a href='/other'><h1>Another page</h1><p>Chrome</p></a></div>",
-        "<p>Kommentare insgesamt: 0</p><p>12 comments</p><p>Comments (3)</p>",
-        "<p><span class='x-vh'>Chrome</span></p>",
     ],
 )
-def test_chrome_is_removed(within, html):
-    """Lists of other pages with their headings, widgets, asides with links and advertisements are chrome."""
-    assert within(html) == ""
-
-
-def test_comments_on_an_article_are_removed(read):
-    """Comments are removed if an article remains without them."""
-    text = read(f"<body><div><p>{NOTE * 9}</p></div><div id=comments><div class=comment><p>I agree. {NOTE}</p></div>")
-    assert "I agree" not in text
-    assert NOTE.strip() in text
+def test_chrome_between_the_prose_of_an_article_is_removed(read, html):
+    """On a page that says it is an article, parts with little of its prose leave by name, asides and lists by links."""
+    assert read(article(html)) == read(article(""))
 
 
 @pytest.mark.parametrize(
     "html",
     [
-        f"<p>How does it work?</p><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
-        f"<div class=question>{NOTE * 9}</div><div id=comments><div class=comment><p>So. {NOTE}</p></div></div>",
-        f"<div itemtype='https://schema.org/QAPage'><p>{NOTE * 9}</p><div class=comments><p>So. {NOTE}</div></div>",
+        "<section id='SQL-FOR-UPDATE-SHARE'><h2>The locking clause</h2><p>It locks the rows.</p></section>",
+        "<div id=share><h2>Share</h2><p>Each share is counted.</p></div>",
+        "<table class=related><tr><td>cell<td>other</table>",
+        f"<div class='promo'>{f'<p>{NOTE * 3}</p>' * 8}</div>",
     ],
 )
-def test_answers_are_not_removed(read, html):
-    """Answers are content with any class name: below a short question, and on a page with the type of one."""
-    assert "So. I had the same" in read(f"<body><h1>Question</h1>{html}")
+def test_ids_of_headings_tables_and_much_prose_are_no_chrome_of_an_article(read, html):
+    """An id that a program has made of a heading names nothing, and a name decides nothing about much of the prose."""
+    words = " ".join(fromstring(f"<div>{html}</div>").itertext()).split()
+    found = read(article(html))
+    assert [word for word in words if word.strip(".,") not in found] == []
+
+
+def article(html):
+    """A page that says it is an article, with this between its paragraphs."""
+    around = f"<p>{NOTE * 3}</p>" * 4
+    head = "<head><meta property='og:type' content='article'><title>T</title></head>"
+    return f"{head}<main><h1>T</h1>{around}{html}{around}</main>"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<ul>{FOUR}</ul>",
+        f"<h3>More from this site</h3><ul>{FOUR}</ul>",
+        "<div class='widget'><p>A remark.</p></div>",
+        "<aside><p>A remark with <a href='/x'>a link</a>.</p></aside>",
+        "<div class='site-footer'>The last word.</div>",
+        "<div class='author-box'><p>About the author of the quotation.</p></div>",
+        "<p>(c) Dredgers;</p><p>12 comments were read.</p>",
+        "<div class='promo-price'>Now 9.99</div>",
+        "<div class='menu-item'><h3>Fried perch</h3><span>14.50</span></div>",
+        "<section id=share><h2>Share</h2><p>Each share is counted.</p></section>",
+        "<div class='e1e566ad 4ad9f53'>A hashed class.</div>",
+    ],
+)
+@pytest.mark.parametrize("content", ["page", "main"])
+def test_names_texts_and_links_within_the_content_decide_nothing(read, html, content):
+    """Between the paragraphs of a page no class, no id, no text and no list of links makes a part chrome."""
+    around = f"<p>{NOTE * 3}</p>" * 4
+    with_it = read(f"<title>T</title><main><h1>T</h1>{around}{html}{around}</main>", content=content)
+    without = read(f"<title>T</title><main><h1>T</h1>{around}{around}</main>", content=content)
+    words = " ".join(fromstring(f"<div>{html}</div>").itertext()).split()
+    assert [word for word in words if word.strip("().;") not in with_it] == []
+    assert len(with_it) > len(without)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<nav><a href='/x'>Chrome</a></nav>",
+        "<div role=banner>Chrome</div>",
+        "<header><p>Chrome</p></header>",
+        "<footer><p>Chrome</p></footer>",
+        "<div id='onetrust-consent-sdk'>Chrome</div>",
+        "<div class='sharedaddy'>Chrome</div>",
+        "<div class='site-footer'>Chrome</div>",
+        "<div class='relatedPosts'>Chrome</div>",
+        "<div role=dialog>Chrome</div>",
+        "<div style='display: none'>Chrome</div>",
+        "<form><label>Chrome</label><input name=a><input name=b></form>",
+        "<select><option>Chrome</option></select>",
+        "<button>Chrome</button>",
+        "<ul>" + "".join(f"<li><a href='/{number}'>Chrome</a>" for number in range(4)) + "</ul>",
+        "<amp-ad>Chrome</amp-ad><amp-sidebar>Chrome</amp-sidebar>",
+    ],
+)
+def test_chrome_around_the_content_is_removed(read, html):
+    """Landmarks of the page, known vendors, named parts, controls, dialogs and short links before and after it go."""
+    text = read(f"<title>T</title><body>{html}<h1>T</h1><div>{f'<p>{NOTE * 3}</p>' * 6}</div>{html}")
+    assert "Chrome" not in text
+    assert text.count(NOTE.strip()) == 18
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h3><button aria-controls=a>How deep?</button></h3><div id=a hidden><p>Three metres.</p></div>", "How deep?"),
+        (f"<dl><dt>How deep?<dd style='display:none'><p>{NOTE}</p></dl>", NOTE.strip()),
+        ("<div role=tabpanel hidden><p>Three metres.</p></div>", "Three metres."),
+        ("<p>Press <button>Save</button> to store it.</p>", "Press Save to store it."),
+        ("<x-note><template shadowrootmode=open><p>In the shadow.</p></template></x-note>", "In the shadow."),
+        ("<x-card><x-title>One</x-title><x-text>Two</x-text></x-card>", "One\n\nTwo"),
+        ("<p><img alt=a><noscript><img src='/a.png' alt=a></noscript></p>", "![a](https://site.example.org/a.png)"),
+        (
+            "<p>Price: <span class=visually-hidden>9.99 euros</span><span aria-hidden=true>9.99 €</span></p>",
+            "Price: 9.99 €",
+        ),
+        (
+            (
+                "<div><div role=tablist><button role=tab>npm</button><button role=tab>yarn</button></div>"
+                "<div role=tabpanel><p>install</p></div><div role=tabpanel hidden><p>add</p></div></div>"
+            ),
+            "**npm**\n\ninstall\n\n**yarn**\n\nadd",
+        ),
+    ],
+)
+def test_what_one_click_opens_is_content(within, html, expected):
+    """Panels, answers, tabs under their labels, shadow roots, pictures of `noscript` and buttons in sentences stay."""
+    assert expected in within(html)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        f"<div><div class=pane>{NOTE}</div><div class=pane style='display:none'>Second. {NOTE}</div></div>",
+        f"<div style='visibility: hidden'>Second. {f'<p>{NOTE * 3}</p>' * 20}</div>",
+    ],
+)
+def test_hidden_panes_beside_a_shown_one_and_most_of_the_page_are_content(read, hidden):
+    """Scripts show the other panes of tabs and, when they have run, the page."""
+    head = "<head><meta property='og:type' content='article'><title>T</title></head>"
+    assert "Second." in read(f"{head}<main><h1>T</h1>{f'<p>{NOTE * 3}</p>' * 8}{hidden}</main>")
+
+
+def test_what_stands_before_the_headline_is_beside_it(read):
+    """Lines before the first headline go from what a page is about; an introduction and many lines before it stay."""
+    text = f"<h1>T</h1><div>{''.join(f'<p>{number} {NOTE * 3}</p>' for number in range(6))}</div>"
+    assert "Notice" in read(f"<body><div>Notice</div>{text}")
+    assert "Notice" not in read(f"<body><div>Notice</div>{text}", content="main")
+    assert "Notice 9" in read(
+        f"<body>{''.join(f'<h2>Notice {n} of the day</h2>' for n in range(99))}{text}", content="main"
+    )
+    article = "<meta property=og:type content=article><body>"
+    assert "Introduction" in read(f"{article}<p>Introduction. {NOTE * 9}</p>{text}", content="main")
+
+
+def test_the_thread_of_noscript_is_content(read):
+    """The posts that a page of scripts holds in `noscript` are its content."""
+    posts = "".join(f"<div><p>Post {number}. {NOTE}</p></div>" for number in range(4))
+    text = read(
+        f"<title>T</title><body><div id=app></div><script src=a.js></script><noscript><div>{posts}</div></noscript>"
+    )
+    assert [f"Post {number}." in text for number in range(4)] == [True] * 4
+
+
+def test_comments_are_removed_from_what_a_page_is_about(read):
+    """Comments stay in the whole page and leave what it is about, if an article remains without them."""
+    html = f"<body><div><p>{NOTE * 9}</p></div><div id=comments><div class=comment><p>I agree. {NOTE}</p></div>"
+    assert "I agree" in read(html)
+    assert "I agree" not in read(html, content="main")
+    assert NOTE.strip() in read(html, content="main")
+
+
+@pytest.mark.parametrize("mark", ["class=bbp-topic", "itemtype='https://schema.org/QAPage'"])
+def test_replies_of_a_thread_are_what_it_is_about(read, mark):
+    """On a page that says that it is a thread the replies stay in what it is about."""
+    html = f"<h1>Question</h1><div {mark}><p>{NOTE * 9}</p></div><div class=comments><p>So. {NOTE}</p></div>"
+    assert "So. I had the same" in read(f"<body>{html}", content="main")
 
 
 @pytest.mark.parametrize("name", ["paywall-text", "teaser", "sidebar"])

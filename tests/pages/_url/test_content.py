@@ -15,7 +15,7 @@ def test_a_page_of_short_facts_is_content(read):
     )
     for fact in ("# Grinder", "€ 49.90", "In stock", "- Power: 150 W", "Delivery in 2 days", "never looked back"):
         assert fact in text
-    for chrome in ("Search", "Home", "Add", "Other grinder"):
+    for chrome in ("Search", "Add"):
         assert chrome not in text
 
 
@@ -28,7 +28,8 @@ def test_the_lead_between_headline_and_text_is_content(read, lead):
     text = read(
         f"<title>T</title><div><div class=top><h1>The bridge</h1>{lead}<div>By A. Miller</div>"
         "<p><a href='/a'>Miller and Sons, all about bridges</a> <a href='/b'>All pages of the series</a></p></div>"
-        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 12 + '</p>'} {'<p>More.</p>' * 3}</div></div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 12 + '</p>'} {'<p>More.</p>' * 3}</div></div>",
+        content="main",
     )
     assert text.startswith("# The bridge\n\n")
     assert LEAD in text
@@ -39,6 +40,33 @@ def test_far_more_than_a_lead_before_the_text_is_not_added(read):
     """A list of teasers between a headline and the text is no lead."""
     text = read(
         f"<title>T</title><div><div><h1>The bridge</h1>{f'<p>{LEAD}</p>' * 9}</div></div>"
-        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 60 + '</p>'}</div>"
+        f"<div class=story>{'<p>' + LEAD.replace('Monday', 'Tuesday') * 150 + '</p>'}</div>",
+        content="main",
     )
     assert LEAD not in text
+
+
+FACTS = "".join(
+    f"<div><h3>Model {number}</h3><span>{number} kg</span> <span>{number}9.90</span></div>" for number in range(30)
+)
+
+
+def test_what_stands_around_most_of_the_facts_is_beside_them(read):
+    """Short parts around the part with most of the text leave `main`; the headline and sections with headings stay."""
+    html = (
+        f"<title>T</title><body><div>Sign in here</div><div><h1>Models</h1></div><div class=grid>{FACTS}</div>"
+        f"<div><h2>Sizes</h2><p>{LEAD}</p><h2>Care</h2><p>Dry.</p></div><div>All prices in euros</div>"
+    )
+    text = read(html, content="main")
+    assert ["Sign in here" in read(html), "Sign in here" in text, "All prices" in text] == [True, False, False]
+    assert [part in text for part in ("# Models", "Model 29", "## Sizes", "Dry.")] == [True] * 4
+
+
+def test_the_terms_of_a_shop_are_not_its_product(read):
+    """The `main` of a product with its name and next to no prose stays beside long terms."""
+    text = read(
+        "<meta property=og:type content=product><title>T</title><main><h1>Grinder</h1><p>In stock</p></main>"
+        f"<div>{f'<p>{LEAD}</p>' * 30}</div>",
+        content="main",
+    )
+    assert "In stock" in text

@@ -13,8 +13,8 @@ from webdata.pages import amazon_products as parser
 from webdata.pages._amazon.marketplaces import LOCALES
 from webdata.pages.blocked import block_of
 from webdata.resources.product_search import ProductQuery
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox import challenges
-from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import amazon_products, site_for
 from webdata.sandbox.sites.amazon_products import money, texts
 

@@ -12,7 +12,7 @@ from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import bing_web as parser
 from webdata.pages.blocked import block_of
 from webdata.resources.bing_search import BingQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import bing_web, site_for
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}

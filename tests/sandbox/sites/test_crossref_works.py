@@ -8,7 +8,7 @@ from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import crossref_works as parser
 from webdata.pages import openalex_works as other_parser
 from webdata.resources.scholar_search import ScholarQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import _scholar_works, crossref_works, openalex_works, site_for
 
 

@@ -12,8 +12,8 @@ from webdata.domain.errors import LayoutError
 from webdata.pages import ebay_listings as parser
 from webdata.pages.blocked import block_of
 from webdata.resources.marketplace_search import MarketplaceQuery
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox import challenges
-from webdata.sandbox.exchange import SandboxRequest
 from webdata.sandbox.sites import ebay_listings, site_for
 
 REQUIRED = ("price", "condition", "image", "seller", "seller_feedback", "attributes")

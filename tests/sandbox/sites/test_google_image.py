@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from webdata.domain.errors import LayoutError
 from webdata.pages import google_image as parser
 from webdata.resources.image_search import ImageQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_image, google_web, site_for, site_that_takes
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}

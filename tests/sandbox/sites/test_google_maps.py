@@ -14,7 +14,7 @@ from webdata.domain.errors import LayoutError
 from webdata.pages import google_maps as parser
 from webdata.pages.blocked import block_of
 from webdata.resources.maps_search import MapsQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_maps, google_web, site_for, site_that_takes
 from webdata.spiders.google_maps import WORLD, request
 

@@ -14,7 +14,7 @@ from webdata.pages import google_news as parser
 from webdata.pages._news import articles, ids, links
 from webdata.pages.blocked import block_of
 from webdata.resources.news_search import NewsQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import _news_ids, google_news, google_web, site_for
 
 ANY = NewsQuery(q="coffee")

@@ -7,7 +7,7 @@ import pytest
 from webdata.domain.errors import LayoutError
 from webdata.pages import google_video as parser
 from webdata.resources.web_search import WebQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_video, site_that_takes
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}

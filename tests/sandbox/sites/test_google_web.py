@@ -16,8 +16,9 @@ from twisted.internet.threads import deferToThread
 from webdata.domain.errors import LayoutError
 from webdata.pages import google_web as parser
 from webdata.pages.blocked import block_of
+from webdata.resources.terms.google_domains import DOMAINS
 from webdata.resources.web_search import WebQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import google_web, site_for
 
 PHONE = {"user-agent": "Mozilla/5.0 (Linux; Android 14) Chrome/140.0 Mobile Safari/537.36"}
@@ -51,6 +52,8 @@ def test_it_answers_for_every_google():
         "www.google.co.uk",
         "www.google.com.br",
         "consent.google.fr",
+        *DOMAINS,
+        *(f"www.{domain}" for domain in DOMAINS),
     ]
     assert all(site_for(host) is google_web.answer for host in hosts)
     assert google_web.answer not in map(site_for, ["notgoogle.com", "google.com.evil.example", "www.google.evil"])
@@ -298,7 +301,8 @@ async def test_a_real_browser_gets_the_results(client, scenario, tmp_path):
 def test_pages_are_the_same_in_every_process():
     """A page does not depend on the process that makes it."""
     code = (
-        "import sys; from webdata.sandbox.sites import google_web; from webdata.sandbox.exchange import SandboxRequest;"
+        "import sys; from webdata.sandbox.sites import google_web;"
+        "from webdata.runtime.wire.exchange import SandboxRequest;"
         "sys.stdout.buffer.write(google_web.answer("
         "SandboxRequest('GET', 'https', 'www.google.com', '/search?q=coffee', {})).body)"
     )

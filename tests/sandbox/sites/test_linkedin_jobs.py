@@ -11,7 +11,7 @@ from webdata.domain.errors import LayoutError
 from webdata.pages import linkedin_jobs as parser
 from webdata.pages.blocked import block_of
 from webdata.resources.job_search import JobQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import linkedin_jobs, site_for
 from webdata.sandbox.sites.linkedin_jobs import LIST, PAGE, POSTINGS
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages import openalex_works as parser
 from webdata.resources.scholar_search import ScholarQuery
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import _scholar_works, openalex_works, site_for
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_twisted import ensureDeferred
 
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import _reddit_failures, _reddit_things, reddit, site_for
 from webdata.sandbox.sites._reddit_things import AUTHORS, POSTS, SUBFORUMS
 

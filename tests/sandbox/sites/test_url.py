@@ -20,7 +20,7 @@ from twisted.internet.threads import deferToThread
 from tests.trial_web import compressed, traps, web
 from tests.trial_web.encodings import MODES, SAMPLES
 from webdata.pages.blocked import block_of
-from webdata.sandbox.exchange import SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import site_for, url
 
 MEGABYTE = 1 << 20

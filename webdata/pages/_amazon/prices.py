@@ -28,7 +28,7 @@ OFFER_LINKS = 'a[href*="/offer-listing/"]'
 ROW = "a-row"
 SECONDARY_ROWS = ".a-row.a-color-secondary"
 TEXT_LINKS = "a.a-text-normal:not(:has(h2)):not(h2 a)"
-MOST = 1e15
+MOST_AMOUNT = 1e15
 """No product costs more; a longer row of digits is something else."""
 DELIVERY = "s-align-children-center"
 """The class of rows about delivery."""
@@ -74,7 +74,9 @@ def _struck(nodes: Iterable[LexborNode]) -> list[LexborNode]:
 def _amounts(nodes: Iterable[LexborNode]) -> Iterator[Price]:
     written = (visible_text(node.css_first(WRITTEN_OUT)) or visible_text(node) for node in nodes)
     return (
-        found for text in written if (found := first_price(text) or _bare(text)) is not None and found.amount < MOST
+        found
+        for text in written
+        if (found := first_price(text) or _bare(text)) is not None and found.amount < MOST_AMOUNT
     )
 
 
@@ -111,4 +113,4 @@ def _written(card: LexborNode, block: LexborNode) -> Iterator[Price]:
 
 
 def _positive(texts: Iterable[str]) -> Iterator[Price]:
-    return (found for text in texts if (found := first_price(text)) is not None and 0 < found.amount < MOST)
+    return (found for text in texts if (found := first_price(text)) is not None and 0 < found.amount < MOST_AMOUNT)

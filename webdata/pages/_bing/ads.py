@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._bing.column import AD, ORGANIC, Entry
+from webdata.pages._bing.column import AD, ORGANIC, ColumnEntry
 from webdata.pages._bing.links import absolute, is_paid
 from webdata.pages._bing.snippet import address, snippet
 from webdata.pages._elements import ancestry, attribute, outermost, visible_text
@@ -22,7 +22,7 @@ PICTURE = ".pa_img img, img"
 PICTURE_LATER = ".pa_img [data-src], [data-src]"
 
 
-def text_ad(entry: Entry, position: int, rank: int, area: str) -> BingAd:
+def text_ad(entry: ColumnEntry, position: int, rank: int, area: str) -> BingAd:
     """A text ad; `position` counts ads, `rank` ads and results."""
     return {
         "title": entry.title,

@@ -27,7 +27,7 @@ Around = list[tuple[LexborNode, frozenset[str]]]
 
 
 @dataclass(slots=True)
-class Entry:
+class ColumnEntry:
     """An ad or an organic result of the main column."""
 
     title: str
@@ -39,18 +39,18 @@ class Entry:
     """Whether the class of its box places it below the results."""
 
 
-def entries(root: LexborNode) -> list[Entry]:
+def entries(root: LexborNode) -> list[ColumnEntry]:
     """The ads and organic results, in the order of the page."""
     inside = f"#{COLUMN} " if root.css_first(f"#{COLUMN}") is not None else ""
     known = root.css_first(f"{inside}.{ORGANIC}") is not None
-    found: dict[int, Entry] = {}
+    found: dict[int, ColumnEntry] = {}
     for heading in root.css(", ".join(inside + tag for tag in HEADINGS)):
         if entry := _entry(heading, known):
             found.setdefault(entry.box.mem_id, entry)
     return list(found.values())
 
 
-def _entry(heading: LexborNode, known: bool) -> Entry | None:
+def _entry(heading: LexborNode, known: bool) -> ColumnEntry | None:
     """The entry of a heading; `known` is whether the page has the class of organic results."""
     around = _around(heading)
     classes = frozenset[str]().union(*(names for _, names in around))
@@ -62,7 +62,7 @@ def _entry(heading: LexborNode, known: bool) -> Entry | None:
         link = absolute(href) if paid else target(href)
         if title and link:
             box = _ad_box(heading, around, classes) if paid else _box(heading, around, classes, known, link)
-            return Entry(title, link, box, paid, BOTTOM in classes) if box is not None else None
+            return ColumnEntry(title, link, box, paid, BOTTOM in classes) if box is not None else None
     return None
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._ebay.text import is_unseen, line
-from webdata.pages._elements import ancestry, attribute
+from webdata.pages._elements import ancestry, ancestry_below, attribute, smallest_around
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ NOTHING_FOUND = re.compile(
 
 
 @dataclass(frozen=True)
-class Card:
+class ListingCard:
     """The element of a listing, and its layout."""
 
     node: LexborNode
@@ -99,8 +99,8 @@ class Card:
 class Sections:
     """The cards of a page: those that match the terms, and those that match only some of them."""
 
-    matching: list[Card]
-    loose: list[Card]
+    matching: list[ListingCard]
+    loose: list[ListingCard]
     has_no_match_message: bool
     """Whether the page has the message that nothing matches all of the terms."""
 
@@ -118,19 +118,20 @@ def sections(root: LexborNode, terms: str) -> Sections:
     return Sections(matching, loose, nothing)
 
 
-def _listed(root: LexborNode) -> list[Card | None]:
+def _listed(root: LexborNode) -> list[ListingCard | None]:
     """The cards of the list in order, with None before those that match only some of the terms."""
-    area = next((found for found in root.css(LISTS) if found.css_first(CARDS) is not None), root)
+    area = next((found for found in root.css(LISTS) if found.css_first(CARDS) is not None), None)
+    area = area or smallest_around(root.css(CARDS)) or root
     apart: dict[int, bool] = {}
-    return [_card(node) for node in area.css(CARDS) if _is_listed(node, apart)]
+    return [_card(node) for node in area.css(CARDS) if _is_listed(node, area, apart)]
 
 
-def _card(node: LexborNode) -> Card | None:
+def _card(node: LexborNode) -> ListingCard | None:
     classes = attribute(node, "class").split()
-    return next((Card(node, layout) for name, layout in LAYOUTS.items() if name in classes), None)
+    return next((ListingCard(node, layout) for name, layout in LAYOUTS.items() if name in classes), None)
 
 
-def _is_listed(node: LexborNode, apart: dict[int, bool]) -> bool:
+def _is_listed(node: LexborNode, area: LexborNode, apart: dict[int, bool]) -> bool:
     """Whether an element is a card of the list, not a hidden placeholder, a card of a carousel or within another card.
 
     `apart` caches, by `mem_id`, whether an element around cards is within a hidden one, a carousel or a card.
@@ -141,13 +142,19 @@ def _is_listed(node: LexborNode, apart: dict[int, bool]) -> bool:
     if around is None:
         return False
     if around.mem_id not in apart:
-        apart[around.mem_id] = any(_is_apart(outer) or _card(outer) for outer in ancestry(around))
-    return not _is_apart(node) and not apart[around.mem_id]
+        apart[around.mem_id] = any(_is_inserted(outer) or _card(outer) for outer in ancestry(around)) or any(
+            _is_hidden(outer) for outer in ancestry_below(area, around)
+        )
+    return not _is_inserted(node) and not _is_hidden(node) and not apart[around.mem_id]
 
 
-def _is_apart(node: LexborNode) -> bool:
-    classes = attribute(node, "class").split()
-    return is_unseen(node) or INSERTED in classes or attribute(node, "aria-hidden") == "true"
+def _is_inserted(node: LexborNode) -> bool:
+    return INSERTED in attribute(node, "class").split()
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    """Whether an element in the list is hidden; around the list that says nothing, as an open dialog hides the page."""
+    return is_unseen(node) or attribute(node, "aria-hidden") == "true"
 
 
 def _has_no_match_message(root: LexborNode, terms: str) -> bool:

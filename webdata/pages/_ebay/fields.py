@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
-from webdata.pages._ebay.cards import Card
+from webdata.pages._ebay.cards import ListingCard
 from webdata.pages._ebay.text import line
 from webdata.pages._elements import ancestry, attribute
 from webdata.pages._text import clean
@@ -48,14 +48,14 @@ SOLD = re.compile(
 DIGIT = re.compile(r"\d")
 
 
-def item_id(card: Card) -> str | None:
+def item_id(card: ListingCard) -> str | None:
     """The listing's number: that of its link, else the card's own; None for a placeholder."""
     paths = map(ITEM_PATH.search, card.links)
     number = next((found.group(1) for found in paths if found), attribute(card.node, "data-listingid"))
     return number if ITEM_ID.fullmatch(number) else None
 
 
-def link(card: Card, number: str, host: str) -> str:
+def link(card: ListingCard, number: str, host: str) -> str:
     """The address of the listing's page without tracking, on `host` where the card names no host."""
     address = next((address for address in card.links if number in address), f"/itm/{number}")
     bare = address.partition("?")[0].partition("#")[0]
@@ -63,18 +63,18 @@ def link(card: Card, number: str, host: str) -> str:
     return f"https://{without_scheme}" if without_scheme != bare else f"https://{host}/{bare.lstrip('/')}"
 
 
-def title(card: Card) -> str:
+def title(card: ListingCard) -> str:
     """The title without its label; where there is none, the name of the picture."""
     titles = (line(node, glue="") for node in _first(card, card.layout.titles))
     return next(filter(None, titles), "") or picture_name(card)
 
 
-def picture_name(card: Card) -> str:
+def picture_name(card: ListingCard) -> str:
     """The alternative text of the card's picture."""
     return next((name for node in card.node.css("img[alt]") if (name := clean(attribute(node, "alt")))), "")
 
 
-def image(card: Card) -> str | None:
+def image(card: ListingCard) -> str | None:
     """The address of the card's picture."""
     for node in card.node.css("img"):
         for name in IMAGE_ATTRIBUTES:
@@ -84,7 +84,7 @@ def image(card: Card) -> str | None:
     return None
 
 
-def price(card: Card) -> str | None:
+def price(card: ListingCard) -> str | None:
     """The price as displayed: the bid of an auction, both ends of a range with the word between them.
 
     The price itself is struck through where a lower offer was accepted.
@@ -104,14 +104,14 @@ def _same(one: LexborNode | None, other: LexborNode | None) -> bool:
     return one is not None and other is not None and one.mem_id == other.mem_id
 
 
-def was_price(card: Card, now: str | None) -> str | None:
+def was_price(card: ListingCard, now: str | None) -> str | None:
     """The former price, struck through beside the current one."""
     prices = {node.mem_id for node in card.prices}
     texts = (line(node) for node in card.node.css(STRUCK) if node.mem_id not in prices)
     return next((text for text in texts if DIGIT.search(text) and text != now), None)
 
 
-def condition(card: Card) -> str | None:
+def condition(card: ListingCard) -> str | None:
     """The condition: the last line below the title, up to its first separator.
 
     The seller's own line may precede it, a price by weight or piece may follow it.
@@ -120,11 +120,11 @@ def condition(card: Card) -> str | None:
     return next((text for text in reversed(lines) if text and price_in(text) is None), None)
 
 
-def _first(card: Card, selectors: Sequence[str]) -> list[LexborNode]:
+def _first(card: ListingCard, selectors: Sequence[str]) -> list[LexborNode]:
     return next((nodes for selector in selectors if (nodes := card.node.css(selector))), [])
 
 
-def rows(card: Card) -> list[str]:
+def rows(card: ListingCard) -> list[str]:
     """The lines below the title but the price and links to other pages; an auction may have a second price."""
     elsewhere = (*card.prices[:1], *card.node.css(LEFT_OUT))
     left_out = {
@@ -136,7 +136,7 @@ def rows(card: Card) -> list[str]:
     return list(dict.fromkeys(filter(None, lines)))
 
 
-def captions(card: Card) -> list[str]:
+def captions(card: ListingCard) -> list[str]:
     """The lines above the title."""
     return list(dict.fromkeys(text for node in card.node.css(card.layout.captions) if (text := line(node))))
 

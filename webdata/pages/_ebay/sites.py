@@ -5,7 +5,7 @@ from typing import NamedTuple
 from webdata.domain.query import Region
 
 
-class Site(NamedTuple):
+class EbaySite(NamedTuple):
     """The host of a site, and its language."""
 
     host: str
@@ -18,21 +18,21 @@ DOMAINS = (
 )  # fmt: skip
 """eBay's domains; visitors may be led from one to that of their country."""
 
-HOME = Site("www.ebay.com", "en")
+HOME = EbaySite("www.ebay.com", "en")
 
 SITES = {
-    Region.EU: Site("www.ebay.ie", "en"),
-    Region.CA: Site("www.ebay.ca", "en"),
+    Region.EU: EbaySite("www.ebay.ie", "en"),
+    Region.CA: EbaySite("www.ebay.ca", "en"),
     Region.US: HOME,
-    Region.IE: Site("www.ebay.ie", "en"),
-    Region.GB: Site("www.ebay.co.uk", "en"),
-    Region.FR: Site("www.ebay.fr", "fr"),
-    Region.DE: Site("www.ebay.de", "de"),
-    Region.AU: Site("www.ebay.com.au", "en"),
+    Region.IE: EbaySite("www.ebay.ie", "en"),
+    Region.GB: EbaySite("www.ebay.co.uk", "en"),
+    Region.FR: EbaySite("www.ebay.fr", "fr"),
+    Region.DE: EbaySite("www.ebay.de", "de"),
+    Region.AU: EbaySite("www.ebay.com.au", "en"),
 }
 """The regions with a site of their own; the others use the American one."""
 
 
-def site(region: Region | None) -> Site:
+def site(region: Region | None) -> EbaySite:
     """The site of a region."""
     return SITES.get(region, HOME) if region else HOME

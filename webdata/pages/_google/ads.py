@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.records import Ad, AdMetadata, AdSitelink
 from webdata.pages._elements import attribute, enclosing, hidden, lines, visible_text
 from webdata.pages._google.links import advertised, host, is_paid
-from webdata.pages._google.tree import Mark, Ordered, Page
+from webdata.pages._google.tree import GooglePage, Mark, Ordered
 from webdata.pages._text import clean, count, price, rating
 
 AREAS = ("text_ad", "ad_area")
@@ -32,14 +32,14 @@ class Head(NamedTuple):
     anchor: Mark
 
 
-def heads(page: Page) -> list[Head]:
+def heads(page: GooglePage) -> list[Head]:
     """The headings of the text ads of the page, in order."""
     headings = page.of("heading")
     current = [Head(mark, anchor) for mark in headings if (anchor := _anchor(mark)) is not None]
     return current or [Head(mark, anchor) for mark in headings if (anchor := _old_anchor(page, mark)) is not None]
 
 
-def text_ads(page: Page, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
+def text_ads(page: GooglePage, ad_heads: list[Head], first_result: int) -> Ordered[Ad]:
     """The text ads with a title and an address.
 
     One outside the named areas is at the top if its order is before `first_result`.
@@ -56,7 +56,7 @@ def _anchor(heading: Mark) -> Mark | None:
     return anchor if heading.is_within(AREAS) or is_paid(anchor.node) else None
 
 
-def _old_anchor(page: Page, heading: Mark) -> Mark | None:
+def _old_anchor(page: GooglePage, heading: Mark) -> Mark | None:
     """Early in 2018 the link was inside the heading, after a hidden one for the tracker."""
     if not heading.is_within(AREAS) or OLD_HEAD not in attribute(heading.node.parent, "class").split():
         return None
@@ -65,7 +65,7 @@ def _old_anchor(page: Page, heading: Mark) -> Mark | None:
     return next((mark for mark in links if visible_text(mark.node) and not hidden(mark.node)), None)
 
 
-def _ad(page: Page, heading: Mark, anchor: Mark, first_result: int) -> Ad:
+def _ad(page: GooglePage, heading: Mark, anchor: Mark, first_result: int) -> Ad:
     box = _box(page, heading, anchor)
     link = advertised(anchor.node) or ""
     address = visible_text(anchor.node.css_first(ADDRESS)) or visible_text(box.css_first(ADDRESS))
@@ -89,7 +89,7 @@ def _area(heading: Mark, first_result: int) -> str:
     return "top" if heading.order < first_result else "bottom"
 
 
-def _box(page: Page, heading: Mark, anchor: Mark) -> LexborNode:
+def _box(page: GooglePage, heading: Mark, anchor: Mark) -> LexborNode:
     """The box of an ad: the one marked as such, else the largest that contains no other block."""
     area = heading.within("text_ad")
     return area.node if area is not None else page.box(anchor.node)

@@ -7,11 +7,11 @@ from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import Answer, Reference
+from webdata.domain.records import AnswerBox, Reference
 from webdata.pages._elements import ancestry, attribute, enclosing, lines, texts, visible_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
-from webdata.pages._google.tree import Ordered, Page
+from webdata.pages._google.tree import GooglePage, Ordered
 from webdata.pages._text import clean, date
 
 EXCLUDED = ("question", "questions", "aside", "popup", "text_ad")
@@ -34,7 +34,7 @@ CONVERTED_FROM = "#HG5Seb"
 OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
 
 
-def blank(kind: str, answer: str) -> Answer:
+def blank(kind: str, answer: str) -> AnswerBox:
     """An answer with only its type and text."""
     return {
         "type": kind, "answer": answer, "title": None, "link": None, "display_url": None, "date": None,
@@ -42,13 +42,13 @@ def blank(kind: str, answer: str) -> Answer:
     }  # fmt: skip
 
 
-def answers(page: Page, titles: list[Title]) -> Ordered[Answer]:
+def answers(page: GooglePage, titles: list[Title]) -> Ordered[AnswerBox]:
     """The answers of the page, each with its order."""
     boxes = [*_ai_overviews(page), *_plain_overview(page), *_featured(page, titles), *_dictionary(page), *_tools(page)]
     return sorted(boxes, key=lambda pair: pair[0])
 
 
-def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
+def _featured(page: GooglePage, titles: list[Title]) -> Iterator[tuple[int, AnswerBox]]:
     for title in titles:
         open_box = title.mark.within("open_box")
         box = open_box.node if open_box else page.box(title.anchor)
@@ -57,7 +57,7 @@ def _featured(page: Page, titles: list[Title]) -> Iterator[tuple[int, Answer]]:
             yield title.mark.order, _snippet(body if body is not None else box, box, title)
 
 
-def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
+def _snippet(body: LexborNode, box: LexborNode, title: Title) -> AnswerBox:
     items = texts(body.css("li"))
     rows = [[visible_text(cell) for cell in row.css("td, th")] for row in box.css("table tr")]
     head = visible_text(body.css_first(FEATURED_HEAD))
@@ -72,7 +72,7 @@ def _snippet(body: LexborNode, box: LexborNode, title: Title) -> Answer:
     return answer
 
 
-def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
+def _ai_overviews(page: GooglePage) -> Iterator[tuple[int, AnswerBox]]:
     """The AI overview; one that a script has yet to load has no text and is left out."""
     bodies = [mark for mark in page.of("ai_text") if not mark.is_within((*EXCLUDED, "ai_text", "open_box"))]
     box = _overview_around(bodies[0].node) if bodies else None
@@ -86,7 +86,7 @@ def _ai_overviews(page: Page) -> Iterator[tuple[int, Answer]]:
         yield bodies[0].order, answer
 
 
-def _plain_overview(page: Page) -> Iterator[tuple[int, Answer]]:
+def _plain_overview(page: GooglePage) -> Iterator[tuple[int, AnswerBox]]:
     """The AI overview on the page without JavaScript: the lines between its heading and the notice with its link."""
     links = (mark for mark in page.of("link") if PLAIN_AI in mark.attribute("href"))
     link, box = next(((mark, box) for mark in links if (box := mark.within("plain_box"))), (None, None))
@@ -128,7 +128,7 @@ def _references(box: LexborNode) -> Iterator[Reference]:
             }
 
 
-def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
+def _dictionary(page: GooglePage) -> Iterator[tuple[int, AnswerBox]]:
     marks = [mark for mark in page.of("dictionary") if not mark.is_within(EXCLUDED)]
     meanings = [mark for mark in marks if mark.attribute("data-dobid") == "dfn"]
     if not meanings:
@@ -142,7 +142,7 @@ def _dictionary(page: Page) -> Iterator[tuple[int, Answer]]:
         yield meanings[0].order, answer
 
 
-def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
+def _tools(page: GooglePage) -> Iterator[tuple[int, AnswerBox]]:
     """The first tool, such as the calculator, in the first blocks of a column."""
     if page.root.css_first(ANY_TOOL) is None:  # as on most pages; the search below takes six times as long
         return
@@ -156,12 +156,12 @@ def _tools(page: Page) -> Iterator[tuple[int, Answer]]:
                 return
 
 
-def _currency(node: LexborNode) -> Answer | None:
+def _currency(node: LexborNode) -> AnswerBox | None:
     rows = lines(node)
     return blank("currency", " ".join(rows[:3])) if rows else None
 
 
-def _unit_converter(node: LexborNode) -> Answer | None:
+def _unit_converter(node: LexborNode) -> AnswerBox | None:
     """The result of a conversion, with its unit and its source value where the page has them."""
     sides = [_measure(side) for side in (_nearest(node, CONVERTED_FROM), node)]
     return blank("unit_converter", " = ".join(filter(None, sides))) if sides[1] else None
@@ -178,7 +178,7 @@ def _measure(side: LexborNode | None) -> str:
     return clean(f"{value} {unit}") if value else ""
 
 
-def _weather(node: LexborNode) -> Answer | None:
+def _weather(node: LexborNode) -> AnswerBox | None:
     degrees, sky = visible_text(node.css_first("#wob_tm")), visible_text(node.css_first("#wob_dc"))
     if not degrees:
         return None
@@ -188,19 +188,19 @@ def _weather(node: LexborNode) -> Answer | None:
     return answer
 
 
-def _translation(node: LexborNode) -> Answer | None:
+def _translation(node: LexborNode) -> AnswerBox | None:
     text = visible_text(node.css_first("#tw-target-text"))
     answer = blank("translation", text)
     answer["title"] = visible_text(node.css_first("#tw-source-text")) or None
     return answer if text else None
 
 
-def _plain(kind: str, node: LexborNode) -> Answer | None:
+def _plain(kind: str, node: LexborNode) -> AnswerBox | None:
     text = visible_text(node)
     return blank(kind, text) if text else None
 
 
-TOOLS: dict[str, Callable[[LexborNode], Answer | None]] = {
+TOOLS: dict[str, Callable[[LexborNode], AnswerBox | None]] = {
     "#cwos": partial(_plain, "calculator"),
     "#knowledge-currency__updatable-data-column": _currency,
     "#NotFQb": _unit_converter,

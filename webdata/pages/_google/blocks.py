@@ -11,7 +11,8 @@ RESULT_MARKS = (
 )
 """The columns and boxes of results pages of any layout, and the column and the tiles of pages of images."""
 
-ENABLE_SCRIPTS = b"/httpservice/retry/enablejs"
+SHELL_MARKS = (b"/httpservice/retry/", b"emsg=SG_REL")
+"""Where a page goes that cannot run scripts, and the link below the challenge that runs them, in any language."""
 CHALLENGE = (b"emsg=SG_REL", b"SG_SS", b"knitsail")
 CONSENT = (b"https://consent.google.", b"https://consent.youtube.")
 CONSENT_FORM = re.compile(rb"""=["']?https://consent\.(?:google|youtube)\.[a-z.]{2,6}/(?:save|s)\b""")
@@ -23,6 +24,9 @@ UNUSUAL_TRAFFIC = re.compile(
     "|การเข้าชมที่ผิดปกติ|lưu lượng bất thường|olağan dışı trafik".encode(),
 )
 UPDATE_BROWSER = re.compile(rb"Update your browser|your browser is(?:n't| not) supported", re.IGNORECASE)
+BROWSER_HELP = re.compile(rb"""href\s*=\s*["']?https://support\.google\.com/(?:websearch|chrome)/(?:answer|bin)/""")
+"""A link to the help about browsers and their settings, which the same pages have in every language."""
+SEARCH_FIELD = re.compile(rb"""\bname\s*=\s*["']?q\b""")
 
 
 def block(page: Page) -> Block | None:
@@ -65,12 +69,14 @@ def consent_form(page: Page) -> Block | None:
 
 
 def script_shell(page: Page) -> Block | None:
-    """A page that asks for JavaScript before it shows anything; results pages contain the same address."""
-    if page.may_be_shell and ENABLE_SCRIPTS in page.body and not page.has_content:
-        challenge = any(mark in page.body for mark in CHALLENGE)
-        reason = "a script challenge" if challenge else "a refresh to the page that asks for JavaScript"
-        return Block("javascript", f"{reason} and no results")
-    return None
+    """A page that asks for JavaScript before it shows anything; results pages contain the same addresses."""
+    if not page.may_be_shell or page.has_content or not any(mark in page.body for mark in SHELL_MARKS):
+        return None
+    if page.any_site and page.has_prose:
+        return None
+    challenge = any(mark in page.body for mark in CHALLENGE)
+    reason = "a script challenge" if challenge else "a refresh to the page that asks for JavaScript"
+    return Block("javascript", f"{reason} and no results")
 
 
 def unusual_traffic(page: Page) -> Block | None:
@@ -81,11 +87,14 @@ def unusual_traffic(page: Page) -> Block | None:
 
 
 def old_browser(page: Page) -> Block | None:
-    """The page for browsers without JavaScript since September 2025."""
+    """The pages for browsers without JavaScript since 2025: a phrase, or a link to the help and no search box."""
     results = not page.any_site and _is_google(page.url)
-    if results and page.is_short and not page.has_content and UPDATE_BROWSER.search(page.body):
-        return Block("javascript", "the page asks for another browser")
-    return None
+    if not results or not page.is_short or page.has_content:
+        return None
+    asks = BROWSER_HELP.search(page.body) and not SEARCH_FIELD.search(page.body)
+    return (
+        Block("javascript", "the page asks for another browser") if asks or UPDATE_BROWSER.search(page.body) else None
+    )
 
 
 def _is_google(address: SplitResult) -> bool:

@@ -4,19 +4,21 @@ A carousel is a second-level heading and the links below it, up to the next bloc
 attributes of its facts, else from terms in its title, else from its items (article ids, durations, prices).
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Carousel, CarouselItem
-from webdata.pages._elements import ancestry, attribute, hidden, image, lines, separate_boxes, texts, visible_text
+from webdata.pages._elements import ancestry, lines, visible_text
+from webdata.pages._google.carousel_items import fields, items_of, numbered
 from webdata.pages._google.carousel_types import FACT_ENDINGS, SOCIAL_SITES, TITLE_TERMS
-from webdata.pages._google.links import ENTITY, host, outside, target
+from webdata.pages._google.image_packs import image_packs
+from webdata.pages._google.links import host, outside
 from webdata.pages._google.related import suggestions
-from webdata.pages._google.tree import Mark, Ordered, Page
-from webdata.pages._text import clean, date, duration, price, rating
+from webdata.pages._google.related_tiles import related_tiles
+from webdata.pages._google.tree import GooglePage, Mark, Ordered
+from webdata.pages._text import clean, date
 
 EXCLUDED = (
     "link", "question", "questions", "text_ad", "ad_area", "product_ad",
@@ -25,22 +27,19 @@ EXCLUDED = (
 SECTION = "g-section-with-header"
 
 ARTICLE = "WlydOe"
-SOURCE = ".MgUUmf span, .NUnG9d span, .CEMjEf, .R8BTeb, .XTjFC"
-MOMENT_OF = "data-time"
-"""An attribute of the links to a moment of a video."""
-MOMENT = re.compile(r"[?&]t=\d+")
-"""The parameter that a link to a moment adds to the link of the video."""
-
-PICTURES = "[data-docid], [data-preview-id]"
+CLIPPED = "clip:"
+"""In the style of a heading for screen readers, such as that of the filters above the pictures of a group."""
 
 
-def headings(page: Page) -> list[Mark]:
+def headings(page: GooglePage) -> list[Mark]:
     """The second-level headings that start a block, without the title of the knowledge panel."""
     return [mark for mark in page.of("heading") if _starts_block(mark) and not page.is_hidden(mark.node)]
 
 
 def _starts_block(mark: Mark) -> bool:
-    if "fact" in mark.kinds or mark.is_within(("link", "popup")):
+    if "fact" in mark.kinds or mark.is_within(("link", "popup", "heading")):
+        return False
+    if CLIPPED in mark.attribute("style"):
         return False
     level = mark.attribute("aria-level")
     return level == "2" or (
@@ -48,35 +47,29 @@ def _starts_block(mark: Mark) -> bool:
     )
 
 
-def carousels(page: Page) -> Ordered[Carousel]:
+def carousels(page: GooglePage) -> Ordered[Carousel]:
     """The carousels of the page, each with its order."""
     headed: Ordered[Carousel] = []
     for heading in headings(page):
         if not heading.is_within(EXCLUDED) and (carousel := _carousel(page, heading)):
             headed.append((heading.order, carousel))
-    headed += _plain_stories(page)
+    headed += [*_plain_stories(page), *image_packs(page), *related_tiles(page)]
     return sorted(headed, key=lambda pair: pair[0])
 
 
-def _carousel(page: Page, heading: Mark) -> Carousel | None:
+def _carousel(page: GooglePage, heading: Mark) -> Carousel | None:
     root = page.box(heading.node)
     marks = _marks_in(page, heading, root)
-    if any("dictionary" in mark.kinds for mark in marks) or suggestions(marks):
+    if any(not mark.kinds.isdisjoint(("dictionary", "images")) for mark in marks) or suggestions(marks):
         return None
-    items = list(_items(page, marks, root))
+    items = list(items_of(page, marks, root))
     title = visible_text(heading.node)
     kind = _type(marks, title, items)
     is_row = kind != "generic" or any("carousel" in mark.kinds for mark in marks)
-    return _numbered(title, kind, items) if len(items) >= (2 if is_row else 3) else None
+    return numbered(title, kind, items) if len(items) >= (2 if is_row else 3) else None
 
 
-def _numbered(title: str | None, kind: str, items: list[CarouselItem]) -> Carousel:
-    for position, item in enumerate(items, 1):
-        item["position"] = position
-    return {"position": 0, "realPosition": 0, "title": title or None, "type": kind, "items": items}
-
-
-def _marks_in(page: Page, heading: Mark, root: LexborNode) -> list[Mark]:
+def _marks_in(page: GooglePage, heading: Mark, root: LexborNode) -> list[Mark]:
     """The marks after a heading, inside its box; they are consecutive, so a binary search gives the last."""
     key = root.mem_id
     first = heading.order + 1
@@ -84,82 +77,6 @@ def _marks_in(page: Page, heading: Mark, root: LexborNode) -> list[Mark]:
         page.marks, True, lo=first, key=lambda mark: all(node.mem_id != key for node in ancestry(mark.node))
     )
     return page.marks[first:end]
-
-
-def _items(page: Page, marks: list[Mark], root: LexborNode) -> Iterator[CarouselItem]:
-    links: dict[str, list[Mark]] = {}
-    for mark in marks:
-        if "link" in mark.kinds and "popup" not in mark.inside and (link := _item_link(mark)):
-            links.setdefault(MOMENT.split(link)[0], []).append(mark)
-    if not links:
-        yield from _pictures(page, root)
-    groups = [[mark.node for mark in group] for group in links.values()]
-    for group, box in zip(links.values(), separate_boxes(groups, root, hidden), strict=True):
-        title = _title(group) or next((row for row in lines(box) if duration(row) is None), "")
-        if title and not page.is_hidden(box):
-            yield _fields(box, title, _item_link(group[0]))
-
-
-def _item_link(mark: Mark) -> str | None:
-    """The target of an item: away from Google, or a search for its entity; None for a moment of a video."""
-    href = mark.attribute("href")
-    if MOMENT_OF in mark.attributes:
-        return None
-    return outside(href) or (target(href) if ENTITY.search(href) else None)
-
-
-def _title(marks: list[Mark]) -> str:
-    """The heading in any link to an item, else the first line of the longest link that is no duration or source."""
-    for mark in marks:
-        heading = mark.node.css_first("[role=heading], h3, h4")
-        if rows := lines(heading):
-            return rows[0]
-    longest = max((lines(mark.node) for mark in marks), key=lambda rows: sum(map(len, rows)), default=[])
-    sources = {text for mark in marks for text in texts(mark.node.css(SOURCE))}
-    plain = next((row for row in longest if duration(row) is None and row not in sources), None)
-    return plain or next((clean(mark.attribute("title") or mark.attribute("aria-label")) for mark in marks), "")
-
-
-def _fields(box: LexborNode, title: str, link: str | None) -> CarouselItem:
-    rows = [row for row in lines(box) if row != title and any(map(str.isalnum, row))]
-    cost = next(filter(None, map(price, rows)), None)
-    return {
-        "position": 0,
-        "title": title,
-        "link": link,
-        "source": _source(box, rows),
-        "date": next(
-            (day for row in rows for part in row.split("·") if (day := date(part)) and duration(part) is None), None
-        ),
-        "image": image(box),
-        "price": cost.text if cost else None,
-        "rating": _rating(box),
-        "duration": next((time for row in rows if (time := duration(row))), None),
-    }
-
-
-def _source(box: LexborNode, rows: list[str]) -> str | None:
-    known = box.css_first(SOURCE)
-    name = visible_text(known) or attribute(known.css_first("img") if known is not None else None, "alt")
-    if name:
-        return name
-    plain = (
-        row for row in rows if len(row) < 50 and not (date(row) or duration(row) or price(row)) and not row[0].isdigit()
-    )
-    return next(plain, None)
-
-
-def _rating(box: LexborNode) -> float | None:
-    stars = box.css_first("[role=img][aria-label], .z3HNkc, .yi40Hd")
-    return rating(attribute(stars, "aria-label") or visible_text(stars)) if stars is not None else None
-
-
-def _pictures(page: Page, root: LexborNode) -> Iterator[CarouselItem]:
-    """The pictures of a group of images, which may have no links until scripts run."""
-    for node in root.css(PICTURES):
-        title = next((name for img in node.css("img[alt]") if (name := clean(attribute(img, "alt")))), "")
-        if title and not page.is_hidden(node):
-            yield _fields(node, title, outside(attribute(node, "data-lpage")))
 
 
 def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> str:
@@ -192,7 +109,7 @@ def _is_social(item: CarouselItem) -> bool:
     return named or any(name == site or name.endswith(f".{site}") for site in SOCIAL_SITES)
 
 
-def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
+def _plain_stories(page: GooglePage) -> Iterator[tuple[int, Carousel]]:
     """Top stories on the page without JavaScript: links in a box, each with its source and age below the title."""
     boxes: dict[int, list[tuple[int, CarouselItem]]] = {}
     for mark in page.of("link") if page.of("plain_box") else ():
@@ -202,7 +119,7 @@ def _plain_stories(page: Page) -> Iterator[tuple[int, Carousel]]:
     for order, stories in boxes.items():
         if len(stories) > 1:
             title = next(iter(lines(page.marks[order].node)), None)
-            yield stories[0][0], _numbered(title, "top_stories", [item for _, item in stories])
+            yield stories[0][0], numbered(title, "top_stories", [item for _, item in stories])
 
 
 def _plain_story(mark: Mark) -> CarouselItem | None:
@@ -211,7 +128,7 @@ def _plain_story(mark: Mark) -> CarouselItem | None:
     day = next((text for part in parts if (text := date(part))), None)
     if not rows or day is None:
         return None
-    item = _fields(mark.node, rows[0], outside(mark.attribute("href")))
+    item = fields(mark.node, rows[0], outside(mark.attribute("href")))
     item["date"] = day
     item["source"] = clean(rows[-1].removesuffix(day)).strip(" ·") or None
     return item

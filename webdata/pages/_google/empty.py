@@ -13,13 +13,13 @@ from selectolax.lexbor import LexborNode
 
 from webdata.pages._elements import lines, visible_text
 from webdata.pages._google.links import GOTO, host, is_paid, outside
-from webdata.pages._google.tree import Page
+from webdata.pages._google.tree import GooglePage
 from webdata.pages._text import clean, folded
 
 NOTICES = ("#topstuff", "#botstuff")
 MESSAGES = ", ".join(f"{notice} {part}" for notice in NOTICES for part in ("[role=heading]", "p", ".card-section"))
 TERMS = "em, b"
-TOTAL = "#result-stats"
+TOTAL = "#result-stats, #resultStats"
 EXCLUDED = ("ad_area", "text_ad", "product_ad", "popup")
 GOOGLE_SITES = re.compile(
     r"https?://(?:[^/?#]*\.)?(?:google\.[a-z]{2,3}(?:\.[a-z]{2})?|goo\.gl)(?=[/?#]|$)(?!/goto\?)|[^#]*[?&]tab=w"
@@ -45,7 +45,7 @@ MESSAGE = re.compile(
 """The text of the message in some languages; in all others its structure decides."""
 
 
-def reports_no_results(page: Page, *queries: str | None) -> bool:
+def reports_no_results(page: GooglePage, *queries: str | None) -> bool:
     """Whether the page reports no results for any of `queries`."""
     sites = set(_sites(page))
     if len(sites) >= SEVERAL or any(not GOTO.match(site) for site in sites):
@@ -56,12 +56,12 @@ def reports_no_results(page: Page, *queries: str | None) -> bool:
     return any(_is_plain_message(mark.node, terms) for mark in page.of("plain_box"))
 
 
-def is_partly_parsed(page: Page, parsed: str) -> bool:
+def is_partly_parsed(page: GooglePage, parsed: str) -> bool:
     """Whether a page without results links to several sites that are not in `parsed`, the text of its parts."""
     return len({site for site in _sites(page) if site not in parsed}) >= SEVERAL
 
 
-def _sites(page: Page) -> Iterator[str]:
+def _sites(page: GooglePage) -> Iterator[str]:
     """The sites that a page links to, or its opaque links, without Google's own and those of ads."""
     for link in page.of("link"):
         away = outside(link.attribute("href")) if not link.is_within(EXCLUDED) else None
@@ -92,7 +92,7 @@ def _is_plain_message(box: LexborNode, terms: list[str]) -> bool:
     return MESSAGE.search(visible_text(box)) is not None or any(_repeats(text, terms) for text in marked)
 
 
-def total(page: Page) -> int | None:
+def total(page: GooglePage) -> int | None:
     """The number of results according to the page: the largest number of its line, without the time."""
     line = page.root.css_first(TOTAL)
     if line is None:

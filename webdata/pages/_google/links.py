@@ -15,6 +15,8 @@ AMP = re.compile(r"/amp/(s/)?(?=[^/?#]+\.)")
 GOTO = re.compile(r"(?:https?://(?:www|m)\.google\.[a-z.]{2,6})?/goto\?")
 CLICK_REPORTS = ("data-sb", "ping", "data-redirect")
 TARGETS = ("q", "url", "adurl", "imgrefurl")
+CLICK = "ved"
+"""The parameter that names the click in links to Google's own tools; results have it in redirects at most."""
 TRACKERS = re.compile(r"^(?:https?://(?:www\.)?(?:google\.[a-z.]+|googleadservices\.com))?/(?:pagead/)?aclk\b")
 OWN_PATHS = (
     "/search", "/url", "/goto", "/imgres", "/aclk", "/preferences", "/advanced_search", "/setprefs", "/webhp",
@@ -95,7 +97,8 @@ def outside(href: str | None) -> str | None:
         return None
     opaque = parts.path == "/goto"
     relative = not (href or "").strip().lower().startswith(("http", "//", "/amp/", *REDIRECTS))
-    return None if _is_own_host(parts) and not opaque and (relative or parts.path.startswith(OWN_PATHS)) else link
+    own = relative or parts.path.startswith(OWN_PATHS) or CLICK in query(parts)
+    return None if _is_own_host(parts) and not opaque and own else link
 
 
 def search_terms(href: str) -> str | None:

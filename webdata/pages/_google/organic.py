@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.records import Result, ResultMetadata, Sitelink
 from webdata.pages._elements import ancestry, attribute, image, lines, visible_text
 from webdata.pages._google.links import HIGHLIGHT, destination, host, is_paid, outside
-from webdata.pages._google.tree import Mark, Page
+from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, count, date, price, rating
 
 EXCLUDED = (
@@ -57,7 +57,7 @@ class Title:
     link: str
 
 
-def titles(page: Page) -> list[Title]:
+def titles(page: GooglePage) -> list[Title]:
     """The titles of the organic results, in the order of the page."""
     headings = [mark for mark in page.of("heading") if not mark.is_within(EXCLUDED)]
     desktop = [title for mark in headings if mark.node.tag == "h3" and (title := _title(mark))]
@@ -91,7 +91,7 @@ def _old_title(mark: Mark) -> Title | None:
     )
 
 
-def _plain_titles(page: Page) -> Iterator[Title]:
+def _plain_titles(page: GooglePage) -> Iterator[Title]:
     """Titles without a heading, on the oldest pages without JavaScript: the first line of a box's first link."""
     seen: set[int] = set()
     for mark in page.of("link"):
@@ -112,7 +112,7 @@ def _is_mobile_result(title: Title, boxed: bool) -> bool:
     return _is_address(visible_text(title.anchor).replace(title.text, "", 1), host(title.link))
 
 
-def result(page: Page, title: Title) -> Result:
+def result(page: GooglePage, title: Title) -> Result:
     """One organic result; the caller sets its ranks."""
     outer = page.box(title.anchor)
     inner = _inner(page, title, outer)
@@ -128,7 +128,7 @@ def result(page: Page, title: Title) -> Result:
     }
 
 
-def _inner(page: Page, title: Title, outer: LexborNode) -> LexborNode:
+def _inner(page: GooglePage, title: Title, outer: LexborNode) -> LexborNode:
     """The innermost known box of a result, unless it is one of many results; else its outer box."""
     for mark in title.mark.outer():
         if not mark.kinds.isdisjoint(("result_box", "plain_box")):

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Company, NamedLink
-from webdata.pages._elements import attribute, image, visible_text
+from webdata.pages._elements import ancestry, attribute, image, visible_text
 from webdata.pages._google.links import ENTITY, outside, target
-from webdata.pages._google.tree import Mark, Page
+from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, count, rating
 
 TITLE = "title"
 SUBTITLE = "subtitle"
 DESCRIPTION = "description"
+NEW_DESCRIPTION = "VisualDigestDescription"
+"""Of the panel of 2025 and later."""
 PROFILES = "kc:/common/topic:social media presence"
 WEBSITE = (
     "visit_official_site",
@@ -35,7 +37,7 @@ MOST_TITLES = 20
 EXCLUDED = ("question", "popup", "text_ad", "product_ad", "dictionary")
 
 
-def company(page: Page) -> Company:
+def company(page: GooglePage) -> Company:
     """The panel; empty where the page has none."""
     title = _title(page)
     if title is None or not visible_text(title.node):
@@ -62,11 +64,11 @@ def company(page: Page) -> Company:
         "reviews": _reviews(subtitle),
         "attributes": dict(_attributes(facts)),
         "profiles": list(_named_links(by_name.get(PROFILES))),
-        "people_also_search": list(_others(page)),
+        "people_also_search": list(_others(page, title)),
     }
 
 
-def _title(page: Page) -> Mark | None:
+def _title(page: GooglePage) -> Mark | None:
     facts = [mark for mark in page.of("fact") if not mark.is_within(EXCLUDED)]
     about = [mark for mark in facts if mark.attribute("data-attrid").startswith(ABOUT)]
     for mark in [mark for mark in facts if mark.attribute("data-attrid") == TITLE][:MOST_TITLES]:
@@ -75,7 +77,7 @@ def _title(page: Page) -> Mark | None:
     return _old_title(page)
 
 
-def _old_title(page: Page) -> Mark | None:
+def _old_title(page: GooglePage) -> Mark | None:
     """Until 2020 the title had only a class, and was in the right column."""
     for aside in page.of("aside")[:MOST_TITLES]:
         node = aside.node.css_first(OLD_TITLE)
@@ -110,7 +112,7 @@ def _type(subtitle: Mark | None, title: Mark) -> str | None:
 
 
 def _description(by_name: dict[str, Mark], box: LexborNode) -> tuple[str | None, NamedLink | None]:
-    mark = by_name.get(DESCRIPTION)
+    mark = by_name.get(DESCRIPTION) or by_name.get(NEW_DESCRIPTION)
     node = (mark.node if mark else box).css_first(".kno-rdesc") or (mark.node if mark else None)
     if node is None:
         return None, None
@@ -174,7 +176,7 @@ def _reviews(subtitle: Mark | None) -> int | None:
     return next((number for text in labels if (number := count(text)) is not None), None)
 
 
-def _kg_id(page: Page, name: str) -> str | None:
+def _kg_id(page: GooglePage, name: str) -> str | None:
     """The entity's id in the knowledge graph, from an element with its name, else from the panel's own data."""
     nodes = page.root.css("[data-maindata], [data-kpid]")
     quoted = f'"{name}"'
@@ -185,13 +187,17 @@ def _kg_id(page: Page, name: str) -> str | None:
     return None
 
 
-def _others(page: Page) -> Iterator[NamedLink]:
+def _others(page: GooglePage, title: Mark) -> Iterator[NamedLink]:
     """The related entities: tiles with a picture and a link to a search for another entity."""
+    around = {node.mem_id for node in ancestry(title.node)}
     for mark in page.of("link"):
         href = mark.attribute("href")
         link = target(href)
         if "aside" not in mark.inside or not link or not ENTITY.search(href) or mark.is_within(EXCLUDED):
             continue
+        box = mark.within("open_box")
+        if box is not None and box.node.mem_id not in around:
+            continue  # the box "See results about"
         tile = mark.node if mark.node.css_first("img") is not None else mark.node.parent
         name = mark.attribute("title") or visible_text(tile)
         if tile is not None and name and tile.css_first("img") is not None and len(name) < 80:

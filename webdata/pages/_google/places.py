@@ -1,13 +1,14 @@
 """Places: the map pack, the hotel pack, and the places on the page without JavaScript."""
 
 import re
+from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import Place
 from webdata.pages._elements import attribute, image, lines, separate_boxes, visible_text
 from webdata.pages._google.links import ENTITY, GOOGLE, outside, target
-from webdata.pages._google.tree import Mark, Ordered, Page
+from webdata.pages._google.tree import GooglePage, Mark, Ordered
 from webdata.pages._text import clean, count, price, rating
 from webdata.pages._urls import query, split
 
@@ -23,15 +24,28 @@ PRICE_LEVEL = re.compile(r"[$€£¥₩฿₹₺]{1,4}|[$€£¥₩฿₹]\s?\d[
 PHONE = re.compile(r"\+?[(\d][\d\s().\u2011/-]{6,18}\d")
 STARS = ".yi40Hd, .oqSTJd, .BTtC6e"
 OUT_OF_FIVE = re.compile(r"\b[0-5][.,]\d\b.*\b5\b")
-AGE_OR_DISTANCE = re.compile(r"\d\+ |^\d+ ?(?:km|mi|m)\b")
+DETAILS = ".rllt__details"
+AGE = re.compile(
+    r"(?<!\S)(?:\d{1,2} ?\+|\+ ?\d{1,2})(?!\S)"
+    r"|(?<!\S)\d{1,2} ?(?:(?:years?|jahren?|ans|años|anni|anos|jaar|år|lat|лет|років|yıl\w*|năm|tahun|vuotta|éve"
+    r"|let|ani|χρόνια)\b|سن|שנ|साल|वर्ष|ปี|年|년)",
+    re.IGNORECASE,
+)
+"""How long a place is in business, such as "5+ years in business", which some places show instead of an address."""
+DISTANCE = re.compile(r"^\d[\d.,]* ?(?:km|mi|m)\b")
+PERCENT = re.compile(r"[%٪％]")
+LONGEST_ADDRESS = 120
+"""Characters."""
 OPENING = re.compile(
-    r"⋅|^(?:open|closed|closes|opens|geöffnet|geschlossen|ouvert|fermé|abierto|cerrado|aperto|chiuso|aberto|fechado|営業|開店|閉店)\b",
+    r"⋅|24/7|\b24 ?h\b|\b24 (?:hours|stunden|heures|horas|ore|uur|timmar|timer|часа|jam|giờ)"
+    r"|24 ?(?:時間|小时|小時|시간)"
+    r"|^(?:open|closed|closes|opens|geöffnet|geschlossen|ouvert|fermé|abierto|cerrado|aperto|chiuso|aberto|fechado|営業|開店|閉店)\b",
     re.IGNORECASE,
 )
 QUOTE = re.compile(r"^[\"“”„«「].*[\"”“»」]$")
 
 
-def places(page: Page) -> Ordered[Place]:
+def places(page: GooglePage) -> Ordered[Place]:
     """The places of the packs, each with the order of its pack."""
     named = [(mark, name) for mark in _place_marks(page) if not page.is_hidden(mark.node) and (name := _name(mark))]
     boxes = separate_boxes([[mark.node] for mark, _ in named], page.root, lambda node: page.count(node) > 0)
@@ -39,14 +53,14 @@ def places(page: Page) -> Ordered[Place]:
     packed: Ordered[Place] = []
     for (mark, name), box in zip(named, boxes, strict=True):
         order = packs.setdefault(_pack(mark), mark.order)
-        packed.append((order, _place(name, box, [row for row in _rows(mark, box) if row != name])))
+        packed.append((order, _place(mark, name, box)))
     return packed
 
 
-def _place_marks(page: Page) -> list[Mark]:
+def _place_marks(page: GooglePage) -> list[Mark]:
     """The marks with the names of places: their own, else those of the details, else headings in links to places."""
-    for kind in ("place_name", "place"):
-        if named := [mark for mark in page.of(kind) if not mark.is_within(EXCLUDED)]:
+    for kinds in (("place_name", "hotel_name"), ("place",)):
+        if named := [mark for mark in page.of(*kinds) if not mark.is_within(EXCLUDED)]:
             return named
     return [mark for mark in page.of("heading") if _is_plain_place(mark) or _is_identified(mark)]
 
@@ -82,11 +96,20 @@ def _rows(mark: Mark, box: LexborNode) -> list[str]:
     return [row.replace("⋅", "·") for row in rows] if mark.is_within(("plain_box",)) else rows
 
 
-def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
+def _fact_rows(box: LexborNode) -> list[str]:
+    """The rows of facts (rating and kind, address and phone, hours), which have no class; services and quotes have."""
+    details = box.css_first(DETAILS)
+    children = [child for child in details.iter() if child.tag == "div"] if details is not None else []
+    bare = [row for child in children if not attribute(child, "class") for row in lines(child)]
+    return bare or lines(details)
+
+
+def _place(mark: Mark, name: str, box: LexborNode) -> Place:
     stars = _stars(box)
-    first = next((i for i, row in enumerate(rows) if REVIEWS.search(row)), -1) if stars is not None else -1
-    facts, below = (rows[first], rows[first + 1 :]) if first >= 0 else ("", rows)
-    cells = _cells(below)
+    rows = [row for row in _rows(mark, box) if row != name]
+    facts, below = _split(rows, stars)
+    shown = _split([row for row in _fact_rows(box) if row != name] or rows, stars)
+    address = None if "hotel_name" in mark.kinds else _address(*shown)
     return {
         "position": 0,
         "realPosition": 0,
@@ -96,9 +119,9 @@ def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
         "rating": stars,
         "review_count": _review_count(facts),
         "price_level": next((cell for cell in _cells([facts]) if PRICE_LEVEL.fullmatch(cell)), None),
-        "categories": _categories(facts, below),
-        "address": next((cell for cell in cells if _is_address(cell)), None),
-        "phone": next((cell for cell in cells if _is_phone(cell)), None),
+        "categories": _categories(*shown, address),
+        "address": address,
+        "phone": next((cell for cell in _cells(below) if _is_phone(cell)), None),
         "website": _website(box),
         "link": _link(box),
         "description": [row for row in rows if QUOTE.match(row)],
@@ -106,6 +129,12 @@ def _place(name: str, box: LexborNode, rows: list[str]) -> Place:
         "thumbnail": image(box),
         "is_ad": box.css_first(SPONSORED) is not None,
     }
+
+
+def _split(rows: list[str], stars: float | None) -> tuple[str, list[str]]:
+    """The row with the number of reviews, "" for a place without a rating, and the rows below."""
+    first = next((i for i, row in enumerate(rows) if REVIEWS.search(row)), -1) if stars is not None else -1
+    return (rows[first], rows[first + 1 :]) if first >= 0 else ("", rows)
 
 
 def _cells(rows: list[str]) -> list[str]:
@@ -116,10 +145,27 @@ def _is_phone(cell: str) -> bool:
     return PHONE.fullmatch(cell) is not None and sum(map(str.isdigit, cell)) >= 7
 
 
-def _is_address(cell: str) -> bool:
-    """Whether a text with letters and digits is neither a quote, hours, a phone number, a price nor an age."""
-    other = QUOTE.match(cell) or OPENING.search(cell) or _is_phone(cell) or price(cell) or AGE_OR_DISTANCE.search(cell)
-    return not other and any(map(str.isdigit, cell)) and any(map(str.isalpha, cell)) and len(cell) < 120
+def _address(facts: str, below: list[str]) -> str | None:
+    """The address, by its place: it is the last cell but the phone number of the row below that of rating and kind.
+
+    Where the kind is on the row below the rating, the address is on the same row, or on the next one if that has the
+    phone number or other rows below it, such as hours.
+    """
+    rows = list(takewhile(lambda row: not QUOTE.match(row), below))
+    if not rows or OPENING.search(rows[0]):
+        return None
+    row, *after = rows
+    if not _kinds(facts) and after and not OPENING.search(after[0]):
+        row = after[0] if not facts or after[1:] or any(map(_is_phone, _cells(after[:1]))) else row
+    cells = [cell for cell in _cells([row]) if not _is_phone(cell)]
+    found = cells[-1] if cells else ""
+    return found if _may_be_address(found) and not (len(cells) == 1 and AGE.search(found)) else None
+
+
+def _may_be_address(cell: str) -> bool:
+    """Whether a text has letters and is no price, discount or distance."""
+    other = price(cell) or PERCENT.search(cell) or DISTANCE.search(cell)
+    return not other and any(map(str.isalpha, cell)) and len(cell) < LONGEST_ADDRESS
 
 
 def _stars(box: LexborNode) -> float | None:
@@ -139,12 +185,15 @@ def _opening(row: str) -> str | None:
     return " · ".join(cell for cell in _cells([row]) if OPENING.search(cell)) or None
 
 
-def _categories(facts: str, below: list[str]) -> list[str]:
-    """The kind of a place: the last fact after the rating on its row, else on the next row of several facts."""
-    cells = _cells([facts.partition(")")[2]])
-    if not cells and len(cells := _cells(below[:1])) < 2:
-        return []
-    return [cell for cell in cells if _is_kind(cell)][-1:]
+def _categories(facts: str, below: list[str], address: str | None) -> list[str]:
+    """The kind of a place: the last fact after the rating on its row, else the first on the next row of several."""
+    cells = _cells(below[:1])
+    return _kinds(facts)[-1:] or [cell for cell in cells if _is_kind(cell) and cell != address and len(cells) > 1][:1]
+
+
+def _kinds(facts: str) -> list[str]:
+    """The cells that may be the kind of a place, after the number of reviews on its row."""
+    return [cell for cell in _cells([facts.partition(")")[2]]) if _is_kind(cell)]
 
 
 def _is_kind(cell: str) -> bool:

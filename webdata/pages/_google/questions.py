@@ -6,7 +6,7 @@ from webdata.domain.records import RelatedQuestion
 from webdata.pages._elements import ancestry, attribute, lines, visible_text
 from webdata.pages._google.answers import ai_text
 from webdata.pages._google.links import outside
-from webdata.pages._google.tree import Ordered, Page
+from webdata.pages._google.tree import GooglePage, Ordered
 from webdata.pages._text import clean
 
 QUESTION = "[data-q]"
@@ -15,9 +15,10 @@ ANSWER = "[data-attrid^='wa:/'], .hgKElc, .LGOjhe, [data-rl]"
 LIST = "li"
 ROWS = "table tr"
 SOURCE = "a h3"
+FOLDED = "[role=button][aria-expanded]"
 
 
-def related_questions(page: Page) -> Ordered[RelatedQuestion]:
+def related_questions(page: GooglePage) -> Ordered[RelatedQuestion]:
     """The questions of the page, each with its order."""
     marks = [mark for mark in page.of("question") if not mark.within("question")]
     if not marks and (plain := _plain_questions(page)):
@@ -57,13 +58,42 @@ def question(position: int, text: str, box: LexborNode) -> RelatedQuestion:
     }
 
 
-def _plain_questions(page: Page) -> Ordered[RelatedQuestion]:
+def _plain_questions(page: GooglePage) -> Ordered[RelatedQuestion]:
     """Questions on the page without JavaScript: each answer is a box within the box of all, after its question."""
+    if folded := _folded_questions(page):
+        return folded
     answers = [mark for mark in page.of("plain_box") if mark.within("plain_box")]
     pairs = [(mark, text) for mark in answers if _source(mark.node) is not None and (text := _text_before(mark.node))]
     if len(pairs) < 2:
         return []
     return [(mark.order, _plain_question(position, text, mark.node)) for position, (mark, text) in enumerate(pairs, 1)]
+
+
+def _folded_questions(page: GooglePage) -> Ordered[RelatedQuestion]:
+    """Questions on the page without JavaScript of 2021: buttons in one box, each before its folded answer."""
+    for mark in page.of("plain_box"):
+        buttons = mark.node.css(FOLDED)
+        asked = {text: button for button in buttons if (text := visible_text(button))}
+        if len(asked) > 1 and len(asked) == len(buttons):
+            pairs = enumerate(asked.items(), 1)
+            return [(mark.order, _folded_question(position, text, button)) for position, (text, button) in pairs]
+    return []
+
+
+def _folded_question(position: int, text: str, button: LexborNode) -> RelatedQuestion:
+    """A question with the answer in the element after that of its button, which may be empty until scripts run."""
+    head = button.parent if button.next is None else button
+    answer = head.next if head is not None else None
+    empty: RelatedQuestion = {
+        "position": position, "question": text, "answer": None, "title": None, "link": None, "list": [], "table": [],
+    }  # fmt: skip
+    if answer is None or not visible_text(answer):
+        return empty
+    return (
+        _plain_question(position, text, answer)
+        if _source(answer) is not None
+        else {**empty, "answer": visible_text(answer)}
+    )
 
 
 def _text_before(box: LexborNode) -> str:

@@ -6,7 +6,7 @@ from itertools import groupby
 from webdata.domain.records import RelatedSearch
 from webdata.pages._elements import visible_text
 from webdata.pages._google.links import search_terms, target
-from webdata.pages._google.tree import Mark, Ordered, Page
+from webdata.pages._google.tree import GooglePage, Mark, Ordered
 from webdata.pages._text import folded
 
 KNOWN_CLASSES = frozenset({"k8XOCe", "ngTNl", "s75CSd", "Q71vJc", "h9P1Xd", "ZWRArf"})
@@ -18,7 +18,7 @@ LEAST_RUN = 3
 """The least number of such links in a row where none has a known class."""
 
 
-def related_searches(page: Page) -> Ordered[RelatedSearch]:
+def related_searches(page: GooglePage) -> Ordered[RelatedSearch]:
     """The related searches of the page, each with its order."""
     searches: dict[str, tuple[int, RelatedSearch]] = {}
     for mark in suggestions(page.of("link")):

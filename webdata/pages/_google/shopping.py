@@ -3,9 +3,9 @@
 from selectolax.lexbor import LexborNode
 
 from webdata.domain.records import ShoppingAd
-from webdata.pages._elements import attribute, image, lines, visible_text
+from webdata.pages._elements import attribute, image, lines, texts, visible_text
 from webdata.pages._google.links import TRACKERS, advertised
-from webdata.pages._google.tree import Mark, Ordered, Page
+from webdata.pages._google.tree import GooglePage, Mark, Ordered
 from webdata.pages._text import Price, clean, count, prices, rating
 
 UNIT = ".pla-unit-container"
@@ -20,7 +20,7 @@ REVIEWS = ".pbAs0b, .GhQXkc, .QhqGkb [aria-label]"
 EXTRAS = ".pla-extensions-container"
 
 
-def shopping_ads(page: Page) -> Ordered[ShoppingAd]:
+def shopping_ads(page: GooglePage) -> Ordered[ShoppingAd]:
     """The shopping ads of the page, each with its order; containers without a title are empty and left out."""
     units = [mark for mark in page.of("product_ad") if not mark.within("product_ad")]
     ads = [(mark.order, ad) for mark in units if (ad := _ad(mark))]
@@ -59,10 +59,12 @@ def _title(unit: LexborNode) -> str:
 
 
 def _once(node: LexborNode | None) -> str:
-    """The text of an element, without the copy of it that a page holds for screens of another width."""
+    """The text of an element; where that is several copies for screens of other widths, the least shortened of them."""
     text = visible_text(node)
-    parts = [visible_text(part) for part in node.css("span")] if node is not None else []
-    return next((part for part in parts if parts.count(part) > 1 and text in (part * 2, f"{part} {part}")), text)
+    parts = texts(part for part in node.css("span") if len(part.css("span")) == 1) if node is not None else []
+    longest = max(parts, key=len, default="")
+    copies = len(parts) > 1 and all(longest.startswith(part.rstrip(".… ")) for part in parts)
+    return longest if copies and text.replace(" ", "") == "".join(parts).replace(" ", "") else text
 
 
 def _link(mark: Mark, unit: LexborNode) -> str | None:

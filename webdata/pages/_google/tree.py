@@ -30,6 +30,7 @@ SIGNS = {
     "#rso": "column",
     "#main": "column",
     "g-scrolling-carousel": "carousel",
+    "#iur": "images",
     "[role=dialog]": "popup",
     "[data-news-doc-id]": "story",
     "[data-attrid]": "fact",
@@ -38,7 +39,7 @@ SIGNS = {
     ".xpdopen": "open_box",
     ".dbg0pd": "place_name",
     ".rllt__details": "place",
-    ".BTPx6e": "place_name",
+    ".BTPx6e": "hotel_name",
     "[data-snc]": "result_box",
     ".tF2Cxc": "result_box",
     ".Gx5Zad": "plain_box",
@@ -52,6 +53,8 @@ MOST_AROUND = 24
 
 MOST_HEADINGS = 400
 """Headings of a page; one of a hundred results has half as many, and each takes a third of a millisecond."""
+
+BODY = "html, body, #search, #center_col"
 
 Item = TypeVar("Item")
 Ordered = list[tuple[int, Item]]
@@ -110,7 +113,7 @@ class Mark:
         return frozenset(self.attribute("class").split())
 
 
-class Page:
+class GooglePage:
     """A parsed page: its marks in document order, and the boxes that contain exactly one block each."""
 
     def __init__(self, root: LexborNode):
@@ -122,7 +125,13 @@ class Page:
                 self._by_kind.setdefault(kind, []).append(mark)
         self._columns = frozenset(mark.node.mem_id for mark in self.of("column", "foot"))
         self._blocks: dict[int, int] = {}
-        self._hidden: dict[int, bool] = {}
+        self._hidden = dict.fromkeys(self._shown(), False)
+
+    def _shown(self) -> Iterator[int]:
+        """The columns and all elements around them: a dialog that is open may hide them."""
+        for mark in self.of("column", "aside"):
+            yield from (node.mem_id for node in ancestry(mark.node))
+        yield from (node.mem_id for node in self.root.css(BODY))
 
     def of(self, *kinds: str) -> list[Mark]:
         """The marks of any of `kinds`, in document order."""
@@ -153,7 +162,7 @@ class Page:
         return box
 
     def is_hidden(self, node: LexborNode) -> bool:
-        """Whether the style of an element, or of one around it, hides it."""
+        """Whether the style of an element hides it, or that of one around it in its column."""
         visited = []
         answer = False
         for around in ancestry(node):
@@ -169,9 +178,9 @@ class Page:
         return answer
 
 
-def page(body: bytes) -> Page:
+def page(body: bytes) -> GooglePage:
     """Parse a page and mark it; raises LayoutError for one with more headings than any real page has."""
-    marked_page = Page(parsed(body))
+    marked_page = GooglePage(parsed(body))
     if len(marked_page.of("heading")) > MOST_HEADINGS:
         raise LayoutError(f"a page of at most {MOST_HEADINGS} headings")
     return marked_page

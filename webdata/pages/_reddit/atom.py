@@ -14,6 +14,7 @@ from webdata.domain.query import Query
 from webdata.pages._elements import parsed
 from webdata.pages._reddit.things import Thing
 from webdata.pages._urls import split
+from webdata.pages.odd_items import OddItemError, count_odd, readable
 from webdata.resources.forum import ForumAboutQuery, ForumSubforumQuery, ForumUserQuery
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -23,6 +24,7 @@ INSTANT = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|
 TEXT = re.compile(r"<!-- SC_OFF -->\s*(.*?)\s*<!-- SC_ON -->", re.DOTALL)
 CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Characters that XML forbids, and posts sometimes have."""
+REFERENCE = re.compile(rb"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,9}));")
 BLOCKS = "p, pre, h1, h2, h3, h4, h5, h6, td, th, li:not(:has(p)):not(:has(li))"
 """The elements of a text that are separate paragraphs, none within another."""
 USUAL = 25
@@ -43,7 +45,7 @@ def document(body: bytes, query: Query) -> Any:
     feed = _feed(body)
     if isinstance(query, ForumAboutQuery):
         return {"kind": "t5", "data": about(feed)}
-    things = [_thing(entry) for entry in feed.iterfind(f"{ATOM}entry")]
+    things = readable(_thing, feed.iterfind(f"{ATOM}entry"))
     if isinstance(query, ForumSubforumQuery | ForumUserQuery):
         return listing(things, _after(things, query.limit))
     return _thread(things)
@@ -87,6 +89,7 @@ def _feed(body: bytes) -> ET.Element:
     """The root of a complete feed; a body that is no XML is parsed again as UTF-8 with faults."""
     if b"<!DOCTYPE" in body[:1024]:
         raise LayoutError("a feed without a document type")
+    body = REFERENCE.sub(_mended, body)
     try:
         root = ET.fromstring(CONTROLS.sub(b"", body))  # noqa: S314  # no document type, so no entities
     except (ET.ParseError, ValueError, LookupError):
@@ -94,6 +97,20 @@ def _feed(body: bytes) -> ET.Element:
     if root.tag != f"{ATOM}feed":
         raise LayoutError("a feed")
     return root
+
+
+def _mended(reference: re.Match[bytes]) -> bytes:
+    """A reference to a character; where XML has none of that number, to the replacement character."""
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    if (
+        number in (0x9, 0xA, 0xD)
+        or 0x20 <= number < 0xD800
+        or 0xE000 <= number <= 0xFFFD
+        or 0xFFFF < number <= 0x10FFFF
+    ):
+        return reference.group()
+    count_odd()
+    return b"&#xFFFD;"
 
 
 def _decoded_leniently(body: bytes) -> ET.Element:
@@ -116,7 +133,7 @@ def _thread(things: list[Thing]) -> list[Thing]:
 def _thing(entry: ET.Element) -> Thing:
     match = NAME.fullmatch(_text(entry, "id") or "")
     if match is None:
-        raise LayoutError("the id of a post or a comment")
+        raise OddItemError("the id of a post or a comment")
     kind, content = match[1], _text(entry, "content") or ""
     common = {"id": match[2], "name": match[0], **_common(entry)}
     return {"kind": kind, "data": {**common, **(_post(entry, content) if kind == "t3" else _comment(entry, content))}}

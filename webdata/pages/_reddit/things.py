@@ -6,11 +6,10 @@ a deleted author is `[deleted]`, `edited` is false or a time, kind `more` is a p
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_type_hints
 
-import orjson
-
-from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.errors import LayoutError
+from webdata.pages.odd_items import OddItemError, count_odd, readable
 from webdata.resources.forum import About, Comment, Post
 
 Thing = dict[str, Any]
@@ -36,19 +35,6 @@ TYPES: Mapping[str, Mapping[str, frozenset[type]]] = {
 DEEPEST = 200
 """Levels; the deepest threads have 60."""
 CONTAINERS = (dict, list)
-MARK = b"\xef\xbb\xbf"
-
-
-def document(body: bytes) -> Any:
-    """The JSON of a body; raises UpstreamError for a body that is not JSON."""
-    try:
-        return orjson.loads(body.removeprefix(MARK))
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return orjson.loads(body.removeprefix(MARK).decode("utf-8", "replace"))
-    except orjson.JSONDecodeError:
-        raise UpstreamError("the body is no JSON, or was cut off", "broken_body") from None
 
 
 def is_thing(value: Any, *kinds: str) -> bool:
@@ -57,27 +43,30 @@ def is_thing(value: Any, *kinds: str) -> bool:
 
 
 def children(listing: Any) -> list[Thing]:
-    """The posts, comments and placeholders of omitted comments in a listing; raises LayoutError for any other value."""
+    """The posts, comments and placeholders of omitted comments in a listing, without odd ones, which it loses.
+
+    Raises LayoutError for any other value, and where none of its children can be read.
+    """
     if not is_thing(listing, "Listing"):
         raise LayoutError("a listing")
     found = listing["data"].get("children")
     if not isinstance(found, list) or not isinstance(listing["data"].setdefault("after", None), str | None):
         raise LayoutError("the children of a listing")
-    for child in found:
-        _check(child)
-    return found
+    listing["data"]["children"] = readable(_child, found)
+    return cast(list[Thing], listing["data"]["children"])
 
 
-def _check(child: Any) -> None:
+def _child(child: Any) -> Thing:
     if not is_thing(child, "t1", "t3", "more"):
-        raise LayoutError("a post or a comment in a listing")
+        raise OddItemError("a post or a comment in a listing")
     data = child["data"]
     if child["kind"] == "more":
         if not isinstance(data.get("children"), list):
-            raise LayoutError("the ids of comments that were left out")
+            raise OddItemError("the ids of comments that were left out")
         data["children"] = [name for name in data["children"] if isinstance(name, str)]
     elif not (data.get("id") and isinstance(data["id"], str)):
-        raise LayoutError("the id of a post or a comment")
+        raise OddItemError("the id of a post or a comment")
+    return cast(Thing, child)
 
 
 def completed(found: Any) -> Any:
@@ -100,8 +89,18 @@ def _complete(kind: str, data: Thing) -> None:
         data.setdefault(name, missing)
     if kind != "t5" and data["name"] is None:
         data["name"] = f"{kind}_{data.get('id')}"
-    if kind == "t1" and data["replies"] != "":
-        children(data["replies"])
+    if kind == "t1" and data["replies"] != "" and not _has_children(data["replies"]):
+        data["replies"] = ""
+        count_odd()
+
+
+def _has_children(replies: Any) -> bool:
+    """Whether the replies to a comment are a listing with any that can be read, or none."""
+    try:
+        children(replies)
+    except LayoutError:
+        return False
+    return True
 
 
 def _objects(found: Any) -> Iterator[Thing]:

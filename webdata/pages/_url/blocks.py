@@ -1,19 +1,15 @@
-"""Lists, tables and listings of a part of a page, normalised for Markdown."""
+"""Lists, tables, check boxes and custom elements of a page, normalised for Markdown."""
 
 import re
-from collections.abc import Iterator
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
-from webdata.pages._url.weights import several
+from webdata.pages._url.listings import BLANK
+from webdata.pages._url.weights import BLOCKS
 
 LISTS = ("ol", "ul")
-LANGUAGE = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|brush:|prism|hljs language)[-\s]?"
-    r"|highlight-(?!default|none|wrapper|box|block|code|container|table|line))([\w+#.-]+)"
-)
-NUMBERS = re.compile(r"(?<![a-z])(?:lineno|linenos|linenums|line-numbers?|gutter|hljs-ln-numbers|blob-num)(?![a-z])")
 LAYOUT = frozenset([
     "article", "center", "div", "dl", "form", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "main", "ol", "p",
     "pre", "section", "table", "ul",
@@ -23,10 +19,48 @@ LONGEST = 600
 """Characters of the longest cell of a data table without headings."""
 
 
+PHRASES = frozenset(["a", "b", "em", "h1", "h2", "h3", "h4", "h5", "h6", "i", "p", "span", "strong"])
+"""Elements with nothing but a line of text."""
+SPACES = re.compile(r"\s+")
+LINE_END = "\ufdd2"
+"""The placeholder of the end of a line in a cell until the page is converted."""
+
+
+def mark_roles(root: HtmlElement) -> None:
+    """Write, in place, the headings and check boxes of a page that are such by their role as elements and text."""
+    for heading in root.iter("div", "p", "span"):
+        if heading.get("role") == "heading" and next(heading.iterdescendants(*BLOCKS), None) is None:
+            level = _number(heading.get("aria-level"), 2)
+            heading.tag = f"h{min(max(level, 1), 6)}"
+            del heading.attrib["role"]
+    for item in root.iter("li"):
+        if (box := _box(item)) is not None:
+            is_checked = box.get("checked") is not None or box.get("aria-checked") == "true"
+            tail = box.tail
+            box.clear(keep_tail=False)
+            box.tag, box.text, box.tail = "span", "[x] " if is_checked else "[ ] ", tail
+
+
+def _box(item: HtmlElement) -> HtmlElement | None:
+    """The check box at the beginning of an item of a list."""
+    inner = item
+    for _ in range(4):
+        if (inner.text or "").strip() or not len(inner):
+            return None
+        inner = inner[0]
+        is_box = (
+            inner.get("type", "").lower() == "checkbox" if inner.tag == "input" else inner.get("role") == "checkbox"
+        )
+        if is_box:
+            return inner
+    return None
+
+
 def normalise(root: HtmlElement) -> None:
-    """Normalise, in place, the lists, tables and listings of a part of a page."""
-    for pre in [*root.iter("pre")]:
-        _listing(pre)
+    """Normalise, in place, the lists, tables and custom elements of a part of a page."""
+    for element in [*root.iter()]:
+        if isinstance(element.tag, str) and "-" in element.tag:
+            element.tag = "span" if _is_in_a_line(element) else "div"
     for table in [*root.iter("table")]:
         if table.tag != "table":
             continue
@@ -34,6 +68,7 @@ def normalise(root: HtmlElement) -> None:
             _unfold(table)
         else:
             _flatten([*table.iterdescendants("table")])
+            _fill(table)
     for outer in [*root.iter(*LISTS)]:
         _items(outer)
         if outer.tag == "ol":
@@ -41,41 +76,39 @@ def normalise(root: HtmlElement) -> None:
     drop([li for li in root.iter("li") if not li.text_content().strip() and li.find(".//img") is None])
 
 
-def _listing(pre: HtmlElement) -> None:
-    if any(around.tag == "pre" for around in pre.iterancestors()):
-        return
-    language = _language(pre)
-    drop([e for e in pre.iter("*") if NUMBERS.search(e.get("class", "")) and e is not pre])
-    for line in [*pre.iter("br")]:
-        line.tail = "\n" + (line.tail or "")
-    text = pre.text_content()
-    tail = pre.tail
-    pre.clear(keep_tail=False)
-    pre.tail = tail
-    code = pre.makeelement("code", {"class": f"language-{language}"} if language else {})
-    code.text = text.strip("\r\n").replace("\xa0", " ")
-    pre.append(code)
+def _is_in_a_line(element: HtmlElement) -> bool:
+    """Whether a custom element, whose style is not known, stands in a line of text."""
+    if next(element.iterdescendants(*BLOCKS), None) is not None:
+        return False
+    around, before = element.getparent(), element.getprevious()
+    if around is None or around.tag in PHRASES or (element.tail or "").strip():
+        return True
+    return bool(((around.text if before is None else before.tail) or "").strip())
 
 
-def _language(pre: HtmlElement) -> str:
-    """The language of a listing, from its own attributes, those of its code or of the elements around it."""
-    for element in _framing(pre):
-        named = element.get("data-lang") or element.get("data-language") or element.get("language")
-        found = LANGUAGE.search(element.get("class", ""))
-        if named or found:
-            return re.sub(r"[^\w+#.-]", "", named or (found[1] if found else ""))
-    return ""
+def spaced(element: HtmlElement) -> str:
+    """The text of an element in one line, in which blocks and lines are apart."""
+    pieces: list[str] = []
+    for event, inner in etree.iterwalk(element, events=("start", "end")):
+        if not isinstance(inner.tag, str):
+            continue
+        if inner.tag in BLOCKS or inner.tag == "br":
+            pieces.append(" ")
+        text = inner.text if event == "start" else inner.tail if inner is not element else None
+        pieces.append(text or "")
+    return " ".join("".join(pieces).split())
 
 
-def _framing(pre: HtmlElement) -> Iterator[HtmlElement]:
-    yield pre
-    yield from pre.iter("code")
-    around = pre.getparent()
-    for _ in range(3):
-        if around is None or several(around, "pre") or around.tag == "body":
-            return
-        yield around
-        around = around.getparent()
+def plain_lines(part: HtmlElement) -> str:
+    """The text of a part of a page: a line for each block."""
+    pieces: list[str] = []
+    for event, element in etree.iterwalk(part, events=("start", "end")):
+        block = element.tag in BLOCKS or element.tag in ("br", "hr")
+        text = element.text if event == "start" else element.tail if element is not part else None
+        pieces += ["\n"] if block else []
+        pieces += [SPACES.sub(" ", text)] if text else []
+    lines = (line.strip(" ") for line in "".join(pieces).split("\n"))
+    return "".join(f"{line}\n" for line in lines if line)
 
 
 def is_layout(table: HtmlElement) -> bool:
@@ -104,13 +137,42 @@ def _unfold(table: HtmlElement) -> None:
 
 def _flatten(tables: list[HtmlElement]) -> None:
     """Replace tables in the cells of another by lines of text: Markdown has no nested tables."""
-    texts = [
-        "; ".join(" ".join(" ".join(cell.text_content().split()) for cell in row) for row in _rows(table))
-        for table in tables
-    ]
+    texts = ["; ".join(" ".join(spaced(cell) for cell in row) for row in _rows(table)) for table in tables]
     for table, text in zip(tables, texts, strict=True):
         drop([*table])
         table.tag, table.text = "span", text
+
+
+def _fill(table: HtmlElement) -> None:
+    """Write the lines, lists and listings in the cells of a table in one line, as all of a row of Markdown is."""
+    captions = [*table.iterchildren("caption")]
+    for caption in captions:
+        caption.tag, caption.tail = "p", None
+        table.addprevious(caption)
+    for row in _rows(table):
+        for cell in row:
+            if next(cell.iterdescendants("br", *BLOCKS), None) is not None:
+                _write_lines(cell)
+
+
+def _write_lines(cell: HtmlElement) -> None:
+    for code in [code for pre in cell.iter("pre") for code in pre]:
+        lines = (code.text or "").replace(BLANK, "").split("\n")
+        code.tag, code.text = "span", None
+        code.attrib.clear()
+        for line in filter(None, lines):
+            one = cell.makeelement("code")
+            one.text, one.tail = line.strip(), LINE_END
+            code.append(one)
+    for item in cell.iter("li"):
+        around = item.getparent()
+        mark = f"{around.index(item) + 1}." if around is not None and around.tag == "ol" else "-"
+        item.text = f"{mark} {(item.text or '').lstrip()}"
+    for block in [*cell.iterdescendants("br", *BLOCKS)]:
+        if block.tag != "br":
+            block.text = LINE_END + (block.text or "").lstrip()
+        block.tail = LINE_END + (block.tail or "").lstrip()
+        block.tag = "span"
 
 
 def _rows(table: HtmlElement) -> list[HtmlElement]:

@@ -1,37 +1,138 @@
-"""The element of a page's content."""
+"""The content of a page: all that a reader sees or can open, or only what the page is about."""
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import islice
+from typing import Literal, NamedTuple
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.cleaning import (
+    remove_around_text,
+    remove_beside,
+    remove_chrome,
+    remove_unrendered,
+    show_paid,
+)
+from webdata.pages._url.dropping import Removal, Removals
+from webdata.pages._url.ends import hosts, trimmed
+from webdata.pages._url.opening import opened
+from webdata.pages._url.page_kinds import PageKind, page_kind
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
-NEARLY_ALL = 0.85
+NEARLY_ALL = 0.9
 """The share of its parent's prose that an element must have to be used instead of it."""
 ALL = 0.97
 """The same within an article, whose first paragraph is often in an element of its own."""
-MOST = 0.6
+MOST = 0.7
 """The share of its parent's text outside links that it must have: a page of short facts has little prose."""
+MANY = 0.8
+"""The same for all of the page."""
+ARTICLE = 600
+"""Characters of prose from which a page is narrowed to the part of its prose."""
 ENDS = frozenset(["blockquote", "dl", "li", "ol", "p", "pre", "span", "table", "tbody", "td", "tr", "ul"])
 """Elements that are content themselves, not its container."""
+MOSTLY_FACTS = frozenset([PageKind.LISTING, PageKind.OTHER, PageKind.PRODUCT])
+"""Kinds of pages whose content is not known by its prose."""
+MOST_TEXT = 0.65
+"""The share of the text of such a page in the part that it is about."""
+MUCH = 0.3
+"""The share of the prose in a part that is content wherever it stands."""
+PARTS = ENDS | {"article"}
+"""Elements that are one of several parts of the content."""
 LEADS = ("h2", "p", "div")
 LEAD = 4
 """Elements of the longest lead, with its headline."""
-DESCRIPTIONS = 5
-"""Descriptions in the page's metadata that are used."""
-DESCRIPTION = 50
-"""Characters of a description that are compared with the text."""
 
 
-def content(root: HtmlElement, described: Container[HtmlElement] = ()) -> HtmlElement:
-    """The smallest element with nearly all prose of a page, and with the elements in `described`."""
-    body = root.find("body")
-    here = root if body is None else body
-    weights = Weights(here)
-    while (inner := _inner(here, weights)) is not None and (inner in described or here not in described):
-        here = inner
-    return here
+Extent = Literal["page", "main"]
+"""How much of a page: all that a reader sees or can open, or only what it is about."""
+
+
+IsEnough = Callable[[HtmlElement, HtmlElement, Weights], bool]
+
+
+class Readable(NamedTuple):
+    """The content of a page, and what was left out for it."""
+
+    part: HtmlElement
+    kind: PageKind
+    removed: Sequence[Removal]
+    left_out: float
+
+
+def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) -> Readable:
+    """The content of a page, whose tree is changed for it; `base` is the address that its links are relative to."""
+    kind, site = page_kind(root), hosts(root, url)
+    show_paid(root, text)
+    opened(root, base)
+    removals = Removals()
+    remove_unrendered(root)
+    body = next(root.iterchildren("body"), root)
+    words = _words(body.text_content())
+    remove_chrome(body, kind, removals)
+    remove_around_text(body, kind, removals)
+    if extent == "main":
+        remove_beside(body, kind, removals)
+    is_narrow = extent == "main" or kind is PageKind.ARTICLE
+    is_enough = _is_headed_main_part if kind is PageKind.PRODUCT else _is_main_part
+    part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
+    if extent == "main" and kind in MOSTLY_FACTS:
+        removals.drop(part, ("around most of the text", _around_most(Weights(part))))
+    if kind is not PageKind.LISTING:
+        trimmed(part, site, removals)
+    left = sum(_words(removal.text) for removal in removals.found)
+    return Readable(part, kind, removals.found, left / words if words else 0.0)
+
+
+def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: Removals) -> HtmlElement:
+    """The smallest part with enough of the page, with its headline and lead; all of a page without much prose."""
+    weights = Weights(body)
+    if weights.total < ARTICLE or kind is PageKind.LISTING:
+        return body
+    part, mains = body, {element for element in weights.headed if element.tag == "main"}
+    around = {outer for main in mains for outer in main.iterancestors()}
+    while (inner := _inner(part, weights, is_enough)) is not None:
+        if part in around and inner not in around | mains:
+            break  # much prose beside the `main` with the headline is the site's, such as its terms
+        part = inner
+    if part is body:
+        return body
+    leads = lead(part)
+    kept = {part, *part.iterancestors(), *(above for each in leads for above in (each, *each.iterancestors()))}
+    removals.note("outside of the main part", _beside(body, part, kept))
+    for element in reversed(leads):
+        element.tail = None
+        part.insert(0, element)
+    return part
+
+
+def _around_most(weights: Weights) -> Iterator[HtmlElement]:
+    """What stands around the smallest part with most of the text, but no sections and no headline."""
+    inner: HtmlElement | None = weights.elements[0]
+    while inner is not None:
+        outer, inner = inner, next((e for e in inner if weights.text[e] >= MOST_TEXT * weights.whole), None)
+        if inner is None or inner.tag in PARTS:
+            return
+        for element in outer:
+            if element is not inner and element not in weights.headed and not _is_section(element, weights):
+                yield element
+
+
+def _is_section(element: HtmlElement, weights: Weights) -> bool:
+    return len([*islice(element.iter("h1", "h2", "h3"), 2)]) > 1 or weights.share(element) >= MUCH
+
+
+def _beside(here: HtmlElement, part: HtmlElement, around: Container[HtmlElement]) -> Iterator[HtmlElement]:
+    """The largest elements outside of a part and of its lead."""
+    for child in here:
+        if child not in around:
+            yield child
+        elif child is not part:
+            yield from _beside(child, part, around)
+
+
+def _words(text: str) -> int:
+    return len(text.split())
 
 
 def lead(part: HtmlElement) -> list[HtmlElement]:
@@ -58,30 +159,30 @@ def _is_paragraph(element: HtmlElement) -> bool:
     return next(element.iterdescendants(*BLOCKS), None) is None and size(element.text_content()) - linked >= PROSE / 2
 
 
-def described(root: HtmlElement) -> set[HtmlElement]:
-    """The block with the text of the page's description, and its ancestors; empty where there is none."""
-    starts = tuple(islice(_descriptions(root), DESCRIPTIONS))
-    for block in root.iter("p", "div") if starts else ():
-        if " ".join((block.text or "").split()).startswith(starts):
-            return {block, *block.iterancestors()}
-    return set()
-
-
-def _descriptions(root: HtmlElement) -> Iterator[str]:
-    for meta in root.iter("meta"):
-        start = " ".join(meta.get("content", "").split())[:DESCRIPTION]
-        if len(start) == DESCRIPTION and "description" in (meta.get("name"), meta.get("property", "og:")[3:]):
-            yield start
-
-
-def _inner(around: HtmlElement, weights: Weights) -> HtmlElement | None:
+def _inner(around: HtmlElement, weights: Weights, is_enough: IsEnough) -> HtmlElement | None:
     best = max(around.iterchildren("*"), key=lambda child: weights.prose[child], default=None)
     if best is None or best.tag in ENDS or not weights.prose[best]:
         return None
+    return best if is_enough(best, around, weights) else None
+
+
+def _is_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
     needed = ALL if around.tag == "article" else NEARLY_ALL
     if weights.prose[best] < needed * weights.prose[around]:
-        return None
-    return best if _free(best, weights) >= MOST * _free(around, weights) else None
+        return False
+    return _free(best, weights) >= MOST * _free(around, weights)
+
+
+def _is_headed_main_part(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """The same on the page of a product, whose name is more certain than its prose: that may be its seller's."""
+    return (around not in weights.headed or best in weights.headed) and _is_main_part(best, around, weights)
+
+
+def _is_all(best: HtmlElement, around: HtmlElement, weights: Weights) -> bool:
+    """Whether what is outside of an element has next to no prose and facts, and not the page's headline."""
+    if around in weights.headed and best not in weights.headed:
+        return False
+    return weights.prose[best] >= ALL * weights.prose[around] and _free(best, weights) >= MANY * _free(around, weights)
 
 
 def _free(element: HtmlElement, weights: Weights) -> float:

@@ -1,8 +1,39 @@
 """Removal of parts of a page in linear time."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from lxml.html import Element, HtmlElement
+
+
+class Removal(NamedTuple):
+    """A part of a page that was left out, by the rule that did."""
+
+    rule: str
+    text: str
+
+
+class Removals:
+    """What was left out of a page, in the order of the rules."""
+
+    def __init__(self) -> None:
+        self.found: list[Removal] = []
+
+    def drop(self, body: HtmlElement, *rules: tuple[str, Iterable[HtmlElement]]) -> None:
+        """Remove elements of a body and note their texts; the first of the rules that has an element is its rule."""
+        chosen: dict[HtmlElement, str] = {}
+        for rule, elements in rules:
+            for element in elements:
+                chosen.setdefault(element, rule)
+        outer = [*_outermost(element for element in body.iter("*") if element in chosen)] if chosen else []
+        for element in outer:
+            self.note(chosen[element], [element])
+        drop(outer)
+
+    def note(self, rule: str, outer: Iterable[HtmlElement]) -> None:
+        """Note the texts of elements of which none is in another."""
+        texts = (" ".join(element.text_content().split()) for element in outer)
+        self.found += [Removal(rule, text) for text in texts if text]
 
 
 def drop(elements: Iterable[HtmlElement]) -> None:

@@ -11,24 +11,17 @@ from urllib.parse import urlsplit
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.cleaning import HEADINGS, with_headings
-from webdata.pages._url.dropping import drop
+from webdata.pages._url.cleaning import with_headings
+from webdata.pages._url.dropping import Removals
+from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
 
 ARTICLE = 600
 """Characters of prose from which a page may be an article; at least half of its text is prose then."""
 WHOLES = frozenset(["details", "dl", "figure", "ol", "pre", "table", "ul"])
 """Elements of which no part is removed."""
-LABELS = re.compile(
-    r"[\W_]*(?:(?:posted|filed|published|tagged|categori[sz]ed) (?:in|under|as|at|by).{0,80}"
-    r"|(?:tags?|categor(?:y|ies)|schlagwörter|schlagworte|kategorien?|topics?|étiquettes?|etiquetas?)\s*:.{0,200}"
-    r"|(?:no |\d+ )?(?:comments?|kommentare?|comentarios?|commentaires?|views?|shares?|likes?)\b\W{0,3}\d*"
-    r"|(?:leave|post|write) a (?:comment|reply)|(?:previous|next|older|newer)(?: (?:post|article|entry|story|page)s?)?"
-    r"|(?:print|e-?mail)(?: this)?(?: (?:page|article|story))?|read more|weiterlesen"
-    r"|\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]\.?m\.?| uhr)?)[\W_]*",
-    re.IGNORECASE,
-)
-"""Texts of small blocks around an article that are no part of it."""
+RELATIVE = re.compile(r"/(?![/\\])|\?|\.|[^:/?#\\]++(?:[/?#]|$)")
+"""An address without a scheme and a host that leads to another page: `tel:` and `#top` are none."""
 
 
 def hosts(root: HtmlElement, url: str) -> frozenset[str]:
@@ -37,10 +30,10 @@ def hosts(root: HtmlElement, url: str) -> frozenset[str]:
     return frozenset(map(_host, [url, *named[:1]])) - {""}
 
 
-def trimmed(part: HtmlElement, site: Container[str]) -> None:
-    """Remove, in place, the chrome before and after the text of a page's content, whose links are absolute.
+def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None:
+    """Remove, in place, the chrome before and after the text of a page's content.
 
-    Links to the hosts in `site` lead to other pages of the same site.
+    Relative links, and those to the hosts in `site`, lead to other pages of the same site.
     """
     weights = Weights(part)
     if weights.total < max(ARTICLE, weights.text[part] / 2):
@@ -48,7 +41,8 @@ def trimmed(part: HtmlElement, site: Container[str]) -> None:
     blocks = _innermost(part)
     before, after = _until_prose(blocks, site), _until_prose(reversed(blocks), site)
     outer = {*before, *after}
-    drop(with_headings(block for block in blocks if block in outer and _is_chrome(block, site)))
+    chrome = with_headings(block for block in blocks if block in outer and _is_chrome(block, site))
+    removals.drop(part, ("links around the text", chrome))
 
 
 def _innermost(part: HtmlElement) -> list[HtmlElement]:
@@ -71,8 +65,7 @@ def _until_prose(blocks: Iterable[HtmlElement], site: Container[str]) -> list[Ht
 def _is_chrome(block: HtmlElement, site: Container[str]) -> bool:
     if block.tag in HEADINGS or block.find(".//img") is not None:
         return False
-    text = " ".join(block.text_content().split())
-    return size(text) > 2 * _own_text(block, site) or LABELS.fullmatch(text) is not None
+    return size(block.text_content()) > 2 * _own_text(block, site)
 
 
 def _own_text(block: HtmlElement, site: Container[str]) -> float:
@@ -84,7 +77,10 @@ def _own_text(block: HtmlElement, site: Container[str]) -> float:
 
 def _is_site_link(link: HtmlElement, site: Container[str]) -> bool:
     """Whether a link leads to another page of the site, and its text is not the address."""
-    return _host(link.get("href")) in site and not link.text_content().lstrip().startswith(("http:", "https:", "www."))
+    href = link.get("href", "").strip()
+    if link.text_content().lstrip().startswith(("http:", "https:", "www.")):
+        return False
+    return _host(href) in site or (bool(href) and RELATIVE.match(href) is not None)
 
 
 def _host(url: str | None) -> str:

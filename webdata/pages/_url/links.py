@@ -1,45 +1,49 @@
 """Links, pictures and footnotes of a part of a page, prepared for Markdown."""
 
 import re
-from urllib.parse import unquote, urljoin
+from urllib.parse import quote, quote_from_bytes, unquote
 
+from ada_url import URL
 from lxml.html import HtmlElement
 
 from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import several
 
-LAZY = ("data-src", "data-original", "data-lazy-src", "data-srcset", "srcset")
-"""Attributes with the address of a picture that is loaded when it scrolls into view."""
 NO_LINKS = ("javascript:", "data:", "vbscript:", "about:", "blob:")
 PERMANENT = re.compile(r"[\s#¶§🔗⚓]*")
 """The text of a heading's link to itself."""
 BACK = re.compile(r"[\s^↑↩⤴︎\ufe0e\ufe0f←]*")
 """The text of a footnote's link to its reference."""
-MARK = re.compile(r"\s*\[?\s*(\w{1,8})\s*\]?\s*")
+MARK = re.compile(r"\[? ?(\w{1,8}) ?\]?")
+MARK_TEXT = 40
+"""Characters of the longest such text, with its spaces: more of them would be matched in quadratic time."""
 """The text of a reference to a footnote: `1`, `[1]`, `a`."""
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 TINY = frozenset(["0", "1", "2"])
 PICTURE = re.compile(r"[^?#]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)(?:[?#].*)?", re.IGNORECASE)
 """The address of a picture, or its file's name."""
 
 
-def linked(root: HtmlElement, base: str) -> None:
+def linked(root: HtmlElement, base: str, charset: str = "utf-8") -> None:
     """Make the addresses of links and pictures absolute; remove those without a usable address."""
+    larger: dict[HtmlElement, str] = {}
     for link in [*root.iter("a")]:
-        href = address(link.get("href"), base)
-        if href is None or not (link.text_content().strip() or link.find(".//img") is not None):
+        href = address(link.get("href"), base, charset)
+        picture = None if link.text_content().strip() else link.find(".//img")
+        if href is None:
             _unlink(link)
-        elif (
-            not link.text_content().strip()
-            and (picture := link.find(".//img")) is not None
-            and _is_larger(href, picture)
-        ):
-            picture.set("src", href)
+        elif picture is not None and (href == address(picture.get("src"), base, charset) or _is_larger(href, picture)):
+            larger[picture] = href
             _unlink(link)
         else:
             link.attrib.clear()
             link.set("href", href)
     for picture in [*root.iter("img")]:
-        _prepare_picture(picture, base)
+        picture.set("src", larger.get(picture) or picture.get("src", ""))
+        _prepare_picture(picture, base, charset)
+    for link in root.iter("a"):
+        if not link.text_content().strip() and link.find(".//img") is None:
+            _unlink(link)
 
 
 def _is_larger(href: str, picture: HtmlElement) -> bool:
@@ -50,34 +54,70 @@ def _is_larger(href: str, picture: HtmlElement) -> bool:
     name = _file_name(href)
     if not PICTURE.fullmatch(name) or ":" in name:
         return False
-    small = (_file_name(source) for source in map(picture.get, ("src", *LAZY)) if source)
-    return any(one != name and one.startswith(name.rpartition(".")[0]) for one in small)
+    small = _file_name(picture.get("src", ""))
+    return small != name and small.startswith(name.rpartition(".")[0])
 
 
 def _file_name(address: str) -> str:
     return address.partition("?")[0].partition("#")[0].rpartition("/")[2]
 
 
-def address(href: str | None, base: str) -> str | None:
-    """An absolute address, escaped for `(…)`; None for an address that is empty or not of a document."""
-    href = (href or "").strip()
-    if href in ("", "#") or href.lower().startswith(NO_LINKS):
+def address(href: str | None, base: str, charset: str = "utf-8") -> str | None:
+    """An absolute address by the URL Standard, escaped for `(…)`; None for one that is empty or not of a document.
+
+    The query is in the charset of its page. https://url.spec.whatwg.org/
+    """
+    text = (href or "").strip(AROUND).translate(LINE_ENDS)
+    if text in ("", "#"):
         return None
     try:
-        absolute = urljoin(base, href)
+        url = URL(_encoded(text, charset), base)
+        absolute = url.href
+        start = f"{absolute}/".index("/", len(url.protocol) + 2) if url.host else 0
     except ValueError:
-        absolute = href
-    return absolute.translate(ESCAPES)
+        return None
+    if absolute.startswith(NO_LINKS):
+        return None
+    return absolute[:start] + absolute[start:].translate(ESCAPES)  # brackets of a host are part of it
 
 
-ESCAPES = str.maketrans({char: f"%{ord(char):02X}" for char in '() <>[]\\"`'} | dict.fromkeys("\r\n\t", ""))
+AROUND = "".join(map(chr, range(33)))
+"""Characters that are no part of an address at its ends."""
+LINE_ENDS = dict.fromkeys(map(ord, "\t\n\r"))
+ESCAPES = str.maketrans({char: f"%{ord(char):02X}" for char in '() <>[]\\"`'})
+QUERY = re.compile(r"\?[^#]*+")
+BEYOND = re.compile(r"[^\x00-\x7f]+")
 
 
-def _prepare_picture(picture: HtmlElement, base: str) -> None:
-    source = address(picture.get("src"), base)
-    if source is None:
-        lazy = (picture.get(name, "").split(",")[0].split(" ")[0] for name in LAZY)
-        source = address(next(filter(None, lazy), None), base)
+def _encoded(address: str, charset: str) -> str:
+    """An address whose query is in ASCII.
+
+    https://url.spec.whatwg.org/#query-state
+    """
+    if charset.startswith("utf-") or address.isascii() or not _is_of_web(address):
+        return address
+    return QUERY.sub(lambda query: BEYOND.sub(lambda found: _percent(found[0], charset), query[0]), address, count=1)
+
+
+def _is_of_web(address: str) -> bool:
+    """Whether an address is relative, or of the schemes with a query in the charset of the page."""
+    scheme = re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*+:", address)
+    return scheme is None or scheme[0].lower() in ("http:", "https:")
+
+
+def _percent(text: str, charset: str) -> str:
+    try:
+        return (
+            quote_from_bytes(text.encode(charset, "xmlcharrefreplace"), safe="&#;")
+            .replace("&#", "%26%23")
+            .replace(";", "%3B")
+        )
+    except (LookupError, UnicodeError):
+        return quote(text)
+
+
+def _prepare_picture(picture: HtmlElement, base: str, charset: str) -> None:
+    source = address(picture.get("src"), base, charset)
     text = " ".join(picture.get("alt", "").split())
     text = "" if PICTURE.fullmatch(text) and " " not in text else text
     tiny = picture.get("width") in TINY or picture.get("height") in TINY
@@ -89,6 +129,26 @@ def _prepare_picture(picture: HtmlElement, base: str) -> None:
     else:
         picture.set("src", source)
         picture.set("alt", text.replace("[", "(").replace("]", ")"))
+
+
+def headed(root: HtmlElement) -> None:
+    """Move the links around headings and other blocks into the headings, in place: no link has blocks in Markdown."""
+    for link in [*root.iter("a")]:
+        if (heading := next(link.iterdescendants(*HEADINGS), None)) is not None:
+            _link_heading(link, heading)
+
+
+def _link_heading(link: HtmlElement, heading: HtmlElement) -> None:
+    """Move a link around a heading and other blocks into the heading, which would be lost in it."""
+    href = link.get("href", "")
+    link.tag = "div"
+    link.attrib.clear()
+    if not href or heading.find(".//a") is not None or not heading.text_content().strip():
+        return
+    inner = heading.makeelement("a", {"href": href})
+    inner.text, heading.text = heading.text, None
+    inner.extend([*heading])
+    heading.append(inner)
 
 
 def footnotes(root: HtmlElement) -> None:
@@ -103,7 +163,7 @@ def footnotes(root: HtmlElement) -> None:
         href = link.get("href") or ""
         target = targets.get(unquote(href.partition("#")[2]))
         text = link.text_content()
-        mark = MARK.fullmatch(text)
+        mark = MARK.fullmatch(" ".join(text.split())) if len(text) <= MARK_TEXT else None
         if target is not None and BACK.fullmatch(text):
             backs.append(link)
         elif target is not None and mark and _is_reference(link):

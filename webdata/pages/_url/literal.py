@@ -20,6 +20,10 @@ TAG = re.compile(r"<(?=[a-zA-Z/!?])")
 ENTITIES = {"<": "&lt;", "&": "&amp;"}
 """Not all renderers know a backslash before these."""
 LINK = re.compile(r"](?=\()")
+DEFINITION = re.compile(r"(?<!\S)\[(?=(?!\^)[^\[\]]{1,999}+\]:)")
+"""The beginning of what would be a definition of a link, which is not displayed."""
+UNDERLINE = re.compile(r"\s*=+\s*")
+"""A line under another that would make it a heading."""
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
 
 
@@ -30,19 +34,34 @@ def escaped(part: HtmlElement) -> None:
     for element in part.iter("*"):
         if alt := element.get("alt"):
             element.set("alt", inert(alt))
-        if element.text and FORMULA.fullmatch(element.text):
+        if element.tag == "a":
+            _part_from_mark(element)
+        if not element.text or element in code:
+            pass
+        elif FORMULA.fullmatch(element.text):
             element.text = TAG.sub("< ", element.text)  # TeX ignores spaces
-        elif element.text and element not in code:
-            element.text = _escaped(element.text, element in linked)
+        else:
+            element.text = escaped_text(element.text, element in linked)
         around = element.getparent()
         if element.tail and element is not part and around not in code:
-            element.tail = _escaped(element.tail, around in linked)
+            is_underline = element.tag == "br" and UNDERLINE.fullmatch(element.tail) is not None
+            mark = BACKSLASH if is_underline else ""
+            element.tail = mark + escaped_text(element.tail.lstrip() if mark else element.tail, around in linked)
 
 
-def _escaped(text: str, linked: bool) -> str:
+def _part_from_mark(link: HtmlElement) -> None:
+    """Escape the exclamation mark before a link: together they would be a picture."""
+    before, around = link.getprevious(), link.getparent()
+    if before is not None and (before.tail or "").endswith("!"):
+        before.tail = f"{(before.tail or '')[:-1]}{BACKSLASH}!"
+    elif before is None and around is not None and (around.text or "").endswith("!"):
+        around.text = f"{(around.text or '')[:-1]}{BACKSLASH}!"
+
+
+def escaped_text(text: str, linked: bool) -> str:
     """Text with escapes, but not for brackets in links, which the converter escapes."""
     patterns = [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
-    for pattern in patterns if linked else [*patterns, LINK]:
+    for pattern in patterns if linked else [*patterns, LINK, DEFINITION]:
         text = pattern.sub(lambda found: "".join(BACKSLASH + char for char in found[0]), text)
     return inert(text)
 

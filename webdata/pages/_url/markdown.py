@@ -1,31 +1,36 @@
 """A page as Markdown: its content alone if that is recognised, else all of it."""
 
 import re
+from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 import html_to_markdown
 from lxml import etree
 from lxml.html import HtmlElement, HTMLParser, document_fromstring
 
 from webdata.pages._url import mathematics
-from webdata.pages._url.blocks import normalise
+from webdata.pages._url.blocks import LINE_END, normalise, plain_lines, spaced
 from webdata.pages._url.bounds import bound_tables, is_too_deep, is_too_large, plain_text
-from webdata.pages._url.cleaning import around_questions, remove_chrome, remove_invisible, show_paid
-from webdata.pages._url.content import content, described, lead
-from webdata.pages._url.embedded import link_embedded
-from webdata.pages._url.ends import hosts, trimmed
-from webdata.pages._url.links import address, footnotes, linked, permanent
+from webdata.pages._url.cleaning import remove_unrendered
+from webdata.pages._url.content import Extent, readable
+from webdata.pages._url.dropping import Removal
+from webdata.pages._url.emphasis import emphasised
+from webdata.pages._url.feeds import feed_page
+from webdata.pages._url.links import address, footnotes, headed, linked, permanent
+from webdata.pages._url.listings import BLANK
 from webdata.pages._url.literal import escaped, inert
 from webdata.pages._url.marks import marked
-from webdata.pages._url.shells import SCRIPT, fallback_texts
-from webdata.pages._url.weights import size
+from webdata.pages._url.opening import opened
+from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.selection import EVERYTHING, Selection, TooComplexError
+from webdata.pages._url.shells import fallback_texts
+from webdata.pages._url.weights import BLOCKS, size
 
-LITTLE = 250
-"""Characters of content below which it is compared with the whole page."""
-SOME = 0.2
-"""The share of the whole page that so little content must be to be used alone."""
+LONGEST_BASE = 4_000
+"""Characters of the address that each link of a page may be relative to."""
 NOTHING = 60
-"""Characters of a page with scripts below which its fallback texts are added."""
+"""Characters of a page below which its fallback texts are added."""
 CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 OPTIONS = html_to_markdown.ConversionOptions(
     extract_metadata=False,
@@ -38,42 +43,98 @@ OPTIONS = html_to_markdown.ConversionOptions(
 ATTRIBUTES = frozenset(["href", "src", "alt", "colspan", "rowspan", "start", "value", "reversed"])
 """Attributes that the converter uses."""
 CONTROLS = re.compile(
-    r"[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]"
-    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef])|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]))(?![0-9a-f]);?",
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
+    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef]|fd[de][0-9a-f])"
+    r"|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]|649(?:7[6-9]|[89]\d)|6500[0-7]))(?![0-9a-f]);?",
     re.IGNORECASE,
 )
-"""Characters that XML, and so the tree, cannot contain: https://www.w3.org/TR/xml/#charsets"""
+"""Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
+
+https://www.w3.org/TR/xml/#charsets, https://www.unicode.org/faq/private_use.html#noncharacters
+"""
 HEAD = frozenset(["base", "head", "link", "meta", "noscript", "script", "style", "template", "title"])
 """Elements outside the body; libxml2 leaves others there if no text precedes them."""
 FRAMES = frozenset(["aside", "button", "dialog", "footer", "form", "header", "menu", "nav", "search"])
 """Elements that the converter would leave out by rules of its own."""
 SPACES = re.compile(r"[ \t\r\n\f]+")
 EMPTY_LINES = re.compile(r"\n{3,}")
-EMPTY_LINKS = re.compile(r"(?<!!)\[\s*\]\([^()\s\[\]]*+\)")
+LINE_ENDS = re.compile(rf" ?{LINE_END}[ {LINE_END}]*+")
+FIRST_LINE = re.compile(rf"(?<!\\)\|{LINE_END}")
+BLANK_LINES = re.compile(rf"^[ \t]*+({BLANK})$", re.MULTILINE)
 
 
-def markdown(text: str, url: str) -> str:
-    """The Markdown of a page, with a line end at its end; `url` is the address of the page."""
+class Converted(NamedTuple):
+    """A page as Markdown and as text, and what of it was left out."""
+
+    markdown: str
+    text: str = ""
+    kind: PageKind = PageKind.OTHER
+    removed: Sequence[Removal] = ()
+    left_out: float = 0.0
+    """The share of the visible words that are not in the Markdown, from 0 to 1."""
+
+
+def converted(
+    text: str,
+    url: str,
+    extent: Extent = "page",
+    charset: str = "utf-8",
+    selection: Selection = EVERYTHING,
+    *,
+    as_text: bool = False,
+) -> Converted:
+    """The Markdown of a page, with a line end at its end; `url` is its address, `charset` that of its bytes.
+
+    The text without markup is made `as_text` only.
+    Raises TooComplexError for a page that is too large or too deep for a selection.
+    """
     if is_too_large(text) or (root := tree(text)) is None or is_too_deep(root):
-        return plain_text(text)
-    base = _base(root, url)
-    title, fallback, site = _title(root), fallback_texts(root), hosts(root, url)
-    part = _part(root, text, base)
-    permanent(part)
-    footnotes(part)
-    linked(part, base)
-    normalise(part)
-    trimmed(part, site)
-    marked(part)
-    if SCRIPT.search(text) and _length(part) < NOTHING:
+        if selection:
+            raise TooComplexError
+        return Converted(plain := plain_text(text), plain)
+    _held = [*root.iter("*")]  # lxml would make each element anew in each pass
+    base = base_of(root, url)
+    title, fallback = _title(root), fallback_texts(root)
+    selection.apply(root)
+    if selection.include:
+        return _chosen(root, base, charset, as_text)
+    found = readable(root, text, url, base, extent)
+    part = found.part
+    plain = plain_lines(part) if as_text else ""
+    _arrange(part, base, charset)
+    if _length(part) < NOTHING:
         for added in fallback:
             paragraph = part.makeelement("p")
             paragraph.text = added
             part.append(paragraph)
-    _fold(part)
-    escaped(part)
     written = _written(part)
-    return _titled(written, title, part) if written.strip() else plain_text(text)
+    if not written.strip():
+        return Converted(plain_text(text), plain)
+    return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out)
+
+
+def _chosen(root: HtmlElement, base: str, charset: str, as_text: bool) -> Converted:
+    """The Markdown of all that selectors have left in the body of a page."""
+    opened(root, base)
+    remove_unrendered(root)
+    body = next(root.iterchildren("body"))
+    plain = plain_lines(body) if as_text else ""
+    _arrange(body, base, charset)
+    return Converted(_written(body), plain)
+
+
+def feed(text: str, url: str, charset: str = "utf-8") -> str | None:
+    """The Markdown of a feed, a list of its entries with all of their text; None for text that is no feed."""
+    page = feed_page(text)
+    if page is None or is_too_large(page) or (root := tree(page)) is None or is_too_deep(root):
+        return None
+    part = root.find("body")
+    if part is None:
+        return None
+    opened(root, url)
+    remove_unrendered(root)
+    _arrange(part, url, charset)
+    return _written(part)
 
 
 def tree(text: str) -> HtmlElement | None:
@@ -101,47 +162,32 @@ def _without_sections(text: str) -> str:
     return CDATA.sub(lambda section: escape(section[1]), text[:end]) + text[end:] if end > 2 else text
 
 
-def _part(root: HtmlElement, text: str, base: str) -> HtmlElement:
-    """The content of a page, or its whole body where the content is next to nothing."""
-    show_paid(root, text)
-    mathematics.written(root)
-    link_embedded(root, base)
-    summary = described(root)
-    remove_chrome(root, summary)
-    part = content(root, summary | around_questions(root))
-    length = _length(part)
-    if length >= LITTLE:
-        for element in reversed(lead(part)):
-            element.tail = None
-            part.insert(0, element)
-        return part
-    whole = tree(text)
-    body = None if whole is None else whole.find("body")
-    if whole is None or body is None:
-        return part
-    mathematics.written(whole)
-    link_embedded(whole, base)
-    remove_invisible(whole)
-    return part if length and length >= SOME * _length(whole) else body
+def _arrange(part: HtmlElement, base: str, charset: str) -> None:
+    """Prepare, in place, the links, lists and tables of a part of a page."""
+    permanent(part)
+    footnotes(part)
+    linked(part, base, charset)
+    normalise(part)
 
 
 def _length(element: HtmlElement) -> float:
     return sum(size(text) for text in element.itertext())
 
 
-def _base(root: HtmlElement, url: str) -> str:
+def base_of(root: HtmlElement, url: str) -> str:
     """The address that a page's links are relative to: that of its base element, or the page's own."""
     for element in root.iter("base"):
-        if element.get("href"):
-            return address(element.get("href"), url) or url
+        if href := element.get("href"):
+            base = address(href[:LONGEST_BASE], url)
+            return base if base and base.startswith(("http:", "https:")) else url
     return url
 
 
 def _title(root: HtmlElement) -> str:
     """The only h1 of a page, else its title, without the site's name where the metadata has it so."""
     headings = [*root.iter("h1")]
-    texts = [" ".join(element.text_content().split()) for element in (headings if len(headings) == 1 else [])]
-    full = [" ".join(element.text_content().split()) for element in root.iterfind("head/title")]
+    texts = [spaced(element) for element in (headings if len(headings) == 1 else [])]
+    full = [spaced(element) for element in root.iterfind("head/title")]
     given = [" ".join(meta.get("content", "").split()) for meta in root.xpath('head/meta[@property="og:title"]')]
     texts += [title for title in given if full and title in full[0]]
     return next(filter(None, texts + full), "")
@@ -158,13 +204,26 @@ def _fold(part: HtmlElement) -> None:
 
 
 def _titled(written: str, title: str, part: HtmlElement) -> str:
-    opening = " ".join(part.text_content()[:1000].split()).casefold()
-    if not title or part.find(".//h1") is not None or opening.startswith(title.casefold()):
+    if not title or part.find(".//h1") is not None or _begins_with(part, title):
         return written
     return f"# {inert(title)}\n\n{written}"
 
 
+def _begins_with(part: HtmlElement, title: str) -> bool:
+    """Whether the first heading or block with text of a part is its title."""
+    for block in part.iter(*BLOCKS):
+        if next(block.iterdescendants(*BLOCKS), None) is None and (text := spaced(block)):
+            return text.casefold() == title.casefold()
+    return False
+
+
 def _written(part: HtmlElement) -> str:
+    """The Markdown of a part of a page, whose elements are changed."""
+    headed(part)
+    marked(part)
+    _fold(part)
+    emphasised(part)
+    escaped(part)
     for element in part.iter("*"):
         if element.tag in FRAMES:
             element.tag = "div"
@@ -174,5 +233,13 @@ def _written(part: HtmlElement) -> str:
         element.attrib.update(attributes)
     html = etree.tostring(part, encoding="unicode", method="html", with_tail=False)
     text = html_to_markdown.convert(html, OPTIONS).content or ""
-    text = text.replace(mathematics.BACKSLASH, "\\")
-    return EMPTY_LINES.sub("\n\n", EMPTY_LINKS.sub("", text)).strip("\n") + "\n"
+    text = EMPTY_LINES.sub("\n\n", text).strip("\n") + "\n"
+    return _with_lines(text).replace(mathematics.BACKSLASH, "\\")
+
+
+def _with_lines(text: str) -> str:
+    """Markdown with the line ends in cells, which only HTML has there, and the empty lines of listings."""
+    if LINE_END in text:
+        text = FIRST_LINE.sub("| ", LINE_ENDS.sub(LINE_END, text)).replace(f"{LINE_END}|", " |")
+        text = text.replace(LINE_END, "<br>")
+    return BLANK_LINES.sub(r"\1", text).replace(BLANK, "") if BLANK in text else text

@@ -1,7 +1,8 @@
-"""Markup that Markdown does not have, as text: terms with definitions, superscripts and subscripts."""
+"""Markup that Markdown does not have, as text: terms with definitions, captions, readings, indices."""
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.dropping import drop
 from webdata.pages._url.weights import BLOCKS
 
 RAISED = str.maketrans("0123456789+-−=()in", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁱⁿ")
@@ -13,11 +14,15 @@ ORDINALS = frozenset(["st", "nd", "rd", "th", "e", "er", "re", "ème", "o", "a",
 
 
 def marked(part: HtmlElement) -> None:
-    """Rewrite, in place, the terms and indices of a part of a page."""
+    """Rewrite, in place, the terms, captions, readings and indices of a part of a page."""
     for term in [*part.iter("dt")]:
         _bold(term)
     for outer in part.iter("dl", "dd"):
         outer.tag = "div"
+    for caption in part.iter("figcaption"):
+        caption.tag = "p" if next(caption.iterdescendants(*BLOCKS), None) is None else "div"
+    for ruby in [*part.iter("ruby")]:
+        _read_aloud(ruby)
     for index in part.iter("sub", "sup"):
         if index.text and not len(index) and index.text.strip():
             index.text = _index(index.text, str(index.tag))
@@ -33,6 +38,25 @@ def _bold(term: HtmlElement) -> None:
     strong.text, term.text = (term.text or "").lstrip(), None
     strong.extend([*term])
     term.append(strong)
+
+
+def _read_aloud(ruby: HtmlElement) -> None:
+    """Write each reading of a ruby in parentheses after its own base.
+
+    https://html.spec.whatwg.org/#the-ruby-element
+    """
+    drop([*ruby.iter("rp")])
+    bases, readings = [*ruby.iterchildren("rb")], [*ruby.iter("rt")]
+    if 1 < len(bases) == len(readings) and ruby.index(bases[-1]) < len(bases):
+        for base, reading in zip(bases, readings, strict=True):
+            base.tail, reading.tail = None, None
+            base.addnext(reading)
+    for reading in readings:
+        text = " ".join(reading.text_content().split())
+        drop([*reading])
+        reading.tag, reading.text = "span", f"({text})" if text else ""
+    for inner in ruby.iter("ruby", "rb", "rtc", "rbc"):
+        inner.tag = "span"
 
 
 def _index(text: str, tag: str) -> str:

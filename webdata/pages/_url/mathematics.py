@@ -28,7 +28,7 @@ FORMS = {
 AROUND = {"msqrt": r"\sqrt{{{}}}", "mtable": r"\begin{{matrix}} {} \end{{matrix}}"}
 JOINTS = {"mtable": r" \\ ", "mtr": " & "}
 ACCENTS = {"˙": "dot", "→": "vec", "¯": "bar", "‾": "bar", "^": "hat", "~": "tilde", "˜": "tilde", "ˆ": "hat"}
-BACKSLASH = "\ue05c"
+BACKSLASH = "\ufdd0"
 """The placeholder of a backslash of TeX until the page is converted, so that it is not escaped."""
 SILENT = frozenset(["annotation", "annotation-xml", "mphantom", "mspace"])
 

@@ -4,10 +4,11 @@ import re
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import without_hidden_parts
-from webdata.pages._url.encoding import decoded
-from webdata.pages._url.kinds import Kind, kind
 from webdata.pages._url.weights import size
+from webdata.pages.encoding import decoded
+from webdata.runtime.wire.kinds import Kind, kind
 
 LONGEST = 1_000_000
 """Bytes of the longest page that is checked, in 50 ms at most; a shell is rarely a tenth of it."""
@@ -45,5 +46,5 @@ def is_shell(body: bytes, content_type: str) -> bool:
 def fallback_texts(root: HtmlElement) -> list[str]:
     """The texts that an unchanged page has for clients without scripts: its description and its `noscript` notes."""
     metas = root.xpath('//meta[@name="description" or @property="og:description"]')
-    texts = [*(meta.get("content", "") for meta in metas[:1]), *(e.text_content() for e in root.iter("noscript"))]
+    texts = [*(meta.get("content", "") for meta in metas[:1]), *map(spaced, root.iter("noscript"))]
     return [*dict.fromkeys(filter(None, (" ".join(text.split()) for text in texts)))]

@@ -21,37 +21,39 @@ class Weights:
     """The weights of the elements under `root`, computed once."""
 
     def __init__(self, root: HtmlElement):
-        self.elements = [*root.iter("*")]
-        self.text = dict.fromkeys(self.elements, 0.0)
-        self.linked = dict.fromkeys(self.elements, 0.0)
-        self.links = dict.fromkeys(self.elements, 0)
-        self.prose = dict.fromkeys(self.elements, 0.0)
-        own = dict.fromkeys(self.elements, 0.0)
-        for element in reversed(self.elements):
-            self._add(element, own)
+        self.elements = elements = [*root.iter("*")]
+        numbers = {element: number for number, element in enumerate(elements)}
+        own, text, linked, prose, own_prose = ([0.0] * len(elements) for _ in range(5))
+        links = [0] * len(elements)
+        for number in range(len(elements) - 1, -1, -1):  # what is in an element comes before it
+            element = elements[number]
+            tag, begins = element.tag, size(element.text)
+            text[number] += begins
+            free = own[number] + begins
+            if tag == "a":
+                linked[number] = text[number]
+                links[number] += 1
+            is_block = tag in BLOCKS
+            if is_block and free >= PROSE:
+                own_prose[number] = free
+                prose[number] += free
+            around = element.getparent()
+            if around is None or (parent := numbers.get(around)) is None:
+                continue
+            tail = size(element.tail)
+            own[parent] += tail + (0 if is_block or tag == "a" else free)
+            text[parent] += tail + text[number]
+            linked[parent] += linked[number]
+            links[parent] += links[number]
+            prose[parent] += prose[number]
+        self.text, self.linked, self.prose = (dict(zip(elements, one, strict=True)) for one in (text, linked, prose))
+        self.links = dict(zip(elements, links, strict=True))
+        self.own_prose = dict(zip(elements, own_prose, strict=True))
+        """The prose of each without that of the blocks in it."""
         self.total = self.prose[root]
+        self.whole = self.text[root]
         self.headed = {around for headline in root.iter("h1") for around in _around(headline)}
         """The elements with a headline of the page: one that is no link to another page."""
-
-    def _add(self, element: HtmlElement, own: dict[HtmlElement, float]) -> None:
-        text = size(element.text)
-        own[element] += text
-        self.text[element] += text
-        if element.tag == "a":
-            self.linked[element] = self.text[element]
-            self.links[element] += 1
-        free = own[element]
-        if element.tag in BLOCKS:
-            self.prose[element] += free if free >= PROSE else 0
-        parent = element.getparent()
-        if parent is None or parent not in own:
-            return
-        tail = size(element.tail)
-        own[parent] += tail + (0 if element.tag in BLOCKS or element.tag == "a" else free)
-        self.text[parent] += tail + self.text[element]
-        self.linked[parent] += self.linked[element]
-        self.links[parent] += self.links[element]
-        self.prose[parent] += self.prose[element]
 
     def share(self, element: HtmlElement) -> float:
         """The share of the page's prose in an element, from 0 to 1."""
@@ -77,5 +79,7 @@ def several(around: HtmlElement, tag: str) -> bool:
 
 def size(text: str | None) -> float:
     """The weight of a text: its characters without spaces at the ends, where one of a wide script counts for more."""
-    stripped = text.strip() if text else ""
+    if not text or text.isspace():
+        return 0
+    stripped = text.strip()
     return len(stripped) if stripped.isascii() else sum(WIDE if char > "\u2e80" else 1 for char in stripped)

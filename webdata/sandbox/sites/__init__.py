@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from types import ModuleType
 
 from webdata.domain.modules import importable
-from webdata.sandbox.exchange import Handler, SandboxRequest
+from webdata.runtime.wire.exchange import Handler, SandboxRequest
 
 Takes = Callable[[SandboxRequest], bool]
 

@@ -5,8 +5,8 @@ from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlencode
 
+from webdata.runtime.wire.exchange import Handler, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.challenges import challenge_id, until_solved
-from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import failures
 from webdata.sandbox.templates import html
 
@@ -28,32 +28,32 @@ def by_scenario(results: Handler) -> dict[str, Handler]:
     }
 
 
-def _to_sorry(request: SandboxRequest) -> Reply:
+def _to_sorry(request: SandboxRequest) -> SiteReply:
     parameters = {"continue": request.url, "q": challenge_id(request.url)}
     return redirect(f"{request.scheme}://{request.host}/sorry/index?{urlencode(parameters)}")
 
 
-def sorry(request: SandboxRequest) -> Reply:
+def sorry(request: SandboxRequest) -> SiteReply:
     """The captcha itself, at `/sorry/index?continue=…`."""
     return _sorry(_same_google(request, request.first("continue")), CAPTCHA_COOKIE)
 
 
-def limited(request: SandboxRequest) -> Reply:
+def limited(request: SandboxRequest) -> SiteReply:
     """The sorry page without a script, which no client can solve."""
     return _sorry(request.url)
 
 
-def _sorry(url: str, cookie: str = "") -> Reply:
+def _sorry(url: str, cookie: str = "") -> SiteReply:
     return html(TEMPLATE, "sorry", HTTPStatus.TOO_MANY_REQUESTS, url=url, challenge=challenge_id(url), cookie=cookie)
 
 
-def _shell(request: SandboxRequest) -> Reply:
+def _shell(request: SandboxRequest) -> SiteReply:
     """The page without content that requires JavaScript."""
     hl, challenge = request.first("hl") or "en", challenge_id(request.url)
     return html(TEMPLATE, "shell", url=request.url, challenge=challenge, hl=hl, cookie=SHELL_COOKIE)
 
 
-def consent(page: Handler, request: SandboxRequest) -> Reply:
+def consent(page: Handler, request: SandboxRequest) -> SiteReply:
     """The consent page until its form is posted, then `page`."""
     if CONSENT_COOKIE in request.cookies:
         return page(request)
@@ -62,19 +62,19 @@ def consent(page: Handler, request: SandboxRequest) -> Reply:
     return redirect(f"{_consent_root(request)}/m?{urlencode(parameters)}")
 
 
-def consent_form(request: SandboxRequest) -> Reply:
+def consent_form(request: SandboxRequest) -> SiteReply:
     """The consent page itself, at `/m?continue=…` of the host `consent.google.…`."""
     url, save = _same_google(request, request.first("continue")), f"{_consent_root(request)}/save"
     return html(TEMPLATE, "consent", url=url, save=save, gl=request.first("gl"), hl=request.first("hl"))
 
 
-def consent_saved(request: SandboxRequest) -> Reply:
+def consent_saved(request: SandboxRequest) -> SiteReply:
     """The reply to the posted form: a cookie, and a redirect to the requested page."""
     cookie = f"{CONSENT_COOKIE}=CAISHAgB; Path=/; Domain={_domain(request)}; SameSite=Lax"
     return redirect(_same_google(request, request.form.get("continue", [""])[0]), 303, (("Set-Cookie", cookie),))
 
 
-def error(status: HTTPStatus, reason: str) -> Reply:
+def error(status: HTTPStatus, reason: str) -> SiteReply:
     """Google's plain error page."""
     return html(TEMPLATE, "error", status, error=status, reason=reason)
 

@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
+from webdata.resources.terms.google_domains import DOMAINS
+from webdata.runtime.wire.exchange import HTML, Handler, SandboxRequest, SiteReply
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _searches
 from webdata.sandbox.sites._searches import WebSearch, is_mobile, whole_number
 from webdata.sandbox.templates import render
 
-HOSTS = (".google.com", ".google.??", ".google.co.??", ".google.com.??")
+HOSTS = tuple(f".{domain}" for domain in DOMAINS)
 
 RESULTS = 30
 """How many there are for any query."""
@@ -18,7 +19,7 @@ RESULTS_A_PAGE = 10
 
 
 @dataclass(frozen=True)
-class Search(WebSearch):
+class GoogleSearch(WebSearch):
     """The parameters of one page of Google's results."""
 
     start: int = 0
@@ -42,7 +43,7 @@ class Search(WebSearch):
         return range(self.start + 1, min(self.start + self.count, RESULTS) + 1)
 
 
-def page_of(search: Search, site: str, page: str, **values: Any) -> bytes:
+def page_of(search: GoogleSearch, site: str, page: str, **values: Any) -> bytes:
     """A page of a site's template for the search's device."""
     return render(f"sites/{site}_{'mobile' if search.mobile else 'desktop'}", page, search=search, **values)
 
@@ -53,12 +54,12 @@ def is_search(request: SandboxRequest, tbm: str, udm: str = "") -> bool:
     return request.path.rstrip("/") == "/search" and is_vertical
 
 
-def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> Reply:
+def answer_search(request: SandboxRequest, page: Callable[[GoogleSearch], bytes]) -> SiteReply:
     """The results that `page` makes, or what the scenarios in the terms make of them."""
     search = _search(request)
 
-    def results_of(search: Search) -> Handler:
-        return lambda _: Reply(200, HTML, page(search))
+    def results_of(search: GoogleSearch) -> Handler:
+        return lambda _: SiteReply(200, HTML, page(search))
 
     results = results_of(search)
     pages: dict[str, Handler] = {
@@ -69,8 +70,8 @@ def answer_search(request: SandboxRequest, page: Callable[[Search], bytes]) -> R
     return _searches.answer_search(request, search.q, results, pages, interstitials.error)
 
 
-def _search(request: SandboxRequest) -> Search:
-    return Search(
+def _search(request: SandboxRequest) -> GoogleSearch:
+    return GoogleSearch(
         q=request.first("q"),
         start=whole_number(request.first("start")),
         count=min(whole_number(request.first("num")) or RESULTS_A_PAGE, RESULTS_A_PAGE),

@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 import orjson
 
-from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.scenarios import EFFECTS
 from webdata.sandbox.sites._reddit_things import HOME
 from webdata.sandbox.templates import render
@@ -62,25 +62,25 @@ def scenario_of(name: str, *, is_post_id: bool = False) -> str:
     return f"sandbox:{scenario}={number}" if number else f"sandbox:{scenario}"
 
 
-def json_reply(content: object, status: int = 200, headers: Headers = ()) -> Reply:
+def json_reply(content: object, status: int = 200, headers: Headers = ()) -> SiteReply:
     """A reply in JSON."""
-    return Reply(status, (*headers, *JSON, *SNOO), orjson.dumps(content))
+    return SiteReply(status, (*headers, *JSON, *SNOO), orjson.dumps(content))
 
 
-def api_error(status: int, message: str, **more: object) -> Reply:
+def api_error(status: int, message: str, **more: object) -> SiteReply:
     """An error of the API."""
     return json_reply({**more, "message": message, "error": status}, status)
 
 
-def html_page(name: str, status: int, **values: str) -> Reply:
+def html_page(name: str, status: int, **values: str) -> SiteReply:
     """An HTML page of the site."""
-    return Reply(status, (*HTML, *SNOO), render(TEMPLATE, name, **values))
+    return SiteReply(status, (*HTML, *SNOO), render(TEMPLATE, name, **values))
 
 
-def limited(seconds: int) -> Reply:
+def limited(seconds: int) -> SiteReply:
     """A 429 with an empty body, and with the seconds to wait in its headers."""
     headers = (*rate_headers(remaining=0, reset=seconds), ("Retry-After", str(seconds)))
-    return Reply(429, (*HTML, *SNOO, *headers))
+    return SiteReply(429, (*HTML, *SNOO, *headers))
 
 
 def rate_headers(remaining: int = 597, reset: int = 412) -> Headers:
@@ -89,22 +89,22 @@ def rate_headers(remaining: int = 597, reset: int = 412) -> Headers:
     return tuple((f"x-ratelimit-{name}", value) for name, value in values.items())
 
 
-def blocked() -> Reply:
+def blocked() -> SiteReply:
     """The block page of the network policy."""
     return html_page("blocked", 403)
 
 
-def shell() -> Reply:
+def shell() -> SiteReply:
     """The block page of the network security."""
     return html_page("shell", 403, filling=".sandbox{color:#ff4500}".ljust(SHELL_BYTES))
 
 
-def challenge() -> Reply:
+def challenge() -> SiteReply:
     """The verification page, whose script submits its form."""
     return html_page("challenge", 200)
 
 
-def login(request: SandboxRequest) -> Reply:
+def login(request: SandboxRequest) -> SiteReply:
     """The redirect to the login, as of the old site."""
     return redirect(f"{HOME}/login/?reason=lor2&dest={quote(request.url, safe='')}")
 
@@ -141,10 +141,10 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
     }
 
 
-def _with_headers(reply: Reply, headers: Headers) -> Reply:
+def _with_headers(reply: SiteReply, headers: Headers) -> SiteReply:
     names = {name for name, _ in headers}
     return replace(reply, headers=(*(header for header in reply.headers if header[0] not in names), *headers))
 
 
-SCENARIOS = {*scenario_pages(lambda _: Reply(), lambda _: Reply(), "json"), *EFFECTS}
+SCENARIOS = {*scenario_pages(lambda _: SiteReply(), lambda _: SiteReply(), "json"), *EFFECTS}
 """All scenarios that a name or a post id can select."""

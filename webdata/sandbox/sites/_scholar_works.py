@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from webdata.sandbox.exchange import Headers, Reply
+from webdata.runtime.wire.exchange import Headers, SiteReply
 from webdata.sandbox.invention import SeededRandom
 from webdata.sandbox.scenarios import SCENARIO
 from webdata.sandbox.sites._searches import Data
@@ -75,6 +75,6 @@ def works(terms: str, start: int, size: int) -> list[Data]:
     return [work(topic, number) for number in range(start + 1, min(start + size, WORKS) + 1)]
 
 
-def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> Reply:
+def json_reply(content: Any, status: int = 200, headers: Headers = ()) -> SiteReply:
     """A reply in JSON."""
-    return Reply(status, (*JSON, *headers), orjson.dumps(content))
+    return SiteReply(status, (*JSON, *headers), orjson.dumps(content))

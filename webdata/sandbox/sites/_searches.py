@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import Handler, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.scenarios import apply_scenarios
 
@@ -107,8 +107,8 @@ def answer_search(
     terms: str,
     page: Handler,
     pages: Mapping[str, Handler],
-    error: Callable[[HTTPStatus, str], Reply],
-) -> Reply:
+    error: Callable[[HTTPStatus, str], SiteReply],
+) -> SiteReply:
     """The reply of `page` under the scenarios in the terms; the home page without terms, an error for other methods."""
     if request.method not in ("GET", "HEAD"):
         return error(HTTPStatus.METHOD_NOT_ALLOWED, WRONG_METHOD)

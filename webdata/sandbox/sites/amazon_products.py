@@ -16,8 +16,8 @@ from http import HTTPStatus
 from typing import cast
 from urllib.parse import quote
 
+from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.challenges import challenge_id, solved
-from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
 from webdata.sandbox.invention import SeededRandom, slug
 from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data, Search, answer_search, whole_number
 from webdata.sandbox.templates import data, html, render
@@ -112,7 +112,7 @@ class ProductSearch(Search):
         return money(self.domain)
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/s" or path.startswith("/s/ref="):
@@ -133,7 +133,7 @@ def _terms(request: SandboxRequest) -> str:
 
 
 def _handler(page: Callable[[ProductSearch], bytes]) -> Handler:
-    return lambda request: Reply(200, HTML, page(_search(request)))
+    return lambda request: SiteReply(200, HTML, page(_search(request)))
 
 
 def _search(request: SandboxRequest) -> ProductSearch:
@@ -232,11 +232,11 @@ def _related(search: ProductSearch, random: SeededRandom) -> Data:
 def _challenge(name: str, cookie: str, status: int = 200, headers: Headers = HTML) -> Handler:
     """A challenge until a browser has solved it, then the results; for ever without a cookie."""
 
-    def answer(request: SandboxRequest) -> Reply:
+    def answer(request: SandboxRequest) -> SiteReply:
         if solved(request, cookie):
             return _handler(page)(request)
         values = {"shop": _shop(request), "url": request.url, "target": request.target, "cookie": cookie}
-        return Reply(status, headers, render(TEMPLATE, name, challenge=challenge_id(request.url), **values))
+        return SiteReply(status, headers, render(TEMPLATE, name, challenge=challenge_id(request.url), **values))
 
     return answer
 
@@ -248,7 +248,7 @@ def _next(request: SandboxRequest) -> str:
     return f"{request.scheme}://{request.host}{path if inside else '/'}"
 
 
-def _error(request: SandboxRequest, status: HTTPStatus, _reason: str = "") -> Reply:
+def _error(request: SandboxRequest, status: HTTPStatus, _reason: str = "") -> SiteReply:
     return html(TEMPLATE, "error", status, shop=_shop(request), error=status)
 
 

@@ -20,8 +20,8 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import quote, quote_plus
 
+from webdata.runtime.wire.exchange import HTML, Handler, SandboxRequest, SiteReply
 from webdata.sandbox.challenges import challenge_id, until_solved
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest
 from webdata.sandbox.invention import REFINEMENTS, slug
 from webdata.sandbox.scenarios import failures
 from webdata.sandbox.sites._searches import (
@@ -57,7 +57,7 @@ DECOYS = (
 
 
 @dataclass(frozen=True)
-class Search(WebSearch):
+class BingSearch(WebSearch):
     """The parameters of one page of Bing's results."""
 
     first: int = 1
@@ -88,7 +88,7 @@ class Search(WebSearch):
         return range(self.start, min(self.start + self.count, RESULTS + 1))
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """Bing's home page, a page of results, or the page of a scenario."""
     path = request.path.rstrip("/")
     if path == "/search":
@@ -98,12 +98,12 @@ def answer(request: SandboxRequest) -> Reply:
     return _error(HTTPStatus.NOT_FOUND, "There is no such page here.")
 
 
-def _handler(page: Callable[[Search], bytes]) -> Handler:
-    return lambda request: Reply(200, HTML, page(_search(request)))
+def _handler(page: Callable[[BingSearch], bytes]) -> Handler:
+    return lambda request: SiteReply(200, HTML, page(_search(request)))
 
 
-def _search(request: SandboxRequest) -> Search:
-    return Search(
+def _search(request: SandboxRequest) -> BingSearch:
+    return BingSearch(
         q=request.first("q"),
         first=whole_number(request.first("first")) or 1,
         count=min(whole_number(request.first("count")) or RESULTS_A_PAGE, MAX_A_PAGE),
@@ -113,7 +113,7 @@ def _search(request: SandboxRequest) -> Search:
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def page(search: Search) -> bytes:
+def page(search: BingSearch) -> bytes:
     """The page of results. The same search always gives the same bytes."""
     note = search.random("aside").sentences(search.topic, 2)
     return render(
@@ -132,27 +132,27 @@ def page(search: Search) -> bytes:
     )
 
 
-def empty_page(search: Search) -> bytes:
+def empty_page(search: BingSearch) -> bytes:
     """The page that reports no results, for any query."""
     return render(TEMPLATE, "empty", search=search)
 
 
-def degraded_page(search: Search) -> bytes:
+def degraded_page(search: BingSearch) -> bytes:
     """Results in the known layout that match the first word alone."""
     return render(TEMPLATE, "degraded", search=search, results=[_decoy(search, n + 1) for n in range(RESULTS_A_PAGE)])
 
 
-def unknown_page(search: Search) -> bytes:
+def unknown_page(search: BingSearch) -> bytes:
     """Results in a layout that no parser knows."""
     return render(TEMPLATE, "unknown", search=search, results=[_result(search, rank) for rank in search.ranks])
 
 
-def _result(search: Search, rank: int) -> Data:
+def _result(search: BingSearch, rank: int) -> Data:
     result = search.result(rank)
     return {**result, "link": _tracked(result["link"])}
 
 
-def _decoy(search: Search, rank: int) -> Data:
+def _decoy(search: BingSearch, rank: int) -> Data:
     return {
         "rank": rank,
         "link": _tracked(f"https://words.example.net/{slug(search.word)}/{rank}"),
@@ -179,34 +179,35 @@ def _paid(rows: list[Data]) -> list[Data]:
     ]
 
 
-def _stats(search: Search) -> str:
+def _stats(search: BingSearch) -> str:
     if search.start == 1:
         return f"About {RESULTS} results"
     return f"{search.start}-{search.ranks[-1]} of {RESULTS} results"
 
 
-def _in_own_market(other_page: Callable[[Search], bytes]) -> Handler:
+def _in_own_market(other_page: Callable[[BingSearch], bytes]) -> Handler:
     """Results where the requested market is that of the client's country, `other_page` elsewhere."""
 
-    def answer(request: SandboxRequest) -> Reply:
+    def answer(request: SandboxRequest) -> SiteReply:
         is_own = request.first("mkt").endswith(f"-{CLIENT_COUNTRY}")
         return _handler(page if is_own else other_page)(request)
 
     return answer
 
 
-def _captcha(request: SandboxRequest) -> Reply:
+def _captcha(request: SandboxRequest) -> SiteReply:
     challenge = challenge_id(request.url)
     return html(TEMPLATE, "captcha", q=request.first("q"), url=request.url, challenge=challenge, cookie=CAPTCHA_COOKIE)
 
 
-def _error(status: HTTPStatus, reason: str) -> Reply:
+def _error(status: HTTPStatus, reason: str) -> SiteReply:
     return html(TEMPLATE, "error", status, error=status, reason=reason)
 
 
 SCENARIOS: dict[str, Handler] = {
     **failures(_error),
-    "captcha": until_solved(CAPTCHA_COOKIE, _handler(page), _captcha),
+    **dict.fromkeys(("captcha", "enablejs"), until_solved(CAPTCHA_COOKIE, _handler(page), _captcha)),
+    "consent": _handler(page),  # Bing has no such page
     "empty": _handler(empty_page),
     "layout": _handler(unknown_page),
     "market": _in_own_market(empty_page),

@@ -5,7 +5,7 @@ Scenarios of OpenAlex's site alone (`sandbox:budget`, …) have no effect here.
 
 from collections.abc import Callable
 
-from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest, plain
+from webdata.runtime.wire.exchange import Handler, Headers, SandboxRequest, SiteReply, plain
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
 from webdata.sandbox.sites._searches import Data, whole_number
@@ -22,7 +22,7 @@ OPENALEX_SCENARIOS = ("budget", "paused", "key", "timeout")
 Describe = Callable[[Data], Data]
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of works, or the reply of the scenarios in the terms."""
     if request.path.rstrip("/") != "/works":
         return not_found(request)
@@ -37,7 +37,7 @@ def answer(request: SandboxRequest) -> Reply:
 def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool = True) -> Handler:
     """The page of the request's works, each as `describe` renders it; without any unless `has_works`."""
 
-    def handler(request: SandboxRequest) -> Reply:
+    def handler(request: SandboxRequest) -> SiteReply:
         size, start = _bounds(request)
         works = scholar.works(request.first("query"), start, size) if has_works else []
         message = {
@@ -80,22 +80,22 @@ def nulls(work: Data) -> Data:
     return {**dict.fromkeys(described(work)), "DOI": work["doi"]}
 
 
-def not_found(_request: SandboxRequest) -> Reply:
+def not_found(_request: SandboxRequest) -> SiteReply:
     """The 404, a line of text as on the site."""
     return plain(404, "Resource not found.")
 
 
-def limited(_request: SandboxRequest) -> Reply:
+def limited(_request: SandboxRequest) -> SiteReply:
     """The 429, a page in HTML as on the site."""
     body = b"<html><head><title>429 Too Many Requests</title></head><body><h1>429</h1></body></html>"
-    return Reply(429, (("Content-Type", "text/html"), ("Retry-After", "2")), body)
+    return SiteReply(429, (("Content-Type", "text/html"), ("Retry-After", "2")), body)
 
 
 def _bounds(request: SandboxRequest) -> tuple[int, int]:
     return whole_number(request.first("rows") or DEFAULT_SIZE, -1), whole_number(request.first("offset") or "0", -1)
 
 
-def _invalid(name: str, message: str) -> Reply:
+def _invalid(name: str, message: str) -> SiteReply:
     errors = [{"type": "integer-not-valid", "value": name, "message": message}]
     return scholar.json_reply({"status": "failed", "message-type": "validation-failure", "message": errors}, 400)
 

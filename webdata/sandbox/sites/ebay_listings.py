@@ -18,8 +18,8 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
+from webdata.runtime.wire.exchange import HTML, Handler, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.challenges import challenge_id, until_solved
-from webdata.sandbox.exchange import HTML, Handler, Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import failures
 from webdata.sandbox.sites._searches import CACHED_PAGES, Data, Search, answer_search, whole_number
 from webdata.sandbox.templates import data, html, render
@@ -91,7 +91,7 @@ class ListingSearch(Search):
         return CURRENCIES.get(self.domain, "${}").format(plain)
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """The home page, a page of results, or a scenario's page in its place."""
     path = request.path.rstrip("/")
     if path == "/sch/i.html":
@@ -161,7 +161,7 @@ def _title(search: ListingSearch, index: int) -> str:
 
 def _handler(page: Callable[[ListingSearch], bytes] = page, **changes: Any) -> Handler:
     """A page of the request's search with some fields changed."""
-    return lambda request: Reply(200, HTML, page(replace(_search(request), **changes)))
+    return lambda request: SiteReply(200, HTML, page(replace(_search(request), **changes)))
 
 
 def _search(request: SandboxRequest) -> ListingSearch:
@@ -174,12 +174,12 @@ def _search(request: SandboxRequest) -> ListingSearch:
     )
 
 
-def _to_captcha(request: SandboxRequest) -> Reply:
+def _to_captcha(request: SandboxRequest) -> SiteReply:
     parameters = urlencode({"ap": "1", "appName": "orch", "ru": request.url})
     return redirect(f"{request.scheme}://{request.host}{CAPTCHA}?{parameters}", 307)
 
 
-def _splash(url: str, title: str) -> Reply:
+def _splash(url: str, title: str) -> SiteReply:
     return html(TEMPLATE, "splash", title=title, url=url, challenge=challenge_id(url), cookie=CHALLENGE_COOKIE)
 
 
@@ -189,12 +189,12 @@ def _next(request: SandboxRequest) -> str:
     return request.first("ru") if request.first("ru").startswith(root) else root
 
 
-def _sign_in(request: SandboxRequest) -> Reply:
+def _sign_in(request: SandboxRequest) -> SiteReply:
     host = request.host.removeprefix("www.")
     return redirect(f"{request.scheme}://signin.{host}/ws/eBayISAPI.dll?{urlencode({'ru': request.url})}")
 
 
-def _error(status: HTTPStatus, reason: str) -> Reply:
+def _error(status: HTTPStatus, reason: str) -> SiteReply:
     return html(TEMPLATE, "error", status, error=status, reason=reason)
 
 

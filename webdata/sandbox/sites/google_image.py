@@ -6,10 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from webdata.sandbox.exchange import Reply, SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply
 from webdata.sandbox.invention import PUBLISHERS, slug
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._google_search import RESULTS, GoogleSearch, page_of
 from webdata.sandbox.sites._searches import CACHED_PAGES, Data
 
 HOSTS = _google_search.HOSTS
@@ -24,13 +24,13 @@ def takes(request: SandboxRequest) -> bool:
     return _google_search.is_search(request, tbm="isch", udm="2")
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of images, or what the scenarios in the terms make of it."""
     return _google_search.answer_search(request, page)
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def page(search: Search) -> bytes:
+def page(search: GoogleSearch) -> bytes:
     """The page with all images of a search. The same search always gives the same bytes."""
     if search.start >= RESULTS:
         return page_of(search, "google_image", "empty")
@@ -41,7 +41,7 @@ def page(search: Search) -> bytes:
     return page_of(search, "google_image", "results", images=images, records=_script(records))
 
 
-def _image(search: Search, index: int) -> Data:
+def _image(search: GoogleSearch, index: int) -> Data:
     random = search.random("image", index)
     source, host = random.choice(PUBLISHERS)
     docid, ref, cached = (random.token(DOCID_LETTERS) for _ in range(3))

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import orjson
 
-from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import Handler, Headers, SandboxRequest, SiteReply
 from webdata.sandbox.invention import PLACES, PUBLISHERS, STREETS, SeededRandom, slug
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
@@ -191,7 +191,7 @@ def takes(request: SandboxRequest) -> bool:
     return request.path.rstrip("/") == "/search" and request.first("tbm") == "map"
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of places, or what the scenarios in the terms make of it; an error without a valid `pb`."""
     if not request.first("pb"):
         return interstitials.error(HTTPStatus.INTERNAL_SERVER_ERROR, "The server met an error and could not answer.")
@@ -214,13 +214,13 @@ def _pages(search: MapSearch) -> dict[str, Handler]:
     }
 
 
-def _consent(results: Handler, request: SandboxRequest) -> Reply:
+def _consent(results: Handler, request: SandboxRequest) -> SiteReply:
     refused = request.cookies.get(interstitials.CONSENT_COOKIE) == REFUSAL
     return interstitials.consent(results, replace(request, headers={}) if refused else request)
 
 
 def _results(search: MapSearch) -> Handler:
-    return lambda _: Reply(200, JSON, page(search))
+    return lambda _: SiteReply(200, JSON, page(search))
 
 
 def _search(request: SandboxRequest) -> MapSearch:

@@ -24,7 +24,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import Handler, Headers, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.invention import PUBLISHERS, slug
 from webdata.sandbox.scenarios import apply_scenarios, scenarios
 from webdata.sandbox.sites import _google_interstitials as interstitials
@@ -114,7 +114,7 @@ def _date(minutes: int) -> str:
     return format_datetime(NOW - timedelta(minutes=minutes), usegmt=True)
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A feed, an article's page, the URLs of articles, or a page of `_google_interstitials`."""
     if request.path == CALL_PATH:
         return _call(request)
@@ -125,17 +125,17 @@ def answer(request: SandboxRequest) -> Reply:
     return PAGES.get(request.path, _missing)(request)
 
 
-def _results(request: SandboxRequest) -> Reply:
+def _results(request: SandboxRequest) -> SiteReply:
     terms = request.first("q")
     return apply_scenarios(request, terms, _feed, SCENARIOS) if terms.strip() else _missing(request)
 
 
-def _missing(_request: SandboxRequest) -> Reply:
+def _missing(_request: SandboxRequest) -> SiteReply:
     return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such page here.")
 
 
-def _feed(request: SandboxRequest) -> Reply:
-    return Reply(200, XML, feed(_search(request)))
+def _feed(request: SandboxRequest) -> SiteReply:
+    return SiteReply(200, XML, feed(_search(request)))
 
 
 def _search(request: SandboxRequest) -> NewsSearch:
@@ -152,14 +152,14 @@ def _search(request: SandboxRequest) -> NewsSearch:
     )
 
 
-def _article(request: SandboxRequest) -> Reply:
+def _article(request: SandboxRequest) -> SiteReply:
     article = _news_ids.decoded(_id(request))
     if article is None:
         return interstitials.error(HTTPStatus.NOT_FOUND, "There is no such article here.")
     return apply_scenarios(request, article[1], _article_page, ARTICLE_SCENARIOS)
 
 
-def _article_page(request: SandboxRequest) -> Reply:
+def _article_page(request: SandboxRequest) -> SiteReply:
     article_id, time = _id(request), _news_ids.TIME
     signature = _news_ids.signature(article_id, time)
     return html(TEMPLATE, "article", id=article_id, time=time, signature=signature)
@@ -169,7 +169,7 @@ def _id(request: SandboxRequest) -> str:
     return request.path.rpartition("/")[2]
 
 
-def _call(request: SandboxRequest) -> Reply:
+def _call(request: SandboxRequest) -> SiteReply:
     """The URLs of all signed ids of one call."""
     try:
         signed_ids = [_signed_id(row) for row in json.loads(request.form["f.req"][0])[0]]
@@ -189,19 +189,19 @@ def _signed_id(row: list[Any]) -> SignedId:
     return str(article_id), int(time), str(signature), str(row[3])
 
 
-def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) -> Reply:
+def _urls(signed_ids: list[SignedId], articles: list[tuple[str, str] | None]) -> SiteReply:
     frames: list[list[Any]] = []
     for (article_id, time, signature, number), article in zip(signed_ids, articles, strict=True):
         result = None
         if article and signature == _news_ids.signature(article_id, time):
             result = json.dumps(["garturlres", article[0], 1])
         frames.append(["wrb.fr", CALL, result, None, None, None, number])
-    return Reply(200, JSON, (GUARD + json.dumps([*frames, ["di", 12]])).encode())
+    return SiteReply(200, JSON, (GUARD + json.dumps([*frames, ["di", 12]])).encode())
 
 
 SCENARIOS: dict[str, Handler] = {
     **interstitials.by_scenario(_feed),
-    "empty": lambda request: Reply(200, XML, feed(_search(request), entries=0)),
+    "empty": lambda request: SiteReply(200, XML, feed(_search(request), entries=0)),
     "layout": lambda request: html(TEMPLATE, "layout", q=request.first("q")),
     "unsupported": lambda _: redirect(f"{SITE}/rss/unsupported"),
     **dict.fromkeys(("old_links", *LINK_SCENARIOS), _feed),
@@ -212,6 +212,6 @@ ARTICLE_SCENARIOS: dict[str, Handler] = {
 }
 PAGES: dict[str, Handler] = {
     "/rss/search": _results,
-    "/rss/unsupported": lambda request: Reply(200, XML, feed(_search(request), is_supported=False)),
+    "/rss/unsupported": lambda request: SiteReply(200, XML, feed(_search(request), is_supported=False)),
     "/sorry/index": interstitials.sorry,
 }

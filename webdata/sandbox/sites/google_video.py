@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from webdata.sandbox.exchange import Reply, SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply
 from webdata.sandbox.invention import slug
 from webdata.sandbox.sites import _google_search, google_web
-from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._google_search import RESULTS, GoogleSearch, page_of
 from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data
 
 HOSTS = _google_search.HOSTS
@@ -18,20 +18,20 @@ def takes(request: SandboxRequest) -> bool:
     return _google_search.is_search(request, tbm="vid", udm="7")
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of videos, or what the scenarios in the terms make of it."""
     return _google_search.answer_search(request, page)
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def page(search: Search) -> bytes:
+def page(search: GoogleSearch) -> bytes:
     """The page of videos; the pages without results are those of the web search."""
     if search.start >= RESULTS or not search.known:
         return google_web.page(search)
     return page_of(search, "google_video", "results", results=[_video(search, rank) for rank in search.ranks])
 
 
-def _video(search: Search, rank: int) -> Data:
+def _video(search: GoogleSearch, rank: int) -> Data:
     random = search.random("video", rank)
     key = f"{slug(search.q)}-{rank}"
     return {

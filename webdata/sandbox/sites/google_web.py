@@ -5,18 +5,18 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
-from webdata.sandbox.exchange import Reply, SandboxRequest
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply
 from webdata.sandbox.invention import PLACES, PUBLISHERS, QUESTIONS, REFINEMENTS, STREETS, slug
 from webdata.sandbox.sites import _google_interstitials as interstitials
 from webdata.sandbox.sites import _google_search
-from webdata.sandbox.sites._google_search import RESULTS, Search, page_of
+from webdata.sandbox.sites._google_search import RESULTS, GoogleSearch, page_of
 from webdata.sandbox.sites._searches import CACHED_PAGES, IMAGE, Data
 from webdata.sandbox.templates import html
 
 HOSTS = _google_search.HOSTS
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """Google's home page, a page of results, or a page of `_google_interstitials`."""
     path = request.path.rstrip("/")
     if request.host.startswith("consent."):
@@ -33,7 +33,7 @@ def answer(request: SandboxRequest) -> Reply:
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def page(search: Search) -> bytes:
+def page(search: GoogleSearch) -> bytes:
     """The page of web results. The same search always gives the same bytes."""
     if search.start >= RESULTS:
         return page_of(search, "google_web", "empty")
@@ -63,12 +63,14 @@ def page(search: Search) -> bytes:
     )
 
 
-def _part(search: Search, name: str, item: Callable[[Search, Any], Data], keys: Sequence[Any]) -> list[Data]:
+def _part(
+    search: GoogleSearch, name: str, item: Callable[[GoogleSearch, Any], Data], keys: Sequence[Any]
+) -> list[Data]:
     """The items of a part that one query in three has."""
     return [item(search, key) for key in keys] if search.has(name, 3) else []
 
 
-def _result(search: Search, rank: int) -> Data:
+def _result(search: GoogleSearch, rank: int) -> Data:
     random = search.random("extras", rank)
     return {
         **search.result(rank),
@@ -79,17 +81,17 @@ def _result(search: Search, rank: int) -> Data:
     }
 
 
-def _stats(search: Search) -> Data:
+def _stats(search: GoogleSearch) -> Data:
     random = search.random("stats")
     return {"total": f"{random.number(1_000, 900_000) * 1000:,}", "hundredths": random.number(11, 89)}
 
 
-def _questions(search: Search) -> list[str]:
+def _questions(search: GoogleSearch) -> list[str]:
     questions = search.random("questions").sample(QUESTIONS, 4) if search.has("questions", 2) else []
     return [question.format(topic=search.topic) for question in questions]
 
 
-def _story(search: Search, rank: int) -> Data:
+def _story(search: GoogleSearch, rank: int) -> Data:
     random = search.random("story", rank)
     source, host = random.choice(PUBLISHERS)
     return {
@@ -101,7 +103,7 @@ def _story(search: Search, rank: int) -> Data:
     }
 
 
-def _place(search: Search, name: str) -> Data:
+def _place(search: GoogleSearch, name: str) -> Data:
     random = search.random("place", name)
     return {
         "name": f"{name} {search.topic}",
@@ -117,7 +119,7 @@ def _place(search: Search, name: str) -> Data:
     }
 
 
-def _panel(search: Search) -> Data:
+def _panel(search: GoogleSearch) -> Data:
     random = search.random("panel")
     source, host = random.choice(PUBLISHERS)
     return {

@@ -10,7 +10,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import urlencode
 
-from webdata.sandbox.exchange import Handler, Reply, SandboxRequest, plain, redirect
+from webdata.runtime.wire.exchange import Handler, SandboxRequest, SiteReply, plain, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom, slug
 from webdata.sandbox.scenarios import SCENARIO, apply_scenarios
 from webdata.sandbox.sites._searches import Data, whole_number
@@ -38,7 +38,7 @@ AROUND = ("", "Greater ", "North ", "")
 
 
 @dataclass(frozen=True)
-class Search:
+class JobSearch:
     """The parameters of one page of LinkedIn's postings."""
 
     keywords: str
@@ -49,10 +49,10 @@ class Search:
     """Whether parsers know the layout of the cards."""
 
 
-Render = Callable[[Search], Reply]
+Render = Callable[[JobSearch], SiteReply]
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of the list, the whole page, or the reply of the scenarios in the keywords."""
     path = request.path.rstrip("/")
     pages = {LIST: list_page, PAGE: whole_page}
@@ -62,7 +62,7 @@ def answer(request: SandboxRequest) -> Reply:
         return html(TEMPLATE, "checkpoint")
     if path not in pages:
         return plain(404, "There is no such page.")
-    search = Search(
+    search = JobSearch(
         request.first("keywords"), request.first("location") or "United States", whole_number(request.first("start"))
     )
     render = pages[path]
@@ -74,37 +74,37 @@ def answer(request: SandboxRequest) -> Reply:
     )
 
 
-def _scenarios(render: Render, search: Search, home: str) -> dict[str, Handler]:
+def _scenarios(render: Render, search: JobSearch, home: str) -> dict[str, Handler]:
     return {
         "captcha": lambda _: redirect(f"{home}{CHECKPOINT}/sandbox"),
         "login": lambda request: redirect(f"{home}{AUTHWALL}?{urlencode({'sessionRedirect': request.url})}"),
         "denied": lambda _: html(TEMPLATE, "refusal", DENIED),
-        "limited": lambda _: Reply(HTTPStatus.TOO_MANY_REQUESTS),
-        "error": lambda _: Reply(HTTPStatus.INTERNAL_SERVER_ERROR),
+        "limited": lambda _: SiteReply(HTTPStatus.TOO_MANY_REQUESTS),
+        "error": lambda _: SiteReply(HTTPStatus.INTERNAL_SERVER_ERROR),
         "empty": lambda _: render(replace(search, postings=0)),
         "layout": lambda _: render(replace(search, is_known_layout=False)),
     }
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def list_page(search: Search) -> Reply:
+def list_page(search: JobSearch) -> SiteReply:
     """The cards from `start` on, without a page around them."""
     if search.start >= MAX_START:
-        return Reply(HTTPStatus.BAD_REQUEST)
+        return SiteReply(HTTPStatus.BAD_REQUEST)
     return html(TEMPLATE, "part", search=search, postings=_postings(search, search.start, CARDS_A_LIST_PAGE))
 
 
 @lru_cache(maxsize=CACHED_PAGES)
-def whole_page(search: Search) -> Reply:
+def whole_page(search: JobSearch) -> SiteReply:
     """The page with the first cards, or with the message for no results."""
     return html(TEMPLATE, "page", search=search, postings=_postings(search, 0, CARDS_A_WHOLE_PAGE))
 
 
-def _postings(search: Search, start: int, count: int) -> list[Data]:
+def _postings(search: JobSearch, start: int, count: int) -> list[Data]:
     return [_posting(search, index) for index in range(start, min(start + count, search.postings))]
 
 
-def _posting(search: Search, index: int) -> Data:
+def _posting(search: JobSearch, index: int) -> Data:
     random = SeededRandom("job", search.keywords, search.location, index)
     name, host = random.choice(PUBLISHERS)
     topic = " ".join(SCENARIO.sub("", search.keywords).split()) or "Clerk"

@@ -7,7 +7,7 @@ daily budget, renewed after 2 seconds, `sandbox:paused` the 503 under load, `san
 
 from collections.abc import Callable
 
-from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest
+from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _scholar_works as scholar
 from webdata.sandbox.sites._searches import Data, whole_number
@@ -28,7 +28,7 @@ NOT_FOUND = b"""<!doctype html>
 Describe = Callable[[Data], Data]
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """A page of works, or the reply of the scenarios in the terms."""
     if request.path.rstrip("/") != "/works":
         return not_found(request)
@@ -45,7 +45,7 @@ def answer(request: SandboxRequest) -> Reply:
 def works_page(describe: Describe, total: int = scholar.WORKS, has_works: bool = True) -> Handler:
     """The page of the request's works, each as `describe` renders it; without any unless `has_works`."""
 
-    def handler(request: SandboxRequest) -> Reply:
+    def handler(request: SandboxRequest) -> SiteReply:
         size, number = _size(request), whole_number(request.first("page") or "1", -1)
         works = scholar.works(request.first("search"), (number - 1) * size, size) if has_works else []
         meta = {"count": total, "db_response_time_ms": 12, "page": number, "per_page": size, "groups_count": None}
@@ -88,22 +88,22 @@ def nulls(work: Data) -> Data:
     return {**dict.fromkeys(described(work)), "id": f"https://openalex.org/W{work['key']}", "authorships": []}
 
 
-def error(status: int, name: str, message: str, headers: Headers = (), **more: object) -> Reply:
+def error(status: int, name: str, message: str, headers: Headers = (), **more: object) -> SiteReply:
     """An error of the API."""
     return scholar.json_reply({"error": name, "message": message, **more}, status, headers)
 
 
-def not_found(_request: SandboxRequest) -> Reply:
+def not_found(_request: SandboxRequest) -> SiteReply:
     """The 404, a page in HTML as on the site."""
-    return Reply(404, HTML, NOT_FOUND)
+    return SiteReply(404, HTML, NOT_FOUND)
 
 
-def unauthorized(_request: SandboxRequest) -> Reply:
+def unauthorized(_request: SandboxRequest) -> SiteReply:
     """The 401 of a wrong key."""
     return error(401, "Unauthorized", "Invalid or missing API key")
 
 
-def budget_exhausted(_request: SandboxRequest) -> Reply:
+def budget_exhausted(_request: SandboxRequest) -> SiteReply:
     """The 429 of an exhausted daily budget, with the seconds until it is renewed."""
     wait = str(BUDGET_SECONDS)
     headers = (("Retry-After", wait), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", wait))

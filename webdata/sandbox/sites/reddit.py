@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
+from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, redirect
 from webdata.sandbox import templates
-from webdata.sandbox.exchange import Reply, SandboxRequest, redirect
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_failures as failing
 from webdata.sandbox.sites import _reddit_things as things
@@ -31,7 +31,7 @@ CLIENT = "sandbox"
 TOKENS = {"sandbox": 3600, "sandbox:short": 1, "sandbox:revoked": 3600, "": 3600}
 """The lifetime of a token in seconds by secret; that of an installed application is empty."""
 ACCEPTED_AUTHORIZATIONS = ("bearer sandbox-full", "bearer sandbox-short")
-TOKEN_FAILURES: Mapping[str, Callable[[], Reply]] = {
+TOKEN_FAILURES: Mapping[str, Callable[[], SiteReply]] = {
     "sandbox:limited": lambda: failing.limited(2),
     "sandbox:down": lambda: api_error(503, "Service Unavailable"),
     "sandbox:blocked": failing.blocked,
@@ -65,7 +65,7 @@ class Lookup:
         return self.name.lower()
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """The thing at the path, or the reply of the scenario that its name selects."""
     if not request.headers.get("user-agent", "").strip():
         return failing.blocked()
@@ -78,7 +78,7 @@ def answer(request: SandboxRequest) -> Reply:
     return _routed(request, path, interface)
 
 
-def token(request: SandboxRequest) -> Reply:
+def token(request: SandboxRequest) -> SiteReply:
     """A token (RFC 6749, 5.1), or the error for the credentials or the grant."""
     client, secret = _credentials(request)
     if secret in TOKEN_FAILURES:
@@ -92,7 +92,7 @@ def token(request: SandboxRequest) -> Reply:
     return json_reply({"access_token": value, "token_type": "bearer", "expires_in": TOKENS[secret], "scope": "*"})
 
 
-def subforum(lookup: Lookup) -> Reply:
+def subforum(lookup: Lookup) -> SiteReply:
     """A listing of a subforum's posts."""
     about = things.subforum(lookup.subforum)
     posts = things.posts(lookup.subforum) if lookup.has_results else ()
@@ -101,7 +101,7 @@ def subforum(lookup: Lookup) -> Reply:
     return _listing(lookup, children, lookup.sort or "hot", title, about)
 
 
-def user(lookup: Lookup) -> Reply:
+def user(lookup: Lookup) -> SiteReply:
     """A listing of a user's posts and comments."""
     kind = {"submitted": "t3", "comments": "t1"}.get(lookup.sort)
     contributions = things.contributions(lookup.name) if lookup.has_results else ()
@@ -109,18 +109,18 @@ def user(lookup: Lookup) -> Reply:
     return _listing(lookup, children, lookup.request.first("sort") or "new", f"overview for {lookup.name}", None)
 
 
-def about_subforum(lookup: Lookup) -> Reply:
+def about_subforum(lookup: Lookup) -> SiteReply:
     """A subforum's description of itself."""
     return _json(lookup, {"kind": "t5", "data": things.subforum(lookup.subforum)})
 
 
-def about_user(lookup: Lookup) -> Reply:
+def about_user(lookup: Lookup) -> SiteReply:
     """A user's profile, also of a suspended user."""
     suspended = failing.scenario_of(lookup.name) == "sandbox:suspended"
     return _json(lookup, {"kind": "t2", "data": things.user(lookup.name, suspended=suspended)})
 
 
-def thread(lookup: Lookup) -> Reply:
+def thread(lookup: Lookup) -> SiteReply:
     """A post and its comments."""
     listings = things.thread(lookup.post_id, lookup.subforum, lookup.request.first("sort"))
     listings = listings if lookup.has_results else [listings[0], things.listing([])]
@@ -136,7 +136,7 @@ def thread(lookup: Lookup) -> Reply:
     return _feed([{"kind": "t3", "data": post}, *comments], target, title, about)
 
 
-def info(lookup: Lookup) -> Reply:
+def info(lookup: Lookup) -> SiteReply:
     """Posts by their full names, without missing ones."""
     ids = [name.removeprefix("t3_") for name in lookup.request.first("id").split(",") if name.startswith("t3_")]
     posts = [
@@ -147,18 +147,18 @@ def info(lookup: Lookup) -> Reply:
     return _json(lookup, things.listing(posts, dist=len(posts)))
 
 
-def search(lookup: Lookup) -> Reply:
+def search(lookup: Lookup) -> SiteReply:
     """The search for communities, which has no results."""
     return _json(lookup, things.listing([], dist=0))
 
 
-def share(lookup: Lookup) -> Reply:
+def share(lookup: Lookup) -> SiteReply:
     """The redirect from a share link to its post."""
     post_id = things.id_of(lookup.subforum, len(lookup.request.path) % things.POSTS)
     return redirect(f"{things.HOME}/r/{lookup.name}/comments/{post_id}/?share_id=sandbox", 301)
 
 
-Render = Callable[[Lookup], Reply]
+Render = Callable[[Lookup], SiteReply]
 ROUTES: tuple[tuple[re.Pattern[str], Render], ...] = (
     (re.compile(rf"/r/{NAME}/about"), about_subforum),
     (re.compile(rf"(?:/r/{NAME})?/comments/{POST_ID}(?:/.*)?"), thread),
@@ -171,7 +171,7 @@ ROUTES: tuple[tuple[re.Pattern[str], Render], ...] = (
 )
 
 
-def _routed(request: SandboxRequest, path: str, interface: str) -> Reply:
+def _routed(request: SandboxRequest, path: str, interface: str) -> SiteReply:
     for pattern, render in ROUTES:
         if match := pattern.fullmatch(path):
             parts: dict[str, Any] = match.groupdict(default="")
@@ -181,7 +181,7 @@ def _routed(request: SandboxRequest, path: str, interface: str) -> Reply:
     return api_error(404, "Not Found") if interface else failing.login(request)
 
 
-def _page(lookup: Lookup, render: Render) -> Reply:
+def _page(lookup: Lookup, render: Render) -> SiteReply:
     if not lookup.interface and render is not share:
         return failing.login(lookup.request) if lookup.request.host.startswith("old.") else failing.challenge()
     if render is about_user and failing.scenario_of(lookup.name) == "sandbox:suspended":
@@ -207,7 +207,7 @@ def _interface(request: SandboxRequest) -> tuple[str, str]:
     return path.rstrip("/") or "/", ""
 
 
-def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about: Data | None) -> Reply:
+def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about: Data | None) -> SiteReply:
     rows = _sorted(children, sort, lookup.request.first("t"))
     start = _start(rows, lookup.request.first("after"))
     size = min(whole_number(lookup.request.first("limit")), MAX_SIZE) or DEFAULT_SIZE
@@ -234,7 +234,7 @@ def _start(rows: list[Data], name: str) -> int:
     return next((index + 1 for index, thing in enumerate(rows) if thing["data"]["name"] == name), len(rows))
 
 
-def _json(lookup: Lookup, content: object) -> Reply:
+def _json(lookup: Lookup, content: object) -> SiteReply:
     """JSON, whose text is escaped for HTML without `raw_json`."""
     reply = json_reply(content, headers=failing.rate_headers())
     if lookup.request.first("raw_json") == "1":
@@ -243,13 +243,13 @@ def _json(lookup: Lookup, content: object) -> Reply:
     return replace(reply, body=body)
 
 
-def _feed(children: list[Data], target: str, title: str, about: Data | None) -> Reply:
+def _feed(children: list[Data], target: str, title: str, about: Data | None) -> SiteReply:
     """An Atom feed (RFC 4287) of posts and comments, which has no scores, numbers of comments or tree."""
     times = (datetime.fromtimestamp(thing["data"]["created_utc"], UTC).isoformat() for thing in children)
     rows = [(thing["kind"], thing["data"], time) for thing, time in zip(children, times, strict=True)]
     headers = (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60))
     values = {"things": rows, "target": target, "title": title, "subforum": about, "home": things.HOME}
-    return Reply(200, headers, templates.render(failing.TEMPLATE, "feed", **values))
+    return SiteReply(200, headers, templates.render(failing.TEMPLATE, "feed", **values))
 
 
 def _credentials(request: SandboxRequest) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 
-from webdata.sandbox.exchange import HTML, Handler, Headers, Reply, SandboxRequest, redirect
+from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom
 from webdata.sandbox.templates import html, render
 
@@ -65,7 +65,7 @@ class Trial:
     answer: Handler
 
 
-def answer(request: SandboxRequest) -> Reply:
+def answer(request: SandboxRequest) -> SiteReply:
     """The trial at the path, the index, or an article."""
     if not EXAMPLES.fullmatch(request.host):
         return article(request)
@@ -74,7 +74,7 @@ def answer(request: SandboxRequest) -> Reply:
     return BY_PATH.get(request.path, article)(request)
 
 
-def article(request: SandboxRequest) -> Reply:
+def article(request: SandboxRequest) -> SiteReply:
     """An article with headings, lists, a table, code, a picture and a footnote, amid navigation and scripts."""
     url = request.url
     random, topic = SeededRandom("article", url), next(_topics(url))
@@ -109,50 +109,55 @@ def small_page(title: str, text: str) -> bytes:
     return render(TEMPLATE, "small", title=title, text=text)
 
 
-def constant(reply: Reply) -> Handler:
+def constant(reply: SiteReply) -> Handler:
     """A handler with the same reply for every request."""
     return lambda _: reply
 
 
-def _status(code: int) -> Reply:
+def _status(code: int) -> SiteReply:
     name = next((status.phrase for status in HTTPStatus if status == code), "Unknown")
-    return Reply(code, HTML, small_page(f"{code} {name}", "The page is what the status says."))
+    return SiteReply(code, HTML, small_page(f"{code} {name}", "The page is what the status says."))
 
 
-def _late(seconds: int, request: SandboxRequest) -> Reply:
-    return Reply(200, HTML, article(request).body, delay=seconds)
+def _late(seconds: int, request: SandboxRequest) -> SiteReply:
+    return SiteReply(200, HTML, article(request).body, delay=seconds)
 
 
-def _halved(request: SandboxRequest) -> Reply:
+def _halved(request: SandboxRequest) -> SiteReply:
     """Half of the body that Content-Length announces."""
     body = article(request).body
-    return Reply(200, HTML, body, cut=len(body) // 2)
+    return SiteReply(200, HTML, body, cut=len(body) // 2)
 
 
-def _huge(_request: SandboxRequest) -> Reply:
+def _huge(_request: SandboxRequest) -> SiteReply:
     """A page most of which is white space."""
-    return Reply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
+    return SiteReply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
 
 
-def _chain(status: int, hops: int, _request: SandboxRequest) -> Reply:
+def _chain(status: int, hops: int, _request: SandboxRequest) -> SiteReply:
     """The redirect with so many hops to the article."""
     return redirect(f"/redirect/{status}/{hops - 1}" if hops > 1 else "/article", status)
 
 
-def _protected(name: str, request: SandboxRequest) -> Reply:
+def _protected(name: str, request: SandboxRequest) -> SiteReply:
     """A firewall's block page."""
     return html(TEMPLATE, name.replace("-", "_"), 403, (*HTML, *PROTECTED[name][1]), host=request.host)
 
 
-def file(name: str, _request: SandboxRequest) -> Reply:
+def file(name: str, _request: SandboxRequest) -> SiteReply:
     """A file with its Content-Type."""
-    return Reply(200, (("Content-Type", FILES[name][0]),), files(__package__).joinpath("url_files", name).read_bytes())
+    return SiteReply(
+        200, (("Content-Type", FILES[name][0]),), files(__package__).joinpath("url_files", name).read_bytes()
+    )
 
 
 TRIALS = (
     Trial("/article", "an article with headings, lists, a table, code, a picture, a note, and all around it", article),
     *(Trial(f"/status/{code}", f"a page with status {code}", constant(_status(code))) for code in STATUSES),
-    *(Trial(f"/status/{code}", f"status {code}, which has no body", constant(Reply(code, ()))) for code in BODILESS),
+    *(
+        Trial(f"/status/{code}", f"status {code}, which has no body", constant(SiteReply(code, ())))
+        for code in BODILESS
+    ),
     *(
         Trial(f"/redirect/{status}/{hops}", f"{status}, {hops} hops", partial(_chain, status, hops))
         for status in REDIRECTS
@@ -161,9 +166,9 @@ TRIALS = (
     Trial("/redirect/loop/a", "two addresses that lead to each other", constant(redirect("/redirect/loop/b"))),
     Trial("/redirect/loop/b", "the other one of the two", constant(redirect("/redirect/loop/a"))),
     *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(_late, seconds)) for seconds in DELAYS),
-    Trial("/reset", "the connection breaks before the first byte", constant(Reply(reset=True))),
+    Trial("/reset", "the connection breaks before the first byte", constant(SiteReply(reset=True))),
     Trial("/truncated", "half of what Content-Length says", _halved),
-    Trial("/empty", "200 without a body", constant(Reply())),
+    Trial("/empty", "200 without a body", constant(SiteReply())),
     Trial("/huge", "a page of 25 MB", _huge),
     *(Trial(f"/file/{name}", text, partial(file, name)) for name, (_, text) in FILES.items()),
     *(Trial(f"/challenge/{name}", text, partial(_protected, name)) for name, (text, _) in PROTECTED.items()),

@@ -1,0 +1,65 @@
+"""What is done now and then with the log of calls and the sums of the ledger."""
+
+import asyncio
+
+import pytest
+
+from webdata.accounts.access import upkeep as upkeep_module
+from webdata.accounts.access.upkeep import STEP_CALLS, STEP_MOVEMENTS, Upkeep
+from webdata.domain.errors import DatabaseUnavailableError
+from webdata.runtime.process import repeat
+
+pytestmark = pytest.mark.task
+
+
+class Rows:
+    """Rows that are removed, or added up, in steps; errors come first."""
+
+    def __init__(self, count, *errors):
+        self.left = count
+        self.errors = list(errors)
+        self.steps = 0
+
+    async def _step(self, most):
+        self.steps += 1
+        if self.errors:
+            raise self.errors.pop()
+        done = min(self.left, most)
+        self.left -= done
+        return done
+
+    async def remove_old(self, _before, most):
+        return await self._step(most)
+
+    async def add_up(self, most):
+        return await self._step(most)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    for name in ("HOURLY", "MINUTELY"):
+        monkeypatch.setattr(upkeep_module, name, 0.01)
+    monkeypatch.setattr(repeat, "STEP_PAUSE", 0.01)
+
+
+async def ended(*rows):
+    """Run the upkeep until no row is left."""
+    async with asyncio.timeout(5), repeat.running(Upkeep(*rows, days=30).run()):
+        while any(one.left for one in rows):  # noqa: ASYNC110  # nothing signals it
+            await asyncio.sleep(0.01)
+
+
+async def test_old_rows_are_removed_in_small_steps():
+    """However many calls are old and movements new, one transaction has only some of them."""
+    calls, movements = Rows(2 * STEP_CALLS + 1), Rows(STEP_MOVEMENTS + 1)
+    await ended(calls, movements)
+    assert calls.steps >= 3
+    assert movements.steps >= 2
+
+
+@pytest.mark.parametrize("error", [DatabaseUnavailableError("gone"), RuntimeError("a fault")])
+async def test_an_error_does_not_end_it(error):
+    """After an error the next time succeeds."""
+    calls, movements = Rows(1, error), Rows(1, error)
+    await ended(calls, movements)
+    assert calls.steps >= 2

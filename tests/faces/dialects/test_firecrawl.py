@@ -1,0 +1,259 @@
+"""Firecrawl's API in memory: pages and searches."""
+
+import orjson
+import pytest
+from pytest_twisted import ensureDeferred
+
+from tests.faces.dialects.conftest import page_answer
+from webdata.domain.errors import BlockedError, OutOfCreditsError, UpstreamTimeoutError
+from webdata.faces.dialects.firecrawl import Firecrawl
+
+URL = "https://a.example/"
+SDK = {
+    "onlyMainContent": True,
+    "mobile": False,
+    "removeBase64Images": True,
+    "fastMode": False,
+    "blockAds": True,
+    "maxAge": 14_400_000,
+    "storeInCache": True,
+    "origin": "python-sdk@4",
+    "integration": None,
+}
+"""What the clients send with every page."""
+
+
+@pytest.fixture
+def send(speak, dialect_calls):
+    return speak(Firecrawl(dialect_calls, 25.0).door())
+
+
+@pytest.fixture
+def post(send, test_secret, calls):
+    calls.pages = {URL: page_answer(URL, "# A\n\ntext", "A")}
+
+    def posted(path, **body):
+        return send(path, "POST", {"Authorization": f"Bearer {test_secret}"}, orjson.dumps(body))
+
+    return posted
+
+
+@pytest.mark.parametrize("path", ["/firecrawl/v1/scrape", "/firecrawl/v2/scrape", "/v1/scrape", "/v2/scrape"])
+@ensureDeferred
+async def test_a_page_is_scraped(post, calls, path):
+    """Both versions answer under the prefix, and at the root."""
+    response = await post(path, url="https://a.example", formats=["markdown"], **SDK)
+    metadata = {"title": "A", "language": "en", "sourceURL": "https://a.example", "url": URL, "statusCode": 200}
+    assert (response.status, response.json) == (
+        200,
+        {
+            "success": True,
+            "data": {"markdown": "# A\n\ntext", "metadata": {**metadata, "contentType": "text/html"}},
+        },
+    )
+    assert calls.calls[0].query.content == "main"
+
+
+@pytest.mark.parametrize(
+    ("options", "fields"),
+    [
+        ({}, {"formats": ["markdown", "metadata"], "content": "main"}),
+        ({"onlyMainContent": False}, {"formats": ["markdown", "metadata"], "content": "page"}),
+        ({"formats": [{"type": "rawHtml"}, "html"]}, {"formats": ["html", "metadata"]}),
+        ({"includeTags": ["article"], "excludeTags": ["nav"]}, {"include": ["article"], "exclude": ["nav"]}),
+        ({"mobile": True, "location": {"country": "de", "languages": []}}, {"device": "mobile", "region": "DE"}),
+        ({"timeout": 1500, "maxAge": 0}, {"timeout": 2, "max_age": 0}),
+        ({"parsers": [{"type": "pdf"}], "proxy": "auto", "headers": {}, "actions": []}, {}),
+        ({"includeTags": [], "excludeTags": None, "waitFor": 0, "skipTlsVerification": False}, {}),
+    ],
+)
+@ensureDeferred
+async def test_options_are_fields_of_the_query(post, calls, options, fields):
+    """Each option that is honoured is a field of the query of a page; defaults of clients ask for nothing."""
+    assert (await post("/firecrawl/v2/scrape", url=URL, **options)).status == 200
+    given = calls.calls[0].query.model_dump(mode="json")
+    assert {name: given[name] for name in fields} == fields
+
+
+@ensureDeferred
+async def test_several_formats_are_one_document(post, calls):
+    """All are made of one fetch, by one call; links and images are addresses, each once."""
+    response = await post("/firecrawl/v2/scrape", url=URL, formats=["markdown", "html", "rawHtml", "links", "images"])
+    page = response.json["data"]
+    assert (page["markdown"], page["html"], page["rawHtml"]) == ("# A\n\ntext", *["<html># A\n\ntext</html>"] * 2)
+    assert (page["links"], page["images"]) == (["https://a.example/next"], ["https://a.example/a.png"])
+    assert len(calls.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"actions": [{"type": "click"}]}, "actions is not honoured here"),
+        ({"extract": {"prompt": "x"}}, "extract is not honoured here"),
+        ({"formats": ["summary"]}, "'summary'"),
+        ({"formats": [{"type": "json", "prompt": "x"}]}, "'json'"),
+        ({"formats": [{"type": {"a": 1}}]}, "formats"),
+        ({"formats": "markdown"}, "formats"),
+        ({"formats": []}, "formats"),
+        ({"headers": {"Cookie": "a=b"}}, "headers"),
+        ({"waitFor": 100}, "waitFor"),
+        ({"includeTags": ["a[["]}, "includeTags"),
+        ({"skipTlsVerification": True}, "skipTlsVerification cannot be 'True'"),
+        ({"removeBase64Images": False}, "removeBase64Images cannot be 'False'"),
+        ({"proxy": "stealth"}, "proxy cannot be 'stealth'"),
+        ({"parsers": []}, "parsers has no pdf"),
+        ({"location": {"country": "XX"}}, "location"),
+        ({"location": {"languages": ["de"]}}, "location.languages is not honoured here"),
+        ({"timeout": 0}, "timeout"),
+        ({"onlyMain": True}, "'onlyMain' is no field here: the nearest is 'onlyMainContent'"),
+        ({"url": "a.example"}, "url has no scheme"),
+        ({"url": None}, "url is missing"),
+    ],
+)
+@ensureDeferred
+async def test_what_is_not_honoured_is_named(post, calls, options, named):
+    """It is a 400 in Firecrawl's shape that names the option; nothing is fetched."""
+    response = await post("/firecrawl/v2/scrape", **{"url": URL, **options})
+    assert (response.status, response.json["success"], response.json["code"]) == (400, False, "BAD_REQUEST")
+    assert named in response.json["error"]
+    assert not calls.calls
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (BlockedError("no", "captcha"), 502, "SCRAPE_ALL_ENGINES_FAILED"),
+        (UpstreamTimeoutError("late", "timeout"), 408, "SCRAPE_TIMEOUT"),
+        (OutOfCreditsError("none"), 402, "OUT_OF_CREDITS"),
+    ],
+)
+@ensureDeferred
+async def test_errors_have_firecrawls_shape(post, calls, error, status, code):
+    """A page that was not fetched is an error with Firecrawl's status and code."""
+    calls.pages = {URL: error}
+    response = await post("/firecrawl/v2/scrape", url=URL)
+    assert (response.status, response.json["success"], response.json["code"]) == (status, False, code)
+    assert response.json["request_id"] == response.headers["x-request-id"]
+
+
+@ensureDeferred
+async def test_a_missing_key_is_refused_in_its_shape(send):
+    """Without a key there is a 401 that Firecrawl's clients can read, also before the body is read."""
+    response = await send("/v2/scrape", "POST", {}, b'{"url": "https://a.example"}')
+    assert (response.status, response.json["success"], response.json["code"]) == (401, False, "UNAUTHORIZED")
+
+
+@ensureDeferred
+async def test_a_search_of_version_2_is_by_source(post, calls):
+    """Each source is a call, and has Firecrawl's names."""
+    response = await post(
+        "/firecrawl/v2/search", query="coffee", limit=1, sources=["web", {"type": "news"}, "images"], timeout=60000
+    )
+    assert response.json == {
+        "success": True,
+        "data": {
+            "web": [
+                {
+                    "url": "https://coffee.example/",
+                    "title": "Coffee",
+                    "description": "All about coffee.",
+                    "position": 1,
+                }
+            ],
+            "news": [
+                {
+                    "title": "Harvest - Daily Bean",
+                    "url": "https://news.example/1",
+                    "snippet": "Harvest & frost Daily Bean",
+                    "date": "Fri, 16 Dec 2022 10:00:00 GMT",
+                    "imageUrl": None,
+                    "position": 1,
+                }
+            ],
+            "images": [
+                {
+                    "title": "Beans",
+                    "imageUrl": "https://coffee.example/beans.png",
+                    "imageWidth": 640,
+                    "imageHeight": 480,
+                    "url": "https://coffee.example/beans",
+                    "position": 1,
+                }
+            ],
+        },
+    }
+    assert calls.calls[0].query.num == 1
+
+
+@ensureDeferred
+async def test_a_search_of_version_1_is_a_list(post, calls):
+    """Language, country and time are those of the web search."""
+    response = await post("/firecrawl/v1/search", query="coffee", lang="de", country="AT", tbs="qdr:w", timeout=30000)
+    assert [one["title"] for one in response.json["data"]] == ["Coffee", "Tea"]
+    query = calls.calls[0].query
+    assert (query.hl, query.gl, query.tbs, query.num) == ("de", "at", "qdr:w", 5)
+
+
+@ensureDeferred
+async def test_found_pages_are_scraped(post, calls):
+    """With `scrapeOptions` each result has its page; one that fails says why, and the answer warns."""
+    good, bad = "https://coffee.example/", "https://tea.example/"
+    calls.pages = {good: page_answer(good, "# Page", "Page"), bad: BlockedError("no", "captcha")}
+    response = await post("/firecrawl/v2/search", query="coffee", scrapeOptions={"formats": ["markdown"], **SDK})
+    first, second = response.json["data"]["web"]
+    assert (first["markdown"], first["metadata"]["title"], first["position"]) == ("# Page", "Page", 1)
+    assert "captcha" in second["metadata"]["error"]
+    assert response.json["warning"].startswith("1 calls failed")
+    assert [call.resource.name for call in calls.calls] == ["web_search", "url_request", "url_request"]
+
+
+@ensureDeferred
+async def test_no_answer_of_a_search_is_an_error(post, calls):
+    """A failed source beside another is a warning; where none answers it is an error."""
+    calls.ends["news_search"] = BlockedError("no", "captcha")
+    both = await post("/firecrawl/v2/search", query="coffee", sources=["web", "news"])
+    assert (set(both.json["data"]), "captcha" in both.json["warning"]) == ({"web"}, True)
+    alone = await post("/firecrawl/v2/search", query="coffee", sources=["news"])
+    assert (alone.status, alone.json["success"]) == (502, False)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "named"),
+    [
+        ("v2", {}, "query is missing"),
+        ("v2", {"limit": 101}, "limit"),
+        ("v2", {"sources": ["alexandria"]}, "sources"),
+        ("v2", {"sources": []}, "sources"),
+        ("v1", {"sources": ["news"]}, "sources"),
+        ("v2", {"categories": ["github"]}, "categories is not honoured here"),
+        ("v2", {"includeDomains": ["a.example"]}, "includeDomains is not honoured here"),
+        ("v2", {"sources": ["images"], "tbs": "qdr:d"}, "tbs is nothing that /v1/image knows"),
+        ("v2", {"timeout": 1000}, "timeout is at least 25 seconds"),
+        ("v2", {"limit": 50, "scrapeOptions": {"formats": ["markdown"]}}, "limit is at most 20"),
+        ("v2", {"scrapeOptions": {"formats": ["summary"]}}, "'summary'"),
+        ("v2", {"scrapeOptions": {"formats": ["markdown"], "colour": 1}}, "'colour' is no field here"),
+        ("v2", {"scrapeOptions": {"formats": ["markdown"], "location": {"country": "XX"}}}, "location"),
+    ],
+)
+@ensureDeferred
+async def test_what_a_search_does_not_honour_is_named(post, calls, path, body, named):
+    """It is a 400, and no call is made, neither of the search nor of pages."""
+    given = body if "query is missing" in named else {"query": "coffee", **body}
+    response = await post(f"/firecrawl/{path}/search", **given)
+    assert (response.status, named in response.json["error"]) == (400, True), response.json
+    assert not calls.calls
+
+
+@pytest.mark.parametrize("path", ["v1/crawl", "v2/crawl/abc", "v2/map", "v1/extract", "v2/crawl/abc/errors"])
+@ensureDeferred
+async def test_what_is_not_made_says_so(post, path):
+    """Crawls and maps are a 501 in Firecrawl's shape."""
+    response = await post(f"/firecrawl/{path}", url=URL)
+    assert (response.status, response.json["code"]) == (501, "NOT_IMPLEMENTED")
+    assert path.split("/")[1] in response.json["error"]
+
+
+@ensureDeferred
+async def test_v1_search_stays_the_services_own(send):
+    """`GET /v1/search` is the web search, though `POST` of the same path is Firecrawl's."""
+    assert "results" in (await send("/v1/search?q=coffee")).json

@@ -1,0 +1,204 @@
+"""Serper's API in memory."""
+
+import orjson
+import pytest
+from pytest_twisted import ensureDeferred
+
+from webdata.domain.errors import BlockedError
+from webdata.faces.dialects.serper import Serper
+
+
+@pytest.fixture
+def send(speak, dialect_calls):
+    return speak(Serper(dialect_calls).door())
+
+
+@pytest.fixture
+def post(send):
+    def posted(path, body, **more):
+        return send(f"/serper/{path}", "POST", body=orjson.dumps({**body, **more}))
+
+    return posted
+
+
+@ensureDeferred
+async def test_a_web_search_has_serpers_parts(post, calls):
+    """Results, panel, answer, questions and related searches have Serper's names, without nulls."""
+    response = await post("search", {"q": "coffee", "gl": "US", "hl": "en", "num": 10, "page": 2})
+    assert response.status == 200
+    assert response.json == {
+        "searchParameters": {
+            "q": "coffee",
+            "gl": "us",
+            "hl": "en",
+            "num": 10,
+            "page": 2,
+            "type": "search",
+            "engine": "google_web",
+        },
+        "knowledgeGraph": {
+            "title": "Coffee",
+            "type": "Drink",
+            "website": "https://coffee.example/",
+            "imageUrl": "https://coffee.example/bean.png",
+            "description": "A drink.",
+            "rating": 4.5,
+            "ratingCount": 12,
+            "attributes": {"Colour": "brown"},
+        },
+        "answerBox": {
+            "title": "Coffee",
+            "link": "https://coffee.example/",
+            "answer": "A drink.",
+            "snippet": "A drink.",
+        },
+        "peopleAlsoAsk": [
+            {
+                "question": "What is it?",
+                "snippet": "A drink.",
+                "title": "Coffee",
+                "link": "https://coffee.example/",
+            }
+        ],
+        "relatedSearches": [{"query": "coffee beans"}],
+        "organic": [
+            {
+                "title": "Coffee",
+                "link": "https://coffee.example/",
+                "snippet": "All about coffee.",
+                "date": "Dec 16, 2022",
+                "imageUrl": "https://coffee.example/small.png",
+                "position": 1,
+            },
+            {"title": "Tea", "link": "https://tea.example/", "snippet": "All about tea.", "position": 2},
+        ],
+        "credits": 0,
+    }
+    query = calls.calls[0].query.model_dump(exclude_defaults=True)
+    assert query == {"q": "coffee", "gl": "us", "hl": "en", "num": 10, "start": 10}
+
+
+@pytest.mark.parametrize(
+    ("path", "rows", "expected"),
+    [
+        (
+            "images",
+            "images",
+            {
+                "title": "Beans",
+                "imageUrl": "https://coffee.example/beans.png",
+                "imageWidth": 640,
+                "imageHeight": 480,
+                "thumbnailUrl": "https://images.example/medium",
+                "source": "coffee.example",
+                "domain": "coffee.example",
+                "link": "https://coffee.example/beans",
+            },
+        ),
+        (
+            "news",
+            "news",
+            {
+                "title": "Harvest - Daily Bean",
+                "link": "https://news.example/1",
+                "snippet": "Harvest & frost Daily Bean",
+                "date": "Fri, 16 Dec 2022 10:00:00 GMT",
+                "source": "Daily Bean",
+            },
+        ),
+        (
+            "videos",
+            "videos",
+            {
+                "title": "Coffee",
+                "link": "https://coffee.example/",
+                "snippet": "All about coffee.",
+                "duration": "4:05",
+                "source": "Video Example",
+                "channel": "Baristas",
+            },
+        ),
+        (
+            "places",
+            "places",
+            {
+                "title": "Café Fixture",
+                "address": "1 Bean Row",
+                "latitude": 41.1,
+                "longitude": -8.6,
+                "rating": 4.5,
+                "ratingCount": 12,
+                "category": "Café",
+                "phoneNumber": "+351 000",
+                "cid": "42",
+            },
+        ),
+        (
+            "scholar",
+            "organic",
+            {
+                "title": "On coffee",
+                "link": "https://doi.org/10.5555/1",
+                "publicationInfo": "A. Bean - Drinks, 2021",
+                "snippet": "We drank it.",
+                "year": 2021,
+                "citedBy": 7,
+                "pdfUrl": "https://coffee.example/1.pdf",
+            },
+        ),
+    ],
+)
+@ensureDeferred
+async def test_each_kind_has_its_rows(post, path, rows, expected):
+    """Images, news, videos, places and papers have the names that Serper gives them."""
+    response = await post(path, {"q": "coffee"})
+    assert (response.status, response.json[rows]) == (200, [{**expected, "position": 1}])
+
+
+@ensureDeferred
+async def test_parameters_may_be_in_the_url(send, calls):
+    """A GET, and a POST without a body, have them there."""
+    for method in ("GET", "POST"):
+        assert (await send("/serper/search?q=coffee&num=5", method)).status == 200
+    assert {(call.query.q, call.query.num) for call in calls.calls} == {("coffee", 5)}
+
+
+@ensureDeferred
+async def test_a_country_may_be_a_region(post, calls):
+    """Images have no countries: `gl` is their region; a language that they do not have is named in a header."""
+    response = await post("images", {"q": "coffee", "gl": "us", "hl": "en"})
+    assert (response.status, response.headers["x-ignored-params"]) == (200, "hl")
+    assert calls.calls[0].query.region == "US"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "named"),
+    [
+        ("search", {}, "q is missing"),
+        ("search", {"q": "a", "num": 1000}, "num"),
+        ("search", {"q": "a", "gl": "usa"}, "gl"),
+        ("search", {"q": "a", "hl": "<b>"}, "hl"),
+        ("search", {"q": "a", "autocorrect": False}, "autocorrect"),
+        ("search", {"q": "a", "location": "Porto"}, "'location' is no field here"),
+        ("search", {"q": "a", "type": "news"}, "type"),
+        ("images", {"q": "a", "page": 2}, "page"),
+        ("news", {"q": "a", "tbs": "qdr:d"}, "tbs"),
+    ],
+)
+@ensureDeferred
+async def test_what_is_not_honoured_is_named(post, calls, path, body, named):
+    """It is a 400 in Serper's shape; nothing is fetched."""
+    response = await post(path, body)
+    assert (response.status, response.json["statusCode"]) == (400, 400)
+    assert named in response.json["message"]
+    assert not calls.calls
+
+
+@ensureDeferred
+async def test_errors_have_serpers_shape(post, send, calls):
+    """A block is a 502, a missing key a 401."""
+    calls.ends["web_search"] = BlockedError("no", "captcha")
+    response = await post("search", {"q": "coffee"})
+    assert (response.status, response.json["statusCode"], response.json["code"]) == (502, 502, "blocked")
+    missing = await send("/serper/search", "POST", {}, b'{"q": "a"}')
+    assert (missing.status, missing.json["statusCode"]) == (401, 401)

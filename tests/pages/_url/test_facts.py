@@ -1,0 +1,66 @@
+"""The metadata and the structured data of a page."""
+
+import pytest
+
+from webdata.pages._url.facts import lists_and_facts
+from webdata.pages._url.selection import Selection, TooComplexError
+
+HTML = (
+    '<html lang="de"><head><title> A  title </title><link rel="shortcut icon" href="/i.png">'
+    '<link rel="canonical" href="/page"><meta name="Description" content="short">'
+    '<meta property="og:description" content="long"><meta property="og:image" content="/a.png">'
+    '<meta property="og:image" content="/b.png"><meta name="twitter:card" content="summary">'
+    '<meta property="article:published_time" content="2026-11-01"></head>'
+    '<body><a href="x">X</a> <a href="x"> X </a> <a href="#">top</a> <a href="javascript:go()">go</a>'
+    '<img src="data:image/gif;base64,R0" data-src="/p.png" alt="A pot"><p><a href="/y">Y</a></p></body>'
+)
+
+
+def made(html=HTML, **selectors):
+    return lists_and_facts(html, "https://a.example/d/", "utf-8", Selection(**selectors))
+
+
+def test_metadata_are_what_the_page_says_of_itself():
+    """The best of several names counts; addresses are absolute, and what is unknown is null."""
+    found = made()["metadata"]
+    assert {name: value for name, value in found.items() if value} == {
+        "title": "A title",
+        "language": "de",
+        "canonical": "https://a.example/page",
+        "description": "short",
+        "published": "2026-11-01",
+        "image": "https://a.example/a.png",
+        "icon": "https://a.example/i.png",
+    }
+    assert found["author"] is None
+
+
+def test_structured_data_are_grouped_by_their_kind():
+    """A name with several values has a list of them."""
+    found = made()["structured"]
+    assert found["opengraph"]["og:image"] == ["/a.png", "/b.png"]
+    assert (found["twitter"], found["meta"]) == ({"twitter:card": "summary"}, {"description": "short"})
+    assert (found["json_ld"], found["unread"], found["microdata"]) == ([], 0, [])
+
+
+def test_links_and_pictures_are_listed_once():
+    """Links to documents, and pictures that scripts would load, with absolute addresses."""
+    found = made()
+    assert found["links"] == [
+        {"url": "https://a.example/d/x", "text": "X"},
+        {"url": "https://a.example/y", "text": "Y"},
+    ]
+    assert found["images"] == [{"url": "https://a.example/p.png", "alt": "A pot"}]
+
+
+def test_lists_are_of_the_selected_parts():
+    """What the page says of itself does not depend on selectors."""
+    found = made(include=["p"])
+    assert [link["text"] for link in found["links"]] == ["Y"]
+    assert (found["images"], found["metadata"]) == ([], made()["metadata"])
+
+
+def test_a_page_beyond_the_bounds_is_refused():
+    """Its parsing could take minutes."""
+    with pytest.raises(TooComplexError):
+        made("<p>" * 90_000)

@@ -1,0 +1,49 @@
+"""Feeds under any type, as lists of their entries."""
+
+import pytest
+
+from webdata.domain.errors import UnsupportedContentError
+from webdata.pages.url import page
+
+RSS = """<?xml version="1.0"?><!-- a --><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
+<title>News &amp; more</title><link>https://e.example/</link><item><title>It&amp;#8217;s *A*</title><link>/a</link>
+<pubDate>Mon, 02 Nov 2026</pubDate><description>Short.</description>
+<content:encoded><![CDATA[<p>Full <b>text</b>.</p>]]></content:encoded></item>
+<item><title>B</title><link>javascript:x</link></item></channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><link rel="self" href="/f"/><link href="/"/>
+<entry><title>A</title><link href="a"/><author><name>Ann</name></author><summary>1 &lt; 2</summary></entry></feed>"""
+
+
+def read(body, content_type):
+    headers = {"Content-Type": content_type}
+    return page(body.encode(), url="https://site.example/", status=200, headers=headers, response_type="markdown")
+
+
+@pytest.mark.parametrize("content_type", ["text/html", "application/rss+xml", "text/xml", ""])
+def test_a_feed_is_a_list_of_entries(content_type):
+    """Titles are links, the fullest text of an entry is its text, whatever type the feed is sent with."""
+    assert read(RSS, content_type)["data"] == (
+        "# [News & more](https://e.example/)\n\n"
+        "- [It’s \\*A\\*](https://site.example/a): Mon, 02 Nov 2026\n\n  Full **text**.\n\n- B\n"
+    )
+
+
+def test_an_atom_feed_is_a_list_of_entries():
+    """Text of Atom is text unless it says that it is HTML."""
+    answer = read(ATOM, "text/html")
+    assert answer["data"] == "# [T](https://site.example/)\n\n- [A](https://site.example/a): Ann\n\n  1 < 2\n"
+    assert answer["config"]["content_type"] == "application/atom+xml"
+
+
+@pytest.mark.parametrize("content_type", ["application/pdf", "text/html", "text/plain", ""])
+def test_a_document_after_empty_lines_is_a_document(content_type):
+    """A PDF is one under any type, also after line ends and without a byte that no text has."""
+    with pytest.raises(UnsupportedContentError):
+        read("\r\n\n%PDF-1.4\n1 0 obj", content_type)
+
+
+def test_a_type_of_documents_is_believed():
+    """The beginning of a picture or document may look like text; a page of HTML under such a type is a page."""
+    with pytest.raises(UnsupportedContentError):
+        read("P6 looks like text", "image/x-portable-pixmap")
+    assert read("<!doctype html><p>Not found.</p>", "application/pdf")["data"] == "Not found.\n"

@@ -1,0 +1,49 @@
+"""Microdata of a page."""
+
+from webdata.pages._url.markdown import tree
+from webdata.pages._url.microdata import items
+
+BASE = "https://a.example/shop/"
+
+
+def found(html):
+    return items(tree(f"<body>{html}"), BASE)
+
+
+def test_an_item_has_its_properties_by_name():
+    """Each has a list of values: texts, addresses, the content of an attribute, other items."""
+    html = (
+        '<div itemscope itemtype="https://schema.org/Product" itemid="urn:1"><b itemprop="name"> A  pot </b>'
+        '<img itemprop="image" src="p.png"><meta itemprop="sku" content="7"><time itemprop="date" datetime="2026">now'
+        '</time><p itemprop="offers" itemscope><i itemprop="price" content="5.00">5</i></p>'
+        '<a itemprop="name url" href="/pot">Pot</a></div>'
+    )
+    assert found(html) == [
+        {
+            "type": ["https://schema.org/Product"],
+            "id": "urn:1",
+            "properties": {
+                "name": ["A pot", "https://a.example/pot"],
+                "image": ["https://a.example/shop/p.png"],
+                "sku": ["7"],
+                "date": ["2026"],
+                "offers": [{"type": [], "properties": {"price": ["5.00"]}}],
+                "url": ["https://a.example/pot"],
+            },
+        }
+    ]
+
+
+def test_an_inner_item_without_a_name_is_an_item_of_its_own():
+    """Its properties are not those of the item around it."""
+    html = '<div itemscope><p itemprop="a">1</p><div itemscope><p itemprop="b">2</p></div></div>'
+    assert [one["properties"] for one in found(html)] == [{"a": ["1"]}, {"b": ["2"]}]
+
+
+def test_deep_items_end():
+    """Below some levels an item is its text."""
+    html = '<div itemprop="a" itemscope>' * 60 + "x"
+    value, levels = found(f"<div itemscope>{html}")[0], 0
+    while isinstance(value, dict):
+        value, levels = value["properties"]["a"][0], levels + 1
+    assert (value, levels) == ("x", 21)

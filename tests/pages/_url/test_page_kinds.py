@@ -1,0 +1,38 @@
+"""The kinds of pages."""
+
+import pytest
+from lxml.html import document_fromstring
+
+from webdata.pages._url.page_kinds import PageKind, page_kind
+
+
+def data(*types):
+    """Structured data of the given types."""
+    found = ", ".join(f'{{"@type": "{name}"}}' for name in types)
+    return f"<script type='application/ld+json'>[{found}]</script>"
+
+
+@pytest.mark.parametrize(
+    ("html", "kind"),
+    [
+        (data("DiscussionForumPosting"), PageKind.THREAD),
+        ("<div itemscope itemtype='https://schema.org/QAPage'>", PageKind.THREAD),
+        ("<meta name=generator content='Discourse 3.2'>", PageKind.THREAD),
+        ("<div class='bbp-reply-content'>", PageKind.THREAD),
+        ("<shreddit-comment></shreddit-comment>", PageKind.THREAD),
+        ("<meta name=generator content='Docusaurus v3'>", PageKind.DOCUMENTATION),
+        ("<div class='rst-content'>", PageKind.DOCUMENTATION),
+        (data("TechArticle"), PageKind.DOCUMENTATION),
+        (data("Product"), PageKind.PRODUCT),
+        ("<meta property='og:type' content='product'>", PageKind.PRODUCT),
+        (data("Product", "Product", "Product", "Product"), PageKind.LISTING),
+        (data("ItemList", "Product"), PageKind.LISTING),
+        (data("NewsArticle"), PageKind.ARTICLE),
+        ("<meta property='og:type' content='article'>", PageKind.ARTICLE),
+        (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
+        ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),
+    ],
+)
+def test_a_page_says_its_kind(html, kind):
+    """Types of schema.org, Open Graph, generators and classes of programs tell the kind; words in texts do not."""
+    assert page_kind(document_fromstring(f"<html><head></head><body>{html}</body></html>")) is kind

@@ -1,0 +1,79 @@
+"""Copies of texts, and what stands around the texts of a thread's posts."""
+
+import pytest
+
+NOTE = "Remark {0}: I had the same on machine {0} of mine, and what helped was to take the newer one and wait. "
+PROSE = "".join(f"<p>{NOTE.format(number) * 2}</p>" for number in range(6))
+COPY = "Free delivery on the day after the order"
+FIGURES = [f"<figure><img src=/{number}.png alt=x><figcaption>{COPY}</figcaption></figure>" for number in range(4)]
+
+
+def thread(*posts):
+    """A page that says it is a thread, with these posts."""
+    return (
+        f"<title>T</title><h1>T</h1><div class=bbp-topic>{''.join(f'<div class=post>{post}</div>' for post in posts)}"
+    )
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<div><div class=bar><p>{COPY}</p></div><section class=box>{PROSE}<p>{COPY}</p></section></div>",
+        f"<div><div class=desktop>{COPY}</div><div class=mobile>{COPY}</div>{PROSE}</div>",
+    ],
+)
+def test_a_copy_of_a_text_is_left_out_of_what_a_page_is_about(read, html):
+    """A text that stands twice, in a bar or for another screen, is once in `main` and twice in `page`."""
+    assert (read(f"<h1>T</h1>{html}", content="main").count(COPY), read(f"<h1>T</h1>{html}").count(COPY)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "".join(f"<div class=card><h2>Card {number}</h2><p>{COPY}</p></div>" for number in range(4)),
+        f"<table><tr><th>A<th>B{f'<tr><td><p>{COPY}</p><td>x' * 4}</table>",
+        f"<div>{FIGURES[0]}</div><section>{FIGURES[1]}</section><div class=wide>{FIGURES[2]}</div>{FIGURES[3]}",
+        f"<div class=song>{f'<p>{COPY}</p><p>And another line</p>' * 4}</div>",
+    ],
+)
+def test_what_records_share_is_no_copy(read, html):
+    """A fact of each of several cards, cells and captions with one text and a refrain stay."""
+    assert read(f"<h1>T</h1><div>{PROSE}{html}</div>", content="main").count(COPY) == 4
+
+
+def test_labels_and_signatures_of_posts_are_left_out_of_what_a_thread_is_about(read):
+    """Ranks, counts, controls and repeated signatures around posts go; names in headings, times and texts stay."""
+    posts = [
+        f"<div class=user><h4>Ann{number}</h4><div class=rank>Member no. {number}</div></div><time>May {number}</time>"
+        f"<div class=text>{NOTE.format(number) * 3}</div><div class=signature>{COPY}, and so on, for as long as it is "
+        "wanted.</div><div class=controls>Like Reply</div>"
+        for number in range(1, 4)
+    ]
+    text = read(thread(*posts), content="main")
+    for kept in ("Ann1", "Ann3", "May 1", "May 3", NOTE.format(1).strip(), NOTE.format(3).strip()):
+        assert kept in text
+    for gone in ("Member no.", COPY, "Like Reply"):
+        assert gone not in text
+        assert gone in read(thread(*posts))
+
+
+def test_short_posts_are_what_a_thread_is_about(read):
+    """The texts of posts stay where one of them is long, and where they are much of the page."""
+    posts = [f"<div class=text>{text}</div>" for text in (NOTE.format(1), "Yes.", "Thanks a lot.", "No.")]
+    text = read(thread(*posts), content="main")
+    short = read(thread(*posts[1:]), content="main")
+    assert [word in text and word in short for word in ("Yes.", "Thanks a lot.", "No.")] == [True] * 3
+
+
+def test_a_quotation_of_another_post_is_a_copy(read):
+    """The answer to a quotation stays, and who is quoted; the quoted text is in the thread once."""
+    quote = f"<blockquote><p>Ann wrote:</p><p>{NOTE.format(1)}</p></blockquote>"
+    text = read(
+        thread(
+            f"<div class=text><p>{NOTE.format(1)}</p></div>", f"<div class=text>{quote}<p>{NOTE.format(2)}</p></div>"
+        ),
+        content="main",
+    )
+    assert text.count(NOTE.format(1).strip()) == 1
+    assert "Ann wrote:" in text
+    assert NOTE.format(2).strip() in text

@@ -1,0 +1,258 @@
+# ruff: noqa: E501, ISC004  pages are longer than lines
+"""The structure of a page after its Markdown is rendered by a reader of CommonMark."""
+
+import pytest
+from lxml.html import fromstring
+from markdown_it import MarkdownIt
+
+READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+TWO = "def f():\n    return 1"
+LISTING = f"//pre/code[. = '{TWO}\n']"
+NO_NUMBERS = "not(//pre[contains(., '2')]) and not(//table)"
+ONE_LISTING = "count(//pre) = 1"
+PICTURE = "//img[@src = 'https://site.example.org/a/{}']"
+LINK = "//a[@href = '{}']"
+
+PAGES = {
+    "text": (
+        "<pre><code class='language-python'>import os\n\n\ndef f():\n\treturn 1\n</code></pre>",
+        ["//pre/code[. = 'import os\n\n\ndef f():\n\treturn 1\n']", "//code[@class = 'language-python']"],
+    ),
+    "divs of lines": (
+        "<pre><code><div class=line>def f():</div><div class=line>    return 1</div></code></pre>",
+        [LISTING],
+    ),
+    "divs of lines, one of them empty": (
+        "<pre><div>a</div>\n<div></div>\n<div><br></div>\n<div>b</div></pre>",
+        ["//pre/code[. = 'a\n\n\nb\n']"],
+    ),
+    "spans of lines": (
+        "<pre class=shiki><code><span class=line>def f():</span>\n<span class=line></span>\n"
+        "<span class=line>    return <b>1</b></span></code></pre>",
+        ["//pre/code[. = 'def f():\n\n    return 1\n']", "not(//strong)"],
+    ),
+    "spans of lines without line ends": (
+        "<pre><code><span class=line>def f():</span><span class=line>    return 1</span></code></pre>",
+        [LISTING],
+    ),
+    "lines by style": (
+        "<pre><span style='display: block'>def f():</span><span style='display:block'>    return 1</span></pre>",
+        [LISTING],
+    ),
+    "Docusaurus": (
+        "<div class='language-js codeBlockContainer'><pre class='prism-code language-js'><code class=codeBlockLines>"
+        "<span class=token-line>const a = 1;<br></span><span class=token-line style='display:inline-block'><br></span>"
+        "<span class=token-line>b();<br></span></code><button>Copy</button></pre></div>",
+        ["//pre/code[. = 'const a = 1;\n\nb();\n']", "//code[@class = 'language-js']"],
+    ),
+    "Pygments": (
+        "<div class='highlight-python'><div class=highlight><table class=highlighttable><tr><td class=linenos><div "
+        "class=linenodiv><pre>1\n2</pre></div></td><td class=code><div><pre><span></span><span class=k>def</span> f():"
+        "\n    <span class=k>return</span> 1\n</pre></div></td></tr></table></div></div>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-python']", ONE_LISTING],
+    ),
+    "Pygments in the line": (
+        "<div class=highlight><pre><span></span><span class=linenos>1</span>def f():\n"
+        "<span class=linenos>2</span>    return 1\n</pre></div>",
+        [LISTING],
+    ),
+    "Rouge": (
+        "<div class='language-ruby highlighter-rouge'><div class=highlight><pre class=highlight><code><table "
+        "class=rouge-table><tbody><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n</pre></td><td "
+        "class=rouge-code><pre>def f():\n    return 1\n</pre></td></tr></tbody></table></code></pre></div></div>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-ruby']", ONE_LISTING],
+    ),
+    "Hugo": (
+        "<div class=highlight><div class=chroma><table class=lntable><tr><td class=lntd><pre class=chroma><code>"
+        "<span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre></td><td class=lntd><pre class=chroma><code "
+        "class=language-py data-lang=py><span class=line><span class=cl>def f():\n</span></span><span class=line>"
+        "<span class=cl>    return 1\n</span></span></code></pre></td></tr></table></div></div>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-py']", ONE_LISTING],
+    ),
+    "Hugo in the line": (
+        "<pre class=chroma><code><span class=line><span class=ln>1</span><span class=cl>def f():\n</span></span>"
+        "<span class=line><span class=ln>2</span><span class=cl>    return 1\n</span></span></code></pre>",
+        [LISTING],
+    ),
+    "Hexo": (
+        "<figure class='highlight py'><table><tr><td class=gutter><pre><span class=line>1</span><br><span class=line>2"
+        "</span><br></pre></td><td class=code><pre><span class=line>def f():</span><br><span class=line>    return 1"
+        "</span><br></pre></td></tr></table></figure>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-py']", ONE_LISTING],
+    ),
+    "GitHub": (
+        "<table class='highlight js-file-line-container'><tr><td class=blob-num data-line-number=1></td><td "
+        "class=blob-code>def f():</td></tr>\n<tr><td class=blob-num data-line-number=2></td><td class=blob-code>"
+        "    <span class=k>return</span> 1</td></tr></table>",
+        [LISTING, "not(//table)", ONE_LISTING],
+    ),
+    "highlight.js": (
+        "<pre><code class='hljs python'><table class=hljs-ln><tbody><tr><td class='hljs-ln-line hljs-ln-numbers' "
+        "data-line-number=1><div class=hljs-ln-n></div></td><td class='hljs-ln-line hljs-ln-code'>def f():</td></tr>"
+        "<tr><td class='hljs-ln-line hljs-ln-numbers'></td><td class='hljs-ln-line hljs-ln-code'>    return 1</td></tr>"
+        "</tbody></table></code></pre>",
+        [LISTING, "//code[@class = 'language-python']", "not(//table)"],
+    ),
+    "prettify": (
+        "<pre class='prettyprint linenums lang-py'><ol class=linenums><li class=L0><span class=kwd>def</span> f():</li>"
+        "<li class=L1><span class=pln>    return 1</span></li></ol></pre>",
+        [LISTING, "not(//ol)", "//code[@class = 'language-py']"],
+    ),
+    "SyntaxHighlighter": (
+        "<div class='syntaxhighlighter php'><table><tbody><tr><td class=gutter><div class='line number1'>1</div><div "
+        "class='line number2'>2</div></td><td class=code><div class=container><div class='line number1'><code "
+        "class=php>def f():</code></div><div class='line number2'><code class=spaces>    </code><code class=php>"
+        "return 1</code></div></div></td></tr></tbody></table></div>",
+        [LISTING, NO_NUMBERS, "//code[@class = 'language-php']", ONE_LISTING],
+    ),
+    "Prism's numbers": (
+        "<pre class='line-numbers language-py'><code class='language-py line-numbers'>def f():\n    return 1"
+        "<span aria-hidden=true class=line-numbers-rows><span></span><span></span></span></code></pre>",
+        [LISTING, "//code[@class = 'language-py']"],
+    ),
+    "VuePress": (
+        "<div class='language-py line-numbers-mode'><pre class='language-py{1,2}'><code>def f():\n    return 1\n</code>"
+        "</pre><div class=line-numbers-wrapper><span class=line-number>1</span><br><span class=line-number>2</span>"
+        "</div></div>",
+        [LISTING, "//code[@class = 'language-py']", "not(//*[. = '1'])"],
+    ),
+    "Crayon": (
+        "<div class=crayon-main><table class=crayon-table><tr><td class=crayon-nums><div><div class=crayon-num>1</div>"
+        "<div class=crayon-num>2</div></div></td><td class=crayon-code><div class=crayon-pre><div class=crayon-line>"
+        "def f():</div><div class=crayon-line>    return 1</div></div></td></tr></table></div>",
+        [LISTING, NO_NUMBERS],
+    ),
+    "a fence in code": (
+        "<pre>```\n[](x)\n\n\n$a$\n&lt;b&gt; *x* \\_\n```</pre>",
+        ["//pre/code[. = '```\n[](x)\n\n\n$a$\n<b> *x* \\_\n```\n']"],
+    ),
+    "a listing in a list": (
+        "<ol><li>First<pre>a\n\n  b</pre></li><li>Second</li></ol>",
+        ["//li[1]/pre/code[. = 'a\n\n  b\n']", "count(//ol/li) = 2"],
+    ),
+    "a listing in a quotation": (
+        "<blockquote><pre>a\n\n\nb</pre></blockquote>",
+        ["//blockquote/pre[. = 'a\n\n\nb\n']"],
+    ),
+    "a table of ranks": (
+        "<table><tr><th>#<th>Name<tr><td>1<td>Ann<tr><td>2<td>Bob</table>",
+        ["count(//table//td) = 4", "not(//pre)"],
+    ),
+    "code with words of chrome": (
+        "<pre><code class='share nav comment line-numbers'>x = 1</code></pre>",
+        ["//pre/code[. = 'x = 1\n']"],
+    ),
+    "ranks of headings": (
+        "<h2>A</h2><h3>B<br>C</h3><h6>D</h6><div role=heading aria-level=4>E</div>",
+        ["//h2[. = 'A']", "//h3[. = 'B C']", "//h6[. = 'D']", "//h4[. = 'E']"],
+    ),
+    "a card that is a link": (
+        "<a href=/x><h3>Name</h3><p>Text of it.</p></a>",
+        ["//h3/a[@href = 'https://site.example.org/x']", "//h3[. = 'Name']", "//p[. = 'Text of it.']"],
+    ),
+    "a line under text": ("<p>Text<br>====</p>", ["not(//h1[contains(., 'Text')])", "//p[contains(., '====')]"]),
+    "check boxes": (
+        "<ul><li><input type=checkbox checked> Done<li><label><input type=checkbox disabled> Open</label></ul>",
+        ["//li[. = '[x] Done']", "//li[. = '[ ] Open']"],
+    ),
+    "ruby": (
+        "<p>昔<ruby>東<rp>(</rp><rt>とう</rt><rp>)</rp>京<rt>きょう</rt></ruby>に</p>",
+        ["//p[. = '昔東(とう)京(きょう)に']"],
+    ),
+    "ruby with all bases first": (
+        "<p><ruby><rb>東</rb><rb>京</rb><rt>とう</rt><rt>きょう</rt></ruby></p>",
+        ["//p[. = '東(とう)京(きょう)']"],
+    ),
+    "lines in cells": (
+        "<table><tr><th>A<th>B<tr><td>one<br>two<td><p>x</p><p>y</p></table>",
+        ["//td[1][br][. = 'onetwo']", "//td[2][br][. = 'xy']", "count(//tr) = 2"],
+    ),
+    "lists in cells": (
+        "<table><tr><th>A<th>B<tr><td><ul><li>one<li>two</ul><td><ol><li>x<li>y</ol></table>",
+        ["//td[1][br][. = '- one- two']", "//td[2][br][. = '1. x2. y']"],
+    ),
+    "a listing in a cell": (
+        "<table><tr><th>A<th>B<tr><td><pre>open\nclose | x</pre><td>works</table>",
+        ["//td[1]/code[1][. = 'open']", "//td[1]/code[2][. = 'close | x']", "count(//td) = 2"],
+    ),
+    "emphasis beside wide characters": (
+        "<p>これは<b>「強調」</b>です。太字<strong>（重要）</strong>です。</p>",
+        ["//strong[. = '強調']", "//strong[. = '重要']", "//p[. = 'これは「強調」です。太字（重要）です。']"],
+    ),
+    "emphasis beside letters": (
+        "<p>a<em>“b”</em>c and <b>Note:</b>text, <b> spaced </b>x, <b>one</b><b>two</b></p>",
+        ["//em[. = 'b']", "//strong[. = 'Note']", "//strong[. = 'onetwo']", "not(//p[contains(., '*')])"],
+    ),
+    "code and links in emphasis": (
+        "<p>see<b><code>x</code></b>now, 漢<b><a href=/y>字</a></b>漢, <i>a <i>b</i> c</i></p>",
+        ["//code[. = 'x']", "//a[. = '字']", "//em[. = 'a b c']", "not(//p[contains(., '*')])"],
+    ),
+    "emphasis around blocks": (
+        "<b><div>One.</div><div>Two.</div></b>",
+        ["//p/strong[. = 'One.']", "//p/strong[. = 'Two.']"],
+    ),
+    "a caption": (
+        "<figure><img src=f.png alt=f><figcaption>The <em>old</em> and <i>new</i></figcaption></figure>",
+        ["//p[. = 'The old and new']", "count(//em) = 2", PICTURE.format("f.png")],
+    ),
+    "terms": (
+        "<dl><dt>Term<dd>Text of it.<dt>Other<dd><ul><li>a<li>b</ul></dl>",
+        ["//strong[. = 'Term']", "//p[. = 'Text of it.']", "count(//ul/li) = 2"],
+    ),
+    "the largest picture": (
+        "<p><img src=s.jpg srcset='w_424,c_limit/s.jpg 424w, w_848,c_limit/s.jpg 848w' alt=A></p>",
+        [PICTURE.format("w_848,c_limit/s.jpg")],
+    ),
+    "a picture that is a link to its largest": (
+        "<p><a href=l.jpg><img src=s.jpg srcset='s.jpg 1x, l.jpg 2x' alt=A></a></p>",
+        [PICTURE.format("l.jpg"), "not(//a)"],
+    ),
+    "a lazy picture": (
+        "<p><img src=/img/blank.gif data-src=real.jpg alt=A></p><p><img src='data:,' data-srcset='a.jpg, b.jpg 2x'></p>",
+        [PICTURE.format("real.jpg"), PICTURE.format("b.jpg")],
+    ),
+    "a picture of sources": (
+        "<picture><source srcset='big.webp 1x'><img src='data:image/svg+xml,%3Csvg%3E' alt=Pic></picture>",
+        [PICTURE.format("big.webp") + "[@alt = 'Pic']"],
+    ),
+    "a picture without scripts": (
+        "<p><img class=lazyload alt=Chart><noscript><img src=rain.png></noscript></p>"
+        "<noscript><img src=/t.gif width=1 height=1 alt=t></noscript><div><noscript><img src=two.png></noscript></div>",
+        [PICTURE.format("rain.png") + "[@alt = 'Chart']", PICTURE.format("two.png"), "count(//img) = 2"],
+    ),
+    "script addresses": (
+        "<p><a href='java&#9;script:a(1)'>one</a> <a href=' javascript:a(1)'>two</a> <a href='&#1;JaVa\nScript:x'>3</a></p>",
+        ["not(//a)", "//p[. = 'one two 3']"],
+    ),
+    "addresses by the standard": (
+        r"<p>The four of them are <a href='\docs\p.html'>1</a>, which has a long text beside it, and <a href='http://[2001:db8::1]:8080/x'>2</a> <a href='https://müller.example/ä'>"
+        "3</a> <a href=' /a\tb?q=(1) '>4</a></p>",
+        [
+            LINK.format("https://site.example.org/docs/p.html"),
+            "//a[. = '2'][contains(@href, '2001:db8::1')]",
+            LINK.format("https://xn--mller-kva.example/%C3%A4"),
+            LINK.format("https://site.example.org/ab?q=%281%29"),
+        ],
+    ),
+    "marks that are none": (
+        "<p>Look!<a href=/x>there</a></p><p>[name]: http://x.example/</p>",
+        ["//a[. = 'there']", "//p[. = '[name]: http://x.example/']", "not(//img)"],
+    ),
+    "custom elements": (
+        "<x-card><x-title>First title</x-title><x-text>Then the text.</x-text></x-card><p>A <x-b>word</x-b> here.</p>",
+        ["//p[. = 'First title']", "//p[. = 'Then the text.']", "//p[. = 'A word here.']"],
+    ),
+    "a shadow root": (
+        "<x-s><template shadowrootmode=open><h2><slot name=t>None</slot></h2><slot></slot><p>End.</p></template>"
+        "<span slot=t>Title</span><p>Body.</p></x-s>",
+        ["//h2[. = 'Title']", "//h2/following::p[. = 'Body.']/following::p[. = 'End.']"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("html", "checks"), PAGES.values(), ids=PAGES)
+def test_the_structure_of_a_page_stays(within, html, checks):
+    """Code, headings, lists, tables, emphasis, pictures and links are read from the Markdown as the page has them."""
+    text = within(html)
+    read = fromstring(f"<div>{READER.render(text)}</div>").getroottree()
+    assert [check for check in checks if not read.xpath(check)] == [], text

@@ -1,0 +1,99 @@
+"""Charsets: declared, wrongly declared, and not declared at all."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webdata.pages.encoding import decoded
+
+TEXTS = {
+    "utf-8": "Grüße, 世界, здравствуйте",
+    "shift_jis": "これは日本語で書かれた文章です。文字コードを調べるために十分な長さがあります。",
+    "euc-jp": "これは日本語で書かれた文章です。文字コードを調べるために十分な長さがあります。",
+    "gb18030": "这是一段用中文写的文字，它的长度足以判断字符编码。我们希望结果是正确的。",
+    "big5": "這是一段用中文寫的文字，它的長度足以判斷字元編碼。我們希望結果是正確的。",
+    "euc-kr": "이것은 한국어로 쓰인 글입니다. 문자 인코딩을 판단하기에 충분한 길이입니다.",
+    "windows-1251": "Это предложение написано на русском языке и достаточно длинное.",
+    "koi8-r": "Это предложение написано на русском языке и достаточно длинное.",
+    "windows-1252": "Der Käse schmeckt für fünf Euro – ganz schön günstig, größere Stücke gibt es später.",
+    "windows-1254": "Türkçe yazılmış bir cümle; ışık, şeker ve ağaç gibi sözcükler içeriyor.",
+    "windows-1250": "Příliš žluťoučký kůň úpěl ďábelské ódy. Česká republika sousedí s Německem.",
+    "windows-1256": "هذه جملة مكتوبة باللغة العربية وهي طويلة بما يكفي لمعرفة الترميز المستخدم فيها.",
+    "windows-1253": "Η Ελλάδα είναι χώρα της νότιας Ευρώπης και έχει πολλά νησιά και όμορφες παραλίες.",
+    "utf-16le": "Words without a mark at their beginning",
+    "utf-16be": "Words without a mark at their beginning",
+}
+
+
+@pytest.mark.parametrize("charset", TEXTS)
+def test_an_undeclared_charset_is_detected(charset):
+    """The charset of text without a declaration is detected from the bytes."""
+    assert decoded(TEXTS[charset].encode(charset), None) == (TEXTS[charset], charset)
+
+
+@pytest.mark.parametrize("charset", [name for name in TEXTS if not name.startswith("utf-16")])
+def test_a_declared_charset_is_used(charset):
+    """The header's charset and the page's own are used if the bytes are valid in them."""
+    body = TEXTS[charset].encode(charset)
+    assert decoded(body, f"text/html; charset={charset}") == (TEXTS[charset], charset)
+    meta = f'<meta charset="{charset}">'
+    assert decoded(meta.encode() + body, None) == (meta + TEXTS[charset], charset)
+
+
+def test_a_wrong_declaration_is_ignored():
+    """UTF-8 that is declared as Latin-1 is UTF-8, and the reverse."""
+    assert decoded("schön".encode(), "text/html; charset=iso-8859-1") == ("schön", "utf-8")
+    assert decoded(TEXTS["windows-1252"].encode("cp1252"), "text/html; charset=utf-8")[1] == "windows-1252"
+
+
+def test_a_wrong_declaration_is_ignored_however_late_the_bytes_contradict_it():
+    """The first letters beyond ASCII are after a megabyte of scripts."""
+    page = b'<meta charset="utf-8">' + b"x" * 1_200_000 + "¿Cuándo está gordo un gato?".encode("latin-1")
+    assert decoded(page, None)[0].endswith("¿Cuándo está gordo un gato?")
+
+
+def test_a_byte_order_mark_is_used_first():
+    """A byte-order mark overrides the header, and is no part of the text."""
+    assert decoded(b"\xef\xbb\xbfx\xc3\xbc", "text/html; charset=koi8-r") == ("xü", "utf-8")
+    assert decoded("\ufeffxü".encode("utf-16-be"), None) == ("xü", "utf-16be")
+
+
+def test_invalid_bytes_do_not_change_the_charset():
+    """An invalid byte in a long text is one U+FFFD."""
+    text, charset = decoded("здравствуйте ".encode() * 20 + b"\xff", "text/html; charset=utf-8")
+    assert (text.count("\ufffd"), charset) == (1, "utf-8")
+
+
+@settings(deadline=None)
+@given(st.binary(), st.sampled_from([None, "", "text/html; charset=utf-7", "text/html; charset=\udcff"]))
+def test_any_bytes_have_a_text_and_a_charset(body, content_type):
+    """Any bytes with any header raise no exception."""
+    text, charset = decoded(body, content_type)
+    assert isinstance(text, str)
+    assert charset == charset.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "charset"),
+    [
+        ("Zoë, François, Jürgen, Øystein and Núñez met at the quay.", "windows-1252"),
+        ("Škoda, Çelik, Åse, Père, Süß, Muñoz and São came, too.", "windows-1252"),
+        (
+            "Zażółć gęślą jaźń, powiedział pan Müller z Łodzi i poszedł w stronę wyjścia, gdzie było dużo osób.",
+            "iso-8859-2",
+        ),
+    ],
+)
+def test_names_of_several_languages_do_not_change_the_charset(text, charset):
+    """Text of no single language in Latin script is windows-1252, as in browsers; a few names change nothing."""
+    assert decoded(text.encode(charset), None)[0] == text
+
+
+@pytest.mark.parametrize("content_type", [None, "text/html; charset=utf-8"])
+@pytest.mark.parametrize(
+    "body", [b"Caf\xc3\xa9 and caf\xe9", b"<meta content='Caf\xc3'>Caf\xc3\xa9", b"Caf\xc3\xa9 \xe2\x80"]
+)
+def test_a_cut_character_does_not_change_the_charset(body, content_type):
+    """A page with a character of UTF-8 and an invalid one is UTF-8, however short it is."""
+    text, charset = decoded(body, content_type)
+    assert (charset, "Café" in text, text.count("\ufffd")) == ("utf-8", True, 1)

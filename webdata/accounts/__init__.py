@@ -1,0 +1,1 @@
+"""What belongs to an account: access to the service, and webhooks."""

@@ -1,0 +1,1 @@
+"""Webhooks: their URLs, signatures, notices and deliveries."""

@@ -1,1 +1,0 @@
-"""Commands of `scrapy` that webdata changes."""

@@ -1,1 +1,0 @@
-"""Scrapy extensions and exporters of batches: feeds, failures, progress, log messages."""

@@ -1,0 +1,181 @@
+"""`webdata accounts` and `webdata plans`: the owners of keys and credits, and their rate limits."""
+
+import asyncio
+from dataclasses import astuple
+from datetime import UTC, datetime
+from typing import Any, get_args
+
+import click
+from ulid import ULID
+
+from webdata.accounts.access.invitations import invite
+from webdata.config.config import Config
+from webdata.domain.account_names import check_account_name
+from webdata.faces.administration.options import Name
+from webdata.faces.administration.stores import find_account, open_stores
+from webdata.faces.administration.tables import print_table, to_minute
+from webdata.stores.accounts.model import Account, Plan, Role
+from webdata.stores.accounts.sql import AccountStore
+from webdata.stores.sql_stores import SqlStores
+
+MAX_AMOUNT = 10**12
+"""The largest amount of one command."""
+MAX_LOW = 10**9
+"""The highest mark of a plan: the database has 32 bits for it."""
+
+
+@click.group()
+def accounts() -> None:
+    """Make and list accounts, and give them credits."""
+
+
+@accounts.command("create")
+@click.argument("name", type=Name())
+@click.option("--plan", default="default", show_default=True, help="How fast its keys may call: a plan's name.")
+@click.option(
+    "--credits", "amount", type=click.IntRange(0, MAX_AMOUNT), default=0, show_default=True, help="What it begins with."
+)
+@click.pass_obj
+def create_account(config: Config, name: str, plan: str, amount: int) -> None:
+    """Make an account."""
+    with open_stores(config) as stores:
+        check_account_name(name)
+        asyncio.run(_create_account(stores, name, plan, amount))
+
+
+async def _create_account(stores: SqlStores, name: str, plan: str, amount: int) -> None:
+    if await stores.accounts.find(name):
+        raise ValueError(f"there is an account {name!r} already: give another name")
+    account = Account(f"acc_{ULID()}", name, await _plan(stores.accounts, plan), datetime.now(UTC))
+    await stores.accounts.add(account)
+    if amount:
+        await stores.ledger.credit(account.id, amount, "first credits")
+    click.echo(account.id)
+
+
+@accounts.command("list")
+@click.pass_obj
+def list_accounts(config: Config) -> None:
+    """List the accounts with their credits."""
+    with open_stores(config) as stores:
+        asyncio.run(_list_accounts(stores))
+
+
+async def _list_accounts(stores: SqlStores) -> None:
+    rows = [
+        (one.id, str(await stores.ledger.balance(one.id)), one.plan.name, to_minute(one.created), _shown(one))
+        for one in await stores.accounts.all()
+    ]
+    print_table(("id", "credits", "plan", "created", "name"), rows)
+
+
+def _shown(account: Account) -> str:
+    return f"{account.name} (deleted)" if account.closed else account.name
+
+
+@accounts.command("credit", context_settings={"ignore_unknown_options": True})
+@click.argument("account")
+@click.argument("amount", type=click.IntRange(-MAX_AMOUNT, MAX_AMOUNT))
+@click.option("--note", type=Name(), default="", help="The reason, for the ledger.")
+@click.pass_obj
+def credit(config: Config, account: str, amount: int, note: str) -> None:
+    """Give ACCOUNT (a name or an id) credits; a negative AMOUNT takes some back."""
+    with open_stores(config) as stores:
+        asyncio.run(_credit(stores, account, amount, note))
+
+
+async def _credit(stores: SqlStores, name: str, amount: int, note: str) -> None:
+    account = await find_account(stores.accounts, name)
+    balance = await stores.ledger.credit(account.id, amount, note)
+    click.echo(f"{account.name} has {balance:,} credits.")
+
+
+@accounts.command("invite")
+@click.argument("account")
+@click.option(
+    "--role",
+    type=click.Choice(get_args(Role)),
+    default="member",
+    show_default=True,
+    help="A member sees this account, an admin all of them.",
+)
+@click.pass_obj
+def invite_member(config: Config, account: str, role: Role) -> None:
+    """Print a link by which one person becomes a member of ACCOUNT (a name or an id), once, within 24 hours."""
+    with open_stores(config) as stores:
+        path = asyncio.run(_invite(stores, account, role))
+    click.echo(f"{config.url}{path}")
+    what = "sees all accounts" if role == "admin" else f"sees the account {account}"
+    click.echo(f"Whoever opens it first chooses a password and {what}: send it over a safe channel.", err=True)
+
+
+async def _invite(stores: SqlStores, name: str, role: Role) -> str:
+    account = await find_account(stores.accounts, name)
+    return await invite(stores.members, account.id, role)
+
+
+QUOTA = click.IntRange(1, 10**15)
+
+
+@click.group()
+def plans() -> None:
+    """List and change plans: how fast the keys of accounts may call."""
+
+
+@plans.command("list")
+@click.pass_obj
+def list_plans(config: Config) -> None:
+    """List the plans."""
+    with open_stores(config) as stores:
+        plans = asyncio.run(stores.accounts.plans())
+    rows = [tuple(map(str, astuple(plan))) for plan in plans]
+    names = ("requests", "seconds", "in flight", "low credits", "batch rows", "batch bytes", "batches", "schedules")
+    print_table(("name", *names), rows)
+
+
+@plans.command("set")
+@click.argument("name", type=Name())
+@click.option("--requests", type=click.IntRange(1, 10**6), required=True, help="How many requests each key may make …")
+@click.option("--seconds", type=click.IntRange(1, 86400), default=60, show_default=True, help="… in how many seconds.")
+@click.option("--in-flight", type=click.IntRange(1, 10**4), default=32, show_default=True, help="And at once.")
+@click.option(
+    "--low-credits",
+    type=click.IntRange(0, MAX_LOW),
+    default=100,
+    show_default=True,
+    help="At how many credits webhooks get credits.low; 0: never.",
+)
+@click.option(
+    "--batch-rows",
+    type=QUOTA,
+    default=Plan.batch_rows,
+    show_default=True,
+    help="Queries of an account's batches that have not ended; its test keys have a hundredth of each quota.",
+)
+@click.option(
+    "--batch-bytes",
+    type=QUOTA,
+    default=Plan.batch_bytes,
+    show_default=True,
+    help="Bytes that the queries and results of its batches take, compressed.",
+)
+@click.option("--batches", type=click.IntRange(1, 10**6), default=Plan.batches, show_default=True, help="Its batches.")
+@click.option(
+    "--schedules", type=click.IntRange(1, 10**4), default=Plan.schedules, show_default=True, help="And schedules."
+)
+@click.pass_obj
+def set_plan(config: Config, /, **fields: Any) -> None:
+    """Make a plan, or change it for all its accounts at once."""
+    plan = Plan(**fields)
+    with open_stores(config) as stores:
+        asyncio.run(stores.accounts.put_plan(plan))
+    click.echo(
+        f"{plan.name}: {plan.requests} requests in {plan.seconds} seconds, {plan.in_flight} in flight, each key."
+    )
+
+
+async def _plan(accounts: AccountStore, name: str) -> Plan:
+    plans = {plan.name: plan for plan in await accounts.plans()}
+    if name not in plans:
+        raise ValueError(f"there is no plan {name!r}: the plans are {', '.join(plans)}; `webdata plans set` makes one")
+    return plans[name]

@@ -1,0 +1,163 @@
+"""A client of the API, for the commands that work from anywhere with a key."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial, update_wrapper
+from pathlib import Path
+from typing import Any, Self
+
+import aiohttp
+import click
+
+from webdata.config.config import Config
+
+TRIES = 5
+"""Of a request that can be repeated, while the service is away or has no room."""
+LONGEST_WAIT = 30.0
+"""Seconds between two tries."""
+SILENCE = 300.0
+"""Seconds without a byte after which a response is given up: a large submission is validated before its answer."""
+PASSING = (429, 503)
+Body = Callable[[], AsyncIterator[bytes] | bytes]
+"""Makes the body of a request anew for each try."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the API is, and with which key it is asked."""
+
+    url: str
+    key: str
+    certificate: Path | None
+    """A file of certificates to trust beside those of the system."""
+
+
+class ApiError(click.ClickException):
+    """What the API says is wrong, with what would be right."""
+
+
+def at_service(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options that say where the service is, and as `server` what makes a Server with a key."""
+
+    @click.option(
+        "--url",
+        envvar="WEBDATA_URL",
+        default="https://127.0.0.1:8443",
+        show_default=True,
+        help="Where the service is (or WEBDATA_URL).",
+    )
+    @click.option(
+        "--ca",
+        envvar="WEBDATA_CA",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Certificates to trust (or WEBDATA_CA); by default also that of a service started in this folder.",
+    )
+    @click.pass_context
+    def run(context: click.Context, /, url: str, ca: Path | None, **options: Any) -> None:
+        config: Config = context.obj
+        own = config.tls_folder / "cert.pem"
+        certificate = ca or (own if own.exists() else None)
+        context.invoke(command, server=partial(Server, url.rstrip("/"), certificate=certificate), **options)
+
+    return update_wrapper(run, command)
+
+
+class ApiClient:
+    """Asks the API of a server; to be used as a context manager."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    async def __aenter__(self) -> Self:
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=SILENCE)
+        connector = aiohttp.TCPConnector(ssl=_trust(self._server))
+        headers = {"X-Api-Key": self._server.key, "User-Agent": "webdata"}
+        self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._session.close()
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        body: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON that is answered; raises ApiError."""
+        async with self.response(method, path, params, body, headers) as response:
+            return await response.json()
+
+    async def exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
+        """The status and the body that a POST is answered with, whatever they are; raises ApiError without any."""
+        try:
+            async with self._session.post(self._server.url + path, data=body, headers=headers) as response:
+                return response.status, await response.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise ApiError(_unreachable(self._server, error)) from error
+
+    @asynccontextmanager
+    async def response(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any] | None = None,
+        body: Body | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A response whose body is read as it comes; raises ApiError."""
+        given = {name: str(value) for name, value in (params or {}).items() if value is not None}
+        for attempt in range(1, TRIES + 1):
+            try:
+                async with self._session.request(
+                    method, self._server.url + path, params=given, data=body and body(), headers=headers
+                ) as response:
+                    if response.status not in PASSING or attempt == TRIES:
+                        if response.status >= 400:
+                            raise ApiError(await _problem(response))
+                        yield response
+                        return
+                    wait = float(response.headers.get("retry-after", 2**attempt))
+                    problem = await _problem(response)
+            except aiohttp.ClientError as error:
+                if isinstance(error, aiohttp.ClientSSLError) or attempt == TRIES:
+                    raise ApiError(_unreachable(self._server, error)) from error
+                wait = 0.5 * 2**attempt
+                problem = _unreachable(self._server, error)
+            await _pause(min(wait, LONGEST_WAIT), problem)
+
+
+async def _pause(seconds: float, problem: str) -> None:
+    click.echo(f"{problem}; trying again in {seconds:g} s", err=True)
+    await asyncio.sleep(seconds)
+
+
+def _trust(server: Server) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if server.certificate:
+        try:
+            context.load_verify_locations(server.certificate)
+        except (OSError, ssl.SSLError) as error:
+            raise ApiError(f"{server.certificate} cannot be read as certificates in PEM: {error}") from error
+    return context
+
+
+def _unreachable(server: Server, error: aiohttp.ClientError | TimeoutError) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+        return f"the certificate of {server.url} is not trusted: give its file by --ca, such as .webdata/tls/cert.pem"
+    return f"{server.url} does not answer ({error}): give its address by --url"
+
+
+async def _problem(response: aiohttp.ClientResponse) -> str:
+    try:
+        problem = await response.json(content_type=None)
+        message, detail = str(problem["error"]["message"]), problem["detail"]
+    except (ValueError, KeyError, TypeError, aiohttp.ClientError):
+        return f"{response.url} answered {response.status} {response.reason}, which is no answer of webdata's"
+    further = [str(row["msg"]) for row in detail[1:20]] if isinstance(detail, list) else []
+    return "\n".join([message, *further])

@@ -1,0 +1,156 @@
+"""`webdata new engine` and `webdata fixture`: what a new engine begins with; `webdata parse`: saved pages, read."""
+
+import asyncio
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from webdata.crawling.cases import SUFFIX, Case
+from webdata.crawling.engine import EngineSpider
+from webdata.crawling.offline import SavedPage, judge, left_out, page_of, parsed_page
+from webdata.crawling.warm_crawlers import load_spiders
+from webdata.domain.errors import FetchError, RecordError
+from webdata.domain.items import as_record
+from webdata.faces.administration.options import Pair, Pairs
+from webdata.faces.administration.skeletons import new_engine, source_tree, write
+from webdata.pipelines.envelope import envelope
+from webdata.pipelines.validate import validate
+
+
+class Engine(click.ParamType[type[EngineSpider]]):
+    """The name of an engine."""
+
+    name = "engine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> type[EngineSpider]:
+        spiders = {spider.name: spider for spider in load_spiders()}
+        if value not in spiders:
+            self.fail(f"{value!r} is not an engine: the engines are {', '.join(sorted(spiders))}", param, ctx)
+        return spiders[value]
+
+
+@click.group()
+def new() -> None:
+    """Write the files that something new begins with."""
+
+
+@new.command("engine")
+@click.argument("name")
+@click.option("--resource", help="The resource that it answers; one that does not exist is made (default: NAME).")
+@click.option("--host", help="The host of its site (default: www.NAME.example).")
+def engine(name: str, resource: str | None, host: str | None) -> None:
+    """Write an engine that reads a page without results, and passes its tests."""
+    root = source_tree()
+    texts = new_engine(name, resource or name, host or f"www.{name.replace('_', '-')}.example")
+    write(root, texts)
+    click.echo("\n".join(texts))
+    click.echo(
+        f"Next: the request in webdata/spiders/{name}.py, the results in webdata/pages/{name}.py, a page in "
+        f"webdata/sandbox/sites, then webdata fixture {name} PAGE, make docs, make test (docs/add-an-engine.md)."
+    )
+
+
+@click.command()
+@click.argument("spider", metavar="ENGINE", type=Engine())
+@click.argument("page", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("-a", "given", type=Pair("="), multiple=True, help="A field of the query, besides those the page shows.")
+@click.option("--name", help="The name of the case (default: that of the file).")
+@click.option("--url", help="The URL of the page (default: that of the query).")
+@click.option("--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The response's status.")
+@click.option("--header", "headers", type=Pair(":"), multiple=True, help="A header of the response.")
+@click.option("--yes", is_flag=True, help="The record has been read: do not ask.")
+def fixture(
+    spider: type[EngineSpider],
+    page: Path,
+    given: Pairs,
+    name: str | None,
+    url: str | None,
+    status: int,
+    headers: Pairs,
+    yes: bool,
+) -> None:
+    """Make a case of an engine's fixtures from a page of your own making, with the record that you have read."""
+    root, engine, body = source_tree(), spider(), page.read_bytes()
+    query = {**engine.shown_query(body), **dict(given)}
+    resource, fields = engine.chosen(query)
+    url = url or engine.request(resource.query.check(fields)).url
+    end = asyncio.run(_end(engine, SavedPage(body, url, status, dict(headers)), query))
+    click.echo(json.dumps(end, indent=2, ensure_ascii=False))
+    if not yes:
+        question = "Is this what the page says, every value of it, and is the page of your own making?"
+        click.confirm(question, abort=True)
+    response = {"origin": "composed", "url": url, "status": status, "headers": dict(headers)}
+    path = f"fixtures/{engine.name}/{_case_name(name or page.stem)}{SUFFIX}"
+    write(root, {path: Case(query, response, body, **end).written()})
+    click.echo(path)
+
+
+@click.command()
+@click.argument("spider", type=Engine())
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-a", "given", type=Pair("="), multiple=True, help="A field of the query; without q it is read from the page."
+)
+@click.option("--url", help="The URL of the page.")
+@click.option(
+    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
+)
+@click.option(
+    "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
+)
+@click.option(
+    "--explain", is_flag=True, help="Of Markdown: print each part of the page that is left out, after its rule."
+)
+def parse(
+    spider: type[EngineSpider],
+    files: tuple[Path, ...],
+    given: Pairs,
+    url: str | None,
+    status: int,
+    headers: Pairs,
+    explain: bool,
+) -> None:
+    """Read saved pages of an engine, without a network: one line of JSON a file.
+
+    A file of `webdata fixture` (`.case`) has the query, the URL, the status and the headers of its page.
+    """
+    engine = spider()
+    judged_all = True
+    for file in files:
+        try:
+            if file.suffix == SUFFIX:
+                case = Case.read(file)
+                page, query = page_of(case), {**case.query, **dict(given)}
+            else:
+                page, query = SavedPage(file.read_bytes(), url, status, dict(headers)), dict(given)
+            if explain:
+                for rule, text in left_out(engine, page, query):
+                    click.echo(f"{rule}: {text}")
+                continue
+            verdict = asyncio.run(judge(engine, page, query))
+        except RecordError as error:
+            judged_all = False
+            click.echo(f"{file}: {error}", err=True)
+        else:
+            click.echo(orjson.dumps({"file": str(file), **verdict}))
+    if not judged_all:
+        sys.exit(1)
+
+
+async def _end(spider: EngineSpider, page: SavedPage, query: dict[str, str]) -> dict[str, Any]:
+    """What a case expects: the page's record, without the envelope, or its error."""
+    try:
+        resource, found = await parsed_page(spider, page, query)
+    except FetchError as error:
+        return {"error": {"outcome": error.outcome, "kind": error.kind, "reason": error.reason}}
+    validate(resource, envelope(found))
+    return {"expected": as_record(found.page)}
+
+
+def _case_name(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "page"

@@ -1,0 +1,243 @@
+"""`/v1/batches`: batches of an account, and their results."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from webdata.accounts.access.api_keys import check_usable
+from webdata.batches.queries import (
+    BatchesQuery,
+    BatchParameters,
+    BatchQuery,
+    FailuresQuery,
+    ResultsQuery,
+)
+from webdata.batches.records import BATCH, BATCHES, FAILURES, SUBMISSION_BODY, SUBMITTED, batch_record
+from webdata.batches.results import CONTENT_TYPES, RecordReader, failure_record, formatted, page_of, pieces, queries_of
+from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
+from webdata.domain.errors import QueryError, UnknownIdError
+from webdata.domain.query import Query
+from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply, Method, OwnBody
+from webdata.resources import Resource
+from webdata.stores.accounts.model import Caller
+from webdata.stores.batches.model import Batch, Reach
+from webdata.stores.batches.sql import BatchStore
+
+PATH = "/v1/batches"
+NDJSON = (
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-jsonlines",
+    "application/octet-stream",
+)
+"""Media types of bodies with a query a line; clients that were generated know the last one alone."""
+HEADERS = (
+    ("x-next-after", "`after` of the next page; it is missing where all results have been read"),
+    ("x-batch-state", "the state of the batch"),
+)
+"""Of results."""
+FREED_AT_ONCE = 1000
+"""Rows that are removed in one transaction."""
+LONGEST_NAME = 255
+"""Characters of an `Idempotency-Key`."""
+UNKNOWN = (
+    f"The key reaches no batch with this id: GET {PATH} lists those that it reaches, which are of its kind (test or "
+    "live) and of the endpoints that it opens"
+)
+
+Record = dict[str, Any]
+Reply = Callable[[KeyCall], Awaitable[Record | KeyReply]]
+
+
+class BatchPages:
+    """The pages over the batches of an account."""
+
+    def __init__(
+        self,
+        submissions: Submissions,
+        batches: BatchStore,
+        resources: Mapping[str, Resource],
+        reader: RecordReader | None = None,
+    ) -> None:
+        self._submissions = submissions
+        self._batches = batches
+        self._resources = resources
+        self._reader = reader
+
+    def pages(self) -> list[KeyPage]:
+        """All of them."""
+        one = f"{PATH}/{{id}}"
+        rows: list[tuple[Method, str, str, type[Query], Record, Reply, str]] = [
+            ("GET", PATH, "the batches that the key reaches, newest first", BatchesQuery, BATCHES, self._list, "list"),
+            ("GET", one, "a batch, with its progress", BatchQuery, BATCH, self._show, "show"),
+            (
+                "DELETE",
+                one,
+                "cancel a batch, delete its queries and results",
+                BatchQuery,
+                BATCH,
+                self._delete,
+                "delete",
+            ),
+            ("POST", f"{one}/cancel", "end a batch, keep its results", BatchQuery, BATCH, self._cancel, "cancel"),
+            ("GET", f"{one}/failures", "queries without a record", FailuresQuery, FAILURES, self._failures, "failures"),
+            ("POST", f"{one}/pause", "begin no further query", BatchQuery, BATCH, self._pause, "pause"),
+            ("POST", f"{one}/resume", "go on with a paused batch", BatchQuery, BATCH, self._resume, "resume"),
+            ("POST", f"{one}/retry-failures", "run its failures again", BatchQuery, BATCH, self._retry, "retry"),
+        ]
+        return [self._submit_page(), self._results_page()] + [
+            KeyPage(
+                path,
+                summary,
+                query,
+                schema,
+                reply,
+                f"batch_{name}",
+                "batches",
+                method,
+                conflicts=name in ("cancel", "pause", "resume", "retry"),
+            )
+            for method, path, summary, query, schema, reply, name in rows
+        ]
+
+    def _submit_page(self) -> KeyPage:
+        return KeyPage(
+            PATH,
+            "run many queries of an endpoint",
+            BatchParameters,
+            SUBMITTED,
+            self._submit,
+            "batch_submit",
+            "batches",
+            "POST",
+            status=202,
+            own_body=OwnBody(SUBMISSION_BODY),
+        )
+
+    def _results_page(self) -> KeyPage:
+        content_types = tuple(dict.fromkeys(CONTENT_TYPES.values()))
+        return KeyPage(
+            f"{PATH}/{{id}}/results",
+            "the results of a batch so far, as lines",
+            ResultsQuery,
+            {},
+            self._results,
+            "batch_results",
+            "batches",
+            content_types=content_types,
+            headers=HEADERS,
+        )
+
+    async def _submit(self, call: KeyCall) -> Record:
+        media_type = (call.header("content-type") or "").partition(";")[0].strip().lower()
+        _check_encoding(call.header("content-encoding"))
+        given = call.query.model_dump(mode="json", exclude_unset=True, exclude_none=True)
+        owner = owner_of(call.caller)
+        name = submission_name(call.header(KEY_HEADER.lower()))
+        return await self._submissions.take(owner, call.body, given, ndjson=media_type in NDJSON, once=name)
+
+    async def _list(self, call: KeyCall) -> Record:
+        query, now = call.query, datetime.now(UTC)
+        account, reach = call.caller.account.id, reach_of(call.caller)
+        found = await self._batches.page(account, query.limit + 1, query.before, query.state, reach)
+        listed = found[: query.limit]
+        following = listed[-1].id if len(found) > len(listed) else None
+        return {"batches": [batch_record(one, now) for one in listed], "next": following}
+
+    async def _show(self, call: KeyCall) -> Record:
+        return batch_record(await self._find(call), datetime.now(UTC))
+
+    async def _results(self, call: KeyCall) -> KeyReply:
+        query, batch = call.query, await self._find(call)
+        if batch.deleted:
+            raise UnknownIdError(
+                f"The results of the batch were deleted with it, at {batch.deleted:%Y-%m-%d %H:%M} UTC"
+            )
+        page = await page_of(self._batches, batch, query.after, query.limit)
+        head, lines = formatted(query.format, self._resource(batch))
+        following = {} if page.following is None else {"x-next-after": str(page.following)}
+        headers = {"x-batch-state": batch.state, **following}
+        body = pieces(self._batches, self._reader, batch.id, page, lines, head)
+        return KeyReply(body, headers, CONTENT_TYPES[query.format])
+
+    async def _failures(self, call: KeyCall) -> Record:
+        query, batch = call.query, await self._find(call)
+        found = await self._batches.results(batch.id, query.after, query.limit + 1, "failures")
+        listed = found[: query.limit]
+        queries = await queries_of(self._batches, batch.id, [one.row for one in listed])
+        kinds = sorted((await self._batches.failures_by_kind(batch.id)).items(), key=lambda one: -one[1])
+        return {
+            "kinds": [{"outcome": outcome, "kind": kind, "rows": rows} for (outcome, kind), rows in kinds],
+            "failures": [failure_record(one, queries.get(one.row)) for one in listed],
+            "next": listed[-1].row if len(found) > len(listed) else None,
+        }
+
+    async def _pause(self, call: KeyCall) -> Record:
+        return await self._changed(call, partial(self._batches.pause, now=datetime.now(UTC)))
+
+    async def _resume(self, call: KeyCall) -> Record:
+        return await self._changed(call, self._batches.resume)
+
+    async def _cancel(self, call: KeyCall) -> Record:
+        return await self._changed(call, partial(self._batches.cancel, now=datetime.now(UTC)))
+
+    async def _delete(self, call: KeyCall) -> Record:
+        batch = await self._find(call)
+        deleted = _known(await self._batches.delete(batch.account_id, batch.id, datetime.now(UTC)))
+        await asyncio.shield(self._freed(batch.id))  # also for a caller who hangs up
+        return batch_record(deleted, datetime.now(UTC))
+
+    async def _freed(self, batch_id: str) -> None:
+        while await self._batches.free(batch_id, FREED_AT_ONCE):
+            pass
+
+    async def _retry(self, call: KeyCall) -> Record:
+        return await self._changed(call, partial(self._batches.retry_failures, now=datetime.now(UTC)))
+
+    async def _changed(self, call: KeyCall, change: Callable[[str, str], Awaitable[Batch | None]]) -> Record:
+        batch = await self._find(call)
+        return batch_record(_known(await change(batch.account_id, batch.id)), datetime.now(UTC))
+
+    async def _find(self, call: KeyCall) -> Batch:
+        batch = _known(await self._batches.find(call.caller.account.id, call.query.id))
+        return _known(batch if reach_of(call.caller).includes(batch.test, batch.resource) else None)
+
+    def _resource(self, batch: Batch) -> Resource:
+        if batch.resource not in self._resources:
+            message = f"this service has no {batch.resource} any more: ask for its records by format=records"
+            raise QueryError([{"loc": ["query", "format"], "msg": message, "type": "unknown"}])
+        return self._resources[batch.resource]
+
+
+def _known(batch: Batch | None) -> Batch:
+    if batch is None:
+        raise UnknownIdError(UNKNOWN)
+    return batch
+
+
+def owner_of(caller: Caller) -> Owner:
+    """Whose batches a caller makes."""
+    key = caller.key
+    return Owner(caller.account.id, key.id, key.test, lambda name: check_usable(key, datetime.now(UTC), name))
+
+
+def reach_of(caller: Caller) -> Reach:
+    """What a caller may see and change of the batches and schedules of its account."""
+    return Reach(caller.key.test, caller.key.scopes)
+
+
+def _check_encoding(encoding: str | None) -> None:
+    if encoding and encoding.strip().lower() != "identity":
+        message = f"a body with Content-Encoding {encoding[:60]!r} is not read: send it as it is, without a coding"
+        raise QueryError([{"loc": ["header", "Content-Encoding"], "msg": message, "type": "encoding"}])
+
+
+def submission_name(sent: str | None) -> str | None:
+    """The caller's own name of a submission; raises QueryError for one that is none."""
+    if sent is not None and not (sent.isprintable() and sent.isascii() and 0 < len(sent) <= LONGEST_NAME):
+        message = f"{KEY_HEADER} is no text of 1 to {LONGEST_NAME} ASCII characters: send a fresh UUID, for example"
+        raise QueryError([{"loc": ["header", KEY_HEADER], "msg": message, "type": "name"}])
+    return sent

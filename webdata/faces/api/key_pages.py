@@ -1,0 +1,91 @@
+"""Pages about the account of a caller: free of credits, and counted by the limits as any request."""
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from webdata.accounts.access.api_keys import Header
+from webdata.domain.query import Query
+from webdata.runtime.server.streams import BodyStream
+from webdata.stores.accounts.model import Caller
+from webdata.stores.ledger.sql import Ledger
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+SEGMENT = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True)
+class KeyCall:
+    """A call of such a page."""
+
+    caller: Caller
+    query: Any
+    """An instance of the page's query."""
+    ledger: Ledger
+    header: Header = lambda _: None
+    body: bytes | BodyStream = b""
+    """That of a page that reads it itself."""
+
+
+@dataclass(frozen=True)
+class KeyReply:
+    """What a page answers that is more than a JSON object."""
+
+    body: Mapping[str, Any] | AsyncGenerator[bytes]
+    """A JSON object, or the pieces of a body that is sent while they come."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True)
+class OwnBody:
+    """The body of a page that reads it itself, while it arrives: its fields are in the URL, or in the body."""
+
+    content: Mapping[str, Any]
+    """As in OpenAPI: by media type."""
+
+
+@dataclass(frozen=True)
+class KeyPage:
+    """A page that needs a key. Its routes differ by path and method."""
+
+    path: str
+    """Fields of the query in it have braces: `/api/v1/webhooks/{id}`."""
+    summary: str
+    query: type[Query]
+    """The fields that are not in the path are in the URL of a GET or DELETE, else in a JSON body."""
+    schema: dict[str, Any]
+    """Of what it answers."""
+    reply: Callable[[KeyCall], Awaitable[dict[str, Any] | KeyReply]]
+    """Returns the JSON object that is answered, or a KeyReply."""
+    name: str
+    """Unique among all pages and resources."""
+    tag: str = "account"
+    method: Method = "GET"
+    status: int = 200
+    """That of a success."""
+    conflicts: bool = False
+    """Whether the state of what is asked for may not allow it: 409."""
+    own_body: OwnBody | None = None
+    content_types: tuple[str, ...] = ()
+    """Those of its answers that are no JSON object."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """The names of further headers of its answers, in lower case, and their descriptions."""
+    scope: str | None = None
+    """What opens it, as the endpoint of `check_usable`; None: every key of the account."""
+
+    @property
+    def segments(self) -> list[str]:
+        """The fields in the path."""
+        return SEGMENT.findall(self.path)
+
+    @property
+    def other_fields(self) -> list[str]:
+        """The fields in the URL or the body."""
+        return [name for name in self.query.fields() if name not in self.segments]
+
+    @property
+    def has_body(self) -> bool:
+        """Whether the other fields are in a body of JSON, which is read before."""
+        return self.method not in ("GET", "DELETE") and bool(self.other_fields) and not self.own_body

@@ -1,0 +1,42 @@
+"""Engines, for admins: the health of the service, what fetches pages, circuits and proxies."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from webdata.faces.dashboard.rendering import render
+from webdata.faces.dashboard.visits import Route, Visit
+from webdata.runtime.server.replies import Reply
+
+CIRCUITS = {"closed": "good", "half_open": "warn", "open": "bad"}
+STATUSES = {"ready": "good", "degraded": "warn", "unavailable": "bad", "stopping": "bad"}
+
+
+class EnginesPages:
+    """`/dashboard/engines`. `snapshot` is the state of the service, as `/health/ready` has it."""
+
+    def __init__(self, snapshot: Callable[[], Mapping[str, Any]]) -> None:
+        self._snapshot = snapshot
+
+    def routes(self) -> Sequence[Route]:
+        """Its route."""
+        return [Route("GET", "/engines", self._show, "admin")]
+
+    async def _show(self, visit: Visit) -> Reply:
+        state = self._snapshot()
+        networks = state["fetching"]
+        network = visit.query.get("network", "internet")
+        if network not in networks:
+            network = next(iter(networks))
+        fetching = networks[network]
+        return render(
+            "engines",
+            visit,
+            state=state,
+            status_kind=STATUSES[state["status"]],
+            network=network,
+            networks=list(networks),
+            browser=fetching["browser"],
+            transports=sorted(fetching["transports"], key=lambda row: (row["engine"], row["region"] or "")),
+            proxies=fetching["proxies"],
+            circuits=CIRCUITS,
+        )

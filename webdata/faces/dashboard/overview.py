@@ -1,0 +1,199 @@
+"""`/dashboard`: credits, calls and times of an account at a glance."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import inf
+from typing import NamedTuple
+
+from webdata.faces.dashboard.charts import Series, stacked_bars
+from webdata.faces.dashboard.rendering import render
+from webdata.faces.dashboard.visits import Route, Visit
+from webdata.runtime.server.replies import Reply
+from webdata.stores.accounts.sql import KeyStore
+from webdata.stores.calls.model import SECONDS, CallSum, CallTotal, Dimension, Span
+from webdata.stores.calls.sql import CallLog
+from webdata.stores.ledger.history import LedgerHistory
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+RATE_DAYS = 7 * DAY
+"""The time whose spending says when the credits will end."""
+FAR = 3650 * DAY
+"""A date beyond says nothing."""
+ANSWERS = ("ok", "empty", "not_found", "degraded")
+"""Outcomes of calls that got an answer."""
+REFUSED = "refused"
+"""The outcome of calls that were not run."""
+OUTCOMES = ("ok", "empty", "not_found", "blocked", "upstream", REFUSED)
+"""The outcomes that have a colour of their own; the others are added up."""
+MOST_SERIES = 6
+MOST_ROWS = 20
+"""Of the table of keys."""
+OF_FIGURES: tuple[Dimension, ...] = ("outcome", "seconds")
+OTHERS = "others"
+
+
+class Period(NamedTuple):
+    """What the charts show: so many spans."""
+
+    label: str
+    span: Span
+    number: int
+
+    def begins(self, now: datetime) -> list[datetime]:
+        """When each span begins, oldest first; the last one is not over."""
+        hour = now.replace(minute=0, second=0, microsecond=0)
+        last, step = (hour, HOUR) if self.span == "hour" else (hour.replace(hour=0), DAY)
+        return [last - step * back for back in reversed(range(self.number))]
+
+
+PERIODS = {
+    "1": Period("24 hours", "hour", 24),
+    "7": Period("7 days", "day", 7),
+    "30": Period("30 days", "day", 30),
+}
+DIMENSIONS: dict[str, Dimension] = {"outcome": "outcome", "engine": "engine", "key": "key"}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The calls of a period in numbers."""
+
+    calls: int
+    credits: int
+    cached: int
+    refused: int
+    answered: int
+    p50: float | None
+    p95: float | None
+
+    @property
+    def success(self) -> float | None:
+        """The share of answers among the calls that were run; None without any."""
+        ran = self.calls - self.refused
+        return self.answered / ran if ran else None
+
+    @property
+    def cache_share(self) -> float | None:
+        """The share of answers that were cached; None without any answer."""
+        return self.cached / self.answered if self.answered else None
+
+
+class OverviewPages:
+    """The first page of the dashboard."""
+
+    def __init__(self, calls: CallLog, history: LedgerHistory, keys: KeyStore) -> None:
+        self._calls = calls
+        self._history = history
+        self._keys = keys
+
+    def routes(self) -> Sequence[Route]:
+        """Its route."""
+        return [Route("GET", "", self._show)]
+
+    async def _show(self, visit: Visit) -> Reply:
+        account, now = visit.viewer.account, datetime.now(UTC)
+        days, by = visit.query.get("days", ""), visit.query.get("by", "")
+        days, by = days if days in PERIODS else "7", by if by in DIMENSIONS else "outcome"
+        period, dimension = PERIODS[days], DIMENSIONS[by]
+        begins = period.begins(now)
+        totals = {
+            one: await self._calls.totals(account.id, period.span, one, begins[0])
+            for one in dict.fromkeys((*OF_FIGURES, dimension))
+        }
+        figures = figures_of(totals["outcome"], totals["seconds"])
+        shown = shown_values(totals[dimension], OUTCOMES if by == "outcome" else ())
+        sums = await self._calls.sums(account.id, period.span, dimension, begins[0], shown)
+        names = await self._names(account.id) if by == "key" else {}
+        series = series_of(sums, begins, shown, names, own_colours=by == "outcome")
+        bars = [f"{begin:%H:%M}" if period.span == "hour" else f"{begin:%-d %b}" for begin in begins]
+        return render(
+            "overview",
+            visit,
+            days=days,
+            by=by,
+            periods=PERIODS,
+            dimensions=list(DIMENSIONS),
+            period=period,
+            figures=figures,
+            credits=await self._credits(account.id, account.created, now),
+            bars=bars,
+            series=series,
+            chart=stacked_bars(f"Calls by {by}, {period.label}", bars, series),
+            totals=totals[dimension],
+            whole=sum(one.calls for one in totals[dimension]),
+            names=names,
+            most_rows=MOST_ROWS,
+        )
+
+    async def _credits(self, account_id: str, created: datetime, now: datetime) -> Mapping[str, object]:
+        balance = (await self._history.sums(account_id)).balance
+        days = await self._history.days(account_id, now - RATE_DAYS)
+        spent = sum(one.amount for day in days.values() for one in day if one.kind in ("commit", "charge"))
+        return {"balance": balance, "spent": spent, "end": credits_end(balance, spent, now, created)}
+
+    async def _names(self, account_id: str) -> dict[str, str]:
+        return {key.id: key.name for key in await self._keys.of(account_id)}
+
+
+def credits_end(balance: int, spent: int, now: datetime, created: datetime) -> datetime | None:
+    """When the balance ends at the rate of the last days, one at least; None where it does not in ten years."""
+    seconds = max(DAY, min(RATE_DAYS, now - created)).total_seconds()
+    left = balance * seconds / spent if spent else inf
+    return now + timedelta(seconds=left) if left < FAR.total_seconds() else None
+
+
+def figures_of(outcomes: Iterable[CallTotal], seconds: Iterable[CallTotal]) -> Figures:
+    """The figures of a period from its totals by outcome and by seconds."""
+    outcomes = list(outcomes)
+    calls = Counter({one.value: one.calls for one in outcomes})
+    credits, cached = sum(one.credits for one in outcomes), sum(one.cached for one in outcomes)
+    times = {float(one.value): one.calls for one in seconds}
+    answered = sum(calls[outcome] for outcome in ANSWERS)
+    p50, p95 = (quantile(times, share) for share in (0.5, 0.95))
+    return Figures(calls.total(), credits, cached, calls[REFUSED], answered, p50, p95)
+
+
+def quantile(times: Mapping[float, int], share: float) -> float | None:
+    """The time that so great a share of calls did not exceed, in seconds; None without calls.
+
+    `times` counts calls by upper bounds: within one, times are taken to be spread evenly.
+    """
+    wanted = sum(times.values()) * share
+    if not wanted:
+        return None
+    below, lower = 0, 0.0
+    for bound in (*SECONDS, inf):
+        count = times.get(bound, 0)
+        if below + count >= wanted:
+            return lower if bound == inf else lower + (bound - lower) * (wanted - below) / count
+        below, lower = below + count, bound
+    return lower
+
+
+def shown_values(totals: Iterable[CallTotal], wanted: Sequence[str]) -> list[str]:
+    """The values that have a colour of their own: the wanted ones, or those with most calls."""
+    found = [one.value for one in totals]
+    return [value for value in wanted if value in found] if wanted else found[:MOST_SERIES]
+
+
+def series_of(
+    sums: Iterable[CallSum],
+    begins: Sequence[datetime],
+    shown: Sequence[str],
+    names: Mapping[str, str],
+    *,
+    own_colours: bool,
+) -> list[Series]:
+    """The series of a chart: each value that is shown, in a colour of its own name or its place, then the others."""
+    counts = {(one.value, one.begins): one.calls for one in sums}
+    others = [""] if any(value == "" for value, _ in counts) else []
+    return [
+        Series(
+            names.get(value, value) or OTHERS,
+            value or OTHERS if own_colours or not value else f"series-{place}",
+            [counts.get((value, begin), 0) for begin in begins],
+        )
+        for place, value in enumerate([*shown, *others])
+    ]

@@ -1,0 +1,112 @@
+"""The answer to a call as people look at it: how it was obtained, its cards, its JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+
+from webdata.accounts.access.cache import Hit
+from webdata.crawling.warm_crawlers import Answer
+from webdata.domain.attempts import Attempt
+from webdata.domain.errors import FetchError, Problem, QueryError
+from webdata.domain.records import Record
+from webdata.faces.api.calling import Called
+from webdata.faces.dashboard.charts import PHASES, timing_bar
+from webdata.faces.dashboard.playground.json_view import folded
+from webdata.faces.dashboard.playground.place_map import PlaceMap, place_map
+from webdata.faces.dashboard.playground.sections import Section, Shown, shown
+from webdata.resources import Resource
+
+LONGEST_HEADER = 500
+"""Characters that are shown of a header's value."""
+MOST_ATTEMPTS = 20
+NOTHING = Shown([], [], [])
+
+
+@dataclass(frozen=True)
+class MarkdownAnswer:
+    """An answer that is Markdown, as HTML."""
+
+    html: Markup
+    length: int
+    """Characters of the whole text."""
+    is_whole: bool
+    """Whether all of it is shown."""
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """What a page shows of a call that has ended."""
+
+    request_id: str
+    status: int
+    headers: Mapping[str, str]
+    size: int
+    """Bytes of the whole answer."""
+    error: Mapping[str, Any] | None
+    """The code and the message of a call that failed."""
+    problems: Sequence[Problem]
+    """What is wrong with its parameters."""
+    timings: Mapping[str, float]
+    """Seconds by phase, in order; empty for an answer of the cache and for a call that failed."""
+    seconds: float | None
+    """How long it took; None for an answer of the cache."""
+    attempts: Sequence[Attempt]
+    shown: Shown
+    document: MarkdownAnswer | None
+    json: Markup
+    json_is_whole: bool
+
+    def header(self, name: str) -> str:
+        """A header of the response, "" without it."""
+        return self.headers.get(name, "")
+
+    @property
+    def bar(self) -> Markup:
+        """Its timings as a bar."""
+        return timing_bar(self.timings)
+
+    def map_of(self, section: Section) -> PlaceMap | None:
+        """The map of a section's places."""
+        return place_map(section.cards) if section.layout == "places" else None
+
+
+def answer_view(resource: Resource, called: Called, request_id: str) -> AnswerView:
+    """The view of a call of a resource; it holds no part of the answer itself, however large that is."""
+    end = called.result.end
+    record: Record | None = None
+    if isinstance(end, Hit):
+        record = orjson.loads(end.entry.body)
+    elif isinstance(end, Answer):
+        record = end.record
+    if record is not None and called.result.query:
+        record = resource.part(record, called.result.query)
+    text = resource.text(record) if record is not None else None
+    body = orjson.loads(called.body) if record is None else record
+    json, is_whole = folded(body)
+    timings = {name: end.timings[name] for name in PHASES if name in end.timings} if isinstance(end, Answer) else {}
+    return AnswerView(
+        request_id=request_id,
+        status=called.status,
+        headers={name: value[:LONGEST_HEADER] for name, value in called.headers.items()},
+        size=len(called.body),
+        error=body.get("error") if record is None else None,
+        problems=end.problems if isinstance(end, QueryError) else (),
+        timings=timings,
+        seconds=end.seconds if isinstance(end, FetchError) else sum(timings.values()) if timings else None,
+        attempts=end.attempts[:MOST_ATTEMPTS] if isinstance(end, Answer | FetchError) else (),
+        shown=NOTHING if record is None or text else shown(resource, record),
+        document=_document(text.body) if text else None,
+        json=json,
+        json_is_whole=is_whole,
+    )
+
+
+def _document(text: str) -> MarkdownAnswer:
+    # Imported here because the libraries take 2 MB, which services whose playground shows no Markdown do not need.
+    from webdata.faces.dashboard.playground.markdown import rendered  # noqa: PLC0415
+
+    html, is_whole = rendered(text)
+    return MarkdownAnswer(html, len(text), is_whole)

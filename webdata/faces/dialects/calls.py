@@ -1,0 +1,232 @@
+"""The calls that a request of a dialect needs, made exactly as those of `/v1`: one, or several side by side."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import orjson
+
+from webdata.accounts.access.admission import CallRequest
+from webdata.domain.errors import Problem, QueryError
+from webdata.domain.query import Query, Remarks, check_known, unpack
+from webdata.domain.records import Record
+from webdata.faces.api.calling import Called, Calling
+from webdata.faces.api.misplaced_keys import check_places
+from webdata.faces.api.params import check_encoding, members
+from webdata.faces.api.problems import ProblemDetails, problem_of
+from webdata.faces.api.replies import record_of, remark_headers
+from webdata.resources import Resource
+from webdata.runtime.server.incoming import Incoming
+from webdata.runtime.server.replies import JSON, Reply, new_request_id
+
+AT_ONCE = 5
+"""The most calls of one request that run at the same time: those of others wait for the same sites and processes."""
+OF_THE_ANSWER = ("content-type", "x-upstream-status", "x-truncated", "x-left-out", "x-next-cursor")
+"""Headers of a reply of `/v1` that describe its body."""
+NUMBER = "num"
+"""The field for the number of results, to which they are cut in any case."""
+COST, BALANCE = "x-credits-cost", "x-credits-remaining"
+
+BodyQuery = TypeVar("BodyQuery", bound=Query)
+Read = Callable[[], tuple[Query, Remarks]]
+"""Returns the query of a call, and what its caller learns about it; raises QueryError."""
+
+
+@dataclass(frozen=True)
+class CallOf:
+    """A call that a request needs."""
+
+    resource: Resource
+    read: Read
+
+
+@dataclass(frozen=True)
+class MadeCall:
+    """A call that has ended."""
+
+    resource: Resource
+    called: Called
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no record."""
+        return isinstance(self.called.result.end, Exception)
+
+    @cached_property
+    def record(self) -> Record:
+        """The record, of a call that has not failed."""
+        end = self.called.result.end
+        assert not isinstance(end, Exception)
+        return record_of(end)
+
+    @property
+    def problem(self) -> ProblemDetails:
+        """What went wrong, with a call that has failed."""
+        end = self.called.result.end
+        assert isinstance(end, Exception)
+        return problem_of(end, self.resource)
+
+    @property
+    def engine(self) -> str:
+        """The engine that answered; "" where none has."""
+        return self.called.headers.get("x-engine", "")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of its reply in `/v1`, without those of its body."""
+        return {name: value for name, value in self.called.headers.items() if name not in OF_THE_ANSWER}
+
+    def release(self) -> None:
+        """Release what it holds."""
+        if self.called.result.share:
+            self.called.result.share.release()
+
+
+class DialectCalls:
+    """Makes calls, with the key and the cache control of the request that needs them."""
+
+    def __init__(self, calls: Calling, resources: Iterable[Resource]) -> None:
+        self._calls = calls
+        self.resources = {resource.name: resource for resource in resources}
+
+    async def one(self, incoming: Incoming, call: CallOf) -> MadeCall:
+        """Make one call, which has the id of its request."""
+        return await self._made(incoming, call, incoming.id)
+
+    async def several(self, incoming: Incoming, calls: Sequence[CallOf], *, further: bool = False) -> list[MadeCall]:
+        """Make calls side by side, AT_ONCE at a time.
+
+        The first has the id of the request, unless they are `further` calls of it; all others have ids of their own.
+        """
+        room = asyncio.Semaphore(AT_ONCE)
+
+        async def made(call: CallOf, call_id: str) -> MadeCall:
+            async with room:
+                return await self._made(incoming, call, call_id)
+
+        ids = [new_request_id() if number or further else incoming.id for number in range(len(calls))]
+        return list(await asyncio.gather(*map(made, calls, ids)))
+
+    async def _made(self, incoming: Incoming, call: CallOf, call_id: str) -> MadeCall:
+        request = CallRequest(
+            call_id,
+            call.resource,
+            incoming.header,
+            call.read,
+            lambda: incoming.gone,
+            check=lambda: check_places(incoming),
+        )
+        return MadeCall(call.resource, await self._calls.called(request))
+
+
+def read_query(
+    resource: Resource, values: Mapping[str, Any], names: Mapping[str, str] | None = None, ignored: Collection[str] = ()
+) -> tuple[Query, Remarks]:
+    """The query of a resource with these fields; one that is None is absent.
+
+    Raises QueryError that lists every wrong field, called as the dialect's `names` say. `ignored` are the dialect's
+    own names of what has no effect.
+    """
+    given = {name: value for name, value in values.items() if value is not None}
+    headers = resource.query.headers()
+    pairs = [(name, value) for name, value in given.items() if name not in headers]
+    try:
+        query, remarks = resource.query.read(pairs, {name: given.get(name) for name in headers})
+    except QueryError as error:
+        raise QueryError([_renamed(problem, resource, names or {}) for problem in error.problems]) from None
+    return query, remarks._replace(ignored=(*ignored, *remarks.ignored))
+
+
+def search_query(
+    resource: Resource, values: Mapping[str, Any], names: Mapping[str, str], preferences: Collection[str] = ()
+) -> tuple[Query, Remarks]:
+    """The query of a search, as `read_query`; raises QueryError also for a field that the search does not have.
+
+    One of the `preferences` that it does not have is named as ignored, since clients send them with every search.
+    """
+    fields = resource.query.fields()
+    lacking = [name for name, value in values.items() if value is not None and name not in fields]
+    for name in lacking:
+        if name not in (NUMBER, *preferences):
+            called = names.get(name, name)
+            raise wrong(called, f"{called} is nothing that {resource.path} knows: leave it out, or search elsewhere")
+    ignored = dict.fromkeys(names.get(name, name) for name in lacking if name != NUMBER)
+    return read_query(resource, {name: values[name] for name in values if name in fields}, names, tuple(ignored))
+
+
+def located(resource: Resource, country: str | None) -> dict[str, str | None]:
+    """The field for a country: the region, where a search has no countries, but is told apart by region."""
+    by_region = "gl" not in resource.query.fields() and "X-Proxy-Location" in resource.query.heeded()
+    return {"region": country.upper()} if country and by_region else {"gl": country}
+
+
+def _renamed(problem: Problem, resource: Resource, names: Mapping[str, str]) -> Problem:
+    *place, sent_as = problem["loc"]
+    fields = {header: name for name, header in resource.query.headers().items()}
+    name = names.get(fields.get(str(sent_as), str(sent_as)))
+    if name is None:
+        return problem
+    return {**problem, "loc": [*place, name], "msg": problem["msg"].replace(str(sent_as), name, 1)}
+
+
+def read_body(query: type[BodyQuery], incoming: Incoming, right: str) -> BodyQuery:
+    """The members of a JSON object and the parameters of the URL; raises QueryError, also for each that `query` lacks.
+
+    `right` is a body that would do.
+    """
+    check_encoding(incoming.query)
+    given = members(incoming.body, f"send a JSON object such as {right}") if incoming.body else []
+    pairs = [*given, *unpack(incoming.query)]
+    check_known((name for name, _ in pairs), query.keys())
+    return query.read(pairs)[0]
+
+
+def refusing(error: QueryError) -> Read:
+    """What a call reads whose parameters are wrong: its key is checked first, as that of any call."""
+
+    def read() -> tuple[Query, Remarks]:
+        raise error
+
+    return read
+
+
+def wrong(name: str, message: str, kind: str = "not_honoured") -> QueryError:
+    """The error of one parameter of a dialect."""
+    return QueryError([{"loc": ["body", name], "msg": message, "type": kind}])
+
+
+def answered(made: Sequence[MadeCall], body: object, content_type: str = JSON) -> Reply:
+    """The reply to a request with the calls that it needed, all that cost something with their sum."""
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    return Reply(200, data, {**headers_of(made), "content-type": content_type}, lambda: _release(made))
+
+
+def refused(made: Sequence[MadeCall], refusal: Callable[[ProblemDetails, str], Reply]) -> Reply:
+    """The reply to a request whose first call failed, in the shape of a dialect."""
+    _release(made)
+    reply = refusal(made[0].problem, made[0].called.headers["x-request-id"])
+    return Reply(reply.status, reply.body, {**headers_of(made), **reply.headers})
+
+
+def headers_of(made: Sequence[MadeCall]) -> dict[str, str]:
+    """The headers of one call as in `/v1`; of several what the caller's limit, credits and parameters are."""
+    if len(made) == 1:
+        return made[0].headers
+    statuses = [one.called.result.status for one in made if one.called.result.status]
+    last = min(statuses, key=lambda status: status.limit.remaining, default=None)
+    headers = last.headers() if last else {}
+    costs = [int(one.headers[COST]) for one in made if COST in one.headers]
+    balances = [int(one.headers[BALANCE]) for one in made if BALANCE in one.headers]
+    if costs:
+        headers |= {COST: str(sum(costs)), BALANCE: str(min(balances))}
+    remarks = [one.called.result.remarks for one in made]
+    ignored = dict.fromkeys(name for one in remarks for name in one.ignored)
+    adjusted = dict.fromkeys(name for one in remarks for name in one.adjusted)
+    return headers | remark_headers(Remarks(tuple(ignored), tuple(adjusted)))
+
+
+def _release(made: Iterable[MadeCall]) -> None:
+    for one in made:
+        one.release()

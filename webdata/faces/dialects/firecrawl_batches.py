@@ -1,0 +1,165 @@
+"""Batches of pages in Firecrawl's form: `batch/scrape`, on the batches of `/v1/batches`."""
+
+from collections.abc import Callable, Coroutine, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field
+
+from webdata.batches.queries import MOST_FAILURES
+from webdata.batches.results import ENDS, Line, RecordReader, page_of, pieces, queries_of
+from webdata.batches.submissions import Submissions
+from webdata.domain.errors import UnknownIdError
+from webdata.domain.query import Query
+from webdata.faces.api.batches import UNKNOWN, owner_of, reach_of, submission_name
+from webdata.faces.api.doors import DoorRoute
+from webdata.faces.dialects.calls import read_body
+from webdata.faces.dialects.firecrawl import VERSIONS, document, rules
+from webdata.faces.dialects.firecrawl_options import NAMES, FirecrawlBatch
+from webdata.faces.dialects.pages import ANY_URL, PAGES, chosen, page_query
+from webdata.resources import Resource
+from webdata.runtime.server.incoming import Incoming
+from webdata.runtime.server.replies import JSON, Reply
+from webdata.stores.accounts.model import Caller
+from webdata.stores.batches.model import Batch, RowResult
+from webdata.stores.batches.sql import BatchStore
+
+EXAMPLE = '{"urls": ["https://example.com/"], "formats": ["markdown"]}'
+LABEL = "Firecrawl: "
+"""The beginning of a batch's label, before the formats that its caller asked for."""
+PAGE_ROWS = 20
+"""Documents of one page of results: each may be of megabytes."""
+ONCE = "x-idempotency-key"
+
+Handler = Callable[..., Coroutine[Any, Any, Reply]]
+
+
+class FirecrawlBatchPage(Query):
+    """A page of results."""
+
+    skip: Annotated[int, Field(ge=0, le=2**31 - 1, description="the number in the `next` of the page before")] = 0
+
+
+class FirecrawlBatches:
+    """`batch/scrape` and below. `days` is how long results stay, `public_url` where callers find the service."""
+
+    def __init__(  # each is named where the service is put together
+        self,
+        submissions: Submissions,
+        batches: BatchStore,
+        resource: Resource,
+        reader: RecordReader | None = None,
+        *,
+        days: int = 30,
+        public_url: str | None = None,
+    ) -> None:
+        self._submissions = submissions
+        self._batches = batches
+        self._resource = resource
+        self._reader = reader
+        self._kept = timedelta(days=days)
+        self._public_url = public_url
+
+    def routes(self) -> list[DoorRoute]:
+        """All of them."""
+        handlers: list[tuple[str, str, Handler]] = [
+            ("POST", "", self._submit),
+            ("GET", "/<batch_id>", self._show),
+            ("DELETE", "/<batch_id>", self._cancel),
+            ("GET", "/<batch_id>/errors", self._errors),
+        ]
+        return [
+            DoorRoute(rule, handler, (method,), of_caller=True)
+            for version in VERSIONS
+            for method, below, handler in handlers
+            for rule in rules(f"{version}/batch/scrape{below}")
+        ]
+
+    async def _submit(self, incoming: Incoming, caller: Caller) -> Reply:
+        asked = read_body(FirecrawlBatch, incoming, EXAMPLE)
+        page_query(self._resource, asked.values(ANY_URL), NAMES)
+        queries = [_given(chosen(asked.values(url))) for url in asked.urls]
+        batch = {"resource": PAGES, "queries": queries, "label": LABEL + ",".join(asked.forms)}
+        body = orjson.dumps({**batch, "on_invalid": "skip" if asked.ignoreInvalidURLs else "reject"})
+        once = submission_name(incoming.header(ONCE))
+        answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False, once=once)
+        lines = [int(problem["loc"][1]) for problem in answer["problems"]]
+        url = f"{self._address(incoming)}/{answer['id']}"
+        invalid = [asked.urls[line - 1] for line in dict.fromkeys(lines)]
+        return _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+
+    async def _show(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
+        skip = read_body(FirecrawlBatchPage, incoming, "{}").skip
+        batch = await self._find(caller, batch_id)
+        page = await page_of(self._batches, batch, skip, PAGE_ROWS)
+        lines = b"".join(
+            [piece async for piece in pieces(self._batches, self._reader, batch.id, page, _documents(batch))]
+        )
+        following = {} if page.following is None else {"next": f"{self._address(incoming)}?skip={page.following}"}
+        return _reply(
+            {
+                "success": True,
+                "status": _status(batch),
+                "total": batch.rows,
+                "completed": batch.counts.ended,
+                "creditsUsed": batch.counts.cost,
+                "expiresAt": ((batch.ended or datetime.now(UTC)) + self._kept).isoformat(),
+                **following,
+                "data": [orjson.Fragment(line) for line in lines.splitlines()],
+            }
+        )
+
+    async def _cancel(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
+        batch = await self._find(caller, batch_id)
+        await self._batches.cancel(batch.account_id, batch.id, datetime.now(UTC))
+        return _reply({"success": True, "status": "cancelled"})
+
+    async def _errors(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
+        batch = await self._find(caller, batch_id)
+        failures = await self._batches.results(batch.id, 0, MOST_FAILURES, "failures")
+        queries = await queries_of(self._batches, batch.id, [one.row for one in failures])
+        errors = [_error(one, queries.get(one.row)) for one in failures]
+        return _reply({"success": True, "errors": errors, "robotsBlocked": []})
+
+    async def _find(self, caller: Caller, batch_id: str) -> Batch:
+        batch = await self._batches.find(caller.account.id, batch_id)
+        is_reached = batch and batch.label.startswith(LABEL) and reach_of(caller).includes(batch.test, batch.resource)
+        if not batch or not is_reached or batch.deleted:
+            raise UnknownIdError(UNKNOWN)
+        return batch
+
+    def _address(self, incoming: Incoming) -> str:
+        """The URL that was asked, without its query string."""
+        scheme = "https" if incoming.request.isSecure() else "http"
+        return (self._public_url or f"{scheme}://{incoming.header('host')}") + incoming.path.rstrip("/")
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _documents(batch: Batch) -> Line:
+    """What makes the lines of documents, in the formats that the batch was submitted for."""
+    forms = batch.label.removeprefix(LABEL).split(",")
+
+    def line(_: RowResult, query: bytes, record: bytes) -> Iterator[bytes]:
+        page = document(orjson.loads(query)["url"], forms, orjson.loads(record))
+        yield orjson.dumps(page, option=orjson.OPT_APPEND_NEWLINE)
+
+    return line
+
+
+def _status(batch: Batch) -> str:
+    """The state in Firecrawl's words; also a paused batch is one that runs."""
+    return {"done": "completed", "cancelled": "cancelled"}[batch.state] if batch.state in ENDS else "scraping"
+
+
+def _error(failure: RowResult, query: bytes | None) -> dict[str, Any]:
+    url = orjson.loads(query)["url"] if query else ""
+    said = {"error": failure.error or failure.outcome, "code": failure.outcome}
+    return {"id": str(failure.row), "timestamp": failure.ended.isoformat(), "url": url, **said}
+
+
+def _reply(body: dict[str, Any]) -> Reply:
+    return Reply(200, orjson.dumps(body), {"content-type": JSON})

@@ -1,0 +1,222 @@
+"""The options of Firecrawl's API, https://docs.firecrawl.dev: what a body may have, and what of it is honoured here."""
+
+# ruff: noqa: N815  # the options have Firecrawl's names
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from webdata.domain.query import Query, check_known, explained, lower, not_blank
+from webdata.faces.dialects.calls import wrong
+from webdata.faces.dialects.pages import not_honoured
+from webdata.resources.url_request import FRESH_SECONDS
+
+MOST_FOUND = 100
+"""Results of one search."""
+MOST_SCRAPED = 20
+"""Pages that one search fetches."""
+MOST_PAGES = 1000
+"""Pages of one batch."""
+FORMS = {"markdown": "markdown", "html": "html", "rawHtml": "html", "links": "links", "images": "images"}
+"""The formats, and those of `/v1/request` that they are."""
+FIELDS = {
+    "includeTags": "include",
+    "excludeTags": "exclude",
+    "sent_headers": "headers",
+    "waitFor": "wait_for",
+    "timeout": "timeout",
+    "maxAge": "max_age",
+}
+"""Options that are a field of the query of `/v1/request`, where it has one."""
+NAMES = {field: option for option, field in FIELDS.items()} | {
+    "headers": "headers",
+    "url": "url",
+    "formats": "formats",
+    "content": "onlyMainContent",
+    "region": "location",
+    "device": "mobile",
+}
+"""Firecrawl's names of the fields."""
+
+
+def _empty(value: object) -> object:
+    if value in (None, False, 0, "", [], {}):
+        return value
+    raise explained("is not honoured here: leave it out")
+
+
+def _format(value: object) -> object:
+    """The name of a format, which may be an object with a type."""
+    return value.get("type") if isinstance(value, dict) else value
+
+
+def _pdf(value: object) -> object:
+    """The parsers, which are objects or names."""
+    names = [_format(one) for one in value] if isinstance(value, list) else []
+    if "pdf" not in names:
+        raise explained('has no pdf: give ["pdf"], or leave it out')
+    return names
+
+
+Refused = Annotated[Any, AfterValidator(_empty)]
+"""An option that nothing here does; a value that asks for nothing is accepted, since clients send their defaults."""
+Told = Annotated[Any, Field(description="anything: it has no effect on an answer")]
+"""Who sent a request, which no answer depends on."""
+Formats = Annotated[
+    tuple[Annotated[str, BeforeValidator(_format)], ...],
+    Field(min_length=1, max_length=20, description=f"a list of {', '.join(FORMS)}"),
+]
+Done = Annotated[Literal[True], Field(description="true")]
+NotDone = Annotated[Literal[False], Field(description="false")]
+
+
+class FirecrawlPage(Query):
+    """How a page is scraped. An option with one possible value is what happens in any case."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_headers(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        return {"sent_headers" if name == "headers" else name: value for name, value in given.items()}
+
+    formats: Formats = ("markdown",)
+    onlyMainContent: Annotated[bool, Field(description="true or false")] = True
+    includeTags: Annotated[list[str] | None, Field(description="a list of CSS selectors")] = None
+    excludeTags: Annotated[list[str] | None, Field(description="a list of CSS selectors")] = None
+    sent_headers: Annotated[dict[str, str] | None, Field(description="an object of names and values")] = None
+    """`headers`, a name that every query has for something else."""
+    waitFor: Annotated[int, Field(ge=0, le=60_000, description="milliseconds from 0 to 60000")] = 0
+    timeout: Annotated[int | None, Field(ge=1, le=600_000, description="milliseconds from 1 to 600000")] = None
+    maxAge: Annotated[int | None, Field(ge=0, description="milliseconds from 0")] = None
+    mobile: Annotated[bool, Field(description="true or false")] = False
+    location: Annotated[
+        dict[str, Any] | None, Field(description='an object with a country, such as {"country": "DE"}')
+    ] = None
+    parsers: Annotated[list[str] | None, BeforeValidator(_pdf), Field(description='["pdf"]')] = None
+    parsePDF: Done = True
+    blockAds: Annotated[bool, Field(description="true or false: no advertisement is fetched or kept")] = True
+    removeBase64Images: Done = True
+    storeInCache: Done = True
+    proxy: Annotated[Literal["auto", "basic"], BeforeValidator(lower), Field(description="auto or basic")] = "auto"
+    skipTlsVerification: NotDone = False
+    fastMode: NotDone = False
+    zeroDataRetention: NotDone = False
+    actions: Refused = None
+    extract: Refused = None
+    jsonOptions: Refused = None
+    changeTrackingOptions: Refused = None
+    agent: Refused = None
+    minAge: Refused = None
+    useMock: Refused = None
+    lockdown: Refused = None
+    profile: Refused = None
+    redactPII: Refused = None
+    checkPromptInjection: Refused = None
+    threatProtection: Refused = None
+    auditMetadata: Refused = None
+    domainTools: Refused = None
+    integration: Told = None
+    origin: Told = None
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The options in Firecrawl's names."""
+        return ["headers" if name == "sent_headers" else name for name in cls.model_fields]
+
+    def values(self, url: str) -> dict[str, Any]:
+        """The fields of the query of a page; raises QueryError for what is not honoured."""
+        given: dict[str, Any] = {option: getattr(self, option) or None for option in FIELDS}
+        given["timeout"] = self.timeout and ceil(self.timeout / 1000)
+        given["maxAge"] = self._most_age
+        formats = list(dict.fromkeys(FORMS[form] for form in self.forms))
+        return {
+            "url": url,
+            "formats": [*formats, "metadata"],
+            "content": "main" if self.onlyMainContent and "markdown" in formats else None,
+            **{field: given[option] for option, field in FIELDS.items()},
+            "device": "mobile" if self.mobile else None,
+            "region": _country(self.location),
+        }
+
+    @property
+    def _most_age(self) -> int | None:
+        """How old a cached page may be, in seconds; None for as old as any is."""
+        is_shorter = self.maxAge is not None and self.maxAge < FRESH_SECONDS * 1000
+        return (self.maxAge or 0) // 1000 if is_shorter else None
+
+    @property
+    def forms(self) -> list[str]:
+        """The formats, each once; raises QueryError for one that is not made here."""
+        for form in self.formats:
+            if form not in FORMS:
+                known = ", ".join(FORMS)
+                raise wrong("formats", f"formats cannot have {form[:60]!r}: it is not made here, but {known} are")
+        return list(dict.fromkeys(self.formats))
+
+
+def _country(location: Mapping[str, Any] | None) -> str | None:
+    """The region of a location; raises QueryError for its other members."""
+    for name, value in (location or {}).items():
+        if name != "country" and value not in (None, [], ""):
+            raise not_honoured(f"location.{name[:60]}")
+    country = (location or {}).get("country")
+    return None if country is None else str(country).upper()
+
+
+class FirecrawlScrape(FirecrawlPage):
+    """One page."""
+
+    url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
+
+
+class FirecrawlBatch(FirecrawlPage):
+    """Many pages."""
+
+    urls: Annotated[
+        tuple[str, ...],
+        Field(min_length=1, max_length=MOST_PAGES, description=f"a list of 1 to {MOST_PAGES} URLs of pages"),
+    ]
+    ignoreInvalidURLs: Annotated[bool, Field(description="true or false")] = False
+    maxConcurrency: Refused = None
+    appendToId: Refused = None
+    webhook: Refused = None
+
+
+class FirecrawlSearch(Query):
+    """A search, and how the pages that it finds are scraped."""
+
+    query: Annotated[str, AfterValidator(not_blank), Field(description="the search terms, such as coffee shops")]
+    limit: Annotated[int, Field(ge=1, le=MOST_FOUND, description=f"a whole number from 1 to {MOST_FOUND}")] = 5
+    sources: Annotated[
+        tuple[Annotated[Literal["web", "news", "images"], BeforeValidator(_format)], ...],
+        Field(min_length=1, max_length=10, description="a list of web, news, images"),
+    ] = ("web",)
+    tbs: Annotated[str | None, Field(description="Google's own filters, such as qdr:w for the last week")] = None
+    lang: Annotated[str | None, Field(description="a language code, such as en")] = None
+    country: Annotated[str | None, BeforeValidator(lower), Field(description="a two-letter country code")] = None
+    timeout: Annotated[int | None, Field(ge=1, le=600_000, description="milliseconds from 1 to 600000")] = None
+    scrapeOptions: Annotated[dict[str, Any] | None, Field(description="an object of options of scraping")] = None
+    ignoreInvalidURLs: Annotated[bool, Field(description="true or false: every result has a URL")] = True
+    filter: Refused = None
+    categories: Refused = None
+    location: Refused = None
+    includeDomains: Refused = None
+    excludeDomains: Refused = None
+    highlights: Refused = None
+    enterprise: Refused = None
+    threatProtection: Refused = None
+    domainTools: Refused = None
+    integration: Told = None
+    origin: Told = None
+
+    @property
+    def pages(self) -> FirecrawlPage | None:
+        """How pages are scraped; None where none is. Raises QueryError for wrong options."""
+        if not self.scrapeOptions or not self.scrapeOptions.get("formats"):
+            return None
+        check_known(self.scrapeOptions, FirecrawlPage.keys())
+        options = FirecrawlPage.check(self.scrapeOptions)
+        if self.limit > MOST_SCRAPED:
+            raise wrong("limit", f"limit is at most {MOST_SCRAPED} where pages are scraped: search first, or in parts")
+        return options

@@ -1,0 +1,189 @@
+"""The API of Jina Reader, https://github.com/jina-ai/reader: a page for a language model, its URL in the path."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, unquote
+
+from webdata.domain.errors import QueryError
+from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.params import FORMS, members
+from webdata.faces.api.problems import ProblemDetails
+from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, refused, refusing, wrong
+from webdata.faces.dialects.pages import PAGES, facts_of, not_honoured, page_call
+from webdata.resources import Resource
+from webdata.runtime.server.incoming import Incoming
+from webdata.runtime.server.replies import JSON, Reply
+
+PREFIX = "reader"
+CONTENT: Mapping[str, Any] = {"formats": ["markdown", "metadata"], "content": "main"}
+FORMATS: Mapping[str, Mapping[str, Any]] = {
+    "": CONTENT,
+    "content": CONTENT,
+    "default": CONTENT,
+    "markdown": {"formats": ["markdown", "metadata"], "content": "page"},
+    "text": {"formats": ["text", "metadata"], "content": "page"},
+    "html": {"formats": ["html", "metadata"]},
+}
+"""The forms of a page by the value of X-Respond-With or X-Return-Format, and what they are in `/v1/request`."""
+TEXTS = ("markdown", "text", "html")
+FIELDS = {
+    "X-Target-Selector": "include",
+    "X-Remove-Selector": "exclude",
+    "X-Wait-For-Selector": "wait_for",
+    "X-Timeout": "timeout",
+    "X-Proxy": "region",
+    "X-Set-Cookie": "cookies",
+}
+"""Headers that set a field of the query of `/v1/request`, where it has the field."""
+LISTS = ("include", "exclude")
+UNCHANGED = ("", "auto", "default", "false", "none", "0", "all")
+"""Values of REFUSED that ask for nothing."""
+REFUSED = (
+    "X-Engine",
+    "X-Locale",
+    "X-Proxy-Url",
+    "X-Referer",
+    "X-Retain-Images",
+    "X-Retain-Links",
+    "X-Token-Budget",
+    "X-With-Generated-Alt",
+    "X-With-Iframe",
+    "X-With-Images-Summary",
+    "X-With-Links-Summary",
+    "X-With-Shadow-Dom",
+)
+"""Headers of Jina Reader that change an answer, and that nothing here honours."""
+SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
+ENCODED = re.compile(r"[a-z][a-z0-9+.-]*%3A(?:/|%2F)", re.IGNORECASE)
+EVENTS = "text/event-stream"
+NAMES = {field: header for header, field in FIELDS.items()} | {
+    "url": "url",
+    "formats": "X-Respond-With",
+    "max_age": "X-Cache-Tolerance",
+}
+
+
+class Reader:
+    """`/reader`."""
+
+    def __init__(self, calls: DialectCalls) -> None:
+        self._calls = calls
+
+    def door(self) -> Door:
+        """Its routes."""
+        routes = [
+            DoorRoute(f"/{PREFIX}", self._of_body),
+            DoorRoute(f"/{PREFIX}/", self._of_body),
+            DoorRoute(f"/{PREFIX}/<path:url>", self._of_path, ("GET",)),
+        ]
+        return Door((PREFIX,), "Jina Reader", routes, refusal)
+
+    async def _of_path(self, incoming: Incoming, url: str) -> Reply:
+        query = f"?{incoming.query}" if incoming.query else ""
+        return await self._page(incoming, lambda: _url_of_path(url) + query)
+
+    async def _of_body(self, incoming: Incoming) -> Reply:
+        return await self._page(incoming, lambda: _url_of(incoming))
+
+    async def _page(self, incoming: Incoming, url: Callable[[], str]) -> Reply:
+        resource = self._calls.resources[PAGES]
+        try:
+            call = _call(resource, incoming, url())
+        except QueryError as error:
+            call = CallOf(resource, refusing(error))
+        made = await self._calls.one(incoming, call)
+        if made.failed:
+            return refused([made], refusal)
+        return _json(made) if JSON in (incoming.header("accept") or "").lower() else _text(made)
+
+
+def _call(resource: Resource, incoming: Incoming, url: str) -> CallOf:
+    """The call that the headers of a request ask for; raises QueryError for what it does not honour."""
+    if EVENTS in (incoming.header("accept") or ""):
+        raise wrong("Accept", f"Accept cannot be {EVENTS}: a page comes at once, as text or {JSON}")
+    for name in REFUSED:
+        if _given(incoming, name).lower() not in UNCHANGED:
+            raise not_honoured(name)
+    values: dict[str, Any] = {"url": url, **_format(incoming)}
+    for name, field in FIELDS.items():
+        if value := _given(incoming, name):
+            values[field] = [value] if field in LISTS else value
+    return page_call(resource, {**values, "max_age": _most_age(resource, incoming)}, NAMES)
+
+
+def _format(incoming: Incoming) -> Mapping[str, Any]:
+    """The form of a page, by either of two headers."""
+    given = _given(incoming, "X-Respond-With") or _given(incoming, "X-Return-Format")
+    if given.lower() not in FORMATS:
+        known = ", ".join(filter(None, FORMATS))
+        raise wrong("X-Respond-With", f"X-Respond-With cannot be {given[:60]!r}: give one of {known}")
+    return FORMATS[given.lower()]
+
+
+def _most_age(resource: Resource, incoming: Incoming) -> int | None:
+    """How old a cached page may be, in seconds; None for as old as any is."""
+    if _given(incoming, "X-No-Cache").lower() not in ("", "false"):
+        return 0
+    tolerance = _given(incoming, "X-Cache-Tolerance")
+    if tolerance and not tolerance.isdecimal():
+        raise wrong("X-Cache-Tolerance", "X-Cache-Tolerance is a whole number of seconds, such as 60")
+    return int(tolerance) if tolerance and int(tolerance) < resource.fresh_seconds else None
+
+
+def _given(incoming: Incoming, name: str) -> str:
+    return (incoming.header(name.lower()) or "").strip()
+
+
+def _url_of_path(path: str) -> str:
+    """The URL in a path: also encoded as a whole, with one slash where a server has merged two, or without a scheme."""
+    url = unquote(path) if ENCODED.match(path) else path
+    scheme = SCHEME.match(url)
+    return f"{scheme[1]}://{url[scheme.end() :]}" if scheme else f"https://{url}"
+
+
+def _url_of(incoming: Incoming) -> str:
+    """The member `url` of a body, which is JSON or a form."""
+    media_type = (incoming.header("content-type") or "").partition(";")[0].strip().lower()
+    if media_type == FORMS[0]:
+        given: list[tuple[str, Any]] = list(parse_qsl(incoming.body.decode("utf-8", "replace")))
+    else:
+        given = members(incoming.body, 'send a JSON object such as {"url": "https://example.com/"}')
+    for name, _ in given:
+        if name != "url":
+            raise wrong(name[:60], f"{name[:60]} is not known here: the body has the url alone, all else is in headers")
+    return str(dict(given).get("url", ""))
+
+
+def _text_of(made: MadeCall) -> str:
+    """The page in the form that was asked for."""
+    return next(str(made.record[name]) for name in TEXTS if name in made.record)
+
+
+def _json(made: MadeCall) -> Reply:
+    data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"]}
+    return answered([made], {"code": 200, "status": 20000, "data": {**data, "content": _text_of(made)}})
+
+
+def _text(made: MadeCall) -> Reply:
+    """Markdown behind two lines about the page, as Jina Reader writes it; plain text and HTML alone."""
+    text = _text_of(made)
+    if "markdown" in made.record:
+        title = facts_of(made.record).get("title", "")
+        text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\nMarkdown Content:\n{text}"
+    return answered([made], text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+
+
+def refusal(problem: ProblemDetails, request_id: str) -> Reply:
+    """An error in Jina Reader's shape, with the request's id."""
+    status = 400 if problem.code == "validation_error" else problem.status
+    body = {
+        "data": None,
+        "code": status,
+        "name": problem.code,
+        "status": status * 100,
+        "message": problem.message,
+        "readableMessage": f"{problem.code}: {problem.message}",
+        "request_id": request_id,
+    }
+    return problem.reply_as(status, body, request_id)

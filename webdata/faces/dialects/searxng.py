@@ -1,0 +1,379 @@
+"""The API of SearXNG, https://docs.searxng.org/dev/search_api.html: the searches of `/v1` by category.
+
+A category and the names of its engines derive from the resources and their engines.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.utils import format_datetime
+from functools import partial
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode, urlsplit
+from xml.etree import ElementTree
+
+import orjson
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from webdata.domain.csv_lines import csv_line
+from webdata.domain.errors import QueryError
+from webdata.domain.query import Query, Remarks, lower, not_blank, unpack
+from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.open_pages import FRESH
+from webdata.faces.api.params import FORMS, check_encoding
+from webdata.faces.api.problems import ProblemDetails
+from webdata.faces.dialects.calls import (
+    CallOf,
+    DialectCalls,
+    MadeCall,
+    answered,
+    refused,
+    refusing,
+    search_query,
+    wrong,
+)
+from webdata.faces.dialects.plain_results import PlainResult, plain_results
+from webdata.resources import Resource
+from webdata.runtime.server.incoming import Incoming
+from webdata.runtime.server.replies import JSON, Reply
+
+PREFIX = "searxng"
+ANY_LANGUAGE = ("all", "auto")
+PAGE_LENGTH = 10
+"""Results of a page where a search does not ask for a number of them."""
+SAFE = {"0": "off", "1": "medium", "2": "active"}
+STRICT = "2"
+NAMES = {"hl": "language", "gl": "language", "start": "pageno", "tbs": "time_range", "safe": "safesearch"}
+"""SearXNG's names of the fields of a query; `q` has its own."""
+REFUSED = ("enabled_engines", "disabled_engines", "enabled_plugins", "disabled_plugins", "timeout_limit")
+"""Parameters of SearXNG that change an answer, and that nothing here honours."""
+TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"}
+OTHER = "other"
+"""SearXNG's category of engines that have to be named."""
+CSV_COLUMNS = ("title", "url", "content", "host", "engine", "score", "type")
+
+
+def _words(text: object) -> object:
+    """The names between the commas of a list."""
+    return [word.strip().lower() for word in text.split(",") if word.strip()] if isinstance(text, str) else text
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_words)]
+
+
+class SearxngQuery(Query):
+    """The parameters of a search in SearXNG's names."""
+
+    q: Annotated[str, AfterValidator(not_blank), Field(description="the search terms, such as q=coffee+shops")]
+    format: Annotated[
+        Literal["json", "csv", "rss"],
+        BeforeValidator(lower),
+        Field(description="one of json, csv, rss: there is no page in HTML"),
+    ] = "json"
+    pageno: Annotated[int, Field(ge=1, le=1000, description="a whole number from 1, such as pageno=2")] = 1
+    language: Annotated[
+        str,
+        Field(
+            pattern=r"^(all|auto|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$",
+            description="all, auto or a language, such as language=de or language=de-AT",
+        ),
+    ] = "all"
+    time_range: Annotated[
+        Literal["day", "week", "month", "year"] | None,
+        BeforeValidator(lower),
+        Field(description="one of day, week, month, year"),
+    ] = None
+    safesearch: Annotated[
+        Literal["0", "1", "2"] | None, Field(description="0 for none, 1 for moderate, 2 for strict")
+    ] = None
+    categories: Annotated[
+        Names, Field(description="categories with commas between, such as categories=general,news")
+    ] = ()
+    engines: Annotated[Names, Field(description="engines with commas between, such as engines=google,openalex")] = ()
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields of a query of `/v1` that these parameters set."""
+        language, _, country = self.language.replace("_", "-").partition("-")
+        is_any = language.lower() in ANY_LANGUAGE
+        return {
+            "q": self.q,
+            "hl": None if is_any else language.lower(),
+            "gl": country.lower() if len(country) == len("de") else None,
+            "start": (self.pageno - 1) * PAGE_LENGTH or None,
+            "tbs": self.time_range and f"qdr:{self.time_range[0]}",
+            "safe": self.safesearch and SAFE[self.safesearch],
+        }
+
+    def of(self, resource: Resource) -> tuple[Query, Remarks]:
+        """The query of a resource; raises QueryError for what it would have to ignore and a caller relies on.
+
+        A preference of language or of moderate safety that a search does not have is named as ignored, as in `/v1`.
+        """
+        preferences = ("hl", "gl") if self.safesearch == STRICT else ("hl", "gl", "safe")
+        return search_query(resource, self.values, NAMES, preferences)
+
+
+@dataclass
+class _Found:
+    """A result, and the places at which engines had it."""
+
+    result: PlainResult
+    category: str
+    engine: str
+    ranks: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """More for a better rank, and for more engines; as SearXNG's, of engines of equal weight."""
+        return len(self.ranks) * sum(1 / rank for rank in self.ranks.values())
+
+
+class Searxng:
+    """`/searxng`. `engines` are the names of each resource's engines, in the order in which they are asked."""
+
+    def __init__(self, calls: DialectCalls, engines: Mapping[str, Sequence[str]]) -> None:
+        self._calls = calls
+        searches = [one for one in calls.resources.values() if one.result_fields]
+        self._categories = {one.category: one for one in searches if one.category}
+        self._engines = {engines[one.name][0]: one for one in searches}
+        self._config = Reply(200, orjson.dumps(self._configuration()), {"content-type": JSON})
+        self._healthy = Reply(200, b"OK", {"content-type": "text/plain; charset=utf-8", **FRESH})
+
+    def door(self) -> Door:
+        """Its routes."""
+        search = [
+            DoorRoute(f"/{PREFIX}{rule}", self._search, ("GET", "POST")) for rule in ("", "/", "/search", "/search/")
+        ]
+        open_pages = [
+            DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",)),
+            DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",)),
+        ]
+        return Door((PREFIX,), "SearXNG's search", [*search, *open_pages], refusal)
+
+    async def _search(self, incoming: Incoming) -> Reply:
+        try:
+            query, ignored = _read(incoming)
+            wanted = self._wanted(query)
+        except QueryError as error:
+            made = [await self._calls.one(incoming, CallOf(self._first, refusing(error)))]
+            return refused(made, refusal)
+        calls = [CallOf(resource, partial(_read_of, query, ignored, resource)) for resource in wanted]
+        made = await self._calls.several(incoming, calls)
+        if all(one.failed for one in made):
+            return refused(made, refusal)
+        return _answer(query, made, {resource.name: name for name, resource in self._engines.items()})
+
+    @property
+    def _first(self) -> Resource:
+        return next(iter(self._engines.values()))
+
+    def _wanted(self, query: SearxngQuery) -> list[Resource]:
+        """The resources of the engines that are named, else those of the categories."""
+        if query.engines:
+            found = [self._engine(name) for name in query.engines]
+        else:
+            found = [self._category(name) for name in query.categories or ["general"]]
+        return list(dict.fromkeys(found))
+
+    def _category(self, name: str) -> Resource:
+        if name not in self._categories:
+            known = ", ".join(self._categories)
+            raise wrong("categories", f"{name[:60]!r} is no category here: the categories are {known}", "category")
+        return self._categories[name]
+
+    def _engine(self, name: str) -> Resource:
+        """The resource of an engine: `google_web`, `google images`, or `google` for the first of a site."""
+        written = name.replace(" ", "_").replace(".", "_")
+        if written in self._engines:
+            return self._engines[written]
+        matching = [engine for engine in self._engines if engine == written.removesuffix("s")]
+        of_site = [engine for engine in self._engines if engine.startswith(f"{written}_")]
+        general = [engine for engine in of_site if self._engines[engine].category == "general"]
+        for engine in (*matching, *general, *of_site):
+            return self._engines[engine]
+        raise wrong("engines", f"{name[:60]!r} is no engine here: the engines are {', '.join(self._engines)}", "engine")
+
+    async def _show_config(self, incoming: Incoming) -> Reply:
+        return self._config
+
+    async def _show_health(self, incoming: Incoming) -> Reply:
+        return self._healthy
+
+    def _configuration(self) -> dict[str, Any]:
+        """What `/config` of SearXNG has, as far as it means something here."""
+        return {
+            "categories": [*self._categories, OTHER],
+            "engines": [_engine_of(name, resource) for name, resource in self._engines.items()],
+            "plugins": [],
+            "instance_name": "webdata",
+            "locales": {},
+            "default_locale": "",
+            "autocomplete": "",
+            "safe_search": 0,
+            "default_theme": "",
+            "version": "webdata",
+            "public_instance": False,
+        }
+
+
+def _engine_of(name: str, resource: Resource) -> dict[str, Any]:
+    fields = resource.query.fields()
+    return {
+        "name": name,
+        "shortcut": name,
+        "categories": [resource.category or OTHER],
+        "enabled": resource.category is not None,
+        "paging": "start" in fields,
+        "language_support": "hl" in fields,
+        "safesearch": "safe" in fields,
+        "time_range_support": "tbs" in fields,
+    }
+
+
+def _read(incoming: Incoming) -> tuple[SearxngQuery, tuple[str, ...]]:
+    """The parameters of a request, and the names of those that mean nothing here; raises QueryError.
+
+    An empty one is an absent one, as in SearXNG's forms.
+    """
+    body = _form(incoming) if incoming.method == "POST" else ""
+    check_encoding(incoming.query, body)
+    pairs = [(name, value) for name, value in (*unpack(incoming.query), *unpack(body)) if name == "q" or value.strip()]
+    for name, _ in pairs:
+        if name in REFUSED:
+            raise wrong(name, f"{name} is not honoured here: choose by categories or engines, and leave it out")
+    query, remarks = SearxngQuery.read(pairs)
+    return query, remarks.ignored
+
+
+def _form(incoming: Incoming) -> str:
+    media_type = (incoming.header("content-type") or "").partition(";")[0].strip().lower()
+    if incoming.body and media_type not in ("", FORMS[0]):
+        right = f"send a form as SearXNG takes it, Content-Type: {FORMS[0]}, such as q=coffee&format=json"
+        raise wrong("q", f"The body cannot be {media_type[:60]!r}: {right}", "body")
+    return incoming.body.decode("ascii", "replace")
+
+
+def _read_of(query: SearxngQuery, ignored: tuple[str, ...], resource: Resource) -> tuple[Query, Remarks]:
+    found, remarks = query.of(resource)
+    return found, remarks._replace(ignored=(*ignored, *remarks.ignored))
+
+
+def _answer(query: SearxngQuery, made: Sequence[MadeCall], engines: Mapping[str, str]) -> Reply:
+    answering = [one for one in made if not one.failed]
+    results = [_result(found) for found in _ranked(answering)]
+    if query.format == "csv":
+        return answered(made, b"".join(_csv(results)), "text/csv; charset=utf-8")
+    if query.format == "rss":
+        return answered(made, _rss(query.q, results), "application/rss+xml; charset=utf-8")
+    records = [one.record for one in answering]
+    body = {
+        "query": query.q,
+        "number_of_results": max((record.get("total") or 0 for record in records), default=0),
+        "results": results,
+        "answers": [box["answer"] for record in records for box in record.get("answers", ()) if box["answer"]],
+        "corrections": [],
+        "infoboxes": [box for one in answering for box in _infoboxes(one)],
+        "suggestions": _suggestions(records),
+        "unresponsive_engines": [[engines[one.resource.name], one.problem.message] for one in made if one.failed],
+    }
+    return answered(made, body)
+
+
+def _ranked(made: Iterable[MadeCall]) -> list[_Found]:
+    """The results of all calls, each URL once, the best first."""
+    found: dict[str, _Found] = {}
+    for one in made:
+        for rank, result in enumerate(plain_results(one.resource, one.record), 1):
+            category = one.resource.category or OTHER
+            found.setdefault(result.url, _Found(result, category, one.engine)).ranks.setdefault(one.engine, rank)
+    return sorted(found.values(), key=lambda one: -one.score)
+
+
+def _result(found: _Found) -> dict[str, Any]:
+    result = found.result
+    return {
+        "url": result.url,
+        "title": result.title,
+        "content": result.text,
+        "engine": found.engine,
+        "engines": list(found.ranks),
+        "positions": list(found.ranks.values()),
+        "score": round(found.score, 4),
+        "category": found.category,
+        "template": TEMPLATES.get(found.category, "default.html"),
+        "parsed_url": _parsed(result.url),
+        "publishedDate": result.published,
+        "thumbnail": result.thumbnail,
+        "img_src": result.image,
+        "iframe_src": "",
+    }
+
+
+def _parsed(url: str) -> list[str]:
+    """The parts of a URL as SearXNG gives them, that of parameters included."""
+    try:
+        scheme, host, path, query, fragment = urlsplit(url)
+    except ValueError:
+        return ["", "", url, "", "", ""]
+    return [scheme, host, path, "", query, fragment]
+
+
+def _infoboxes(made: MadeCall) -> list[dict[str, Any]]:
+    """The knowledge panel of a page of web results."""
+    company = made.record.get("company")
+    if not company:
+        return []
+    profiles = [{"title": one["name"], "url": one["link"]} for one in company["profiles"]]
+    website = [{"title": "Website", "url": company["website"]}] if company["website"] else []
+    return [
+        {
+            "infobox": company["name"],
+            "id": company["website"] or "",
+            "content": company["description"] or "",
+            "img_src": company["image"],
+            "engine": made.engine,
+            "urls": [*website, *profiles],
+            "attributes": [{"label": label, "value": value} for label, value in company["attributes"].items()],
+        }
+    ]
+
+
+def _suggestions(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    related = (one["text"] for record in records for one in record.get("related_searches", ()))
+    return list(dict.fromkeys(related))
+
+
+def _csv(results: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
+    yield csv_line(CSV_COLUMNS)
+    for result in results:
+        row = {**result, "host": result["parsed_url"][1], "type": "result"}
+        yield csv_line(row[name] for name in CSV_COLUMNS)
+
+
+def _rss(terms: str, results: Iterable[Mapping[str, Any]]) -> bytes:
+    """A feed of RSS 2.0."""
+    root = ElementTree.Element("rss", version="2.0")
+    channel = ElementTree.SubElement(root, "channel")
+    address = f"/{PREFIX}/search?{urlencode({'q': terms})}"
+    _add(channel, {"title": f"webdata: {terms}", "link": address, "description": f"Search results for {terms}"})
+    for result in results:
+        item = ElementTree.SubElement(channel, "item")
+        day = result["publishedDate"]
+        published = {"pubDate": format_datetime(datetime.fromisoformat(day))} if day else {}
+        described = {"title": result["title"], "link": result["url"], "description": result["content"]}
+        _add(item, {**described, **published})
+    text: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text
+
+
+def _add(parent: ElementTree.Element, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
+        ElementTree.SubElement(parent, name).text = "".join(char for char in text if char.isprintable())
+
+
+def refusal(problem: ProblemDetails, request_id: str) -> Reply:
+    """An error in the shape of SearXNG's JSON: its text, here with a code and the request's id."""
+    status = 400 if problem.code == "validation_error" else problem.status
+    body = {"error": problem.message, "code": problem.code, "request_id": request_id}
+    return problem.reply_as(status, body, request_id)

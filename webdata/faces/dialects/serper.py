@@ -1,0 +1,273 @@
+"""The API of Serper, https://serper.dev: searches of `/v1` by kind, with the names of its JSON."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from webdata.domain.query import Query, Remarks, lower, not_blank
+from webdata.domain.records import Record
+from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.problems import ProblemDetails
+from webdata.faces.dialects.calls import (
+    COST,
+    CallOf,
+    DialectCalls,
+    MadeCall,
+    answered,
+    located,
+    read_body,
+    refused,
+    search_query,
+    wrong,
+)
+from webdata.faces.dialects.plain_results import PlainResult, plain_results
+from webdata.resources import Resource
+from webdata.runtime.server.incoming import Incoming
+from webdata.runtime.server.replies import Reply
+
+PREFIX = "serper"
+EXAMPLE = '{"q": "coffee shops", "gl": "us", "hl": "en"}'
+PAGE_LENGTH = 10
+NAMES = {"start": "page", "region": "gl"}
+"""Serper's names of fields; others have the same."""
+
+
+class SerperQuery(Query):
+    """The parameters of a search in Serper's names."""
+
+    q: Annotated[str, AfterValidator(not_blank), Field(description="the search terms, such as coffee shops")]
+    gl: Annotated[
+        str | None,
+        Field(pattern=r"^[a-z]{2}$", description="a two-letter country code, such as us"),
+        BeforeValidator(lower),
+    ] = None
+    hl: Annotated[str | None, Field(description="a language code, such as en")] = None
+    num: Annotated[int, Field(ge=1, le=100, description="a whole number from 1 to 100, such as 10")] = PAGE_LENGTH
+    page: Annotated[int, Field(ge=1, le=100, description="a whole number from 1, such as 2")] = 1
+    tbs: Annotated[str | None, Field(description="Google's own filters, such as qdr:w for the last week")] = None
+    autocorrect: Annotated[bool, Field(description="true; false is not honoured")] = True
+    type: Annotated[str | None, Field(description="the kind of the search, as in the path")] = None
+
+    def of(self, resource: Resource, kind: str) -> tuple[Query, Remarks]:
+        """The query of a resource; raises QueryError for what it does not honour.
+
+        A language or a country that a search does not have is named as ignored, since clients always send them.
+        """
+        if not self.autocorrect:
+            raise wrong("autocorrect", "autocorrect cannot be false: the engine corrects terms as it likes")
+        if self.type not in (None, kind):
+            raise wrong("type", f"type differs from the path, which says {kind}: give one of them")
+        values = {"q": self.q, "num": self.num, "tbs": self.tbs, "hl": self.hl, **located(resource, self.gl)}
+        values["start"] = (self.page - 1) * self.num or None
+        return search_query(resource, values, NAMES, ("hl", "gl"))
+
+
+@dataclass(frozen=True)
+class SerperKind:
+    """A kind of search."""
+
+    resource: str
+    rows: str
+    """The name of its results."""
+    row: Callable[[PlainResult], dict[str, Any]]
+    """A result, without its position."""
+    more: Callable[[Record], dict[str, Any]] = lambda _: {}
+    """What else a record has for it."""
+
+
+class Serper:
+    """`/serper`."""
+
+    def __init__(self, calls: DialectCalls) -> None:
+        self._calls = calls
+
+    def door(self) -> Door:
+        """Its routes."""
+        known = [path for path, kind in KINDS.items() if kind.resource in self._calls.resources]
+        routes = [DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST")) for path in known]
+        return Door((PREFIX,), "Serper's searches", routes, refusal)
+
+    async def _search(self, path: str, incoming: Incoming) -> Reply:
+        kind = KINDS[path]
+        resource = self._calls.resources[kind.resource]
+        asked = list[SerperQuery]()
+
+        def read() -> tuple[Query, Remarks]:
+            asked.append(read_body(SerperQuery, incoming, EXAMPLE))
+            return asked[0].of(resource, path)
+
+        made = await self._calls.one(incoming, CallOf(resource, read))
+        return refused([made], refusal) if made.failed else _answer(path, asked[0], made)
+
+
+def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
+    kind = KINDS[path]
+    results = plain_results(made.resource, made.record)[: asked.num]
+    rows = [{**_present(kind.row(one)), "position": number} for number, one in enumerate(results, 1)]
+    parameters = asked.model_dump(exclude_none=True, include={"q", "gl", "hl", "num", "page", "tbs"})
+    body = {
+        "searchParameters": {**parameters, "type": path, "engine": made.engine},
+        **_present(kind.more(made.record)),
+        kind.rows: rows,
+        "credits": int(made.headers.get(COST, 0)),
+    }
+    return answered([made], body)
+
+
+def _present(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not there: Serper has no nulls."""
+    return {name: value for name, value in row.items() if value not in (None, "", [], {})}
+
+
+def _web(result: PlainResult) -> dict[str, Any]:
+    metadata = result.row["metadata"]
+    return {
+        "title": result.title,
+        "link": result.url,
+        "snippet": result.text,
+        "date": result.date,
+        "rating": metadata.get("rating"),
+        "ratingCount": metadata.get("reviews"),
+        "imageUrl": result.thumbnail,
+        "sitelinks": [{"title": one["title"], "link": one["link"]} for one in metadata.get("sitelinks", ())],
+    }
+
+
+def _page(record: Record) -> dict[str, Any]:
+    """The parts of a page of web results beside the results."""
+    return {
+        "knowledgeGraph": _panel(record.get("company")),
+        "answerBox": _answer_box(record.get("answers")),
+        "peopleAlsoAsk": [
+            _present(
+                {"question": one["question"], "snippet": one["answer"], "title": one["title"], "link": one["link"]}
+            )
+            for one in record.get("related_questions", ())
+        ],
+        "relatedSearches": [{"query": one["text"]} for one in record.get("related_searches", ())],
+    }
+
+
+def _question(row: Mapping[str, Any]) -> dict[str, Any]:
+    named = {"title": row["title"], "link": row["link"]}
+    return _present({"question": row["question"], "snippet": row["answer"], **named})
+
+
+def _panel(company: Any) -> dict[str, Any]:
+    if not company:
+        return {}
+    source = company.get("description_source") or {}
+    return _present(
+        {
+            "title": company["name"],
+            "type": company["type"],
+            "website": company["website"],
+            "imageUrl": company["image"],
+            "description": company["description"],
+            "descriptionSource": source.get("name"),
+            "descriptionLink": source.get("link"),
+            "rating": company["rating"],
+            "ratingCount": company["reviews"],
+            "attributes": company["attributes"],
+        }
+    )
+
+
+def _answer_box(answers: Any) -> dict[str, Any]:
+    if not answers:
+        return {}
+    first = answers[0]
+    named = {"title": first.get("title"), "link": first.get("link")}
+    return _present({**named, "answer": first["answer"], "snippet": first["answer"]})
+
+
+def _image(result: PlainResult) -> dict[str, Any]:
+    original = result.row["original_image"]
+    return {
+        "title": result.title,
+        "imageUrl": result.image,
+        "imageWidth": _number(original["width"]),
+        "imageHeight": _number(original["height"]),
+        "thumbnailUrl": result.thumbnail,
+        "source": result.source,
+        "domain": result.source,
+        "link": result.url,
+    }
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isdecimal() else None
+
+
+def _news(result: PlainResult) -> dict[str, Any]:
+    return {
+        "title": result.title,
+        "link": result.url,
+        "snippet": result.text,
+        "date": result.date,
+        "source": result.source,
+    }
+
+
+def _video(result: PlainResult) -> dict[str, Any]:
+    metadata = result.row["metadata"]
+    return {
+        "title": result.title,
+        "link": result.url,
+        "snippet": result.text,
+        "imageUrl": result.thumbnail,
+        "duration": metadata.get("duration"),
+        "source": metadata.get("source"),
+        "channel": metadata.get("channel"),
+        "date": result.date,
+    }
+
+
+def _place(result: PlainResult) -> dict[str, Any]:
+    row = result.row
+    return {
+        "title": result.title,
+        "address": row["address"],
+        "latitude": row["latitude"],
+        "longitude": row["longitude"],
+        "rating": row["rating"],
+        "ratingCount": row["review_count"],
+        "category": next(iter(row["categories"]), None),
+        "phoneNumber": row["phone"],
+        "website": row["website"],
+        "thumbnailUrl": result.thumbnail,
+        "cid": str(int(row["data_id"].partition(":")[2], 16)),
+    }
+
+
+def _work(result: PlainResult) -> dict[str, Any]:
+    row = result.row
+    return {
+        "title": result.title,
+        "link": result.url,
+        "publicationInfo": row["author"]["names"],
+        "snippet": row["abstract"],
+        "year": row["year"],
+        "citedBy": row["extras"].get("citations", {}).get("count"),
+        "pdfUrl": row["doc"]["link"] if "doc" in row else None,
+    }
+
+
+KINDS = {
+    "search": SerperKind("web_search", "organic", _web, _page),
+    "images": SerperKind("image_search", "images", _image),
+    "news": SerperKind("news_search", "news", _news),
+    "videos": SerperKind("video_search", "videos", _video),
+    "places": SerperKind("maps_search", "places", _place),
+    "scholar": SerperKind("scholar_search", "organic", _work),
+}
+
+
+def refusal(problem: ProblemDetails, request_id: str) -> Reply:
+    """An error in Serper's shape, with a code and the request's id."""
+    status = 400 if problem.code == "validation_error" else problem.status
+    body = {"message": problem.message, "statusCode": status, "code": problem.code, "request_id": request_id}
+    return problem.reply_as(status, body, request_id)

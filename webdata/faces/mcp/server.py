@@ -1,0 +1,107 @@
+"""The server of the protocol's SDK. To import it takes a second and 20 MB, so it is imported at the first request."""
+
+import asyncio
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, cast
+
+import orjson
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from webdata.faces.mcp.asgi import REQUEST, AsgiApp, asgi_reply
+from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
+from webdata.faces.mcp.tools import WebTool
+from webdata.faces.mcp.wording import INSTRUCTIONS
+from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.site import MAX_BODY
+
+READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+
+
+class ToolServer:
+    """Answers requests of the protocol, each by itself: no session is kept, so that any process can answer the next."""
+
+    def __init__(self, calls: ToolCalls, tools: Mapping[str, WebTool]) -> None:
+        self._calls = calls
+        self._closing = asyncio.Event()
+        server: Server[Any] = Server(
+            "webdata",
+            version=version("webdata"),
+            instructions=INSTRUCTIONS,
+            get_tool_input_schema=lambda name: tools[name].input_schema if name in tools else None,
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+        server.middleware.clear()  # it has nothing but the tracing of OpenTelemetry
+        self._manager = StreamableHTTPSessionManager(
+            server, json_response=True, stateless=True, max_request_body_size=MAX_BODY
+        )
+
+    async def open(self) -> None:
+        """Begin to answer, until `close`."""
+        opened = asyncio.Event()
+        self._life = asyncio.ensure_future(self._live(opened))
+        self._life.add_done_callback(lambda _: opened.set())
+        await opened.wait()
+        if self._life.done():
+            self._life.result()
+
+    async def close(self) -> None:
+        """End; what is in flight is cancelled."""
+        self._closing.set()
+        await self._life
+
+    async def _live(self, opened: asyncio.Event) -> None:
+        """The manager's whole life in one task, as the scopes in it demand."""
+        async with self._manager.run():
+            opened.set()
+            await self._closing.wait()
+
+    async def reply(self, request: ToolRequest) -> Reply:
+        """The response to a request whose key was accepted."""
+        app = cast("AsgiApp", self._manager.handle_request)
+        return await asgi_reply(app, request.incoming, orjson.dumps(request.message), request)
+
+    async def _list(self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=[_described(tool) for tool in _request(context).tools.values()])
+
+    async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        request = _request(context)
+        tool = request.tools.get(params.name)
+        if tool is None:
+            offered = ", ".join(request.tools)
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!r}. The tools are {offered}.")
+        end = await self._calls.called(tool, params.arguments or {}, request.incoming)
+        return CallToolResult(
+            content=[TextContent(type="text", text=end.text)],
+            structured_content=end.structured,
+            is_error=end.structured is None,
+            _meta=end.meta,
+        )
+
+
+def _described(tool: WebTool) -> Tool:
+    return Tool(
+        name=tool.name,
+        description=tool.wording.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=READ_ONLY,
+    )
+
+
+def _request(context: ServerRequestContext[Any, Any]) -> ToolRequest:
+    return cast("ToolRequest", cast("Any", context.request).scope[REQUEST])

@@ -1,0 +1,222 @@
+"""What a page can make long: conversion to Markdown, decompression, large forms, in processes that can be killed.
+
+A Python thread cannot be stopped from outside, and while it runs C code no other thread runs. So a conversion runs in
+a process, which is killed when its time or its memory is used up; the overhead is less than a millisecond a page. The
+processes are forked from one that has imported the page modules: the first starts in 0.7 s, each further one in 25 ms.
+"""
+
+import asyncio
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import asynccontextmanager
+from threading import Lock
+from typing import Any
+
+from pebble import ProcessExpired, ProcessPool
+
+from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
+from webdata.pages import url
+from webdata.pages.consent import Form, form
+from webdata.resources.url_request import UrlRecord
+from webdata.runtime.process.memory import return_large_blocks
+from webdata.runtime.process.parents import end_with_parent
+from webdata.runtime.process.shares import FairSlots
+from webdata.runtime.wire.content_codings import Decompressed, leniently_decompressed
+
+SECONDS = 5.0
+"""Limit of one conversion, and again of the one without markup; measured, no page of up to 20 MB takes two."""
+WORKERS = 3
+LARGE = 1024 * 1024
+"""Bytes from which a page is large."""
+SMALL_FORM = 32 * 1024
+"""Bytes of a consent page that takes the event loop 30 ms at worst."""
+LARGE_AT_ONCE = WORKERS - 1
+"""Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
+SECONDS_OF_MEBIBYTE = 0.02
+"""That a slot is held for each mebibyte of a page at least: 50 MB a second for one account."""
+PAGES = 500
+"""Pages after which a process is replaced."""
+MEMORY = 2 * 1024**3
+"""Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
+NICENESS = 10
+"""By how much they yield the processor to the event loop, whose calls are short."""
+MODULES = ("webdata.pages.consent", "webdata.pages.url", "webdata.pages._url.markdown")
+"""Modules that are imported once, before the fork."""
+
+
+class LargePageLimit:
+    """Slots for large pages, each of which takes several times its length in memory while it is converted.
+
+    A slot is free again after SECONDS_OF_MEBIBYTE for each mebibyte at the earliest: receiving and sending a large page
+    keeps the event loop from other calls, and no account may do that all the time.
+    """
+
+    def __init__(self) -> None:
+        self._slots = FairSlots(LARGE_AT_ONCE)
+
+    @asynccontextmanager
+    async def slot(self, length: int, left: float, account: str = "") -> AsyncIterator[None]:
+        """Hold a slot for a page of at most `length` bytes, of an account's share; a page that is not large needs none.
+
+        Raises UpstreamTimeoutError when no slot is free within `left` seconds.
+        """
+        if length < LARGE:
+            yield
+            return
+        try:
+            async with asyncio.timeout(left):
+                await self._slots.acquire(account)
+        except TimeoutError as error:
+            raise UpstreamTimeoutError("no time was left for a page so large", "timeout") from error
+        loop = asyncio.get_running_loop()
+        until = loop.time() + length / LARGE * SECONDS_OF_MEBIBYTE
+        try:
+            yield
+        finally:
+            loop.call_at(until, self._slots.release, account)
+
+
+class Conversions:
+    """A process pool that converts pages: started for the first page, stopped when its last holder releases it.
+
+    The processes are given to the accounts in turn, and one is never taken by the account that has all others.
+    """
+
+    def __init__(self, seconds: float = SECONDS, seconds_bare: float = SECONDS):
+        self.seconds = {False: seconds, True: seconds_bare}
+        self._pool: ProcessPool | None = None
+        self._slots = FairSlots(WORKERS)
+        self._holders = 0
+        self._lock = Lock()
+
+    def hold(self) -> None:
+        """Add a holder. Without one, the processes run until the program ends."""
+        with self._lock:
+            self._holders += 1
+
+    async def release(self) -> None:
+        """Remove a holder; after the last one the processes are stopped."""
+        with self._lock:
+            self._holders -= 1
+            pool = self._pool if self._holders <= 0 else None
+            self._pool = None if pool else self._pool
+        if pool:
+            pool.stop()
+            await asyncio.to_thread(pool.join)
+
+    async def page(self, body: bytes, left: float, arguments: Mapping[str, Any], account: str = "") -> UrlRecord:
+        """The record of a page as Markdown, or as text without markup when Markdown takes too much time or memory.
+
+        `arguments` are the other arguments of `webdata.pages.url.page`; `bare` is whether it may be without markup.
+        Raises the errors of that function, UpstreamTimeoutError after `left` seconds, and UpstreamError of kind
+        `too_complex` when both conversions fail.
+        """
+        try:
+            async with asyncio.timeout(left):
+                for bare in (False, True) if arguments.get("bare", True) else (False,):
+                    page: UrlRecord | tuple[str, str, str] | None = await self._attempt(
+                        _convert, (body, {**arguments, "bare": bare}), self.seconds[bare], account
+                    )
+                    if isinstance(page, tuple):
+                        raise UnsupportedContentError(*page)
+                    if page is not None:
+                        return page
+        except TimeoutError as error:
+            raise UpstreamTimeoutError("no time is left to convert the page", "timeout") from error
+        raise UpstreamError("the page takes too long to convert, ask for it with response_type full", "too_complex")
+
+    async def decompressed(
+        self, body: bytes, content_encoding: str, limit: int, left: float, account: str = ""
+    ) -> Decompressed:
+        """The plain body of a large page, by `leniently_decompressed`, whose errors it raises.
+
+        Raises UpstreamTimeoutError after `left` seconds, and UpstreamError of kind `too_complex` when it takes too much
+        time or memory.
+        """
+        try:
+            async with asyncio.timeout(left):
+                plain = await self._attempt(_decompress, (body, content_encoding, limit), self.seconds[False], account)
+        except TimeoutError as error:
+            raise UpstreamTimeoutError("no time is left to decompress the page", "timeout") from error
+        if plain is None:
+            raise UpstreamError("the page takes too long to decompress", "too_complex")
+        if isinstance(plain, Decompressed):
+            return plain
+        raise UpstreamError(*plain)
+
+    async def consent_form(self, body: bytes, url: str, account: str = "") -> Form | None:
+        """The submission for the consent page at a URL, by `webdata.pages.consent.form`.
+
+        None also for a page that takes too much time or memory: the parser's time grows with the square of the
+        attributes of one tag.
+        """
+        if len(body) <= SMALL_FORM:
+            return form(body, url)
+        found: Form | None = await self._attempt(form, (body, url), self.seconds[False], account)
+        return found
+
+    async def _attempt(
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, account: str
+    ) -> Any:
+        """The function's result; None when its process was killed or ran out of memory."""
+        async with self._slots.slot(account):
+            future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
+            try:
+                return await asyncio.wrap_future(future)
+            except (ProcessExpired, BrokenProcessPool, MemoryError, TimeoutError):
+                return None
+
+    def _running_pool(self) -> ProcessPool:
+        with self._lock:
+            if self._pool is None or not self._pool.active:
+                context = multiprocessing.get_context("forkserver")
+                context.set_forkserver_preload([*MODULES])
+                program = sys.modules["__main__"]
+                program.__file__ = program.__spec__ = None  # or each process imports it, which takes 60 MB more
+                self._pool = ProcessPool(WORKERS, PAGES, _initialize, context=context)
+            return self._pool
+
+
+CONVERSIONS = Conversions()
+"""The pool that all crawlers of the program share."""
+
+
+def _initialize() -> None:
+    """Limit a worker process's memory and priority, have it keep little, and let SIGTERM end it at once."""
+    end_with_parent(os.getppid())
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    return_large_blocks()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # PDFium aborts where it gets no memory
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    os.nice(NICENESS)
+
+
+def _alarmed(function: Callable[..., Any], arguments: list[Any], seconds: float) -> Any:
+    """The function's result; the alarm ends the process when its parent has died and cannot kill it."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return function(*arguments)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        arguments.clear()  # the pool keeps them until the process gets its next page
+
+
+def _convert(body: bytes, arguments: Mapping[str, Any]) -> UrlRecord | tuple[str, str, str]:
+    """The record of a page; the arguments of the error for one that has none, since a pickled exception loses them."""
+    try:
+        return url.page(body, **arguments)
+    except UnsupportedContentError as error:
+        return error.content_type, error.reason, error.advice
+
+
+def _decompress(body: bytes, content_encoding: str, limit: int) -> Decompressed | tuple[str, str | None]:
+    """The plain body, or the reason and the kind of the error, since a pickled exception loses its fields."""
+    try:
+        return leniently_decompressed(body, content_encoding, limit)
+    except UpstreamError as error:
+        return error.reason, error.kind

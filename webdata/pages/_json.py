@@ -1,0 +1,48 @@
+"""JSON of upstreams, which may have what JSON may not, or what has no UTF-8: such texts are mended and counted.
+
+A lone surrogate escape is legal JSON (RFC 8259, section 8.2), but no text; titles that are cut within a character end
+with one.
+"""
+
+import re
+from typing import Any
+
+import orjson
+
+from webdata.domain.errors import UpstreamError
+from webdata.pages.odd_items import count_odd
+
+MARK = b"\xef\xbb\xbf"
+REPLACEMENT = "\ufffd"
+ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rf"|(?P<broken>(?:\\u[dD][89abAB][0-9a-fA-F]{{2}}(?!\\u[dD][c-fC-F])|\\u[dD][c-fC-F][0-9a-fA-F]{{2}}|{REPLACEMENT})+)"
+    r"|\\."
+)
+"""Each escape: a pair of surrogates, or lone ones, or any other, so that `\\ud800` after a backslash is none."""
+LONGEST = 200
+"""Characters of a text before a broken one by which texts are told apart."""
+
+
+def loads(body: bytes | str) -> Any:
+    """The value of a body; raises UpstreamError for one that is not JSON."""
+    raw = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body.removeprefix(MARK)
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        pass
+    text = raw.decode("utf-8", "replace")
+    texts: set[str] = set()
+
+    def mended(escape: re.Match[str]) -> str:
+        if escape["broken"] is None:
+            return escape.group()
+        texts.add(text[max(0, escape.start() - LONGEST) : escape.start()].rpartition('"')[2])
+        return REPLACEMENT
+
+    try:
+        value = orjson.loads(ESCAPE.sub(mended, text))
+    except orjson.JSONDecodeError:
+        raise UpstreamError("the body is no JSON, or was cut off", "broken_body") from None
+    count_odd(len(texts))
+    return value

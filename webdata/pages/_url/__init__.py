@@ -1,0 +1,1 @@
+"""What the pages of any URL need beside their parser."""

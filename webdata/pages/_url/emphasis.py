@@ -1,0 +1,190 @@
+"""Emphasis that every reader of Markdown reads as such.
+
+A delimiter opens or closes emphasis only beside certain characters: `は**「x」**` is no emphasis, `は「**x**」` is.
+https://spec.commonmark.org/current/#left-flanking-delimiter-run
+"""
+
+import unicodedata
+from collections.abc import Callable
+from itertools import takewhile
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.weights import BLOCKS
+
+KINDS = {
+    "b": "strong", "strong": "strong", "em": "em", "i": "em", "var": "em", "dfn": "em", "del": "del", "s": "del",
+    "strike": "del",
+}  # fmt: skip
+"""Elements that are written with delimiters, and the first of those with the same ones."""
+SIGNED = frozenset(["a", "code", "img", "kbd", "samp", "tt"])
+"""Other elements that begin and end with punctuation in Markdown."""
+
+
+def emphasised(part: HtmlElement) -> None:
+    """Make, in place, the emphasis of a part of a page such that its delimiters are read as delimiters."""
+    for element in [*part.iter(*KINDS)]:
+        if element.tag not in KINDS:
+            continue
+        if _is_within_its_kind(element):
+            element.tag = "span"
+        elif next(element.iterdescendants(*BLOCKS), None) is not None:
+            _distribute(element)
+    for element in [*part.iter(*KINDS)]:
+        if element.tag in KINDS:
+            _join(element)
+    for element in reversed([*part.iter(*KINDS)]):
+        _fit(element)
+
+
+def _is_within_its_kind(element: HtmlElement) -> bool:
+    kind = KINDS[str(element.tag)]
+    inline = takewhile(lambda around: around.tag not in BLOCKS, element.iterancestors())
+    return any(KINDS.get(str(around.tag)) == kind for around in inline)
+
+
+def _distribute(element: HtmlElement) -> None:
+    """Emphasise the text of each block in an element instead of the element: Markdown's ends with a block."""
+    tag = str(element.tag)
+    for inner in [*element.iterdescendants(*KINDS)]:
+        if KINDS[str(inner.tag)] == KINDS[tag]:
+            inner.tag = "span"
+    for block in [*element.iterdescendants(*BLOCKS)]:
+        if next(block.iterdescendants(*BLOCKS), None) is None and block.text_content().strip() and block.tag != "pre":
+            inner = block.makeelement(tag)
+            inner.text, block.text = block.text, None
+            inner.extend([*block])
+            block.append(inner)
+    element.tag = "div"
+
+
+def _join(element: HtmlElement) -> None:
+    """Join an element with those of its kind right after it: `**a****b**` is no emphasis."""
+    while not element.tail and (after := element.getnext()) is not None:
+        if after.tag not in KINDS or KINDS[str(after.tag)] != KINDS[str(element.tag)]:
+            return
+        after.tag = "span"
+        element.append(after)
+        element.tail, after.tail = after.tail, None
+
+
+def _swap(outer: HtmlElement, link: HtmlElement) -> None:
+    """Move the emphasis of a link into it."""
+    outer.tag, link.tag = link.tag, outer.tag
+    attributes = dict(link.attrib)
+    link.attrib.clear()
+    outer.attrib.clear()
+    outer.attrib.update(attributes)
+
+
+def _fit(element: HtmlElement) -> None:
+    """Move spaces and, where its delimiters need it, punctuation out of an element."""
+    before, after = _before(element), _after(element)
+    start = _stripped(element, str.isspace, at_end=False)
+    end = _stripped(element, str.isspace, at_end=True)
+    before, after = (start or before)[-1:], (end or after)[:1]
+    if before and not _is_apart(before):
+        start += _stripped(element, _is_mark, at_end=False)
+    if after and not _is_apart(after):
+        end = _stripped(element, _is_mark, at_end=True) + end
+    _write_around(element, start, end)
+    first, last = _edge(element, at_end=False), _edge(element, at_end=True)
+    before, after = (start or before)[-1:], (end or after)[:1]
+    if not element.text_content().strip() and element.find(".//img") is None:
+        element.tag = "span"
+    elif _is_stuck(before, first) or _is_stuck(after, last):
+        if len(element) == 1 and element[0].tag == "a" and not (element.text or element[0].tail):
+            _swap(element, element[0])
+        else:
+            element.tag = "span"
+
+
+def _is_stuck(outside: str, inside: str) -> bool:
+    """Whether a delimiter between two characters is read as text."""
+    return bool(outside and inside) and _is_mark(inside) and not _is_apart(outside)
+
+
+def _write_around(element: HtmlElement, start: str, end: str) -> None:
+    if end:
+        element.tail = end + (element.tail or "")
+    if not start:
+        return
+    previous, around = element.getprevious(), element.getparent()
+    if previous is not None:
+        previous.tail = (previous.tail or "") + start
+    elif around is not None:
+        around.text = (around.text or "") + start
+
+
+def _stripped(element: HtmlElement, is_one: Callable[[str], bool], at_end: bool) -> str:
+    """Remove the characters of a kind from an end of an element's own text, and return them."""
+    last = element[-1] if at_end and len(element) else None
+    if not at_end and not element.text:
+        return ""
+    text = (last.tail if last is not None else element.text) or ""
+    count = sum(1 for _ in takewhile(is_one, reversed(text) if at_end else text))
+    cut = len(text) - count if at_end else count
+    kept, taken = (text[:cut], text[cut:]) if at_end else (text[cut:], text[:cut])
+    if taken and last is not None:
+        last.tail = kept
+    elif taken:
+        element.text = kept
+    return taken
+
+
+def _edge(element: HtmlElement, at_end: bool) -> str:
+    """The first or last character of an element as Markdown."""
+    if at_end:
+        last = element[-1] if len(element) else None
+        text = element.text if last is None else last.tail
+        inner = last
+    else:
+        text, inner = element.text, element[0] if len(element) else None
+    if text:
+        return text[-1] if at_end else text[0]
+    if inner is None:
+        return ""
+    return "*" if inner.tag in SIGNED else _edge(inner, at_end)
+
+
+def _before(element: HtmlElement) -> str:
+    """The character before an element in its block; empty at the beginning."""
+    here: HtmlElement | None = element
+    while here is not None and (here is element or here.tag not in BLOCKS):
+        previous = here.getprevious()
+        if previous is not None:
+            text = previous.tail or ("" if previous.tag in BLOCKS or previous.tag == "br" else _edge(previous, True))
+            return "*" if not previous.tail and (previous.tag in SIGNED or previous.tag in KINDS) else text[-1:]
+        around = here.getparent()
+        if around is not None and around.text:
+            return around.text[-1]
+        if around is not None and around.tag in SIGNED:
+            return "*"
+        here = around
+    return ""
+
+
+def _after(element: HtmlElement) -> str:
+    """The character after an element in its block; empty at the end."""
+    here: HtmlElement | None = element
+    while here is not None and (here is element or here.tag not in BLOCKS):
+        if here.tail:
+            return here.tail[0]
+        following = here.getnext()
+        if following is not None:
+            if following.tag in BLOCKS or following.tag == "br":
+                return ""
+            return "*" if following.tag in SIGNED or following.tag in KINDS else _edge(following, False)
+        here = here.getparent()
+        if here is not None and here.tag in SIGNED:
+            return "*"
+    return ""
+
+
+def _is_apart(char: str) -> bool:
+    return char.isspace() or unicodedata.category(char)[0] == "P" or (char.isascii() and not char.isalnum())
+
+
+def _is_mark(char: str) -> bool:
+    """Whether a character is punctuation to some reader: CommonMark counts symbols with it since 0.31."""
+    return unicodedata.category(char)[0] in "PS"

@@ -1,0 +1,139 @@
+"""What a page shows at once or after one click, put in its place: shadow roots, `noscript`, tabs, buttons of titles."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url import mathematics
+from webdata.pages._url.blocks import mark_roles
+from webdata.pages._url.dropping import drop
+from webdata.pages._url.embedded import link_embedded
+from webdata.pages._url.listings import listed
+from webdata.pages._url.pictures import choose_pictures
+from webdata.pages._url.shadow import unfold_shadows
+from webdata.pages._url.weights import BLOCKS, PROSE, size
+
+HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+TITLES = HEADINGS | {"dt", "summary", "legend", "caption", "th"}
+"""Elements whose whole text is a title, also where a button carries it."""
+SENTENCES = frozenset(["p", "li", "dd", "td", "blockquote"])
+
+
+def opened(root: HtmlElement, base: str) -> None:
+    """Put in place, before anything is removed, what the markup holds apart from where a reader sees it.
+
+    `base` is the address that the page's links are relative to.
+    """
+    unfold_shadows(root)
+    listed(root)
+    mathematics.written(root)
+    link_embedded(root, base)
+    choose_pictures(root)
+    mark_roles(root)
+    for void in root.iter("source", "track"):
+        void.tag = "span"  # libxml2 puts the elements after them into them
+    _use_noscript(root)
+    _label_tabs(root)
+    _unwrap_buttons(root)
+    _name_custom_elements(root)
+
+
+def _use_noscript(root: HtmlElement) -> None:
+    """Show the text of `noscript` where there is as much as on a page; a note that scripts are needed is shorter."""
+    for element in [*root.iter("noscript")]:
+        if _holds_prose(element) and not any(around.tag == "head" for around in element.iterancestors()):
+            element.tag = "div"
+
+
+def _holds_prose(element: HtmlElement) -> bool:
+    return sum(size(text) >= PROSE for text in element.itertext()) >= 3
+
+
+def _label_tabs(root: HtmlElement) -> None:
+    """Put the label of each tab above its panel, where a reader sees it once the tab is open."""
+    identified: dict[str, HtmlElement] = {}
+    panels: defaultdict[HtmlElement | None, list[HtmlElement]] = defaultdict(list)
+    for element in root.iter("*"):
+        if element.get("id"):
+            identified.setdefault(element.get("id", ""), element)
+        if element.get("role") == "tabpanel":
+            panels[element.getparent()].append(element)
+    for tablist in [element for element in root.iter("*") if element.get("role") == "tablist"]:
+        tabs = [element for element in tablist.iter("*") if element.get("role") == "tab"]
+        pairs = [(tab, identified.get(tab.get("aria-controls") or tab.get("href", "")[1:] or "-")) for tab in tabs]
+        if all(panel is None for _, panel in pairs):
+            beside = panels.get(tablist.getparent(), [])
+            pairs = [*zip(tabs, beside, strict=True)] if len(beside) == len(tabs) else []
+        for tab, panel in pairs:
+            if panel is not None and all(around is not panel for around in tab.iterancestors()):
+                _label(tab, panel)
+        if pairs and all(panel is not None and panel is not tablist for _, panel in pairs):
+            drop(tab for tab, _ in pairs)
+
+
+def _label(tab: HtmlElement, panel: HtmlElement) -> None:
+    for name in ("hidden", "aria-hidden", "style"):
+        panel.attrib.pop(name, None)
+    text = " ".join(tab.text_content().split())
+    if not text or " ".join("".join(islice(panel.itertext(), 20)).split()).startswith(text):
+        return
+    label = panel.makeelement("p")
+    strong = panel.makeelement("strong")
+    strong.text = text
+    label.append(strong)
+    label.tail, panel.text = panel.text, None
+    panel.insert(0, label)
+
+
+def _unwrap_buttons(root: HtmlElement) -> None:
+    """Keep the text of buttons that are a title or a word of a sentence."""
+    sentences: dict[HtmlElement | None, bool] = {}
+    for button in [*_buttons(root)]:
+        around = button.getparent()
+        if around not in sentences:
+            sentences[around] = _is_sentence(around)
+        if _is_title(button) or sentences[around]:
+            button.attrib.pop("role", None)
+            button.tag = "span" if next(button.iterdescendants(*BLOCKS), None) is None else "div"
+
+
+def _buttons(root: HtmlElement) -> Iterator[HtmlElement]:
+    for element in root.iter("*"):
+        if element.tag == "button" or element.get("role") == "button":
+            yield element
+
+
+def _is_title(button: HtmlElement) -> bool:
+    """Whether a button is the title of something: in a heading, around one, or of a part that it opens."""
+    if any(around.tag in TITLES for around in islice(button.iterancestors(), 3)):
+        return True
+    if next(button.iter(*HEADINGS), None) is not None:
+        return True
+    opens = button.get("aria-controls") or button.get("aria-expanded") or button.get("data-target")
+    return bool(opens) and size(button.text_content()) >= 12 and " " in button.text_content().strip()
+
+
+def _is_sentence(around: HtmlElement | None) -> bool:
+    """Whether the text beside the buttons in an element is words."""
+    if around is None or around.tag not in SENTENCES:
+        return False
+    return any(char.isalpha() for text in (around.text, *(child.tail for child in around)) for char in text or "")
+
+
+def _name_custom_elements(root: HtmlElement) -> None:
+    """Make custom elements blocks where they hold blocks, or stand alone among blocks."""
+    for element in reversed([*root.iter("*")]):
+        if "-" in (tag := str(element.tag)) and not tag.startswith("amp-"):
+            element.tag = "div" if _is_block(element) else "span"
+
+
+def _is_block(element: HtmlElement) -> bool:
+    if next(element.iterdescendants(*BLOCKS), None) is not None:
+        return True
+    around = element.getparent()
+    if around is None or around.tag == "p" or (around.text or "").strip() or (element.tail or "").strip():
+        return False
+    before = element.getprevious()
+    return before is None or not (before.tail or "").strip()

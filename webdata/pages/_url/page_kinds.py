@@ -1,0 +1,130 @@
+"""The kind of a page: what its content is depends on it.
+
+A page says its kind by schema.org (JSON-LD, microdata), by Open Graph, and by the marks of the programs that write
+pages, by exact tokens.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from enum import StrEnum
+
+from lxml.html import HtmlElement
+
+
+class PageKind(StrEnum):
+    """What a page is, as far as its content depends on it."""
+
+    ARTICLE = "article"
+    DOCUMENTATION = "documentation"
+    THREAD = "thread"
+    PRODUCT = "product"
+    LISTING = "listing"
+    OTHER = "other"
+
+
+SCHEMA_TYPES = {
+    PageKind.THREAD: frozenset(["discussionforumposting", "qapage"]),
+    PageKind.PRODUCT: frozenset(["product", "productgroup", "individualproduct", "productmodel", "vehicle"]),
+    PageKind.ARTICLE: frozenset([
+        "article", "newsarticle", "blogposting", "reportagenewsarticle", "analysisnewsarticle", "opinionnewsarticle",
+        "liveblogposting", "scholarlyarticle", "recipe", "medicalwebpage", "reviewnewsarticle", "backgroundnewsarticle",
+    ]),
+    PageKind.DOCUMENTATION: frozenset(["techarticle", "apireference"]),
+    PageKind.LISTING: frozenset(["itemlist", "collectionpage", "searchresultspage", "productcollection"]),
+}  # fmt: skip
+"""https://schema.org/docs/full.html, in lower case."""
+OPEN_GRAPH = {"article": PageKind.ARTICLE, "product": PageKind.PRODUCT, "og:product": PageKind.PRODUCT}
+"""https://ogp.me/#types"""
+GENERATORS = {
+    PageKind.THREAD: (
+        "discourse", "xenforo", "phpbb", "vbulletin", "invision", "flarum", "vanilla", "nodebb", "mybb", "smf",
+        "lemmy", "bbpress",
+    ),
+    PageKind.DOCUMENTATION: (
+        "sphinx", "docusaurus", "mkdocs", "vitepress", "vuepress", "gitbook", "mdbook", "docutils", "starlight",
+        "readme", "asciidoctor", "docbook", "antora", "javadoc", "doxygen", "nextra", "hugo docsy",
+    ),
+}  # fmt: skip
+"""Beginnings of the texts of `<meta name=generator>`."""
+MARKS = {
+    PageKind.THREAD: frozenset([
+        "bbp-topic", "bbp-reply-content", "topic-post", "crawler-post", "post-stream", "message--post", "postbody",
+        "phpbb", "ipsComment", "ipsTopic", "MessageList", "CommentThread", "js-discussion", "js-timeline-item",
+        "TimelineItem", "fatitem", "comtr", "question-page", "answercell", "App-content--discussion", "PostStream",
+        "DiscussionPage", "shreddit-post", "shreddit-comment", "postlist", "postbit", "post_wrapper", "postcontainer",
+    ]),
+    PageKind.DOCUMENTATION: frozenset([
+        "sphinxsidebar", "rst-content", "bd-article", "theme-doc-markdown", "docs-doc-page", "md-content__inner",
+        "vp-doc", "sl-markdown-content", "devsite-article-body", "refentry", "sect1", "bd-main", "docMainContainer",
+        "wy-nav-content", "doc-content", "markdown-section", "furo",
+    ]),
+    PageKind.PRODUCT: frozenset(["single-product", "template-product", "woocommerce-product-gallery"]),
+    PageKind.LISTING: frozenset(["template-collection", "post-type-archive", "tax-product_cat", "archive"]),
+}  # fmt: skip
+"""Classes, ids and custom elements, as whole tokens, that programs write on pages of one kind."""
+TYPE = re.compile(r'"@type"\s*:\s*(?:"([^"]{1,60})"|\[([^\]]{1,300})\])')
+MOST_TYPES = 2000
+"""Types in the data of a page that are read."""
+NAMED = 1000
+"""Characters of a class that are read."""
+
+
+def page_kind(root: HtmlElement) -> PageKind:
+    """The kind of an unchanged page; `OTHER` where nothing says it."""
+    types = Counter(_schema_types(root))
+    marks = _marks(root)
+    for kind in (PageKind.THREAD, PageKind.DOCUMENTATION):
+        if kind in marks or any(types[name] for name in SCHEMA_TYPES[kind]):
+            return kind
+    products = sum(types[name] for name in SCHEMA_TYPES[PageKind.PRODUCT])
+    listed = PageKind.LISTING in marks or any(types[name] for name in SCHEMA_TYPES[PageKind.LISTING])
+    graph = _open_graph(root)
+    if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or (products and not listed and products < FEW_PRODUCTS):
+        return PageKind.PRODUCT
+    if any(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE]) and not listed:
+        return PageKind.ARTICLE
+    if listed or products >= FEW_PRODUCTS:
+        return PageKind.LISTING
+    return graph or PageKind.OTHER
+
+
+FEW_PRODUCTS = 4
+"""Products in the data of a page from which it lists them."""
+
+
+def _schema_types(root: HtmlElement) -> Iterator[str]:
+    for script in root.iter("script"):
+        if "ld+json" in script.get("type", ""):
+            for number, found in enumerate(TYPE.finditer(script.text or "")):
+                if number >= MOST_TYPES:
+                    break
+                yield from re.findall(r"\w+", (found[1] or found[2]).lower().replace("schema.org", ""))
+    for element in root.iter("*"):
+        named = element.get("itemtype")
+        if named:
+            yield named.rstrip("/").rpartition("/")[2][:60].lower()
+
+
+def _marks(root: HtmlElement) -> set[PageKind]:
+    tokens: set[str] = set()
+    for element in root.iter("*"):
+        if "-" in (tag := str(element.tag)):
+            tokens.add(tag)
+        if element.get("class"):
+            tokens.update(element.get("class", "")[:NAMED].split())
+        if element.get("id"):
+            tokens.add(element.get("id", "")[:60])
+    found = {kind for kind, names in MARKS.items() if not names.isdisjoint(tokens)}
+    for meta in root.iter("meta"):
+        if meta.get("name", "").lower() == "generator":
+            written = meta.get("content", "").strip().lower()
+            found.update(kind for kind, names in GENERATORS.items() if written.startswith(names))
+    return found
+
+
+def _open_graph(root: HtmlElement) -> PageKind | None:
+    for meta in root.iter("meta"):
+        if meta.get("property") == "og:type":
+            return OPEN_GRAPH.get(meta.get("content", "").strip().lower())
+    return None

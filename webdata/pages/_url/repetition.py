@@ -1,0 +1,131 @@
+"""Parts of a page that say nothing new: copies of its texts, and what stands around the text of each post of a thread.
+
+Both are known by repetition alone. A copy has the text of an earlier part. Around the text of posts, the parts of one
+place in the markup have short facts about the author and names of controls in every post, or the same signature.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.opening import HEADINGS
+from webdata.pages._url.weights import BLOCKS, Weights
+
+Form = tuple[HtmlElement | None, str, str]
+"""The parent, the tag and the first class of an element."""
+COPIED = 20
+"""Characters from which a repeated text is a copy, not a common word."""
+SEVERAL = 3
+"""Siblings of one form from which they are records."""
+TWICE = 2
+"""Parts of one place in the markup from which each post has one."""
+MOST = 0.5
+"""The share of the parts of one place with a text that others have, too, from which they are signatures."""
+MUCH = 0.3
+"""The share of a page's text from which the parts of one place are the posts themselves."""
+WHOLES = frozenset(["dl", "figure", "pre", "table"])
+"""Elements whose parts may have the same text and are facts of their own."""
+QUOTED = frozenset(["blockquote", "dl", "ol", "pre", "table"])
+"""Elements within posts, of which no part is a label."""
+NAMED = 1000
+"""Characters of class names that are read."""
+NAMING = HEADINGS | {"time"}
+"""Elements that say whose a post is, and of when."""
+PARTS = BLOCKS - {"blockquote", "li", "ol", "p", "pre", "td", "th", "tr"}
+"""Elements that hold the labels of a post."""
+
+
+def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
+    """The blocks with the text of an earlier one; facts that records of one kind share are copies if `of_records`."""
+    signatures = _signatures(weights.elements)
+    siblings = Counter(form(element) for element in weights.elements)
+    firsts: dict[int, HtmlElement] = {}
+    for element in _blocks(weights.elements[1:], WHOLES):
+        if weights.text[element] < COPIED or element.tag == "li":
+            continue
+        first = firsts.setdefault(signatures[element], element)
+        if first is not element and (of_records or not _are_of_records(first, element, siblings)):
+            yield element
+
+
+def labels(weights: Weights) -> Iterator[HtmlElement]:
+    """The parts of a thread's posts that have no prose in any of them or the same text in most, and asides without any.
+
+    Headings and times stay, as they say whose a post is, and of when.
+    """
+    signatures = _signatures(weights.elements)
+    naming = {around for name in weights.elements if name.tag in NAMING for around in (name, *name.iterancestors())}
+    for aside in weights.elements:
+        if aside.tag == "aside" and not weights.prose[aside]:
+            yield from (element for element in aside.iter("*") if element not in naming)
+    for parts in _places(weights, naming).values():
+        if len(parts) < TWICE or sum(weights.text[part] for part in parts) > MUCH * weights.whole:
+            continue
+        if not any(weights.prose[part] for part in parts) or _are_repeated(signatures[part] for part in parts):
+            yield from parts
+
+
+def _signatures(elements: list[HtmlElement]) -> dict[HtmlElement, int]:
+    """A number for each element, the same for those with the same texts and pictures in elements of the same order."""
+    found: dict[HtmlElement, int] = {}
+    for element in reversed(elements):  # what is in an element comes before it
+        pieces: list[object] = [_folded(element.text), element.get("src", "") if element.tag == "img" else ""]
+        for child in element:
+            pieces += (found[child], _folded(child.tail))
+        found[element] = hash(tuple(piece for piece in pieces if piece != ""))
+    return found
+
+
+def _folded(text: str | None) -> str:
+    return " ".join(text.split()).casefold() if text else ""
+
+
+def _blocks(elements: Iterable[HtmlElement], wholes: frozenset[str]) -> Iterator[HtmlElement]:
+    """The blocks among elements in the order of the page that are neither wholes nor in one."""
+    within: set[HtmlElement | None] = set()
+    for element in elements:
+        if element.getparent() in within or element.tag in wholes:
+            within.add(element)
+        elif element.tag in BLOCKS:
+            yield element
+
+
+def form(element: HtmlElement) -> Form:
+    """What siblings of one kind share."""
+    return element.getparent(), str(element.tag), _first_name(element)
+
+
+def _are_of_records(one: HtmlElement, other: HtmlElement, siblings: Counter[Form]) -> bool:
+    """Whether two elements stand in different siblings of at least three of one form."""
+    around = {inner.getparent(): inner for inner in (one, *one.iterancestors())}
+    for inner in (other, *other.iterancestors()):
+        beside = around.get(inner.getparent())
+        if beside is not None:
+            return form(beside) == form(inner) and siblings[form(inner)] >= SEVERAL
+    return False
+
+
+def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[HtmlElement]]:
+    """The parts with text and without names by their place: the tags and first classes of them and of those around."""
+    numbers: dict[tuple[int, str, str], int] = {}
+    place: dict[HtmlElement, int] = {}
+    found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
+    for element in _blocks(weights.elements[1:], QUOTED):
+        around = element.getparent()
+        key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
+        place[element] = numbers.setdefault(key, len(numbers) + 1)
+        if element.tag in PARTS and element not in naming and weights.text[element]:
+            found[place[element]].append(element)
+    return found
+
+
+def _first_name(element: HtmlElement) -> str:
+    """The first class of an element without a number, which would be that of one post."""
+    names = (name for name in element.get("class", "")[:NAMED].split() if not any(map(str.isdigit, name)))
+    return next(names, "")
+
+
+def _are_repeated(signatures: Iterable[int]) -> bool:
+    counts = Counter(signatures)
+    return sum(count for count in counts.values() if count > 1) >= MOST * counts.total()

@@ -1,0 +1,1 @@
+"""What the programs run on: server, processes, the wire."""

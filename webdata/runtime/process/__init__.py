@@ -1,0 +1,1 @@
+"""Processes: children, workers, memory, periodic work, shares by key."""

@@ -1,0 +1,1 @@
+"""HTTP/1 messages, content codings, kinds of media, listeners."""

@@ -1,0 +1,1 @@
+"""Accounts, their keys, members and sessions."""

@@ -1,0 +1,1 @@
+"""Batches, their chunks, rows and results, and schedules."""

@@ -1,0 +1,62 @@
+"""Schema migrations: Alembic revisions, shipped with the package and run when a database is opened."""
+
+import logging
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+
+from webdata.domain.errors import ConfigError
+
+logger = logging.getLogger(__name__)
+
+HEAD = "1"
+"""The newest revision."""
+OTHER_VERSION = (
+    "the database cannot be used: another version of webdata made it. Install that one, or give another database "
+    "(WEBDATA_DATABASE)"
+)
+LOCK = 7_763_100
+"""The key of PostgreSQL's advisory lock that lets one process migrate at a time; an arbitrary number."""
+
+
+def run(engine: Engine) -> None:
+    """Migrate the database to the newest revision, in one transaction, while other processes wait.
+
+    Raises ConfigError for a database whose revision is unknown to this version.
+    """
+    if revision(engine) != HEAD:
+        with engine.begin() as connection:
+            migrate(connection)
+        logger.info("The database has the newest schema (revision %s)", HEAD)
+
+
+def migrate(connection: Connection, *, first_rows: bool = True) -> None:
+    """Migrate a database to the newest revision in the transaction that has begun.
+
+    Without `first_rows` a new one gets its tables alone, not the default account: for the rows of another database.
+    """
+    # Imported here because Alembic takes longer to import than a command takes to run.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    config = Config(attributes={"connection": connection, "first_rows": first_rows})
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    tables = inspect(connection)
+    if tables.has_table("keys") and not tables.has_table("alembic_version"):
+        raise ConfigError(OTHER_VERSION)
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise ConfigError(OTHER_VERSION) from error
+
+
+def revision(engine: Engine) -> str | None:
+    """The revision of a database; None for one without the tables."""
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()

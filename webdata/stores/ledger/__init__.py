@@ -1,0 +1,1 @@
+"""Credits: the ledger, its writer in a process of its own, its audit and history."""

@@ -1,0 +1,1 @@
+"""Webhooks, their events and their deliveries."""

@@ -1,1 +1,0 @@
-"""What keeps an eye on the engines: samples of pages of unknown layout."""
