@@ -14,6 +14,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.processor_seconds import of_process
 from webdata.runtime.process.workers import Slot
 
 PROGRAM = """
@@ -176,12 +177,6 @@ def runs(pid):
         return False
 
 
-def processor_time(pid):
-    """Seconds that a process has used the processor (proc(5): utime and stime)."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
 def all_gone(pids):
     return until(lambda: not any(map(runs, pids)))
 
@@ -268,10 +263,10 @@ def test_the_supervisor_waits_idle_for_the_last_worker(supervisor):
     with supervisor.connect() as client:
         client.sendall(b"slow")
         assert client.recv(4) == b"wait"
-        before = processor_time(pid)
+        before = of_process(pid)
         supervisor.process.send_signal(signal.SIGTERM)
         until(lambda: not runs(pid))
-    assert processor_time(pid) - before < 0.3
+    assert of_process(pid) - before < 0.3
 
 
 def test_a_signal_to_the_process_group(supervisor):
