@@ -36,7 +36,12 @@ ADMINISTRATION = {
 """Commands, and the modules of `webdata.faces.administration` that they are in."""
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read
 """Linux's folder of files in memory."""
-OF_WORKERS = ("jinja2", "werkzeug.routing", "webdata.stores.ephemeral.ephemeral", "webdata.runtime.server.plain_http")
+WORKER_MODULES = (
+    "jinja2",
+    "werkzeug.routing",
+    "webdata.stores.ephemeral.ephemeral",
+    "webdata.runtime.server.plain_http",
+)
 """Modules of a worker that are slow to import and need no reactor."""
 
 
@@ -126,7 +131,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     log_to_standard_error()
     SqlStores(config.database).close()
     load_spiders()
-    for module in OF_WORKERS:
+    for module in WORKER_MODULES:
         import_module(module)
 
     def work(worker: "Worker") -> None:

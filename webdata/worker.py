@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 NICENESS = 10
-"""Of a child of the service, whose own calls go first."""
+"""The niceness of a child of the service, whose own calls go first."""
 SWITCH_SECONDS = 0.0005
 """Until a thread lets another one run: one that holds SQLite's lock, for which calls wait, needs to run too."""
 MOST_CHUNKS = 16

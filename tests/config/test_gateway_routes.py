@@ -3,7 +3,7 @@
 import pytest
 
 from webdata.config.config import Config
-from webdata.config.gateway_routes import OWN, GatewayRoute
+from webdata.config.gateway_routes import OWN_SEGMENTS, GatewayRoute
 from webdata.domain.errors import ConfigError
 
 BASE = "http://10.0.0.5:8000"
@@ -41,7 +41,7 @@ def test_routes_are_read_from_a_variable_and_a_file(tmp_path):
         ("a=http://user:word@10.0.0.5", "without user"),
         ("a=http://10.0.0.5/?q", "without user, query"),
         ("a=http://10.0.0.5/../b", "such as http://10.0.0.5:8000/v2"),
-        *((f"{own}={BASE}", f"such as my-{own}") for own in OWN),
+        *((f"{own}={BASE}", f"such as my-{own}") for own in OWN_SEGMENTS),
     ],
 )
 def test_a_wrong_route_stops_the_start(words, right):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webdata.domain.secrets import DEEPEST, LONGEST, MASK, MOST_ITEMS, masked, masked_text
+from webdata.domain.secrets import DEEPEST, LONGEST_SHOWN, MASK, MOST_ITEMS, masked, masked_text
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,6 @@ def test_what_is_shown_is_bounded():
     deep = []
     for _ in range(2 * DEEPEST):
         deep = [deep]
-    assert len(masked("x" * 9999)) == LONGEST + 1
+    assert len(masked("x" * 9999)) == LONGEST_SHOWN + 1
     assert len(masked(list(range(9999)))) == MOST_ITEMS
     assert MASK in str(masked(deep))

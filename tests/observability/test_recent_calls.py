@@ -5,7 +5,7 @@ import pytest
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import BlockedError, LayoutError, NotFoundError, RecordError, TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
-from webdata.observability.recent_calls import LAST, LEAST_LOST_CALLS, SECONDS, RecentCalls
+from webdata.observability.recent_calls import LAST_CALLS, LEAST_LOST_CALLS, SECONDS, RecentCalls
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 
 WON = Answer({}, Outcome.EMPTY, "http", {})
@@ -46,17 +46,19 @@ def test_an_engine_that_wins_nothing(recent):
 def test_one_win_is_enough(recent):
     """A call that fetched a page, or heard from one that nothing is there, ends the warning."""
     for won in (WON, NotFoundError("no such user")):
-        end(recent, *[DNS] * LAST)
+        end(recent, *[DNS] * LAST_CALLS)
         assert recent.warnings()
         end(recent, won)
         assert recent.warnings() == []
-    assert recent.snapshot() == [{"engine": "google_web", "calls": LAST, "won": 1, "lost": {"dns": LAST - 1}}]
+    assert recent.snapshot() == [
+        {"engine": "google_web", "calls": LAST_CALLS, "won": 1, "lost": {"dns": LAST_CALLS - 1}}
+    ]
 
 
 def test_what_says_nothing_of_an_engine(recent):
     """Calls that were refused, faults of ours, and those that went to the sandbox do not count."""
     end(recent, TargetError("not from here"), RecordError("no title"), engine="url")
-    end(recent, *[BlockedError("403", "denied")] * LAST, sandbox=True)
+    end(recent, *[BlockedError("403", "denied")] * LAST_CALLS, sandbox=True)
     assert (recent.snapshot(), recent.warnings()) == ([], [])
 
 
@@ -69,12 +71,12 @@ def test_the_sandbox_counts_where_live_keys_go_there():
 
 def test_sites_that_callers_choose(recent):
     """What callers' own URLs are lost to is shown, and no warning."""
-    end(recent, *[DNS] * LAST, engine="url")
+    end(recent, *[DNS] * LAST_CALLS, engine="url")
     assert (recent.snapshot()[0]["won"], recent.warnings()) == (0, [])
 
 
 def test_what_is_long_ago_is_forgotten(recent, clock):
     """An engine that nobody calls any more is not warned of for ever."""
-    end(recent, *[DNS] * LAST)
+    end(recent, *[DNS] * LAST_CALLS)
     clock.now = SECONDS + 1
     assert (recent.snapshot(), recent.warnings()) == ([], [])

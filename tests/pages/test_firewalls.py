@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.pages._firewalls import LONGEST, SCREEN, firewall, text
+from webdata.pages._firewalls import LONGEST_CHALLENGE, SCREEN, firewall, text
 from webdata.pages.blocked import block_of
 
 PROSE = b"<p>" + b"The kiln was opened at dawn. " * 120 + b"</p>"
@@ -141,7 +141,7 @@ def test_a_hostile_page_is_checked_quickly(body):
 
 def test_a_long_page_is_not_searched_for_marks():
     """A mark on a page beyond the bound is no evidence."""
-    assert firewall(200, {}, SCRIPT + b" " * LONGEST) is None
+    assert firewall(200, {}, SCRIPT + b" " * LONGEST_CHALLENGE) is None
 
 
 @given(st.text(st.characters(exclude_characters="<>", codec="utf-8")))

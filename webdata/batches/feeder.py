@@ -24,7 +24,7 @@ FEEDER = "feeder"
 LEADS = timedelta(seconds=8)
 """How long a process leads that is not heard of any more."""
 LEAD_SECONDS = 2.0
-"""Between two renewals."""
+"""Seconds between two renewals of the lead."""
 AGAIN = timedelta(seconds=30)
 """After which a ticket that was not begun is issued again."""
 CREDIT_SECONDS = 5.0
@@ -61,7 +61,7 @@ class Feeder:
         self._due = {self._resume_paid: 0.0, self._queue.clear_log: monotonic() + LOG_SECONDS}
 
     async def run(self) -> None:
-        """Feed until cancelled."""
+        """Feed the queue until it is cancelled."""
         await repeat("tickets of batches", self._feed_if_first, FEED_SECONDS, self._queue.has_room)
 
     async def _feed_if_first(self) -> None:

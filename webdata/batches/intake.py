@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 MOST_OF_ACCOUNT = 2
 """Large submissions of one account at once."""
 MOST_OF_TEST = 1
-"""Those of its test keys."""
+"""Submissions at once of an account's test keys."""
 MOST_SUBMISSIONS = 8
-"""Those of all accounts at once, each of which has a process."""
+"""Submissions of all accounts at once, each of which has a process."""
 RETRY_AFTER = 5
 SMALL = 16 * 1024
 """Bytes of the largest body that is validated at once, in memory: in some milliseconds, where a process takes 200 to

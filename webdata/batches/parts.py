@@ -22,7 +22,8 @@ else:
 
 PART_CHUNKS = 100
 LEVEL = 6
-"""It is compressed once and stored for long: measured on results of 8 KB, a tenth smaller than by level 1."""
+"""The level of compression. A part is compressed once and stored for long: measured on results of 8 KB, a tenth smaller
+than by level 1."""
 REMOVED_AT_ONCE = 1000
 
 Frame = tuple[str, int, int]

@@ -13,7 +13,7 @@ MOST_LISTED = 100
 MOST_RESULTS = 10_000
 """Queries of one page of results."""
 MOST_FAILURES = 1000
-"""Those of one page of failures."""
+"""The failures on one page."""
 
 BatchId = Annotated[str, Field(description="the id of the batch", examples=["bat_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
 State = Literal["queued", "running", "paused", "done", "cancelled"]
@@ -93,7 +93,7 @@ class NewBatch(BatchParameters):
 
 
 class BatchQuery(Query):
-    """One batch."""
+    """The id of one batch."""
 
     id: BatchId
 

@@ -43,7 +43,7 @@ class Owner:
 
 
 class Submissions:
-    """Takes submissions."""
+    """Takes submissions of batches."""
 
     def __init__(
         self, intake: Intake, batches: BatchStore, webhooks: WebhookStore, folders: Collection[Path] = ()

@@ -50,7 +50,7 @@ class Lane(NamedTuple):
 
     @property
     def name(self) -> str:
-        """In the queue."""
+        """The name of an engine's entry in the queue."""
         return f"{self.engine}{TEST if self.test else ''}"
 
     @classmethod

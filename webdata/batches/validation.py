@@ -20,10 +20,10 @@ from webdata.domain.query import Query, check_known
 
 MOST_LINES = 1_000_000
 MOST_LINES_BYTES = 1_000_000_000
-"""Of a body of NDJSON."""
+"""Bytes of the largest body of NDJSON."""
 MOST_QUERIES = 10_000
 MOST_JSON_BYTES = 16 * 1024 * 1024
-"""Of a body of JSON, which is parsed as a whole."""
+"""Bytes of the largest body of JSON, which is parsed as a whole."""
 LONGEST_LINE = 65_536
 MOST_PROBLEMS = 100
 """Wrong lines that are described; all are counted."""
@@ -56,7 +56,7 @@ class Validated:
     accepted: int = 0
     rejected: int = 0
     problems: list[Problem] = field(default_factory=list)
-    """Those of the first MOST_PROBLEMS wrong lines."""
+    """What is wrong with the first MOST_PROBLEMS wrong lines."""
     ignored: dict[str, None] = field(default_factory=dict)
     """Names of fields that the query of the resource does not have."""
     digest: str = ""

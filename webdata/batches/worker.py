@@ -49,7 +49,7 @@ class WorkerSettings:
     """What a worker is and may do."""
 
     process: str
-    """Its name."""
+    """The name of its process."""
     slots: Mapping[str, int]
     """The chunks of each engine that run at once, on all machines together."""
     resources: Mapping[str, Sequence[str]]
@@ -59,7 +59,7 @@ class WorkerSettings:
     most_rows: int
     """Rows that run at once here."""
     queue_url: str | None
-    """Of the PostgreSQL server with the queue; None for one in memory."""
+    """The URL of the PostgreSQL server with the queue; None for a queue in memory."""
 
 
 class BatchWorker:

@@ -17,9 +17,9 @@ from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
 
 PREFIX = "WEBDATA_"
-OF_CLIENTS = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))
+CLIENT_VARIABLES = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))
 """Variables of `webdata batches`, and of the examples in the docs; the service does not read them."""
-OF_PROXIES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
+PROXY_VARIABLES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
 EMPTY_MEANS_NONE = f"{PREFIX}SAMPLES"
 """The variable whose default an empty value turns off; any other empty one means the default."""
 
@@ -374,11 +374,11 @@ class Config(BaseSettings):
 def _check_names(environ: Mapping[str, str]) -> None:
     """Refuse unknown variables: most are misspelt, and would silently have no effect."""
     of_fields = [str(field.alias) for name, field in Config.model_fields.items() if name != "proxies"]
-    known = {*of_fields, *OF_PROXIES, *OF_CLIENTS}
+    known = {*of_fields, *PROXY_VARIABLES, *CLIENT_VARIABLES}
     for name in environ:
         if not name.startswith(PREFIX) or name in known:
             continue
         if "PROX" in name:
-            raise ConfigError(f"{name} means nothing: the pools are {', '.join(OF_PROXIES)}")
+            raise ConfigError(f"{name} means nothing: the pools are {', '.join(PROXY_VARIABLES)}")
         nearest = get_close_matches(name.upper(), of_fields, 1, 0)[0]
         raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; docs/settings.md lists all")

@@ -16,9 +16,9 @@ URL = re.compile(
 )
 PREFIX = re.compile(r"[A-Za-z0-9][\w.-]{0,62}")
 TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-OWN = ("v1", "api", "dashboard", "ping", "health", "metrics", "docs", "openapi.json", "llms.txt", "robots.txt")
+OWN_SEGMENTS = ("v1", "api", "dashboard", "ping", "health", "metrics", "docs", "openapi.json", "llms.txt", "robots.txt")
 """First segments of the service's own paths."""
-OF_MESSAGES = ("host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect")
+MESSAGE_HEADERS = ("host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect")
 """Headers that every request has by itself."""
 
 
@@ -33,8 +33,8 @@ def _base_url(url: str) -> str:
 
 def _headers(headers: Mapping[str, str]) -> Mapping[str, str]:
     for name, value in headers.items():
-        if not TOKEN.fullmatch(name) or name.lower() in OF_MESSAGES:
-            raise ValueError("give other names: letters, digits and -, none of " + ", ".join(OF_MESSAGES))
+        if not TOKEN.fullmatch(name) or name.lower() in MESSAGE_HEADERS:
+            raise ValueError("give other names: letters, digits and -, none of " + ", ".join(MESSAGE_HEADERS))
         if not value.isascii() or not value.isprintable():
             raise ValueError("give values of printable ASCII")
     return headers
@@ -83,7 +83,7 @@ def read_routes(words: Iterable[str], file: Path | None) -> tuple[GatewayRoute, 
 def _route(where: str, prefix: str, values: Mapping[str, Any]) -> GatewayRoute:
     if not PREFIX.fullmatch(prefix):
         raise ConfigError(f"{where}: a prefix is letters, digits, and any of . _ - behind the first, such as billing")
-    if prefix in OWN:
+    if prefix in OWN_SEGMENTS:
         raise ConfigError(f"{where}: /{prefix} is the service's own: give another prefix, such as my-{prefix}")
     try:
         return GatewayRoute.model_validate({**values, "prefix": prefix})

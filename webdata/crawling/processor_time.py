@@ -18,7 +18,7 @@ from webdata.domain.errors import LayoutError
 T = TypeVar("T")
 
 SECONDS = 1.0
-"""Of the processor. The slowest saved page takes 0.05."""
+"""Seconds of the processor that a page may take. The slowest saved page takes 0.05."""
 REPEATED = 0.1
 """Seconds after which the signal is sent again: for what other threads have used, and code that catches exceptions."""
 

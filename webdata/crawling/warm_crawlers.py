@@ -73,7 +73,7 @@ class Answer:
     transport: Transport
     timings: dict[str, float]
     attempts: Sequence[Attempt] = ()
-    """Those of all fetches, in the order in which they ended."""
+    """The attempts of all fetches, in the order in which they ended."""
     engine: str = ""
     """The name of the engine that answered."""
     region_mode: str | None = None
@@ -94,14 +94,14 @@ class EngineBudget:
     """An engine's part of a call, in seconds of the monotonic clock."""
 
     engine: str
-    """Its name."""
+    """The name of the engine."""
     call_began: float
     began: float
     """When this engine's part began."""
     deadline: float
     """How long after the call's beginning this engine may take (`first_answer`)."""
     attempts: list[Attempt] = field(default_factory=list)
-    """Those so far, in the order in which they ended."""
+    """The attempts so far, in the order in which they ended."""
 
 
 def attempts_of(budgets: Iterable[EngineBudget]) -> list[Attempt]:
@@ -114,7 +114,7 @@ Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
 
 
 class Calls(Protocol):
-    """Answers calls."""
+    """Answers calls with the crawlers that are open."""
 
     async def answer(self, call: Call) -> Answer:
         """Run the call; raises FetchError when no page was fetched, OverloadedError when there is no room."""

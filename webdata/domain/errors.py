@@ -87,7 +87,7 @@ class FetchError(WebdataError):
     readable: bool = False
     """Whether the page can be read all the same, where no better one is fetched."""
     attempts: Sequence[Attempt] = ()
-    """Those of a call that was lost, in the order in which they ended."""
+    """The attempts of a call that was lost, in the order in which they ended."""
     seconds: float = 0
     """How long that call took."""
     region_mode: str | None = None

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field
 from ulid import ULID
 
-ALL = "*"
+ALL_EVENTS = "*"
 """Stands for every type of event."""
 
 Account = Annotated[str, Field(description="the id of the account", examples=["acc_default"])]
@@ -213,4 +213,4 @@ class Event:
 
 def wanted(event_type: str, subscribed: Sequence[str]) -> bool:
     """Whether a webhook with these events receives this type."""
-    return ALL in subscribed or event_type in subscribed
+    return ALL_EVENTS in subscribed or event_type in subscribed

@@ -143,7 +143,7 @@ MAX_QUOTED = 60
 """The most characters of a wrong value that a message repeats."""
 
 
-LARGEST = 2**63 - 1
+LARGEST_NUMBER = 2**63 - 1
 """The largest number that a database stores."""
 WHOLE_NUMBER = re.compile(r"[0-9]{1,100}")
 ODD_NUMBER = re.compile(r"[+-]?[0-9][0-9_.]*[_.][0-9_.]*")
@@ -171,8 +171,8 @@ class Query(BaseModel):
         """Refuse what a database does not take: every id, cursor and text that is looked up comes through here."""
         if isinstance(value, str) and "\0" in value:
             raise explained("holds the character NUL, which no text here has: leave it out (in a URL it is %00)")
-        if isinstance(value, int) and abs(value) > LARGEST:
-            raise explained(f"is too large: give a number up to {LARGEST}")
+        if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
+            raise explained(f"is too large: give a number up to {LARGEST_NUMBER}")
         if isinstance(value, datetime):
             _check_time(value)
         return value

@@ -7,7 +7,7 @@ from typing import Any
 from webdata.domain.api_key import redacted
 
 MASK = "…"
-LONGEST = 1000
+LONGEST_SHOWN = 1000
 """Characters of a text that are shown."""
 MOST_ITEMS = 50
 DEEPEST = 5
@@ -52,7 +52,7 @@ def masked_text(text: str) -> str:
     """A text with masked secrets: API keys, credentials, and those in URLs."""
     if len(text) <= SHORT and MARKS.isdisjoint(text):
         return text
-    shown = text if len(text) <= LONGEST else text[:LONGEST] + MASK
+    shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + MASK
     shown = redacted(shown)
     if "@" in shown:
         shown = USERINFO.sub(f"//{MASK}@", shown)

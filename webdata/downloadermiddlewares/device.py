@@ -8,7 +8,7 @@ from scrapy.http.headers import Headers
 from webdata.fetching.device_profiles import identity, untrusted
 from webdata.fetching.fetch import Fetch
 
-OF_DEVICES = frozenset(Headers(identity(None).page_headers("") | identity(None).script_headers("")))
+DEVICE_HEADERS = frozenset(Headers(identity(None).page_headers("") | identity(None).script_headers("")))
 
 
 class DeviceMiddleware:
@@ -33,7 +33,7 @@ def _redirected(own: Headers, sent: Headers) -> Headers:
     """The own headers of a redirected request, without those that Scrapy adds from the one before."""
     headers = Headers()
     dict.update(headers, {name: own.getlist(name) for name in own if name in sent or name == b"Referer"})
-    dict.update(headers, {name: sent.getlist(name) for name in sent if name not in OF_DEVICES})
+    dict.update(headers, {name: sent.getlist(name) for name in sent if name not in DEVICE_HEADERS})
     return headers
 
 

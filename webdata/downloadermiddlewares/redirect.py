@@ -1,4 +1,4 @@
-"""Redirects by status."""
+"""Follows redirects by status."""
 
 from scrapy import Request
 from scrapy.downloadermiddlewares import redirect

@@ -24,7 +24,7 @@ ORDERS = tuple(permutations(range(3)))
 ENCODINGS, PLAIN_ENCODINGS = "gzip, deflate, br, zstd", "gzip, deflate"
 """With and without TLS."""
 LANGUAGES = "en-US,en;q=0.9"
-"""Of a request without any."""
+"""The languages of a request without any."""
 
 
 def brands(version: str) -> list[tuple[str, str]]:
@@ -51,7 +51,7 @@ class Identity:
     platform: str
     """In the client hints."""
     navigator: str
-    """In `navigator.platform`."""
+    """The platform, as in `navigator.platform`."""
     mobile: bool
     viewport: tuple[int, int]
     """Width and height in CSS pixels."""

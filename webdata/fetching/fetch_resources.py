@@ -30,7 +30,7 @@ class SharedBrowser(Protocol):
         """Its state, for health and metrics."""
 
     async def close(self) -> None:
-        """Close it."""
+        """Close what is open."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ OTHER_PROXY = {"captcha", "denied", "login", "proxy", "budget"}
 """Kinds of losses that may be those of the proxy."""
 OTHER_TRANSPORT = {"captcha", "denied", "javascript"}
 """Kinds of blocks that another transport may pass."""
-OF_TRANSPORT = {"browser"}
+TRANSPORT_KINDS = {"browser"}
 """Kinds of failures that are those of the transport itself."""
 NOT_REPEATED = {"dns_timeout", "failed", "off_site", "redirects", "too_large", "too_many_encodings", "too_many_headers"}
 """Kinds of failures that would be the same again, beside statuses that blame the request."""
@@ -158,7 +158,7 @@ class RetryPolicy:
         attempt = fetch.attempts[-1]
         escalates = following is not None and following.transport != attempt["transport"]
         blocked = isinstance(error, BlockedError) and error.kind in OTHER_TRANSPORT and not error.retry_after
-        if escalates or (following is None and blocked) or error.kind in OF_TRANSPORT:
+        if escalates or (following is None and blocked) or error.kind in TRANSPORT_KINDS:
             self._transports.report(fetch.scope, attempt["transport"], won=False, seconds=attempt["seconds"])
 
 

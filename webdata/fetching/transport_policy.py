@@ -18,7 +18,7 @@ USUAL_SECONDS: dict[Transport, float] = {"http": 0.5, "impersonate": 0.7, "brows
 USUAL_RATE = 0.8
 """What is expected of a transport before anything is known of it."""
 WEIGHT = 0.2
-"""Of the latest attempt in the moving rate and the moving duration."""
+"""The weight of the latest attempt in the moving rate and the moving duration."""
 FAILURE_SECONDS = 10.0
 """The cost of a fetch whose last transport fails too."""
 PATIENCE = 3
@@ -37,7 +37,7 @@ class Scope:
     engine: str
     region: str = ""
     transports: tuple[Transport, ...] = TRANSPORTS
-    """Those that the engine may use."""
+    """The transports that the engine may use."""
     site: str = ""
     """The site's host; "" for engines of one site."""
 

@@ -9,7 +9,7 @@ from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.errors import FetchError, NotFoundError
 from webdata.domain.events import EngineDegraded
 
-LAST = 20
+LAST_CALLS = 20
 """Calls to an engine that are remembered."""
 LEAST_LOST_CALLS = 5
 """Lost calls that are worth a warning: one may have failed by chance."""
@@ -30,7 +30,7 @@ class RecentCalls:
         self._unwarned = unwarned
         self._sandbox = sandbox_always
         self._clock = clock
-        self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST))
+        self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))
 
     def ended(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
         """Remember how an engine's part of a call ended, unless it was refused or is our fault.

@@ -40,7 +40,7 @@ MANY_ATTRIBUTES = re.compile(
     rb"""<[a-zA-Z][^\s/<>]*+(?:[\s/]++[^\s/<>=]++(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s<>"']*+))?+){%d}"""
     % MOST_ATTRIBUTES
 )
-TOO_DEEP = " > ".join(["*"] * (DEPTH + 1))
+TOO_DEEP_ELEMENTS = " > ".join(["*"] * (DEPTH + 1))
 TEMPLATE = re.compile(rb"<template", re.IGNORECASE)
 """An element whose contents are no part of the tree, so that their depth is not seen in it."""
 
@@ -87,7 +87,7 @@ def _check_depth(body: bytes) -> None:
     """Raise LayoutError for a page that is too deep, found in its growing beginnings before all of it is parsed."""
     for tag in islice(re.finditer(b"<", body), TAGS_AT_ONCE, None, TAGS_AT_ONCE):
         beginning = LexborHTMLParser(TEMPLATE.sub(b"<div", body[: tag.start()])).root
-        if beginning is not None and beginning.css_first(TOO_DEEP) is not None:
+        if beginning is not None and beginning.css_first(TOO_DEEP_ELEMENTS) is not None:
             raise _too_deep()
 
 

@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 
-LONGEST = 200_000
+LONGEST_CHALLENGE = 200_000
 """Bytes; a longer page is searched for the title and the script of Cloudflare's challenge only."""
 SCREEN = 2500
 """Characters of text; a page with more is no challenge because of one mark."""
@@ -115,7 +115,7 @@ def firewall(status: int, headers: Mapping[str, str], body: bytes) -> tuple[str,
         if value.search(headers.get(name, "")):
             return kind, f"the firewall's header {name}"
     titled = _title_kind(body)
-    found = _marked(status, body, titled) if len(body) < LONGEST else None
+    found = _marked(status, body, titled) if len(body) < LONGEST_CHALLENGE else None
     if found and len(text(body)) < SCREEN:
         return found
     if titled and CLOUDFLARE_OPTIONS.search(body):

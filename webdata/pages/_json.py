@@ -20,7 +20,7 @@ ESCAPE = re.compile(
     r"|\\."
 )
 """Each escape: a pair of surrogates, or lone ones, or any other, so that `\\ud800` after a backslash is none."""
-LONGEST = 200
+LONGEST_CONTEXT = 200
 """Characters of a text before a broken one by which texts are told apart."""
 
 
@@ -37,7 +37,7 @@ def loads(body: bytes | str) -> Any:
     def mended(escape: re.Match[str]) -> str:
         if escape["broken"] is None:
             return escape.group()
-        texts.add(text[max(0, escape.start() - LONGEST) : escape.start()].rpartition('"')[2])
+        texts.add(text[max(0, escape.start() - LONGEST_CONTEXT) : escape.start()].rpartition('"')[2])
         return REPLACEMENT
 
     try:

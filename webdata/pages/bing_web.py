@@ -31,7 +31,7 @@ RANGE = re.compile(r"(\d+)\s?[-–—~]\s?\d+")
 NUMBER = re.compile(r"\d[\d.,'’\s]*")
 CURRENT = ".sb_pagS"
 PREVIOUS = ".sb_pagP, .sw_prev"
-NEXT = ".sb_pagN, .sw_next, .pgn_next"
+NEXT_PAGE = ".sb_pagN, .sw_next, .pgn_next"
 SEEN_FROM = tuple(re.compile(rb"""\b%b:["']([A-Za-z]{2})["']""" % name) for name in (b"RevIpCC", b"Region"))
 """The country of the client's address, else the country of the market, which differs where a market was requested."""
 
@@ -165,7 +165,7 @@ def _is_first_page(root: LexborNode) -> bool:
         return found.group(1) == "1"
     if current := visible_text(root.css_first(CURRENT)):
         return current == "1"
-    return root.css_first(PREVIOUS) is None and (bool(count) or root.css_first(NEXT) is not None)
+    return root.css_first(PREVIOUS) is None and (bool(count) or root.css_first(NEXT_PAGE) is not None)
 
 
 def _total(root: LexborNode) -> int | None:

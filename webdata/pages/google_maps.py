@@ -23,7 +23,7 @@ from webdata.resources.maps_search import MapPlace, MapPlaces, MapsQuery
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
 PREFIX = ")]}'"
-BEFORE = b"\xef\xbb\xbf \t\r\n"
+BEFORE_JSON = b"\xef\xbb\xbf \t\r\n"
 CHUNK_END = b'/*""*/'
 STATE = "APP_INITIALIZATION_STATE="
 STATE_PAYLOADS = 3
@@ -108,7 +108,7 @@ def _value(tree: Tree, *path: int) -> Tree:
 
 
 def _payload(body: bytes) -> Payload:
-    body = body.lstrip(BEFORE)
+    body = body.lstrip(BEFORE_JSON)
     if body.startswith(b"<"):
         return _embedded(body)
     if body.startswith(b"{"):

@@ -21,7 +21,7 @@ from webdata.resources.scholar_search import (
 CITING = "https://api.openalex.org/works?filter=cites:"
 WORK = ("id", "doi", "display_name", "title")
 """The keys of which a single work has at least one."""
-LONGEST = 50_000
+LONGEST_ABSTRACT = 50_000
 """Words of the longest abstract; later positions are left out."""
 
 
@@ -81,7 +81,7 @@ def abstract(index: Any) -> str | None:
         place: word
         for word, where in (index.items() if isinstance(index, dict) else ())
         for place in (where if isinstance(where, list) else ())
-        if isinstance(place, int) and 0 <= place < LONGEST
+        if isinstance(place, int) and 0 <= place < LONGEST_ABSTRACT
     }
     return text(" ".join(word for _, word in sorted(places.items())))
 

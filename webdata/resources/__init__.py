@@ -15,7 +15,7 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 
-WHOLE = "record"
+WHOLE_COLUMN = "record"
 """A column with the whole of a row."""
 ENVELOPE = ("query", "ts", "device_region", "device_type")
 """The keys of the common envelope."""
@@ -137,19 +137,19 @@ class Resource:
 
     @property
     def columns(self) -> Sequence[str]:
-        """The columns of its rows in the format `csv`, by its schema; WHOLE where its results have several forms."""
+        """The columns of its rows in the format `csv`, by its schema; one for the whole where they differ."""
         found: Mapping[str, Any] = self.schema
         file = self.name
         for key in (self.rows or "").split("."):
             if key:
                 found, file = _resolved(found["properties"][key], file)
                 found, file = _resolved(found.get("items", found), file)
-        return tuple(dict.fromkeys(("query", "position", *found.get("properties", (WHOLE,)))))
+        return tuple(dict.fromkeys(("query", "position", *found.get("properties", (WHOLE_COLUMN,)))))
 
 
 def cells(row: Record, columns: Sequence[str]) -> list[Any]:
     """The values of a row in these columns."""
-    return [row if name == WHOLE else row.get(name) for name in columns]
+    return [row if name == WHOLE_COLUMN else row.get(name) for name in columns]
 
 
 def value_at(record: Record, path: str) -> Any:

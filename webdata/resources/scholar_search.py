@@ -12,7 +12,7 @@ from webdata.resources import Resource, ResultFields
 
 MOST_ARTICLES = 200
 """The largest `num`."""
-LAST = 10_000
+LAST_WORK = 10_000
 """The last work on the numbered pages of the upstreams."""
 USUAL = 10
 """The default of `num`."""
@@ -21,9 +21,9 @@ BEYOND = "beyond_reach"
 
 def _within_reach(start: int | None, info: ValidationInfo) -> int | None:
     num = info.data.get("num") or USUAL
-    if start is not None and start + num > LAST:
+    if start is not None and start + num > LAST_WORK:
         message = "start and num reach {end}: give a start of {most} at most, for the upstream numbers {last} works"
-        raise PydanticCustomError(BEYOND, message, {"end": start + num, "most": LAST - num, "last": LAST})
+        raise PydanticCustomError(BEYOND, message, {"end": start + num, "most": LAST_WORK - num, "last": LAST_WORK})
     return start
 
 
@@ -43,7 +43,7 @@ class ScholarQuery(SearchQuery):
             ge=0,
             description="a whole number from 0, such as start=20; the upstream numbers 10000 works, no more",
             examples=[20],
-            json_schema_extra={"maximum": LAST - 1},
+            json_schema_extra={"maximum": LAST_WORK - 1},
         ),
         AfterValidator(_within_reach),
     ] = None

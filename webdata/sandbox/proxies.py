@@ -32,7 +32,7 @@ class Behaviour:
     """How a proxy fails; by default not at all."""
 
     dead: bool = False
-    """Refuse every connection."""
+    """Whether it refuses every connection."""
     flaky: float = 0
     """The share of connections that break before the first byte."""
     slow: float = 0

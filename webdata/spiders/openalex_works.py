@@ -13,7 +13,7 @@ from webdata.domain.errors import UpstreamError
 from webdata.domain.records import Record
 from webdata.fetching.fetch import Fetch
 from webdata.pages import openalex_works
-from webdata.resources.scholar_search import LAST, ScholarPage, ScholarQuery
+from webdata.resources.scholar_search import LAST_WORK, ScholarPage, ScholarQuery
 from webdata.spiders._scholar_api import ApiRequest, WorksSpider, api_request
 
 WORKS = "https://api.openalex.org/works"
@@ -96,7 +96,7 @@ def covering(start: int, num: int) -> tuple[int, range]:
     def numbers(size: int) -> range:
         return range(start // size + 1, (start + num - 1) // size + 2)
 
-    sizes = (size for size in range(1, MAX_PAGE_SIZE + 1) if numbers(size)[-1] * size <= LAST)
+    sizes = (size for size in range(1, MAX_PAGE_SIZE + 1) if numbers(size)[-1] * size <= LAST_WORK)
     best = min(sizes, key=lambda size: (len(numbers(size)), len(numbers(size)) * size))
     return best, numbers(best)
 

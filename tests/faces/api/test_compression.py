@@ -15,10 +15,10 @@ from pytest_twisted import ensureDeferred
 from tests.service_in_memory import ANSWER
 from webdata.faces.api.compression import (
     ENCODERS,
-    LARGEST,
+    LARGEST_BODY,
     MOST_WAITING,
     SMALL,
-    SMALLEST,
+    SMALLEST_BODY,
     Compression,
     coding_for,
     zstd,
@@ -91,7 +91,7 @@ def test_any_header_is_read(accepted):
 
 
 @CODINGS
-@pytest.mark.parametrize("size", [SMALLEST, SMALL, SMALL + 1, 500_000])
+@pytest.mark.parametrize("size", [SMALLEST_BODY, SMALL, SMALL + 1, 500_000])
 @pytest.mark.task
 async def test_a_body_is_compressed(coding, size):
     """Small and large ones alike, and smaller than before."""
@@ -101,7 +101,7 @@ async def test_a_body_is_compressed(coding, size):
     assert DECODERS[coding](reply.body) == text(size)
 
 
-@pytest.mark.parametrize("size", [0, SMALLEST - 1, LARGEST + 1])
+@pytest.mark.parametrize("size", [0, SMALLEST_BODY - 1, LARGEST_BODY + 1])
 @pytest.mark.task
 async def test_small_and_huge_bodies_are_sent_as_they_are(size):
     """They have no other form, so that no cache need tell them apart."""

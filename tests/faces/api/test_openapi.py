@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pytest_twisted import ensureDeferred
 
-from webdata.config.gateway_routes import OWN
+from webdata.config.gateway_routes import OWN_SEGMENTS
 from webdata.crawling.warm_crawlers import Answer, load_spiders
 from webdata.domain import errors
 from webdata.domain.errors import QueryError
@@ -322,7 +322,7 @@ def test_no_route_of_the_gateway_hides_a_path():
     """The first segments of the service's own paths cannot be prefixes."""
     pages = [*PAGES, *documentation(RESOURCES, PAGES)]
     paths = document(RESOURCES, [page for page in pages if page.summary])["paths"]
-    assert {path.split("/")[1] for path in paths} - {"", "{path}", *OWN} == set()
+    assert {path.split("/")[1] for path in paths} - {"", "{path}", *OWN_SEGMENTS} == set()
 
 
 @ensureDeferred

@@ -11,7 +11,7 @@ from sqlalchemy import text
 from tests.faces.dashboard.person import PASSWORD
 from webdata.accounts.access.api_keys import digest
 from webdata.accounts.access.invitations import invite
-from webdata.faces.dashboard.attempts import OF_ADDRESS, OF_BROWSER, OF_NAME, SECONDS
+from webdata.faces.dashboard.attempts import ADDRESS_ATTEMPTS, BROWSER_ATTEMPTS, NAME_ATTEMPTS, SECONDS
 from webdata.faces.dashboard.sessions import BROWSER_COOKIE, SESSION_COOKIE, Sessions
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
@@ -161,7 +161,7 @@ async def test_attempts_are_limited_and_lock_nobody_else_out(visitor, clock, tri
         address = {"X-Forwarded-For": f"203.0.113.{number % 100}"}
         response = await attacker.post("/sign-in", headers=address, name=NAME, password=f"guess number {number}")
         statuses.append(response.status)
-    assert (statuses.count(401), statuses.count(429)) == (OF_NAME.requests, tries - OF_NAME.requests)
+    assert (statuses.count(401), statuses.count(429)) == (NAME_ATTEMPTS.requests, tries - NAME_ATTEMPTS.requests)
     limited = await attacker.post("/sign-in", name=NAME, password=PASSWORD)
     assert (limited.status, int(limited.headers["retry-after"])) == (429, SECONDS + 1)
     assert b"Too many attempts" in limited.body
@@ -180,9 +180,9 @@ async def test_attempts_of_an_address_are_limited(visitor):
     first = {"X-Forwarded-For": "2001:db8::1"}
     tried = [
         await person.post("/sign-in", headers=first, name=f"{number}@example.com", password="x")
-        for number in range(OF_ADDRESS.requests + 1)
+        for number in range(ADDRESS_ATTEMPTS.requests + 1)
     ]
-    assert [one.status for one in tried] == [401] * OF_ADDRESS.requests + [429]
+    assert [one.status for one in tried] == [401] * ADDRESS_ATTEMPTS.requests + [429]
     same_network = await person.post("/sign-in", headers={"X-Forwarded-For": "2001:db8::2"}, name="x", password="x")
     other_network = await person.post("/sign-in", headers={"X-Forwarded-For": "2001:db9::1"}, name="x", password="x")
     assert (same_network.status, other_network.status) == (429, 401)
@@ -194,8 +194,8 @@ async def test_a_known_browser_is_limited_too(visitor):
     person = await visitor().sign_up()
     await person.post("/sign-out")
     await person.get("/sign-in")
-    tried = [await person.post("/sign-in", name=NAME, password="wrong") for _ in range(OF_BROWSER.requests + 1)]
-    assert [one.status for one in tried] == [401] * OF_BROWSER.requests + [429]
+    tried = [await person.post("/sign-in", name=NAME, password="wrong") for _ in range(BROWSER_ATTEMPTS.requests + 1)]
+    assert [one.status for one in tried] == [401] * BROWSER_ATTEMPTS.requests + [429]
 
 
 @task

@@ -12,7 +12,7 @@ from twisted.names import dns
 
 from webdata.domain.errors import UpstreamError, UpstreamTimeoutError
 from webdata.fetching.egress import names
-from webdata.fetching.egress.names import MOST_NAMES, OF_CALLER, OF_ZONE, NameResolver, zone
+from webdata.fetching.egress.names import MOST_NAMES, NAMES_OF_CALLER, NAMES_OF_ZONE, NameResolver, zone
 from webdata.fetching.egress.reactor_names import ReactorNames
 
 pytestmark = pytest.mark.task
@@ -232,12 +232,12 @@ async def test_the_stored_answers_are_bounded(tmp_path, monkeypatch):
 async def test_a_silent_zone_delays_no_other_zone(tmp_path):
     """A caller whose names of one zone are waited for gets those of another at once."""
     async with serving(tmp_path) as (server, resolver):
-        waiting = [asyncio.create_task(resolver(f"silent{n}.evil.example", "key")) for n in range(OF_CALLER * 2)]
+        waiting = [asyncio.create_task(resolver(f"silent{n}.evil.example", "key")) for n in range(NAMES_OF_CALLER * 2)]
         async with asyncio.timeout(10):
-            while len({name for name, _ in server.asked}) < OF_ZONE:  # noqa: ASYNC110  # nothing signals it
+            while len({name for name, _ in server.asked}) < NAMES_OF_ZONE:  # noqa: ASYNC110  # nothing signals it
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        assert len({name for name, _ in server.asked}) == OF_ZONE
+        assert len({name for name, _ in server.asked}) == NAMES_OF_ZONE
         assert await asyncio.wait_for(addresses(resolver, "plain.fine.example"), 0.5) == ["1.1.1.1"]
         await ended(waiting)
 
@@ -245,12 +245,12 @@ async def test_a_silent_zone_delays_no_other_zone(tmp_path):
 async def test_a_callers_silent_names_delay_no_other_caller(tmp_path):
     """A caller has so many unanswered names at most, over all zones; others have their own shares, in any zone."""
     async with serving(tmp_path) as (server, resolver):
-        waiting = [asyncio.create_task(resolver(f"silent.evil{n}.example", "evil")) for n in range(OF_CALLER * 4)]
+        waiting = [asyncio.create_task(resolver(f"silent.evil{n}.example", "evil")) for n in range(NAMES_OF_CALLER * 4)]
         async with asyncio.timeout(10):
-            while len(server.asked) < OF_CALLER:  # noqa: ASYNC110  # nothing signals what the server was asked
+            while len(server.asked) < NAMES_OF_CALLER:  # noqa: ASYNC110  # nothing signals what the server was asked
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
-        assert len({name for name, _ in server.asked}) == OF_CALLER
+        assert len({name for name, _ in server.asked}) == NAMES_OF_CALLER
         for name in ("plain.evil0.example", "plain.fine.example"):
             assert await asyncio.wait_for(addresses(resolver, name, "victim"), 5) == ["1.1.1.1"]
         await ended(waiting)
@@ -260,7 +260,7 @@ async def test_names_that_are_stored_do_not_wait(tmp_path):
     """A caller all of whose shares are taken still gets names that need no question."""
     async with serving(tmp_path, "1.0.0.1 here.example\n") as (_, resolver):
         await resolver("plain.example", "key")
-        waiting = [asyncio.create_task(resolver(f"silent.evil{n}.example", "key")) for n in range(OF_CALLER)]
+        waiting = [asyncio.create_task(resolver(f"silent.evil{n}.example", "key")) for n in range(NAMES_OF_CALLER)]
         await asyncio.sleep(0.05)
         for name in ("plain.example", "here.example", "no.invalid"):
             await asyncio.wait_for(resolver(name, "key"), 0.2)

@@ -33,7 +33,7 @@ class CallerStatus:
     payment: Payment | None = None
 
     def headers(self) -> dict[str, str]:
-        """As response headers."""
+        """The limit and what is left of it, as response headers."""
         paid = self.payment
         cost, balance = (paid.cost, paid.balance) if paid else (0, self.caller.balance)
         return {"x-credits-cost": str(cost), "x-credits-remaining": str(balance), **limit_headers(self.limit)}
@@ -51,7 +51,7 @@ class CallRequest:
     is_gone: Callable[[], bool] = lambda: False
     """Returns whether the caller has hung up."""
     key_digest: str | None = None
-    """Of the key that a signed-in member of its account calls with; None where the key is in the headers."""
+    """The digest of the key that a signed-in member calls with; None where the key is in the headers."""
     check: Callable[[], None] = lambda: None
     """Raises UnauthorizedError for a key that was sent where none belongs."""
 

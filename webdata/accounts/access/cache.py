@@ -38,7 +38,7 @@ from webdata.stores.ephemeral.interfaces import CacheStore
 CACHED = (Outcome.OK, Outcome.EMPTY)
 STALE_FOR = (BlockedError, LayoutError, UpstreamError, OverloadedError)
 """Errors that a stale answer may replace; a NotFoundError is an answer itself."""
-OF_CALLER = (CallerGoneError, OutOfCreditsError, RateLimitedError)
+CALLER_ERRORS = (CallerGoneError, OutOfCreditsError, RateLimitedError)
 """Errors that concern one caller alone of those that wait for the same answer."""
 NO_PART_OF_THE_KEY = {"session", "max_age", "max_chars", "cursor"}
 """Fields of queries that choose a proxy, an entry or a part of it, and have no effect on the page."""
@@ -198,7 +198,7 @@ class Flight:
     """One of several identical calls at the same time: the leader fetches, the others wait for its answer.
 
     Entered, it has a `hit`, or `call` is to be run and its answer to be passed to `land`. Entering raises the error of
-    the leader's fetch; if that was one of the leader's own caller (OF_CALLER), another flight leads instead. Raises
+    the leader's fetch; if that was one of the leader's own caller (CALLER_ERRORS), another flight leads instead. Raises
     UpstreamTimeoutError where another process has fetched until the call's deadline.
     """
 
@@ -223,7 +223,7 @@ class Flight:
                 if self._key not in flights:  # none has begun meanwhile
                     await self._lead(owned=claimed)
                     break
-            with suppress(*OF_CALLER):
+            with suppress(*CALLER_ERRORS):
                 entry = await asyncio.shield(flights[self._key])
                 self.hit = self._cache.hit(self._key, entry) if entry else None
         return self

@@ -22,7 +22,7 @@ from webdata.stores.calls.sql import CallLog
 logger = logging.getLogger(__name__)
 
 STORED_EVERY = 1.0
-"""Seconds."""
+"""Seconds between two writes."""
 GROUP = 500
 """Calls of one transaction, which the ledger waits for."""
 MOST_WAITING = 10_000

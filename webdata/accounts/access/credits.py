@@ -36,7 +36,7 @@ class Credits:
         return Payment(self, caller, request_id, endpoint)
 
     def opened(self) -> None:
-        """A payment begins."""
+        """Count a payment that begins."""
         self._open += 1
         self._none_open.clear()
 

@@ -32,7 +32,7 @@ LEASE = timedelta(seconds=60)
 MOST_IN_FLIGHT = 100
 MOST_OF_ACCOUNT = 80
 """Attempts at once, of all accounts and of one."""
-OF_QUICK = 8
+ATTEMPTS_OF_QUICK = 8
 """Attempts at once to one webhook whose last answer was a success, and quick."""
 MOST_SLOW = 50
 SLOW_OF_ACCOUNT = 20
@@ -50,7 +50,7 @@ SHOWN = 1024
 
 
 class AttemptSender(Protocol):
-    """Makes an attempt."""
+    """Makes an attempt to deliver an event."""
 
     async def send(self, url: str, headers: dict[str, str], body: bytes) -> ReceiverAnswer: ...
 
@@ -78,7 +78,7 @@ class DeliveryWorker:
         self._lease = lease
         self._observe = observer
         self._in_flight: Counter[str] = Counter()
-        """By webhook."""
+        """Attempts that run, by webhook."""
         self._quick: set[str] = set()
         self._of_accounts = Shares(MOST_IN_FLIGHT, MOST_OF_ACCOUNT)
         self._slow = Shares(MOST_SLOW, SLOW_OF_ACCOUNT)
@@ -127,7 +127,7 @@ class DeliveryWorker:
         def share(account: str, webhook: str, failures: int) -> int:
             room = MOST_OF_ACCOUNT - self._of_accounts.of(account) - given[account]
             if failures == 0 and webhook in self._quick:
-                begin = min(OF_QUICK - self._in_flight[webhook], room)
+                begin = min(ATTEMPTS_OF_QUICK - self._in_flight[webhook], room)
             else:
                 is_free = self._slow.of(account) + slow[account] < SLOW_OF_ACCOUNT and not self._in_flight[webhook]
                 begin = min(1, room) if is_free and self._slow.total + slow.total() < MOST_SLOW else 0

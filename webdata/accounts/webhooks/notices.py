@@ -16,7 +16,7 @@ ENGINES_EVERY = 10.0
 UNSEEN = timedelta(seconds=30)
 """An engine that another process saw degraded so lately has not recovered."""
 EXPIRING_WITHIN = timedelta(days=7)
-KEPT = timedelta(days=30)
+KEPT_DAYS = timedelta(days=30)
 """How long events and their deliveries are stored."""
 HOURLY = 3600.0
 STEP = 500
@@ -65,5 +65,5 @@ class Notices:
 
     async def remove_old(self) -> None:
         """Remove old events, in small steps."""
-        before = datetime.now(UTC) - KEPT
+        before = datetime.now(UTC) - KEPT_DAYS
         await in_steps(partial(self._deliveries.remove_old, before), STEP)

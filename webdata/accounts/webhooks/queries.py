@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from webdata.domain.events import ALL, EVENTS
+from webdata.domain.events import ALL_EVENTS, EVENTS
 from webdata.domain.query import Query, explained
 from webdata.domain.query_schema import an_object
 from webdata.stores.webhooks.model import Delivery, Status, Webhook
@@ -24,12 +24,12 @@ DeliveryId = Annotated[
 
 def _known(events: list[str]) -> list[str]:
     for name in events:
-        if name != ALL and name not in EVENTS:
+        if name != ALL_EVENTS and name not in EVENTS:
             shown = name if len(name) <= 60 else f"{name[:60]}…"
             nearest = get_close_matches(name, EVENTS, 1, 0)[0]
             raise explained(
                 f"has an unknown event, {shown!r}: the nearest is {nearest!r}; the events are {', '.join(EVENTS)}, "
-                f"and {ALL!r} for all"
+                f"and {ALL_EVENTS!r} for all"
             )
     return list(dict.fromkeys(events))
 
@@ -64,7 +64,7 @@ class NewWebhook(Query):
 
 
 class WebhookQuery(Query):
-    """One webhook."""
+    """The id of one webhook."""
 
     id: Id
 
@@ -105,7 +105,7 @@ class DeliveriesQuery(WebhookQuery):
 
 
 class DeliveryQuery(WebhookQuery):
-    """One delivery."""
+    """The ids of one delivery and its webhook."""
 
     delivery: DeliveryId
 

@@ -11,7 +11,7 @@ SECRET_BYTES = 32
 
 
 def new_secret() -> str:
-    """A random secret."""
+    """A new random secret of a webhook."""
     return f"whsec_{b64encode(secrets.token_bytes(SECRET_BYTES)).decode()}"
 
 

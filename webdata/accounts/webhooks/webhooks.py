@@ -17,7 +17,7 @@ PATH = "/api/v1/webhooks"
 MOST_WEBHOOKS = 50
 """Webhooks of an account."""
 OLD_SECRET_SIGNS = timedelta(hours=24)
-"""After a rotation."""
+"""How long the old secret signs, too, after a rotation."""
 UNKNOWN = f"The account has no webhook with this id: GET {PATH} lists its webhooks"
 DISABLED = 'the webhook is disabled: enable it first, by PATCH with {"enabled": true}'
 

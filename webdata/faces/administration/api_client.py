@@ -15,7 +15,7 @@ import click
 from webdata.config.config import Config
 
 TRIES = 5
-"""Of a request that can be repeated, while the service is away or has no room."""
+"""Attempts of a request that can be repeated, while the service is away or has no room."""
 LONGEST_WAIT = 30.0
 """Seconds between two tries."""
 SILENCE = 300.0

@@ -37,7 +37,7 @@ class SkeletonTarget:
     query: str
     query_module: str
     example: dict[str, str]
-    """The smallest query."""
+    """The smallest query that is valid."""
     path: str
     summary: str
     rank: int

@@ -1,1 +1,1 @@
-"""The `/v1` service."""
+"""The `/v1` service on Klein."""

@@ -38,7 +38,7 @@ HEADERS = (
     ("x-next-after", "`after` of the next page; it is missing where all results have been read"),
     ("x-batch-state", "the state of the batch"),
 )
-"""Of results."""
+"""Response headers of results."""
 FREED_AT_ONCE = 1000
 """Rows that are removed in one transaction."""
 LONGEST_NAME = 255
@@ -68,7 +68,7 @@ class BatchPages:
         self._reader = reader
 
     def pages(self) -> list[KeyPage]:
-        """All of them."""
+        """The pages of batches."""
         one = f"{PATH}/{{id}}"
         rows: list[tuple[Method, str, str, type[Query], Record, Reply, str]] = [
             ("GET", PATH, "the batches that the key reaches, newest first", BatchesQuery, BATCHES, self._list, "list"),

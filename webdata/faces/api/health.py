@@ -69,7 +69,7 @@ class Health:
         self._stopping = False
 
     def pages(self) -> list[OpenPage]:
-        """Its pages."""
+        """The pages of health."""
         return [
             OpenPage("/health/live", "200 while the service runs", lambda _: _reply(200, {"status": "live"})),
             OpenPage("/health/ready", "200 while it answers calls, and how it does", self._ready, statuses=(200, 503)),

@@ -56,7 +56,7 @@ class KeyPage:
     query: type[Query]
     """The fields that are not in the path are in the URL of a GET or DELETE, else in a JSON body."""
     schema: dict[str, Any]
-    """Of what it answers."""
+    """The JSON Schema of what it answers."""
     reply: Callable[[KeyCall], Awaitable[dict[str, Any] | KeyReply]]
     """Returns the JSON object that is answered, or a KeyReply."""
     name: str
@@ -69,7 +69,7 @@ class KeyPage:
     """Whether the state of what is asked for may not allow it: 409."""
     own_body: OwnBody | None = None
     content_types: tuple[str, ...] = ()
-    """Those of its answers that are no JSON object."""
+    """The media types of its answers that are no JSON object."""
     headers: tuple[tuple[str, str], ...] = ()
     """The names of further headers of its answers, in lower case, and their descriptions."""
     scope: str | None = None

@@ -15,7 +15,7 @@ from webdata.runtime.server.replies import JSON, PROBLEM_JSON
 UNAUTHORIZED = 401
 METHOD_NOT_ALLOWED, TOO_SLOW, CONFLICT, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 409, 413, 422, 502
 GATEWAY_STATUSES = (501, 504)
-"""Those that only the gateway has."""
+"""Statuses that only the gateway has."""
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
 

@@ -217,7 +217,7 @@ def _not_begun(error: OverloadedError | DatabaseUnavailableError | CallerGoneErr
 
 
 def overloaded(reason: str, retry_after: int) -> ProblemDetails:
-    """No room now."""
+    """The problem of a call for which there is no room now."""
     wait = "1 second" if retry_after == 1 else f"{retry_after} seconds"
     return ProblemDetails("overloaded", f"{reason}: try again in {wait}.", retry_after=retry_after)
 

@@ -73,4 +73,4 @@ class Proxying(Protocol):
         """Count a request, by the status of its response."""
 
     def ping(self, request_id: str, *, stopping: bool) -> dict[str, str]:
-        """What `/ping` answers."""
+        """The answer of `/ping`."""

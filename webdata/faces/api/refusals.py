@@ -35,7 +35,7 @@ LONG_HEAD = ProblemDetails(
     f"The headers are too large: send at most {HTTPChannel.maxHeaders} of them, and "
     f"{HTTPChannel.totalHeadersSize // 1024} KB of path and headers together.",
 )
-TOO_SLOW = ProblemDetails(
+SLOW_REQUEST = ProblemDetails(
     "request_timeout",
     f"The request did not come in time: send the path and headers within {LIMITS[Phase.HEAD]:.0f} seconds, and a body "
     f"within {LIMITS[Phase.BODY]:.0f} seconds or at {SLOWEST // 1024} KB a second.",
@@ -76,7 +76,7 @@ def long_head(headers: Mapping[str, str]) -> bytes:
 
 def too_slow(headers: Mapping[str, str]) -> bytes:
     """408 for a request that was not complete in time."""
-    return TOO_SLOW.reply(new_request_id()).with_headers(headers).last_words()
+    return SLOW_REQUEST.reply(new_request_id()).with_headers(headers).last_words()
 
 
 def body_refused(request: Request, error: Exception, headers: Mapping[str, str], shape: Shape | None = None) -> bytes:

@@ -73,7 +73,7 @@ class NewSchedule(Query):
 
 
 class ScheduleQuery(Query):
-    """One schedule."""
+    """The id of one schedule."""
 
     id: Annotated[str, Field(description="the id of the schedule", examples=["sch_01KAGX9Y3QZ8V5M2N7R4T6W0BC"])]
 
@@ -98,7 +98,7 @@ class SchedulePages:
         self._submissions = submissions
 
     def pages(self) -> list[KeyPage]:
-        """All of them."""
+        """The pages of schedules."""
         one = f"{PATH}/{{id}}"
         rows: list[tuple[Method, str, str, type[Query], Record, Reply, str]] = [
             ("GET", PATH, "the schedules that the key reaches", SchedulesQuery, SCHEDULES, self._list, "list"),

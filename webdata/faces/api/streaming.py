@@ -33,7 +33,7 @@ class Encoder(Protocol):
         ...
 
     def flush(self) -> bytes:
-        """The end."""
+        """The last bytes of the body."""
         ...
 
 

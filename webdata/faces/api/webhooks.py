@@ -36,7 +36,7 @@ class WebhookPages:
         self._webhooks = webhooks
 
     def pages(self) -> list[KeyPage]:
-        """All of them."""
+        """The pages of webhooks."""
         one, sent, again = (
             f"{PATH}/{{id}}",
             f"{PATH}/{{id}}/deliveries",

@@ -10,9 +10,9 @@ from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import Plan
 
 SECONDS = 900
-OF_ADDRESS = Plan("attempts of an address", requests=10, seconds=SECONDS, in_flight=10)
-OF_NAME = Plan("attempts for a name", requests=20, seconds=SECONDS, in_flight=20)
-OF_BROWSER = Plan("attempts of a known browser", requests=20, seconds=SECONDS, in_flight=20)
+ADDRESS_ATTEMPTS = Plan("attempts of an address", requests=10, seconds=SECONDS, in_flight=10)
+NAME_ATTEMPTS = Plan("attempts for a name", requests=20, seconds=SECONDS, in_flight=20)
+BROWSER_ATTEMPTS = Plan("attempts of a known browser", requests=20, seconds=SECONDS, in_flight=20)
 NETWORK_BITS = 64
 """Whoever has an address of IPv6 has as many as this leaves."""
 
@@ -32,10 +32,10 @@ class Attempts:
         """Count an attempt; raises RateLimitedError if there were too many."""
         browser = digest(browser_secret) if browser_secret else None
         if browser and await self._members.knows_browser(browser, name):
-            await self._count(f"browser:{browser}:{_short(name)}", OF_BROWSER)
+            await self._count(f"browser:{browser}:{_short(name)}", BROWSER_ATTEMPTS)
             return
-        await self._count(f"address:{_network(address)}", OF_ADDRESS)
-        await self._count(f"name:{_short(name)}", OF_NAME)
+        await self._count(f"address:{_network(address)}", ADDRESS_ATTEMPTS)
+        await self._count(f"name:{_short(name)}", NAME_ATTEMPTS)
 
     async def _count(self, counted: str, plan: Plan) -> None:
         async with self._rate_limits.counted(f"sign-in:{counted}", plan) as limit:

@@ -33,7 +33,7 @@ STATES = ("queued", "running", "paused", "done", "cancelled")
 
 
 class BatchesPages:
-    """`/dashboard/batches`."""
+    """The pages of `/dashboard/batches`."""
 
     def __init__(
         self, batches: BatchStore, resources: Mapping[str, Resource], reader: RecordReader | None = None
@@ -43,7 +43,7 @@ class BatchesPages:
         self._reader = reader
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the batches' pages."""
         one = "/batches/<batch_id>"
         return [
             Route("GET", "/batches", self._list),

@@ -39,7 +39,7 @@ class Series:
 
     @property
     def total(self) -> int:
-        """Their sum."""
+        """The sum of all bars."""
         return sum(self.values)
 
 

@@ -18,7 +18,7 @@ class EnginesPages:
         self._snapshot = snapshot
 
     def routes(self) -> Sequence[Route]:
-        """Its route."""
+        """The route of the engines' page."""
         return [Route("GET", "/engines", self._show, "admin")]
 
     async def _show(self, visit: Visit) -> Reply:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from webdata.faces.dashboard.visits import Visit
 
 DAY = timedelta(days=1)
-LONGEST = 64
+LONGEST_VALUE = 64
 """Characters of a value that can be found."""
 FIRST_DAY, LAST_DAY = date(2000, 1, 1), date(9000, 1, 1)
 
@@ -22,7 +22,7 @@ class Fields:
 
     def text(self, name: str) -> str | None:
         """The text of a field; None for an empty one."""
-        self.values[name] = self._sent.get(name, "").strip()[:LONGEST]
+        self.values[name] = self._sent.get(name, "").strip()[:LONGEST_VALUE]
         return self.values[name] or None
 
     def since(self, name: str = "since") -> datetime | None:

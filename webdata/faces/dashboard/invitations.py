@@ -25,7 +25,7 @@ TAKEN = "Somebody signs in by this name already: take another one."
 
 
 class InvitationPages:
-    """`/dashboard/invitations/…`."""
+    """The pages of `/dashboard/invitations/…`."""
 
     def __init__(self, members: MemberStore, sessions: Sessions, passwords: Passwords) -> None:
         self._members = members
@@ -33,7 +33,7 @@ class InvitationPages:
         self._passwords = passwords
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the invitations' pages."""
         return [
             Route("GET", "/invitations/<secret>", self._form, "anybody"),
             Route("POST", "/invitations/<secret>", self._accept, "anybody"),

@@ -46,7 +46,7 @@ class KeysPages:
         self._address = address
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the keys' pages."""
         return [
             Route("GET", "/keys", self._list),
             Route("GET", "/keys/new", self._new),

@@ -18,7 +18,7 @@ YOURSELF = "You cannot remove yourself: let another member do it, so that somebo
 
 
 class MembersPages:
-    """`/dashboard/settings/members`."""
+    """The pages of `/dashboard/settings/members`."""
 
     def __init__(self, members: MemberStore, confirmation: Confirmation, address: ServiceAddress) -> None:
         self._members = members
@@ -26,7 +26,7 @@ class MembersPages:
         self._address = address
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the members' pages."""
         return [
             Route("POST", "/settings/members", self._invite),
             Route("GET", "/settings/members/<member_id>/remove", self._confirm),

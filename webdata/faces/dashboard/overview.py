@@ -29,7 +29,7 @@ OUTCOMES = ("ok", "empty", "not_found", "blocked", "upstream", REFUSED)
 """The outcomes that have a colour of their own; the others are added up."""
 MOST_SERIES = 6
 MOST_ROWS = 20
-"""Of the table of keys."""
+"""Rows of the table of keys."""
 OF_FIGURES: tuple[Dimension, ...] = ("outcome", "seconds")
 OTHERS = "others"
 
@@ -89,7 +89,7 @@ class OverviewPages:
         self._keys = keys
 
     def routes(self) -> Sequence[Route]:
-        """Its route."""
+        """The route of the overview."""
         return [Route("GET", "", self._show)]
 
     async def _show(self, visit: Visit) -> Reply:

@@ -15,8 +15,8 @@ from webdata.domain.errors import OverloadedError
 
 T = TypeVar("T")
 
-SHORTEST = 12
-LONGEST = 1000
+SHORTEST_PASSWORD = 12
+LONGEST_PASSWORD = 1000
 COMMONEST = 10_000
 """How many of the commonest passwords are refused."""
 MEMORY_KIB, PASSES = 47_104, 2
@@ -28,10 +28,11 @@ MOST_WAITING = 50
 def weakness(password: str, name: str) -> str | None:
     """Why a password cannot be that of the member who signs in by a name, as a sentence; None if it can."""
     password = _normalized(password)
-    if len(password) < SHORTEST:
-        return f"It has {len(password)} characters: take at least {SHORTEST}. Some words in a row are easy to remember."
-    if len(password) > LONGEST:
-        return f"It has {len(password)} characters: take at most {LONGEST}."
+    if len(password) < SHORTEST_PASSWORD:
+        least = f"take at least {SHORTEST_PASSWORD}. Some words in a row are easy to remember."
+        return f"It has {len(password)} characters: {least}"
+    if len(password) > LONGEST_PASSWORD:
+        return f"It has {len(password)} characters: take at most {LONGEST_PASSWORD}."
     folded = password.casefold()
     if folded in _commonest() or _without_ends(folded) in _commonest():
         return f"It is one of the {COMMONEST:,} that are tried first, or nearly so: take one that nobody else has."
@@ -72,7 +73,10 @@ class Passwords:
     def _verify(self, hashed: str | None, password: str) -> bool:
         nobody = self._nobody
         try:
-            return self._hasher.verify(hashed or nobody, _normalized(password[: LONGEST * 2])) and hashed is not None
+            return (
+                self._hasher.verify(hashed or nobody, _normalized(password[: LONGEST_PASSWORD * 2]))
+                and hashed is not None
+            )
         except (VerificationError, InvalidHashError):
             return False
 

@@ -37,7 +37,7 @@ class SampleFolder(Protocol):
 
 
 class RequestsPages:
-    """`/dashboard/requests`."""
+    """The pages of `/dashboard/requests`."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class RequestsPages:
         self._samples = samples
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the requests' pages."""
         return [
             Route("GET", "/requests", self._list),
             Route("GET", "/requests/<request_id>", self._show),

@@ -35,7 +35,7 @@ class SecurityPages:
         self._confirmation = confirmation
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the security page."""
         return [
             Route("GET", "/settings/password", self._password_form),
             Route("POST", "/settings/password", self._set_password),

@@ -24,7 +24,7 @@ NOTICES = {
     "password": "Your password was changed, and you are signed out everywhere else.",
     "one-factor": "The second factor is off: your password alone signs you in.",
 }
-KEPT = "This account cannot be deleted: keys that are made without an account belong to it."
+KEPT_ACCOUNT = "This account cannot be deleted: keys that are made without an account belong to it."
 OWN_ACCOUNT = "You sign in by this account: let an admin of another account delete it."
 
 ADMINS_SIGN_IN = "An admin signs in by this account, so only an admin of another account deletes it."
@@ -39,7 +39,7 @@ class SettingsPages:
         self._confirmation = confirmation
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the settings."""
         return [
             Route("GET", "/settings", self._show),
             Route("POST", "/settings/name", self._rename),
@@ -93,7 +93,7 @@ class SettingsPages:
         """Who signs in by the account; raises RefusedError where the person must not delete it."""
         viewer = visit.viewer
         if viewer.account.id == DEFAULT_ACCOUNT:
-            raise RefusedError(KEPT)
+            raise RefusedError(KEPT_ACCOUNT)
         if viewer.is_admin and viewer.account.id == viewer.member.account_id:
             raise RefusedError(OWN_ACCOUNT)
         members = await self._members.members(viewer.account.id)

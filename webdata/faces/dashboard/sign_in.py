@@ -29,7 +29,7 @@ class SignInPages:
         self._attempts = attempts
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the sign-in."""
         return [
             Route("GET", "/sign-in", self._form, "anybody"),
             Route("POST", "/sign-in", self._sign_in, "anybody"),

@@ -21,7 +21,7 @@ from webdata.stores.ledger.model import Bucket, Cursor, Kind, Movement, Movement
 SHOWN = 50
 """Movements of a page."""
 DAYS = timedelta(days=30)
-"""Those whose sums are shown."""
+"""The days whose sums are shown."""
 EXPORTED = 1000
 """Movements that an export reads at once."""
 MOST_EXPORTS = 2
@@ -68,12 +68,12 @@ class Sums(NamedTuple):
 
     @property
     def balance(self) -> int:
-        """What is left."""
+        """The credits that are left."""
         return self.given - self.taken_back - self.spent - self.reserved
 
 
 class UsagePages:
-    """`/dashboard/usage`."""
+    """The page of `/dashboard/usage`."""
 
     def __init__(self, history: LedgerHistory, keys: KeyStore) -> None:
         self._history = history
@@ -81,7 +81,7 @@ class UsagePages:
         self._exports: Counter[str] = Counter()
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the usage page."""
         return [
             Route("GET", "/usage", self._show),
             Route("GET", "/usage/movements.csv", self._csv),

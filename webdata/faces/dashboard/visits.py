@@ -108,7 +108,7 @@ class Pages(Protocol):
     """A part of the dashboard."""
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of visits."""
         ...
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from webdata.accounts.webhooks.queries import MOST_DESCRIPTION, NewWebhook
 from webdata.accounts.webhooks.webhooks import Webhooks
 from webdata.domain.errors import QueryError
-from webdata.domain.events import ALL, EVENTS, WebhookTest
+from webdata.domain.events import ALL_EVENTS, EVENTS, WebhookTest
 from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.visits import Route, Visit
@@ -18,7 +18,7 @@ SHOWN = 25
 STATUSES: Mapping[str, Status | None] = {"": None, "pending": "pending", "delivered": "delivered", "failed": "failed"}
 KINDS: Mapping[str, str] = {"pending": "warn", "delivered": "good", "failed": "bad"}
 EVENT_OPTIONS = [
-    (ALL, "All events", "also those that come later"),
+    (ALL_EVENTS, "All events", "also those that come later"),
     *((name, name, event.summary()) for name, event in EVENTS.items() if event is not WebhookTest),
 ]
 NOTICES = {
@@ -32,13 +32,13 @@ NOTICES = {
 
 
 class WebhooksPages:
-    """`/dashboard/webhooks`."""
+    """The pages of `/dashboard/webhooks`."""
 
     def __init__(self, webhooks: Webhooks) -> None:
         self._webhooks = webhooks
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the webhooks' pages."""
         one = "/webhooks/<webhook_id>"
         return [
             Route("GET", "/webhooks", self._list),
@@ -61,7 +61,7 @@ class WebhooksPages:
         return render("webhooks", visit, webhooks=webhooks, notice_text=_notice(visit))
 
     async def _new(self, visit: Visit) -> Reply:
-        return _form(visit, None, {"url": "", "events": [ALL], "description": ""}, {})
+        return _form(visit, None, {"url": "", "events": [ALL_EVENTS], "description": ""}, {})
 
     async def _add(self, visit: Visit) -> Reply:
         values = _values(visit)

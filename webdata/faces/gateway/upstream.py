@@ -22,7 +22,7 @@ SWITCHING_PROTOCOLS = 101
 MOST_SAID = 300
 """Characters of a reason in the log."""
 AWAY = "The upstream of {path} cannot be reached, or broke the connection. Try again in a few seconds."
-LATE = "The upstream of {path} did not answer in time. Try again in a few seconds."
+LATE_ANSWER = "The upstream of {path} did not answer in time. Try again in a few seconds."
 
 
 class UpstreamResponse:
@@ -149,5 +149,5 @@ def _error(error: Exception, request: UpstreamRequest) -> Exception:
     said = error.message if isinstance(error, aiohttp.ClientResponseError) else str(error)  # not the headers sent
     reason = f"{type(error).__name__} {said[:MOST_SAID]!r}"
     if isinstance(error, TimeoutError):  # aiohttp's own are such, too
-        return ProxyTimeoutError(LATE.format(path=request.path), reason)
+        return ProxyTimeoutError(LATE_ANSWER.format(path=request.path), reason)
     return ProxyError(AWAY.format(path=request.path), reason)

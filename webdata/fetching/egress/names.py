@@ -52,9 +52,9 @@ QUESTION_SECONDS = 6.0
 """For which the name servers are asked one question: those that ignore one for AAAA leave time for those for A."""
 LONGEST_ANSWER = 2048
 """Bytes of an answer that is read: some 120 addresses. Reading is the event loop's, and anybody may own a zone."""
-OF_CALLER = 8
+NAMES_OF_CALLER = 8
 """Names that are asked for at once for one caller; its others wait."""
-OF_ZONE = 4
+NAMES_OF_ZONE = 4
 """Names of one zone that are asked for at once for one caller."""
 MOST_NAMES = 4096
 """Names whose addresses are stored."""
@@ -114,8 +114,8 @@ class NameResolver:
         try:
             async with (
                 asyncio.timeout(self._seconds),
-                self._share((caller, zone(name)), OF_ZONE),  # first: who waits for it holds nothing else
-                self._share((caller,), OF_CALLER),
+                self._share((caller, zone(name)), NAMES_OF_ZONE),  # first: who waits for it holds nothing else
+                self._share((caller,), NAMES_OF_CALLER),
             ):
                 known = self._known(name)  # another call may have asked for it meanwhile
                 return await self._ask(name) if known is None else known

@@ -39,7 +39,7 @@ from webdata.fetching.transports.http import MAX_CHUNKS, check_headers, too_many
 from webdata.fetching.transports.proxy_tunnel import BROKEN, ENDLESS, READY_SECONDS
 from webdata.runtime.process.shares import SMALL, CallShare
 
-TOO_LARGE = "Too large response headers"
+LARGE_HEADERS_ERROR = "Too large response headers"
 """Part of libcurl's message for headers of more than 300 KB, which has no code of its own; it reads 5000 at most."""
 HANDSHAKE_SECONDS = CurlInfo.APPCONNECT_TIME
 """Zero until the target's handshake is complete: until then the proxy has answered."""
@@ -187,7 +187,7 @@ def _proxy_failure(request: Request, error: exceptions.RequestException) -> str 
 
 
 def _has_too_many_headers(error: exceptions.RequestException) -> bool:
-    return error.code == CurlECode.TOO_LARGE or TOO_LARGE in str(error)
+    return error.code == CurlECode.TOO_LARGE or LARGE_HEADERS_ERROR in str(error)
 
 
 def _failure(error: exceptions.RequestException) -> Exception:

@@ -17,7 +17,7 @@ CURRENCIES = {
 }  # fmt: skip
 """The ends of Amazon's domains, and the currency of each."""
 DOMAINS = tuple(f"amazon.{end}" for end in CURRENCIES)
-"""Amazon's domains."""
+"""The domains of Amazon's marketplaces."""
 
 SHARED_MARKS = {
     "$": {"USD", "CAD", "MXN", "AUD", "SGD"},

@@ -15,7 +15,7 @@ TITLE = "title"
 SUBTITLE = "subtitle"
 DESCRIPTION = "description"
 NEW_DESCRIPTION = "VisualDigestDescription"
-"""Of the panel of 2025 and later."""
+"""The name of the description in the panel of 2025 and later."""
 PROFILES = "kc:/common/topic:social media presence"
 WEBSITE = (
     "visit_official_site",

@@ -35,7 +35,7 @@ AGE = re.compile(
 DISTANCE = re.compile(r"^\d[\d.,]* ?(?:km|mi|m)\b")
 PERCENT = re.compile(r"[%٪％]")
 LONGEST_ADDRESS = 120
-"""Characters."""
+"""Characters of the longest address."""
 OPENING = re.compile(
     r"⋅|24/7|\b24 ?h\b|\b24 (?:hours|stunden|heures|horas|ore|uur|timmar|timer|часа|jam|giờ)"
     r"|24 ?(?:時間|小时|小時|시간)"

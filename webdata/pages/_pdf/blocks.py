@@ -20,7 +20,7 @@ LEADING = 1.3
 INDENT = 0.8
 """The indent of a paragraph's first line, in sizes of its font, and at most WIDE_INDENT."""
 WIDE_INDENT = 6.0
-LONGEST = 250
+LONGEST_HEADING = 250
 """Characters of a heading, and its lines."""
 MOST_LINES = 4
 DEEPEST = 6
@@ -34,11 +34,11 @@ class PdfBlock:
 
     lines: list[PdfPiece]
     level: int = 0
-    """Of a heading: from 1 to 6."""
+    """The rank of a heading, from 1 to 6."""
     marker: str = ""
-    """Of an item of a list."""
+    """The marker of an item of a list."""
     depth: int = 0
-    """Of an item: how many items it is within."""
+    """How many items an item of a list is within."""
 
     @property
     def size(self) -> float:
@@ -231,7 +231,7 @@ def _headings(page: Sequence[PdfBlock], usual: PdfStyle) -> Iterator[PdfBlock]:
 
 
 def _is_heading(block: PdfBlock, following: PdfBlock | None, usual: PdfStyle) -> bool:
-    if block.cells is not None or len(block.lines) > MOST_LINES or block.letters > LONGEST:
+    if block.cells is not None or len(block.lines) > MOST_LINES or block.letters > LONGEST_HEADING:
         return False
     text = "".join(word.text for line in block.lines for word in line.words)
     if not any(char.isalpha() for char in text) or (block.marker and block.marker in BULLETS):

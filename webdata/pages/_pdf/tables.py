@@ -11,7 +11,7 @@ NEAR = 3.0
 """Points within which two lines meet, or are one."""
 MOST_RULES = 2_000
 """Rules of a page among which grids are looked for; a drawing has more."""
-SMALLEST = 2
+SMALLEST_TABLE = 2
 """Rows and columns of a table; a frame around a text has one."""
 
 
@@ -29,13 +29,13 @@ def ruled_tables(sheet: PdfSheet, from_right: bool) -> tuple[list[PdfPiece], set
         columns = _positions([*(rule.left for rule in upright), min(ends), max(ends)])
         ends = [edge for rule in upright for edge in (rule.top, rule.bottom)]
         rows = _positions([*(rule.top for rule in level), min(ends), max(ends)])
-        if len(columns) <= SMALLEST or len(rows) <= SMALLEST:
+        if len(columns) <= SMALLEST_TABLE or len(rows) <= SMALLEST_TABLE:
             continue
         found = [*_inside(sheet.words, columns, rows, placed)]
         cells: list[list[list[PdfWord]]] = [[[] for _ in columns[1:]] for _ in rows[1:]]
         for index, row, column in found:
             cells[row][column].append(sheet.words[index])
-        if sum(any(row) for row in cells) < SMALLEST or sum(map(any, zip(*cells, strict=True))) < SMALLEST:
+        if sum(any(row) for row in cells) < SMALLEST_TABLE or sum(map(any, zip(*cells, strict=True))) < SMALLEST_TABLE:
             continue
         if from_right:
             cells = [row[::-1] for row in cells]

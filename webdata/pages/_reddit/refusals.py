@@ -11,7 +11,7 @@ import orjson
 
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError
 
-LONGEST = 20_000
+LONGEST_REFUSAL = 20_000
 """Bytes; no refusal in JSON is longer."""
 SEARCH = "/subreddits/search"
 """The path to which requests for a missing subforum are redirected."""
@@ -86,7 +86,7 @@ def _path(address: str) -> str:
 
 def _error_object(body: bytes) -> Mapping[str, Any]:
     """The object of an error, whose `error` is a status; an empty one for any other body."""
-    if len(body) > LONGEST or not body.lstrip().startswith(b"{"):
+    if len(body) > LONGEST_REFUSAL or not body.lstrip().startswith(b"{"):
         return {}
     try:
         found = orjson.loads(body)

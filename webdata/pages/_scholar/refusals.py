@@ -11,7 +11,7 @@ import orjson
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError, UpstreamTimeoutError
 from webdata.pages._scholar.tree import of
 
-LONGEST = 20_000
+LONGEST_REFUSAL = 20_000
 """Bytes; no refusal is longer."""
 TITLE = re.compile(rb"<(?:title|h1)>\s*([45]\d\d)\b", re.IGNORECASE)
 LINE = b"resource not found."
@@ -40,7 +40,7 @@ def refusal(status: int, body: bytes) -> FetchError | None:
 def retry_seconds(body: bytes) -> float:
     """The seconds after which a refusal allows another attempt; 0 where it names none."""
     try:
-        return float(max(of(int, orjson.loads(body), "retryAfter") or 0, 0)) if len(body) < LONGEST else 0
+        return float(max(of(int, orjson.loads(body), "retryAfter") or 0, 0)) if len(body) < LONGEST_REFUSAL else 0
     except orjson.JSONDecodeError:
         return 0
 
@@ -59,7 +59,7 @@ def _error(status: int) -> FetchError:
 
 def _meant_status(body: bytes, message: str) -> int | None:
     """The status that the body of a refusal means; None for any other body."""
-    if len(body) >= LONGEST:
+    if len(body) >= LONGEST_REFUSAL:
         return None
     if message:
         return next((status for pattern, status in MESSAGES if pattern.search(message)), 400)
@@ -71,7 +71,7 @@ def _meant_status(body: bytes, message: str) -> int | None:
 
 def _message(body: bytes) -> str:
     """The message of an error in JSON; "" for any other body."""
-    if len(body) >= LONGEST or not body.lstrip().startswith(b"{"):
+    if len(body) >= LONGEST_REFUSAL or not body.lstrip().startswith(b"{"):
         return ""
     try:
         found = orjson.loads(body)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from cssselect import HTMLTranslator, SelectorError, parse
 
 LONGEST_SELECTOR = 300
-"""Characters."""
+"""Characters of the longest selector."""
 
 
 @lru_cache(100)

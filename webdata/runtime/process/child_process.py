@@ -26,7 +26,7 @@ ROOT = str(Path(__file__).parents[3])
 
 READ_AT_ONCE = 65536
 LENGTH_BYTES = 4
-"""Of the length that precedes a pickled answer on a socket."""
+"""Bytes of the length that precedes a pickled answer on a socket."""
 
 
 class ChildProcess:
@@ -44,7 +44,7 @@ class ChildProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether it runs."""
+        """Whether the process runs."""
         return self.process is not None and self.process.poll() is None
 
     @property

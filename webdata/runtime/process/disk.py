@@ -5,8 +5,8 @@ from pathlib import Path
 from shutil import disk_usage
 
 PART = 0.05
-LARGEST = 1 << 30
-SMALLEST = 16 << 20
+LARGEST_RESERVE = 1 << 30
+SMALLEST_RESERVE = 16 << 20
 """The reserve is this part of a disk, within these bytes: 5 % of a large disk would never be used, and 5 % of a tiny
 one would not hold the log of SQLite, which takes 4 MiB before it is written to the database."""
 
@@ -30,4 +30,4 @@ def _lacks_room(folder: Path, part: float) -> bool:
 
 def reserve(total: int) -> int:
     """The bytes of a disk of so many that large work leaves free."""
-    return max(SMALLEST, min(int(total * PART), LARGEST))
+    return max(SMALLEST_RESERVE, min(int(total * PART), LARGEST_RESERVE))

@@ -168,7 +168,7 @@ class FairSlots:
 
     @asynccontextmanager
     async def slot(self, account: str) -> AsyncIterator[None]:
-        """Hold a slot."""
+        """Hold a slot of the key."""
         await self.acquire(account)
         try:
             yield

@@ -63,11 +63,11 @@ class Worker:
     """A worker, in its own process."""
 
     number: int
-    """From 1."""
+    """The number of the worker, from 1."""
     states: "Array[State]"
-    """Of all workers."""
+    """The states of all workers."""
     supervisor: int
-    """Its process id."""
+    """The process id of the supervisor."""
 
     def beat(self) -> None:
         """Report that it takes connections; again every TICK, or it is considered hung."""

@@ -17,7 +17,7 @@ MOST_SOUGHT = 256
 MEMORY_OF_SENDER = 16 * MEBIBYTE
 """Bytes of the bodies of one sender that are arriving at the same time."""
 MEMORY = 256 * MEBIBYTE
-"""Those of all senders."""
+"""Bytes of the bodies of all senders that are held in memory."""
 RETRY_AFTER = 1
 """Seconds until another try, where there is no room."""
 

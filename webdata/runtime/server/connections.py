@@ -26,7 +26,7 @@ class Phase(Enum):
     """What a connection waits for."""
 
     HANDSHAKE = auto()
-    """TLS."""
+    """The TLS handshake is not done."""
     NEW = auto()
     """The first byte of the first request."""
     HEAD = auto()

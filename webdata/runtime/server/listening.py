@@ -33,7 +33,7 @@ class Listening:
 
     api: socket.socket
     port: int
-    """Of the API."""
+    """The port of the API."""
     redirect: socket.socket | None
     """For plain HTTP, which is redirected to HTTPS."""
     url: str

@@ -143,9 +143,9 @@ class Channel(HTTPChannel):
     received = 0
     """Bytes of the current request's body, as they were sent."""
     _most = MAX_BODY
-    """Those that it may have."""
+    """Bytes that the body may have."""
     _stored = 0
-    """Those in memory."""
+    """Bytes of the body that are in memory."""
     _sender: str | None = None
     """Whose share of memory the current request's body takes; None where it came together with its head."""
     _seeking: asyncio.Future[str] | None = None

@@ -46,7 +46,7 @@ class BodyStream:
             self._pause()
 
     def end(self) -> None:
-        """All has come."""
+        """Take note that all has come."""
         self.ended = True
         self._changed.set()
 
@@ -102,7 +102,7 @@ class ResponseStream:
         await self._room.wait()
 
     def finish(self) -> None:
-        """All is written."""
+        """Take note that all is written."""
         self.ended = True
         self._request.unregisterProducer()
         self._request.finish()

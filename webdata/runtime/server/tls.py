@@ -19,7 +19,7 @@ from webdata.runtime.server.certificates import CERT, Certificate, certificate_o
 logger = logging.getLogger(__name__)
 
 CIPHERS = b"ECDHE+AESGCM:ECDHE+CHACHA20"
-"""Of TLS 1.2: forward secrecy and authenticated encryption (RFC 9325 4.2). All of TLS 1.3 have both."""
+"""The ciphers of TLS 1.2 with forward secrecy and authenticated encryption (RFC 9325 4.2). All of TLS 1.3 have both."""
 PROTOCOL = b"http/1.1"
 CHECKED_EVERY = 5.0
 """Seconds between two checks of a certificate's files, at new connections."""

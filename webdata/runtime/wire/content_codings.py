@@ -39,7 +39,7 @@ GZIP = b"\x1f\x8b"
 GZIP_HEAD = 10
 """Bytes of a member's header, without the fields that its flags name (RFC 1952 2.3)."""
 HEADER_CRC, EXTRA, NAME, COMMENT = 2, 4, 8, 16
-"""Those flags."""
+"""The flags of a gzip header."""
 PRESET = 0x20
 """The flag of a preset dictionary in zlib's header (RFC 1950 2.2)."""
 

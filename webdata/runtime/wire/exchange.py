@@ -74,7 +74,7 @@ class SiteReply:
     pieces: Callable[[], Iterator[bytes]] | None = None
     """The raw bytes of a reply, status line included, that replace all of the above; then close."""
     pause: float = 0
-    """Seconds between pieces."""
+    """Seconds between two pieces of the body."""
 
 
 Handler = Callable[[SandboxRequest], SiteReply]

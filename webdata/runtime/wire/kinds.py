@@ -54,7 +54,7 @@ HEADER = 1445
 """Bytes that tell the type of a body: https://mimesniff.spec.whatwg.org/#read-the-resource-header"""
 CONTROLS = bytes({*range(9), 11, *range(14, 27), *range(28, 32)})
 """Bytes that no text contains: https://mimesniff.spec.whatwg.org/#binary-data-byte"""
-FEW = 0.01
+FEW_CONTROLS = 0.01
 
 
 def kind(body: bytes, content_type: str) -> tuple[Kind, str]:
@@ -89,7 +89,7 @@ def _is_binary(body: bytes) -> bool:
     zeros = sample.count(0)
     if zeros and max(sample[::2].count(0), sample[1::2].count(0)) == zeros and zeros > len(sample) / 8:
         return False
-    return len(sample) - len(sample.translate(None, CONTROLS)) > 2 + FEW * len(sample)
+    return len(sample) - len(sample.translate(None, CONTROLS)) > 2 + FEW_CONTROLS * len(sample)
 
 
 def _textual(start: bytes, media: str) -> Kind:

@@ -96,7 +96,7 @@ class ProductSearch(Search):
 
     page: int = 1
     domain: str = "com"
-    """Of the marketplace: what follows `amazon.`."""
+    """The end of the marketplace's domain: what follows `amazon.`."""
     language: str = "en_US"
 
     @property

@@ -84,7 +84,7 @@ class ListingSearch(Search):
         return texts
 
     def money(self, cents: int) -> str:
-        """A formatted price."""
+        """A price as the marketplace writes it."""
         plain = f"{cents // 100:,}.{cents % 100:02}"
         if self.domain in LANGUAGES:
             return f"EUR {plain.translate(str.maketrans(',.', '.,'))}"

@@ -35,7 +35,7 @@ PB = re.compile(r"(?:!\d+[bdefims][^!]*)+")
 """The parameter `pb`: a protocol buffer as text, each field `!<number><type><value>`."""
 PAGE = re.compile(r"!7i(?P<size>\d{1,9})(?:!8i(?P<offset>\d{1,9}))?")
 """The fields of `pb` that state the page."""
-FEW = 27
+PLACES_OF_FEW = 27
 REFUSAL = "CAI"
 """The value of a consent cookie that a client sets itself: it does not replace the consent form."""
 TOTAL = 247
@@ -208,8 +208,8 @@ def _pages(search: MapSearch) -> dict[str, Handler]:
         "consent": partial(_consent, results),
         "empty": _results(replace(search, offset=search.total)),
         "layout": _results(replace(search, known=False)),
-        "few": _results(replace(search, total=FEW)),
-        "loop": _results(replace(search, total=FEW, loops=True)),
+        "few": _results(replace(search, total=PLACES_OF_FEW)),
+        "loop": _results(replace(search, total=PLACES_OF_FEW, loops=True)),
         "html": lambda _: html(interstitials.TEMPLATE, "home"),
     }
 

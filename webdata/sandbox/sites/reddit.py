@@ -55,7 +55,7 @@ class Lookup:
     interface: str
     """`oauth`, `json` or `atom`; "" for an HTML page."""
     name: str = ""
-    """Of a subforum or user."""
+    """The name of a subforum or user."""
     post_id: str = ""
     sort: str = ""
     has_results: bool = True

@@ -32,7 +32,7 @@ BODILESS = (204, 205, 304)
 DELAYS = (1, 2, 3, 5, 10, 30, 60)
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_HOPS = 12
-"""Of a chain; clients follow ten or twenty."""
+"""Redirects of the longest chain; clients follow ten or twenty."""
 HUGE_BYTES = 25 * 1024 * 1024
 PROTECTED: dict[str, tuple[str, Headers]] = {
     "cloudflare": ("Cloudflare's challenge", (("Server", "cloudflare"), ("cf-mitigated", "challenge"))),

@@ -59,7 +59,7 @@ class WaitingRows:
 
     rows: int
     next_try: datetime
-    """Of the first of them."""
+    """When the first of them is tried again."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,14 @@ class Batch:
     account_id: str
     key_id: str
     test: bool
-    """Of a test key: it goes to the sandbox and costs nothing."""
+    """Whether it is of a test key: it goes to the sandbox and costs nothing."""
     resource: str
     created: datetime
     region: str | None = None
     device: str | None = None
     label: str = ""
     priority: int = 0
-    """Those of an account with a higher one run first."""
+    """The batches of an account with a higher priority run first."""
     rounds: int = MOST_ROUNDS
     """How often a row that was lost in a way that may pass is tried again."""
     webhook_id: str | None = None
@@ -107,9 +107,9 @@ class RowResult:
     cost: int = 0
     cached: bool = False
     kind: str | None = None
-    """Of a failure, such as `captcha`."""
+    """The kind of a failure, such as `captcha`."""
     error: str | None = None
-    """Of a failure: what happened, for the caller."""
+    """What happened, for the caller of a query that failed."""
     record: bytes | None = None
     """As JSON; None for a failure, and where it has a `place`."""
     place: str | None = None
@@ -123,7 +123,7 @@ class Submitted:
     account_id: str
     name: str
     digest: str
-    """Of all that its sender said."""
+    """The digest of all that its sender said."""
     answer: bytes
     """What its sender got, as JSON."""
     time: datetime
@@ -143,7 +143,7 @@ class Reach:
 
     test: bool
     resources: frozenset[str] = frozenset()
-    """Those of other resources are beyond it; none: all are within it."""
+    """Batches of other resources are beyond it; if it is empty, all are within it."""
 
     def includes(self, test: bool, resource: str) -> bool:
         """Whether a batch of this kind and resource, of which neither ever changes, is one of them."""
@@ -165,7 +165,7 @@ class Ticket(NamedTuple):
     batch_id: str
     number: int
     priority: int = 0
-    """Those with a higher one are run first."""
+    """Batches with a higher priority are run first."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Stored(NamedTuple):
     rows: int = 0
     """Queries of batches that have not ended."""
     bytes: int = 0
-    """Of queries and results, as they are stored; those of a chunk once it is done."""
+    """Bytes of queries and results, as they are stored; those of a chunk once it is done."""
     batches: int = 0
     schedules: int = 0
 

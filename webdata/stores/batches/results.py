@@ -16,7 +16,7 @@ from webdata.domain.events import BatchCompleted, BatchProgress
 from webdata.stores.accounts.locks import hold_accounts
 from webdata.stores.batches.model import OUT_OF_CREDITS, QUOTA_EXCEEDED, EndedRow, RowResult
 from webdata.stores.batches.quotas import quota, stored
-from webdata.stores.batches.sql import OPEN, about, announce, batch_of, batches_of, pause
+from webdata.stores.batches.sql import OPEN_STATES, about, announce, batch_of, batches_of, pause
 from webdata.stores.batches.tables import BATCHES, CHUNKS, RESULTS
 from webdata.stores.database.packing import packed
 from webdata.stores.ledger.ledger_state import Charge, Free
@@ -113,7 +113,7 @@ class _Done(NamedTuple):
 
     chunks: Counter[str]
     bytes: Counter[str]
-    """Of the results of those chunks."""
+    """Bytes of the results of those chunks."""
 
 
 def _count(connection: Connection, rows: Iterable[EndedRow], sizes: Mapping[Key, int]) -> _Done:
@@ -152,7 +152,7 @@ def _complete(connection: Connection, done: _Done, now: datetime) -> None:
         more = {"chunks_done": BATCHES.c.chunks_done + chunks, "bytes": BATCHES.c.bytes + done.bytes[batch]}
         change = update(BATCHES).where(BATCHES.c.id == batch).values(**more)
         row = connection.execute(change.returning(*BATCHES.c)).one()
-        if row.state not in OPEN:
+        if row.state not in OPEN_STATES:
             continue
         if row.chunks_done == row.chunks:
             _end(connection, row, now)

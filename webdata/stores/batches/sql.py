@@ -51,10 +51,10 @@ HIDDEN = (SUBMITTING, REMOVING)
 """States of batches that nobody sees: those that are not complete yet, and those that are removed in steps."""
 BEGINS = ("queued", "running")
 """The states of a batch in which rows begin."""
-OPEN = (*BEGINS, "paused")
+OPEN_STATES = (*BEGINS, "paused")
 RETRIED_AT_ONCE = 20
 """Chunks whose failures are removed in one transaction."""
-RETRIED = (*OPEN, "done")
+RETRIED = (*OPEN_STATES, "done")
 """The states of a batch whose failures may be retried."""
 KEY_IS_REVOKED = (
     "the key that made the batch was revoked, so none of its queries runs again: submit them with another key"
@@ -384,7 +384,7 @@ def pause(connection: Connection, batch: Batch, reason: str, now: datetime) -> N
 
 def pause_batches_of_key(connection: Connection, key_id: str, now: datetime) -> None:
     """Pause the batches that a revoked key has made, also those that would go on when there are credits."""
-    query = select(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state.in_(OPEN))
+    query = select(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state.in_(OPEN_STATES))
     for batch in batches_of(connection, connection.execute(query.order_by(BATCHES.c.id).with_for_update()).all()):
         pause(connection, batch, KEY_REVOKED, now)
     paused = update(BATCHES).where(BATCHES.c.key_id == key_id, BATCHES.c.state == "paused")
@@ -398,7 +398,7 @@ def _pause(connection: Connection, account_id: str, batch_id: str, now: datetime
     if batch.state == "paused":  # for want of credits, it may be: now it stays so
         waits = update(BATCHES).where(BATCHES.c.id == batch_id, BATCHES.c.reason == OUT_OF_CREDITS)
         connection.execute(waits.values(reason=REQUESTED))
-    elif batch.state in OPEN:
+    elif batch.state in OPEN_STATES:
         pause(connection, batch, REQUESTED, now)
     else:
         raise ConflictError(f"the batch is {batch.state}: only one that is queued or running can be paused")
@@ -427,7 +427,7 @@ def _cancel(connection: Connection, account_id: str, batch_id: str, now: datetim
     batch = _find(connection, account_id, batch_id, lock=True)
     if batch is None:
         return None
-    if batch.state not in OPEN:
+    if batch.state not in OPEN_STATES:
         raise ConflictError(f"the batch is {batch.state}: only one that has not ended can be cancelled")
     connection.execute(
         update(BATCHES).where(BATCHES.c.id == batch_id).values(state="cancelled", reason=None, ended=now)
@@ -444,7 +444,7 @@ def _delete(connection: Connection, account_id: str, batch_id: str, now: datetim
     connection.execute(change.values(deleted=now))
     return (
         _cancel(connection, account_id, batch_id, now)
-        if batch.state in OPEN
+        if batch.state in OPEN_STATES
         else _find(connection, account_id, batch_id)
     )
 

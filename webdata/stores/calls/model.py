@@ -41,7 +41,7 @@ class LoggedCall(NamedTuple):
     transport: str
     """That of the page, or of the last attempt; empty where there was none."""
     cost: int
-    """Credits."""
+    """Credits that it cost."""
     cached: bool
     seconds: float
     """From the request to the answer."""
@@ -61,7 +61,7 @@ class CallFilter:
     key_id: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    """Those that began earlier."""
+    """Only calls that began earlier."""
 
 
 class CallTotal(NamedTuple):

@@ -12,7 +12,7 @@ LEVEL = 1
 
 
 def packed(json: bytes) -> bytes:
-    """The text, compressed."""
+    """A text, compressed."""
     return zstd.compress(json, level=LEVEL)
 
 

@@ -26,7 +26,7 @@ class TimedConnection(Connection[Any]):
     """A connection that is closed when the server takes too long to answer."""
 
     answer_timeout: float
-    """In seconds."""
+    """Seconds within which the server has to answer."""
     on_timeout: Callable[[], OperationalError]
     """Records a timeout and returns the error to raise."""
 

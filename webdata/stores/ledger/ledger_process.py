@@ -80,7 +80,7 @@ class LedgerProcess:
         raise TimeoutError(f"it has not answered within {ANSWER_SECONDS} seconds")
 
     def close(self) -> None:
-        """Stop the child."""
+        """Stop the child process."""
         self._socket.close()
         try:
             self.process.wait(STOP_SECONDS)

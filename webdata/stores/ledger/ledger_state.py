@@ -86,9 +86,9 @@ class LedgerState:
     """Balances and reservations: all of them, or those that some operations need."""
 
     balances: dict[str, int] = field(default_factory=dict)
-    """By account."""
+    """The balance of each account."""
     reservations: dict[str, Reservation] = field(default_factory=dict)
-    """By request."""
+    """The open reservation of each request."""
     ended: set[str] = field(default_factory=set)
     """Requests that have ended."""
 

@@ -50,7 +50,7 @@ class MovementFilter:
     kind: Kind | None = None
     since: datetime | None = None
     until: datetime | None = None
-    """Earlier ones."""
+    """Only movements that are earlier."""
 
 
 class Cursor(NamedTuple):

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 Status = Literal["pending", "delivered", "failed"]
-"""Of a delivery: `pending` while attempts are ahead, `failed` after the last one."""
+"""The state of a delivery: `pending` while attempts are ahead, `failed` after the last one."""
 
 WebhookStatus = Literal["unconfirmed", "active", "disabled"]
 """`unconfirmed` is sent tests alone, until one succeeds; what else there is waits."""
@@ -43,7 +43,7 @@ class Webhook:
     paused_until: datetime | None = None
     """Until when the receiver wants nothing."""
     host: str = ""
-    """Of the URL: one host gets an event once, however many webhooks of the account lead there."""
+    """The host of the URL: it gets an event once, however many webhooks of the account lead there."""
     confirmed: datetime | None = None
     """When the receiver at this URL agreed, by a success of a test; None: it is sent nothing but tests."""
 
@@ -86,7 +86,7 @@ class DueDelivery:
 
     event_id: str
     type: str
-    """Of its event."""
+    """The type of its event."""
     webhook: Webhook
     body: str
     step: int
@@ -115,7 +115,7 @@ class DeliveryAttempt:
 
     @property
     def result(self) -> AttemptResult:
-        """How it ended."""
+        """How the attempt ended."""
         if self.error is None:
             return "delivered"
         return "failed" if self.next_attempt else "given_up"

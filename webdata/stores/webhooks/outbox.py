@@ -17,7 +17,7 @@ ADD_EVENT = text(
 ).bindparams(bindparam("created", type_=Moment))
 ENABLED = select(WEBHOOKS).where(WEBHOOKS.c.enabled)
 ENABLED = ENABLED.order_by(WEBHOOKS.c.confirmed.is_(None), WEBHOOKS.c.created, WEBHOOKS.c.id)
-"""Those whose receivers have agreed first, then the oldest."""
+"""Webhooks whose receivers have agreed come first, then the oldest."""
 
 
 def add_events(connection: Connection, events: Iterable[Event]) -> None:

@@ -49,7 +49,7 @@ class FormField:
 
     @property
     def checked(self) -> bool:
-        """Of a checkbox."""
+        """Whether a checkbox is ticked."""
         return self.value == CHECKED
 
     @property

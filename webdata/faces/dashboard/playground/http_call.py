@@ -18,9 +18,9 @@ class HttpCall:
 
     method: str
     path: str
-    """Percent-encoded."""
+    """The path, percent-encoded."""
     parameters: dict[str, str]
-    """Of the query string, decoded."""
+    """The parameters of the query string, decoded."""
     headers: dict[str, str]
     body: dict[str, Any] | None
     """The JSON object of a POST."""

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 MOST_CHARACTERS = 32_000
-"""Of the HTML; a little more where it ends within a level."""
+"""Characters of the HTML; a few more where it ends within a level."""
 TAGS = 30
 """Characters of the elements around a value."""
 LONGEST_STRING = 300

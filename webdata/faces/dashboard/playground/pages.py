@@ -24,7 +24,7 @@ from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.calls.model import CallFilter, LoggedCall
 from webdata.stores.calls.sql import CallLog
 
-FIRST = "web_search"
+FIRST_RESOURCE = "web_search"
 """The resource that is shown first, where there is one of this name."""
 MOST_KEYS = 50
 """Keys to choose from."""
@@ -40,9 +40,9 @@ class PastCall:
 
     call: LoggedCall
     summary: str
-    """Of its resource."""
+    """The summary of its resource."""
     text: str
-    """Its parameters, cut."""
+    """The parameters of the call, cut."""
 
 
 class PlaygroundPages:
@@ -63,7 +63,9 @@ class PlaygroundPages:
         *,
         sandbox_always: bool = False,
     ) -> None:
-        self._resources = {one.name: one for one in sorted(resources, key=lambda one: (one.name != FIRST, one.path))}
+        self._resources = {
+            one.name: one for one in sorted(resources, key=lambda one: (one.name != FIRST_RESOURCE, one.path))
+        }
         self._calls = calls
         self._batch_arguments = batch_arguments
         self._keys = keys
@@ -72,7 +74,7 @@ class PlaygroundPages:
         self._sandbox_always = sandbox_always
 
     def routes(self) -> Sequence[Route]:
-        """Its routes."""
+        """The routes of the playground."""
         return [
             Route("GET", "/playground", self._first),
             Route("GET", "/playground/<name>", self._form),

@@ -7,11 +7,11 @@ from math import cos, floor, log10, radians
 from webdata.faces.dashboard.playground.cards import Card
 
 WIDTH, HEIGHT, MARGIN = 640.0, 360.0, 36.0
-"""Of the drawing, in its own units."""
+"""The size of the drawing and the margin in it, in its own units."""
 LEAST_SPAN = 0.002
 """Degrees of latitude that are shown at least: some 200 m."""
 KM_PER_DEGREE = 111.32
-"""Of latitude; of longitude times the cosine of the latitude."""
+"""Kilometres of a degree of latitude; of longitude times the cosine of the latitude."""
 MOST_LINES = 6
 
 

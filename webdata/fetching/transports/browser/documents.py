@@ -28,7 +28,7 @@ NO_CONTENT = (204, 205)
 BODY_HEADERS = ("content-encoding", "content-length")
 """Headers of the encoded body; the browser returns and accepts decoded ones."""
 CONNECTION_HEADERS = ("connection", "keep-alive", "transfer-encoding")
-LATE = ("Invalid InterceptionId", "closed")
+LATE_ERRORS = ("Invalid InterceptionId", "closed")
 """Parts of the error messages for a request that was cancelled meanwhile."""
 CUT_OFF = ("ERR_CONTENT_", "ERR_INCOMPLETE_CHUNKED", "ERR_INVALID_CHUNKED", "ERR_CONNECTION_", "ERR_HTTP2_")
 """Prefixes of Chromium's error names for an incomplete body."""
@@ -65,7 +65,7 @@ class Document:
     """Whether the browser renders it as HTML."""
     complete: bool
     request_id: str
-    """The browser's `Network.RequestId`."""
+    """The id that the browser gave the request, `Network.RequestId`."""
 
 
 class Documents:
@@ -129,7 +129,7 @@ class Documents:
             command, arguments = await self._command(event)
             await self._send(f"Fetch.{command}", event, **arguments)
         except PlaywrightError as error:
-            if not any(text in error.message for text in LATE):
+            if not any(text in error.message for text in LATE_ERRORS):
                 self._on_failure(error)
 
     async def _command(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
