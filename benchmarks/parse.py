@@ -17,10 +17,10 @@ from webdata.domain.errors import FetchError
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
-def measure(captures: Path, runs: int) -> Iterator[tuple[str, float, float, int]]:
-    """For each engine: its name, ms a MB over all its pages, ms of its slowest page, and its number of pages."""
+def measure(captures: Path, runs: int, most_pages: int | None) -> Iterator[tuple[str, float, float, int]]:
+    """For each engine: its name, ms a MB over its pages, ms of the slowest of them, and their number; None for all."""
     for spider in load_spiders():
-        pages = pages_of(spider, captures)
+        pages = pages_of(spider, captures)[:most_pages]
         if pages:
             times = [_time(spider(), page, runs) for page in pages]
             size = sum(map(len, pages)) / 1e6
