@@ -295,8 +295,9 @@ async def test_a_deleted_batch_has_no_results(ask, rows, stores):
     gone = (await ask("DELETE", path)).json
     assert (gone["state"], gone["rows_ended"], bool(gone["deleted"])) == ("done", 2, True)
     assert (await ask("DELETE", path)).json == gone
-    refused = await ask("GET", f"{path}/results")
-    assert (refused.status, "results of the batch were deleted" in refused.problem["message"]) == (404, True)
+    for part in ("results", "failures"):
+        refused = await ask("GET", f"{path}/{part}")
+        assert (refused.status, "results of the batch were deleted" in refused.problem["message"]) == (404, True)
     assert "were deleted: submit them again" in (await ask("POST", f"{path}/retry-failures")).problem["message"]
     assert await stores.batches.stored(DEFAULT_ACCOUNT, True) == Stored()
 

@@ -151,11 +151,7 @@ class BatchPages:
         return batch_record(await self._find(call), datetime.now(UTC))
 
     async def _results(self, call: KeyCall) -> KeyReply:
-        query, batch = call.query, await self._find(call)
-        if batch.deleted:
-            raise UnknownIdError(
-                f"The results of the batch were deleted with it, at {batch.deleted:%Y-%m-%d %H:%M} UTC"
-            )
+        query, batch = call.query, await self._find_kept(call)
         page = await page_of(self._batches, batch, query.after, query.limit)
         head, lines = formatted(query.format, self._resource(batch))
         following = {} if page.following is None else {"x-next-after": str(page.following)}
@@ -164,7 +160,7 @@ class BatchPages:
         return KeyReply(body, headers, CONTENT_TYPES[query.format])
 
     async def _failures(self, call: KeyCall) -> Record:
-        query, batch = call.query, await self._find(call)
+        query, batch = call.query, await self._find_kept(call)
         found = await self._batches.results(batch.id, query.after, query.limit + 1, "failures")
         listed = found[: query.limit]
         queries = await queries_of(self._batches, batch.id, [one.row for one in listed])
@@ -204,6 +200,15 @@ class BatchPages:
     async def _find(self, call: KeyCall) -> Batch:
         batch = _known(await self._batches.find(call.caller.account.id, call.query.id))
         return _known(batch if reach_of(call.caller).includes(batch.test, batch.resource) else None)
+
+    async def _find_kept(self, call: KeyCall) -> Batch:
+        """The batch of a call, which still has its queries and results."""
+        batch = await self._find(call)
+        if batch.deleted:
+            raise UnknownIdError(
+                f"The results of the batch were deleted with it, at {batch.deleted:%Y-%m-%d %H:%M} UTC"
+            )
+        return batch
 
     def _resource(self, batch: Batch) -> Resource:
         if batch.resource not in self._resources:
