@@ -1,9 +1,10 @@
-"""Writes the tables of the documentation that derive from the engines and resources: `make docs`."""
+"""Writes what derives from the engines and resources, tables of the documentation and `schemas/`: `make docs`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from scripts.record_schemas import texts
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.resources import Resource
@@ -16,9 +17,23 @@ Engines = dict[Resource, list[type[EngineSpider]]]
 
 
 def main() -> None:
-    """Write the tables of every page anew."""
-    for path, text in pages().items():
+    """Write every schema anew, and the tables of every page; delete schemas of no record type."""
+    made = schemas()
+    for path in {*ROOT.glob("schemas/*.json")} - made.keys():
+        path.unlink()
+    write(made)
+    write(pages())  # whose tables have the engines of resources with schemas
+
+
+def write(texts_by_path: Mapping[Path, str]) -> None:
+    """Write these files anew."""
+    for path, text in texts_by_path.items():
         path.write_text(text, encoding="utf-8")
+
+
+def schemas() -> dict[Path, str]:
+    """The files of `schemas/` as they should be."""
+    return {ROOT / "schemas" / f"{name}.json": text for name, text in texts().items()}
 
 
 def pages() -> dict[Path, str]:

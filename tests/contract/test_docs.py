@@ -49,6 +49,14 @@ def test_the_tables_of_endpoints_are_up_to_date():
     assert not stale, f"run make docs: it writes the tables of {', '.join(stale)} anew"
 
 
+def test_the_schemas_are_up_to_date():
+    """The files of schemas/ are those that `make docs` writes of the record types."""
+    found = {path: path.read_text(encoding="utf-8") for path in ROOT.glob("schemas/*.json")}
+    made = docs.schemas()
+    stale = [path.name for path in sorted(made.keys() | found.keys()) if made.get(path) != found.get(path)]
+    assert not stale, f"run make docs: it writes {', '.join(stale)} of the record types in webdata/resources"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_to_files_and_headings(page):
     """The file of a link in the docs exists, and has the heading of the link's anchor."""

@@ -21,7 +21,7 @@ from webdata.crawling.engine import EngineSpider
 
 class NewSpider(EngineSpider):
     name = "new"
-    resources = (Resource("new_search", "/v1/new", "New things", SearchQuery),)
+    resources = (Resource("new_search", "/v1/new", "New things", SearchQuery, dict),)
 """
 
 
@@ -55,7 +55,7 @@ def test_an_engine_that_cannot_be_imported_is_left_out(load, caplog, source):
 def test_an_engine_whose_resource_has_no_schema_is_left_out(load, caplog):
     """The others are loaded, and the log says which file to write."""
     assert load(finished=FINISHED, new=WITHOUT_SCHEMA) == ["finished"]
-    assert "new is left out: write schemas/new_search.json, the JSON Schema of the records of new" in caplog.text
+    assert "new is left out: schemas/new_search.json is missing: run make docs" in caplog.text
 
 
 def test_a_module_that_is_no_package_is_one_of_engines(load):

@@ -1,6 +1,4 @@
-"""The forum: the queries, the routes and the record types."""
-
-from typing import get_type_hints
+"""The forum: the queries and the routes."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from werkzeug.routing import Map, Rule
 
 from webdata.domain.errors import QueryError
 from webdata.faces.api.routes import routes
-from webdata.resources import forum, schema
+from webdata.resources import forum
 from webdata.resources.forum import (
     FORUM,
     ForumAboutQuery,
@@ -18,15 +16,6 @@ from webdata.resources.forum import (
     ForumSubforumQuery,
     ForumUserQuery,
 )
-
-TYPES = {"post": forum.Post, "comment": forum.Comment, "about": forum.About}
-
-
-@pytest.mark.parametrize("name", TYPES)
-def test_a_type_has_the_keys_of_its_schema(name):
-    """A type's keys are its schema's properties, and all of them are required."""
-    found = schema("forum")["$defs"][name]
-    assert set(get_type_hints(TYPES[name])) == set(found["properties"]) == set(found["required"])
 
 
 @pytest.mark.parametrize("resource", FORUM, ids=lambda one: one.name)

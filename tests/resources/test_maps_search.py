@@ -1,22 +1,9 @@
-"""Map search: the query, the route and the record types."""
+"""Map search: the query and the route."""
 
 import pytest
 
 from webdata.domain.errors import QueryError
-from webdata.resources import schema
-from webdata.resources.maps_search import MAPS_SEARCH, MapPlace, MapsMetadata, MapsQuery, MapsRecord
-
-
-def test_a_place_has_the_keys_of_its_schema():
-    """The types' keys are the schema's properties."""
-    found = schema("maps_search")
-    assert set(MapPlace.__annotations__) == set(found["$defs"]["place"]["properties"])
-    assert set(MapsMetadata.__annotations__) == set(found["properties"]["metadata"]["properties"])
-
-
-def test_a_record_and_its_envelope_have_the_keys_of_the_schema():
-    """The keys of both are exactly the schema's properties."""
-    assert set(MapsRecord.__annotations__) | set(MAPS_SEARCH.envelope) == set(schema("maps_search")["properties"])
+from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 
 
 def test_the_segment_of_the_route_holds_the_terms():

@@ -1,41 +1,9 @@
-"""Scholarly works: the query and the record types."""
-
-from typing import get_type_hints
+"""Scholarly works: the query."""
 
 import pytest
 
 from webdata.domain.errors import QueryError
-from webdata.resources import ENVELOPE, schema
-from webdata.resources import scholar_search as scholar
 from webdata.resources.scholar_search import ScholarQuery
-
-TYPES = {
-    "article": scholar.Article,
-    "byline": scholar.ScholarByline,
-    "document": scholar.ScholarDocument,
-    "citations": scholar.ScholarCitations,
-}
-
-
-@pytest.mark.parametrize("name", TYPES)
-def test_a_type_has_the_keys_of_its_schema(name):
-    """A type's keys are its schema's properties, and its mandatory keys are required."""
-    found = schema("scholar_search")["$defs"][name]
-    assert set(get_type_hints(TYPES[name])) == set(found["properties"])
-    assert TYPES[name].__required_keys__ == set(found["required"])
-
-
-def test_identifiers_and_extras_have_the_keys_of_the_schema():
-    """The nested objects of an article have the schema's properties."""
-    article = schema("scholar_search")["$defs"]["article"]["properties"]
-    assert set(get_type_hints(scholar.ScholarIds)) == set(article["ids"]["properties"])
-    assert set(get_type_hints(scholar.ScholarExtras)) == set(article["extras"]["properties"])
-
-
-def test_a_page_and_its_envelope_make_a_record():
-    """The keys of both are exactly the schema's properties."""
-    keys = set(get_type_hints(scholar.ScholarPage)) | set(ENVELOPE)
-    assert keys == set(schema("scholar_search")["properties"])
 
 
 def test_the_query_has_defaults():

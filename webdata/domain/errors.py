@@ -38,8 +38,10 @@ from typing import ClassVar, TypedDict
 
 from webdata.domain.attempts import Attempt
 from webdata.domain.outcome import Outcome
+from webdata.domain.shapes import InSchema
 
 
+@InSchema("problem", closed=True)
 class Problem(TypedDict):
     """One thing that is wrong with a query.
 

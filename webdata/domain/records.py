@@ -1,31 +1,50 @@
 """The types of the records: the JSON bodies of the responses, one per query.
 
-`schemas/` has the same types as JSON Schemas, for callers.
+`schemas/` has the same types as JSON Schemas, for callers: `make docs` writes it of them.
 """
 
-from typing import Any, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from pydantic import Field
+
+from webdata.domain.query import Device, Region
+from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position
 
 Record = dict[str, Any]
 """A whole record of any resource."""
+DeviceName = Annotated[str, Field(json_schema_extra={"enum": [*Device]}), InSchema("device")]
 
 
 class Envelope(TypedDict):
-    """The keys that are added to the record of a page."""
+    """The keys that are added to the record of a page, of which each resource names its own."""
 
-    query: str
-    ts: float
-    """Seconds that the request took."""
-    device_region: str
-    """The region of the query; "" without one."""
-    device_type: str | None
+    query: Annotated[str, Field(description="The query that ran."), InSchema("query")]
+    ts: Annotated[float, Field(ge=0, description="Seconds that the request took."), InSchema("ts")]
+    device_region: Annotated[
+        str,
+        Field(
+            json_schema_extra={"enum": ["", *Region]},
+            description="The region asked for by X-Proxy-Location; empty without it.",
+        ),
+        InSchema("device_region"),
+    ]
+    device_type: Annotated[
+        DeviceName | None,
+        Field(description="The device asked for by X-User-Agent; null without it."),
+        InSchema("device_type"),
+    ]
+    parsed_at: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$")]
+    """When the answer was read, ISO 8601 in UTC."""
 
 
+@InSchema("sitelink")
 class Sitelink(TypedDict):
-    """A link below a result, into the same site."""
+    """A link below a result or an advertisement, into the same site."""
 
     title: str
-    link: str
-    description: str | None
+    link: Link
+    description: NotRequired[str | None]
+    """Of a result; those of advertisements have none."""
 
 
 class ResultMetadata(TypedDict, total=False):
@@ -45,25 +64,21 @@ class ResultMetadata(TypedDict, total=False):
     """The video's channel on the site that `source` names."""
 
 
+@InSchema("result")
 class Result(TypedDict):
     """An organic result of a web search."""
 
-    title: str
+    title: NonEmpty
     description: str
-    position: int
+    position: Position
     """Rank among the organic results, from 1."""
-    realPosition: int
+    realPosition: Position
     """Rank among all elements of the main column, from 1."""
     result_type: str
+    """Such as organic."""
     metadata: ResultMetadata
-    link: str
-
-
-class AdSitelink(TypedDict):
-    """A link below an advertisement."""
-
-    title: str
-    link: str
+    link: Link
+    """The site's own address."""
 
 
 class AdMetadata(TypedDict, total=False):
@@ -76,38 +91,61 @@ class AdMetadata(TypedDict, total=False):
     phone: str
 
 
+Area = Literal["top", "bottom"]
+
+
+@InSchema("ad")
 class Ad(TypedDict):
     """A text advertisement."""
 
-    position: int
-    realPosition: int
-    area: str
-    """Its part of the page: `top` or `bottom`."""
-    title: str
+    position: Position
+    realPosition: Position
+    area: Area
+    """Its part of the page."""
+    title: NonEmpty
     description: str
-    link: str
+    link: Link
     display_url: str
-    sitelinks: list[AdSitelink]
+    sitelinks: list[Sitelink]
     metadata: AdMetadata
 
 
 class Reference(TypedDict):
     """A source of an answer."""
 
-    position: int
+    position: Position
     title: str
-    link: str
+    link: Link
     source: str | None
 
 
+AnswerType = Literal[
+    "featured_snippet",
+    "list",
+    "table",
+    "calculator",
+    "unit_converter",
+    "currency",
+    "weather",
+    "dictionary",
+    "time",
+    "sports",
+    "stock",
+    "translation",
+    "ai_overview",
+    "other",
+]
+
+
+@InSchema("answer")
 class AnswerBox(TypedDict):
     """An answer box, such as a featured snippet, a calculator or an AI overview."""
 
-    type: str
+    type: AnswerType
     answer: str
     """The visible text."""
     title: str | None
-    link: str | None
+    link: Link | None
     display_url: str | None
     date: str | None
     list: list[str]
@@ -115,30 +153,32 @@ class AnswerBox(TypedDict):
     references: list[Reference]
 
 
+@InSchema("shopping_ad")
 class ShoppingAd(TypedDict):
     """A product advertisement."""
 
-    position: int
-    title: str
+    position: Position
+    title: NonEmpty
     price: str | None
     """As displayed."""
     extracted_price: float | None
     currency: str | None
     original_price: str | None
     advertiser: str | None
-    link: str
+    link: Link
     image: str | None
     rating: float | None
     reviews: int | None
     attributes: list[str]
 
 
+@InSchema("place")
 class Place(TypedDict):
     """A place of the map pack, or another business card."""
 
-    position: int
-    realPosition: int
-    name: str
+    position: Position
+    realPosition: Position
+    name: NonEmpty
     data_id: str | None
     place_id: str | None
     rating: float | None
@@ -147,43 +187,45 @@ class Place(TypedDict):
     categories: list[str]
     address: str | None
     phone: str | None
-    website: str | None
-    link: str | None
+    website: Link | None
+    link: Link | None
     description: list[str]
     opening_status: str | None
     thumbnail: str | None
     is_ad: bool
 
 
+@InSchema("related_search")
 class RelatedSearch(TypedDict):
     """Another search that the page proposes."""
 
-    position: int
-    text: str
+    position: Position
+    text: NonEmpty
     link: str
-    result_type: str
-    """Either `related_search` or `people_also_search`."""
+    result_type: Literal["related_search", "people_also_search"]
 
 
+@InSchema("related_question")
 class RelatedQuestion(TypedDict):
     """A question that people also ask."""
 
-    position: int
-    question: str
+    position: Position
+    question: NonEmpty
     answer: str | None
-    """None if the page loads it on a click only."""
+    """Null if the page loads it on a click only."""
     title: str | None
-    link: str | None
+    link: Link | None
     list: list[str]
     table: list[list[str]]
 
 
+@InSchema("carousel_item")
 class CarouselItem(TypedDict):
     """One tile of a carousel."""
 
-    position: int
+    position: Position
     title: str
-    link: str | None
+    link: Link | None
     source: str | None
     date: str | None
     image: str | None
@@ -192,16 +234,23 @@ class CarouselItem(TypedDict):
     duration: str | None
 
 
+CarouselType = Literal[
+    "top_stories", "videos", "images", "products", "recipes", "events", "people", "movies", "generic"
+]
+
+
+@InSchema("carousel")
 class Carousel(TypedDict):
     """A row of tiles under one heading."""
 
-    position: int
-    realPosition: int
+    position: Position
+    realPosition: Position
     title: str | None
-    type: str
+    type: CarouselType
     items: list[CarouselItem]
 
 
+@InSchema("named_link")
 class NamedLink(TypedDict):
     """A name and its link."""
 
@@ -209,14 +258,15 @@ class NamedLink(TypedDict):
     link: str
 
 
-class Company(TypedDict, total=False):
-    """The knowledge panel; it has all keys, or none if there is no panel."""
+@InSchema("panel")
+class Panel(TypedDict):
+    """The knowledge panel."""
 
-    name: str
+    name: NonEmpty
     type: str | None
     description: str | None
     description_source: NamedLink | None
-    website: str | None
+    website: Link | None
     image: str | None
     kgmid: str | None
     phone: str | None
@@ -228,22 +278,33 @@ class Company(TypedDict, total=False):
     people_also_search: list[NamedLink]
 
 
+EmptyObject = Annotated[dict[str, Any], Field(max_length=0)]
+Company = Annotated[
+    Panel | EmptyObject, Field(description="The knowledge panel; an empty object when absent."), InSchema("company")
+]
+
+
+@InSchema(closed=True)
 class WebPage(TypedDict):
-    """The record of a page of web results; the envelope is added to it."""
+    """The results of a page of a web search, with all that stands around them."""
 
     results: list[Result]
+    """Organic results; of a video search the videos."""
     ads: list[Ad]
-    ads_count: int
+    ads_count: Natural
     answers: list[AnswerBox]
     shopping_ads: list[ShoppingAd]
     places: list[Place]
+    """The map pack."""
     local_businesses: list[Place]
+    """Business cards outside the map pack."""
     related_searches: list[RelatedSearch]
     related_questions: list[RelatedQuestion]
     carousel: list[Carousel]
-    carousel_count: int
+    carousel_count: Natural
     image_results: list[CarouselItem]
+    """Images shown among the results."""
     company: Company
     knowledge_graph: str
-    """The panel's description; "" if absent."""
-    total: int | None
+    """The panel's description; empty if absent."""
+    total: Annotated[Natural | None, Field(description="Estimated count; usually null."), InSchema("total")]

@@ -19,7 +19,7 @@ from webdata.pages._google import blocks
 from webdata.pages._news import ids, links
 from webdata.pages._text import clean
 from webdata.pages.odd_items import OddItemError, readable
-from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsPage, NewsQuery, SubArticle
+from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsFeed, NewsPage, NewsQuery, SubArticle
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
@@ -61,7 +61,8 @@ def record(body: bytes, query: NewsQuery) -> NewsPage:
         raise NotFoundError(f"the aggregator answers: {entries[0]['title'][:100]}")
     if not entries and not _is_empty_search(parsed):
         raise LayoutError("articles, or the feed of a search without any")
-    page: NewsPage = {"feed": {**feed, "entries": entries}, "entries": entries, "entities": entities(entries)}
+    whole = cast(NewsFeed, {**feed, "entries": entries})
+    page: NewsPage = {"feed": whole, "entries": entries, "entities": entities(entries)}
     return links.resolved(page, {}) if query.resolve_links else page
 
 

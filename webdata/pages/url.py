@@ -13,7 +13,7 @@ from webdata.pages._url.dropping import Removal
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
-from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord, page_range
+from webdata.resources.url_request import Format, UrlConfig, UrlQuery, UrlRecord, page_range
 from webdata.runtime.wire.kinds import Kind, kind
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def page(  # noqa: PLR0913  # each is an option of a query
         raise UnsupportedContentError(media, "which has no elements to select", "leave include and exclude out")
     if form is Kind.BINARY and formats:
         made = _document_formats(body, media, pages, formats)
-        return cast(UrlFormats, {"url": url, "status": status, "content_type": media, **made})
+        return cast(UrlRecord, {"url": url, "status": status, "content_type": media, **made})
     document = _document(body, media, pages, bare=bare) if form is Kind.BINARY and response_type == "markdown" else None
     if document:
         text, encoding = "", "base64"
@@ -70,14 +70,9 @@ def page(  # noqa: PLR0913  # each is an option of a query
     if formats:
         with _explained(media):
             made = _formatted(text, form, url, encoding, content, selection, formats)
-        return cast(UrlFormats, {"url": url, "status": status, "content_type": media, **made})
-    config: UrlConfig = {
-        "url": url,
-        "method": method,
-        "response_type": response_type,
-        "content_type": media,
-        "encoding": encoding,
-    }
+        return cast(UrlRecord, {"url": url, "status": status, "content_type": media, **made})
+    facts = {"url": url, "method": method, "response_type": response_type, "content_type": media, "encoding": encoding}
+    config = cast(UrlConfig, facts)  # the spider adds what it was asked for, and whether the page is whole
     if document:
         text, config["left_out"], config["document"] = document.text, round(document.left_out, 4), document.facts
     elif response_type == "markdown":

@@ -64,6 +64,8 @@ class Resource:
     segments hold fields of the query: `/v1/maps/search/{query}`."""
     summary: str
     query: type[Query]
+    record: type[Any]
+    """The TypedDict of its records without the envelope, of which `make docs` makes their schema."""
     content: tuple[str, ...] = ()
     """The paths of a record's arrays of results, such as `results` or `data.children`; if all are empty, the outcome is
     `empty`. Without such an array it never is."""
@@ -183,5 +185,7 @@ def schema(name: str) -> dict[str, Any]:
     try:
         text = (folder / f"{name}.json").read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        raise ConfigError(f"write schemas/{name}.json, the JSON Schema of the records of {name}") from error
+        raise ConfigError(
+            f"schemas/{name}.json is missing: run make docs, which writes it of the record type of {name}"
+        ) from error
     return cast(dict[str, Any], json.loads(text))

@@ -5,6 +5,8 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, explained, lower
+from webdata.domain.records import Area
+from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
 
@@ -83,61 +85,69 @@ class BingQuery(WebQuery):
         return (self.first or 1) - 1 if self.start is None else self.start
 
 
+@InSchema("ad")
 class BingAd(TypedDict):
     """A text advertisement on Bing."""
 
-    title: str
+    title: NonEmpty
     displayUrl: str
-    targetUrl: str
-    """The engine's redirect; it is never followed."""
+    targetUrl: Link
+    """The engine's own redirect; it is never followed."""
     content: str
-    position: int
+    position: Position
     """Rank among all ads of the page, from 1."""
-    area: str
-    """Its part of the page: `top` or `bottom`."""
-    realPosition: int
+    area: Area
+    """Its part of the page."""
+    realPosition: Position
     """Rank among ads and organic results together, from 1."""
 
 
+@InSchema("shopping_ad")
 class BingShoppingAd(TypedDict):
     """A product advertisement on Bing."""
 
-    title: str
+    title: NonEmpty
     price: str | None
     """As displayed."""
     originalPrice: str | None
     advertiser: str | None
-    targetUrl: str
+    targetUrl: Link
     image: str | None
     """May be a data URI."""
 
 
+@InSchema("result")
 class BingResult(TypedDict):
     """An organic result on Bing."""
 
-    title: str
+    title: NonEmpty
     description: str
-    realPosition: int
+    realPosition: Position
     """Rank among ads and organic results together, from 1."""
-    link: str
+    link: Link
+    """The site's own address."""
     displayUrl: str
+    """The address as displayed."""
     date: str | None
+    """As displayed."""
 
 
 class BingLocation(TypedDict):
     """The location of the searcher according to Bing."""
 
     htmlLang: str
-    """The language of the page; "" if it has none."""
+    """The language of the page; empty if it has none."""
 
 
+@InSchema(closed=True)
 class BingPage(TypedDict):
-    """The record of a result page of Bing; the envelope is added to it."""
+    """The results of a page of Bing, with its ads."""
 
     ads: list[BingAd]
-    adsCount: int
+    adsCount: Natural
     shoppingAds: list[BingShoppingAd]
     results: list[BingResult]
+    """Organic results."""
     location: BingLocation
 
 
@@ -146,6 +156,7 @@ BING_SEARCH = Resource(
     path="/v1/b/search",
     summary="Bing's web results, with ads",
     query=BingQuery,
+    record=BingPage,
     content=("results",),
     rows="results",
     result_fields=ResultFields(text=("description",), date=("date",)),

@@ -6,11 +6,12 @@ Records are the upstream's JSON. The types here have its documented keys, which 
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Query, lower
+from webdata.domain.shapes import InSchema, NonEmpty
 from webdata.resources import Resource
 
 FRESH_SECONDS = 600
@@ -142,18 +143,24 @@ class ForumCommentsQuery(Query):
     sort: CommentSort = "confidence"
 
 
-class Post(TypedDict):
-    """The documented keys of a post, kind `t3`."""
+UPSTREAM = InSchema(more={"$comment": "The upstream's own object."})
 
-    id: str
+
+@InSchema("post")
+class Post(TypedDict):
+    """A post."""
+
+    id: NonEmpty
     name: str
     """Its id with its kind, such as `t3_1abc2d`."""
     title: str | None
     author: str | None
     """`[deleted]` if the account no longer exists."""
     subforum: str | None
+    """The subforum's name; the upstream's own key stands beside it."""
     subforum_id: str | None
     subforum_name_prefixed: str | None
+    """Such as r/python."""
     subforum_type: str | None
     selftext: str | None
     """Markdown; usually empty for links."""
@@ -183,41 +190,86 @@ class Post(TypedDict):
     removed_by_category: str | None
 
 
+@InSchema("comment")
 class Comment(TypedDict):
-    """The documented keys of a comment, kind `t1`."""
+    """A comment."""
 
-    id: str
+    id: NonEmpty
     name: str
+    """Its id with its kind, such as `t1_1abc2d`."""
     author: str | None
+    """`[deleted]` if the account no longer exists."""
     subforum: str | None
+    """The subforum's name; the upstream's own key stands beside it."""
     subforum_id: str | None
     subforum_name_prefixed: str | None
+    """Such as r/python."""
     subforum_type: str | None
     body: str | None
     """Markdown."""
     body_html: str | None
     permalink: str | None
     created_utc: float | None
+    """Seconds since 1970."""
     edited: bool | float | None
     score: int | None
     parent_id: str | None
     """The name of the parent: a comment or the post."""
     link_id: str | None
     """The name of the post."""
-    replies: Any
-    """A listing, or `""` if there are none."""
+    replies: "Literal[''] | ThingListing"
+    """Its answers; the empty text if there are none."""
     is_submitter: bool | None
     stickied: bool | None
     locked: bool | None
     distinguished: str | None
 
 
+@InSchema("more")
+class OmittedComments(TypedDict):
+    """The place of comments that were left out."""
+
+    children: list[str]
+    """Their ids."""
+
+
+def _data_of(kind: str, data: type[Any]) -> dict[str, Any]:
+    return {"if": {"properties": {"kind": {"const": kind}}}, "then": {"properties": {"data": data}}}
+
+
+@InSchema("child", more={"allOf": [_data_of("t3", Post), _data_of("t1", Comment), _data_of("more", OmittedComments)]})
+class ForumChild(TypedDict):
+    """A post (t3), a comment (t1), or the place of comments that were left out (more)."""
+
+    kind: Literal["t1", "t3", "more"]
+    data: dict[str, Any]
+
+
+@InSchema("page")
+class ListingPage(TypedDict):
+    """The things of a listing."""
+
+    after: str | None
+    """Where the next page goes on; null on the last."""
+    children: list[ForumChild]
+
+
+@InSchema("listing", closed=True)
+class ThingListing(TypedDict):
+    """A listing of posts or comments."""
+
+    kind: Literal["Listing"]
+    data: ListingPage
+
+
+@InSchema("about")
 class About(TypedDict):
-    """The documented keys of a subforum, kind `t5`."""
+    """What a subforum says of itself."""
 
     id: str | None
     name: str | None
     display_name: str
+    """The name, such as python."""
     display_name_prefixed: str | None
     title: str | None
     public_description: str | None
@@ -231,10 +283,39 @@ class About(TypedDict):
     subscribers: int | None
     active_user_count: int | None
     created_utc: float | None
+    """Seconds since 1970."""
     over18: bool | None
     quarantine: bool | None
     lang: str | None
     subforum_type: str | None
+
+
+@InSchema(closed=True)
+class ForumListing(ThingListing):
+    """The upstream's own JSON, whose other keys stand beside those that are documented here."""
+
+
+@UPSTREAM
+class AboutRecord(About):
+    """What a subforum says of itself."""
+
+
+@UPSTREAM
+class PostRecord(Post):
+    """A post."""
+
+    comments: NotRequired[list[ForumChild]]
+    """With with_comments=true: its comments, as in a thread."""
+
+
+@InSchema(closed=True)
+class CommentsRecord(TypedDict):
+    """A post and its comments."""
+
+    cached: bool
+    """Whether the answer was kept here from an earlier request."""
+    data: Annotated[list[ThingListing], Field(min_length=2, max_length=2)]
+    """The listing of the post, and that of its comments."""
 
 
 NO_SUBFORUM = "There is no subforum with that name: check the name."
@@ -243,13 +324,20 @@ NO_POST = "There is no post with that ID: check the ID."
 
 
 def _resource(
-    name: str, path: str, summary: str, query: type[Query], not_found: str, children: str | None = None
+    name: str,
+    path: str,
+    summary: str,
+    query: type[Query],
+    record: type[Any],
+    not_found: str,
+    children: str | None = None,
 ) -> Resource:
     return Resource(
         name=name,
         path=f"/v1/forum/{path}",
         summary=summary,
         query=query,
+        record=record,
         content=(children,) if children else (),
         rows=children,
         packed=False,
@@ -260,14 +348,28 @@ def _resource(
 
 
 FORUM_SUBFORUM = _resource(
-    "forum_subforum", "subforum/{subforum}", "Posts of a subforum", ForumSubforumQuery, NO_SUBFORUM, "data.children"
+    "forum_subforum",
+    "subforum/{subforum}",
+    "Posts of a subforum",
+    ForumSubforumQuery,
+    ForumListing,
+    NO_SUBFORUM,
+    "data.children",
 )
 FORUM_ABOUT = _resource(
-    "forum_about", "subforum/{subforum}/about", "What a subforum is about", ForumAboutQuery, NO_SUBFORUM
+    "forum_about", "subforum/{subforum}/about", "What a subforum is about", ForumAboutQuery, AboutRecord, NO_SUBFORUM
 )
 FORUM_USER = _resource(
-    "forum_user", "user/{username}", "Posts and comments of a user", ForumUserQuery, NO_USER, "data.children"
+    "forum_user",
+    "user/{username}",
+    "Posts and comments of a user",
+    ForumUserQuery,
+    ForumListing,
+    NO_USER,
+    "data.children",
 )
-FORUM_POST = _resource("forum_post", "post/{id}", "One post of a forum", ForumPostQuery, NO_POST)
-FORUM_COMMENTS = _resource("forum_comments", "comments/{id}", "A post and its comments", ForumCommentsQuery, NO_POST)
+FORUM_POST = _resource("forum_post", "post/{id}", "One post of a forum", ForumPostQuery, PostRecord, NO_POST)
+FORUM_COMMENTS = _resource(
+    "forum_comments", "comments/{id}", "A post and its comments", ForumCommentsQuery, CommentsRecord, NO_POST
+)
 FORUM = (FORUM_SUBFORUM, FORUM_ABOUT, FORUM_USER, FORUM_POST, FORUM_COMMENTS)

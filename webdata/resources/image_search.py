@@ -1,11 +1,12 @@
 """Image search: the query, the record types and the resource of `/v1/image`."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field
 
 from webdata.domain.query import SearchQuery, Verbatim
-from webdata.domain.records import Ad, AnswerBox, Carousel, Company, Place, RelatedSearch, Result, ShoppingAd
+from webdata.domain.records import EmptyObject
+from webdata.domain.shapes import InSchema, Link
 from webdata.resources import Resource, ResultFields
 
 MAX_WRITTEN = 64 * 1024
@@ -25,42 +26,55 @@ class ImageQuery(SearchQuery):
         return self.packed or self.q
 
 
-class FoundImage(TypedDict):
-    """The thumbnail of an image."""
+ImageAddress = Annotated[Link, InSchema("address")]
+Pixels = Annotated[
+    Annotated[str, Field(pattern="^[0-9]+$")] | None,
+    Field(description="Null when the page does not tell."),
+    InSchema("pixels"),
+]
+Nothing = Annotated[list[Any], Field(max_length=0, description="Always empty."), InSchema("nothing")]
+MOST_IMAGES = 20
+"""In one record."""
 
-    src: str
+
+class FoundImage(TypedDict):
+    """The thumbnail."""
+
+    src: ImageAddress
     """In the engine's cache."""
     alt: str
+    """Usually the title of the page that the image is on."""
 
 
 class ImageSource(TypedDict):
-    """The page that an image is on."""
+    """The page that the image is on."""
 
-    href: str
+    href: ImageAddress
     title: str
     domain: str
-    """Its host, as in the engine's page."""
+    """The page's host."""
 
 
 class OriginalImage(TypedDict):
-    """The image on its own site; values that the page does not have are None."""
+    """The image on its own site; it may be gone, or refuse links."""
 
-    src: str | None
-    width: str | None
-    """Pixels."""
-    height: str | None
-    file_format: str
+    src: Link | None
+    """Null when the page does not tell."""
+    width: Pixels
+    height: Pixels
+    file_format: Annotated[str, Field(pattern="^image/[a-z0-9.+-]*$")]
     """The MIME type; `image/` if it is not known."""
 
 
 class Thumbnails(TypedDict):
-    """Previews in the engine's cache, safe to link to."""
+    """Previews in the engine's cache, safe to link to; equal where it has one size."""
 
-    small: str
-    medium: str
-    large: str
+    small: ImageAddress
+    medium: ImageAddress
+    large: ImageAddress
 
 
+@InSchema("image_result")
 class ImageResult(TypedDict):
     """A result of an image search."""
 
@@ -71,20 +85,29 @@ class ImageResult(TypedDict):
 
 
 class ImagePage(TypedDict):
-    """The record of a page of images; all arrays but the images are always empty. The envelope is added to it."""
+    """The images of a page; all other arrays are always empty."""
 
-    image_results: list[ImageResult]
-    results: list[Result]
-    ads: list[Ad]
-    ads_count: int
-    answers: list[AnswerBox]
-    shopping_ads: list[ShoppingAd]
-    places: list[Place]
-    related_searches: list[RelatedSearch]
-    carousel: list[Carousel]
-    company: Company
-    total: int
+    image_results: Annotated[list[ImageResult], Field(max_length=MOST_IMAGES)]
+    results: Nothing
+    ads: Nothing
+    ads_count: Literal[0]
+    answers: Nothing
+    shopping_ads: Nothing
+    places: Nothing
+    related_searches: Nothing
+    carousel: Nothing
+    company: EmptyObject
+    """Always empty."""
+    total: Annotated[int, Field(ge=0, le=MOST_IMAGES)]
     """The number of images in the record."""
+
+
+@InSchema(closed=True)
+class ImageRecord(ImagePage):
+    """The images of a page; all other arrays are always empty."""
+
+    query: str
+    """The packed path segment verbatim, such as q=origami+crane."""
 
 
 IMAGE_SEARCH = Resource(
@@ -92,6 +115,7 @@ IMAGE_SEARCH = Resource(
     path="/v1/image",
     summary="Image results",
     query=ImageQuery,
+    record=ImageRecord,
     content=("image_results",),
     rows="image_results",
     result_fields=ResultFields(

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
 from webdata.domain.query import Query
+from webdata.domain.shapes import InSchema, Natural, NonEmpty, WebLink, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.terms.job_terms import Wanted, wanted
 
@@ -45,44 +46,58 @@ class JobQuery(Query):
         return {**problem, "msg": row["msg"]} if row["type"] == ELSEWHERE else problem
 
 
+Displayed = Annotated[NonEmpty | None, Field(description="As displayed; null if it is not."), InSchema("text")]
+JobAddress = Annotated[WebLink, InSchema("address")]
+
+
+@InSchema("job")
 class Job(TypedDict):
     """A posting."""
 
-    position: str | None
-    employer: str | None
-    employer_link: str | None
-    location: str | None
-    """As displayed."""
-    link: str
-    """The page of the posting."""
-    posted_at: str | None
+    position: Displayed
+    employer: Displayed
+    employer_link: WebLink | None
+    location: Displayed
+    link: JobAddress
+    """The posting's own page."""
+    posted_at: Annotated[str, Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}")] | None
     """The day, ISO 8601."""
     is_remote: bool
     """Whether the text of the posting says so."""
     is_hybrid: bool
+    """Whether the text of the posting says so."""
     highlights: list[str]
     """Salary and remarks, as displayed."""
-    logo: str | None
+    logo: WebLink | None
     """The URL of the employer's logo."""
 
 
+@InSchema("metadata")
 class JobMetadata(TypedDict):
     """The search, and the number of its results."""
 
     data_query_location: str
     """The searched place."""
-    data_num_results_in_fetch: int
+    data_num_results_in_fetch: Natural
     data_is_nearby_query: bool
     """Whether the terms include the surroundings of the place."""
 
 
+@InSchema(
+    closed=True,
+    more={
+        "if": {"properties": {"jobs": {"maxItems": 0}}},
+        "then": {"required": ["error"]},
+        "else": {"properties": {"error": False}},
+    },
+)
 class JobPage(TypedDict):
-    """The record of one or more pages of postings; the envelope is added to it."""
+    """The postings of one or more pages."""
 
     jobs: list[Job]
     metadata: JobMetadata
-    error: NotRequired[str]
-    """Only if there are no postings."""
+    error: NotRequired[Annotated[NonEmpty, sometimes("Only where no postings were found.")]]
+    """Only if there are no postings: what to change."""
 
 
 JOB_SEARCH = Resource(
@@ -90,6 +105,7 @@ JOB_SEARCH = Resource(
     path="/v1/job/search",
     summary="Job postings in North America",
     query=JobQuery,
+    record=JobPage,
     content=("jobs",),
     rows="jobs",
     result_fields=ResultFields(

@@ -1,10 +1,11 @@
 """Map search: the query, the record types and the resource of `/v1/maps/search/{query}`."""
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
 from webdata.domain.query import SHOWS, Query, not_blank
+from webdata.domain.shapes import InSchema, Natural, NonEmpty, Position, WebLink
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language
 
@@ -39,41 +40,46 @@ class MapsQuery(Query):
         return self.gl or COUNTRY
 
 
+@InSchema("place")
 class MapPlace(TypedDict):
-    """A place on a map."""
+    """A place on a map; ads are left out."""
 
-    position: int
-    """Rank from 1; ads have none."""
-    name: str
-    data_id: str
+    position: Position
+    """The engine's rank, from 1; ads have none."""
+    name: NonEmpty
+    data_id: Annotated[str, Field(pattern="^0x[0-9a-f]+:0x[0-9a-f]+$")]
     """`0x…:0x…`; the second half is the place's customer id (CID)."""
-    latitude: float
+    latitude: Annotated[float, Field(ge=-90, le=90)]
     """Decimal degrees."""
-    longitude: float
-    place_id: str | None
-    google_maps_url: str | None
-    website: str | None
-    domain: str | None
+    longitude: Annotated[float, Field(ge=-180, le=180)]
+    place_id: NonEmpty | None
+    google_maps_url: WebLink | None
+    website: WebLink | None
+    """The place's own address."""
+    domain: NonEmpty | None
     """The host of `website` without `www.`."""
-    address: str | None
+    address: NonEmpty | None
+    """Without the name."""
     address_lines: list[str]
-    district: str | None
-    rating: float | None
+    district: NonEmpty | None
+    rating: Annotated[float, Field(ge=0, le=5)] | None
     """Out of five."""
-    review_count: int | None
-    review_url: str | None
+    review_count: Natural | None
+    """Often null."""
+    review_url: WebLink | None
+    """Often null."""
     categories: list[str]
     """In the language of the search."""
     category_ids: list[str]
-    phone: str | None
+    phone: NonEmpty | None
     """As displayed."""
-    phone_e164: str | None
-    """None if it is not certain."""
-    timezone: str | None
+    phone_e164: Annotated[str, Field(pattern=r"^\+[1-9]\d{4,14}$")] | None
+    """Null if it is not certain."""
+    timezone: NonEmpty | None
     """IANA name."""
-    thumbnail: str | None
+    thumbnail: WebLink | None
     opening_hours: dict[str, str] | None
-    """Hours by day, verbatim, in the language of the search."""
+    """Hours by day, verbatim, in the language of the search: may hold narrow no-break spaces and en dashes."""
 
 
 class MapPlaces(TypedDict):
@@ -85,18 +91,21 @@ class MapPlaces(TypedDict):
 class MapsMetadata(TypedDict):
     """The request, and the transport that fetched the page."""
 
-    schema: str
-    transport: str
-    requested_count: int
-    language: str
-    country: str
+    schema: Literal["maps.v1"]
+    transport: NonEmpty
+    """How the answer was fetched."""
+    requested_count: Annotated[int, Field(ge=1, le=200)]
+    language: Annotated[str, Field(min_length=2)]
+    country: Annotated[str, Field(pattern="^[a-z]{2}$")]
 
 
+@InSchema(closed=True)
 class MapsRecord(MapPlaces):
-    """A record; the envelope adds `query` and `parsed_at`."""
+    """Places, in the engine's order."""
 
-    search_engine: str
-    result_count: int
+    search_engine: Literal["google_maps"]
+    result_count: Natural
+    """How many places there are in the record."""
     metadata: MapsMetadata
 
 
@@ -105,6 +114,7 @@ MAPS_SEARCH = Resource(
     path="/v1/maps/search/{query}",
     summary="Places on a map",
     query=MapsQuery,
+    record=MapsRecord,
     content=("places",),
     rows="places",
     result_fields=ResultFields(

@@ -1,10 +1,11 @@
 """News search: the query, the record types and the resource of `/v1/news`."""
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, Required, TypedDict
 
 from pydantic import BeforeValidator, Field
 
 from webdata.domain.query import SearchQuery
+from webdata.domain.shapes import InSchema, Natural, NonEmpty, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.terms.news_editions import edition
 from webdata.resources.web_search import Country, Language
@@ -52,6 +53,18 @@ class NewsQuery(SearchQuery):
         return edition(self.hl, self.gl, usual.partition(":")[0] if self.region else None)
 
 
+RESOLVING = sometimes("only with resolve_links=true")
+ArticleLink = Annotated[str, Field(pattern="^[Hh][Tt][Tt][Pp][Ss]?://")]
+FeedTime = Annotated[
+    Annotated[list[int], Field(min_length=9, max_length=9)] | None,
+    Field(
+        description="Year, month, day, hour, minute, second, weekday, day of the year, daylight saving; in UTC.",
+    ),
+    InSchema("time"),
+]
+
+
+@InSchema("link")
 class FeedLink(TypedDict, total=False):
     """A link of a feed."""
 
@@ -60,58 +73,110 @@ class FeedLink(TypedDict, total=False):
     href: str
 
 
+@InSchema("detail")
+class FeedDetail(TypedDict, total=False):
+    """A text of a feed with its type."""
+
+    type: str
+    language: str | None
+    base: str
+    value: str
+
+
+class NewsSource(TypedDict, total=False):
+    """A publisher."""
+
+    href: str
+    title: str
+
+
+@InSchema("sub_article")
 class SubArticle(TypedDict):
     """One article of a cluster on the same event."""
 
-    url: str
+    url: ArticleLink
     title: str
     publisher: str
-    aggregator_link: NotRequired[str]
+    aggregator_link: NotRequired[Annotated[str, RESOLVING]]
     """The aggregator's redirect; only with `resolve_links`."""
-    link_resolved: NotRequired[bool]
+    link_resolved: NotRequired[Annotated[bool, RESOLVING]]
+    """Whether `url` is the resolved one; only with `resolve_links`."""
 
 
+@InSchema("entry")
 class NewsEntry(TypedDict, total=False):
     """A news article: feedparser's keys and values, and the articles of its cluster."""
 
-    title: str
-    title_detail: dict[str, Any]
-    link: str
-    links: list[FeedLink]
+    title: Required[NonEmpty]
+    """The headline, a dash, the publisher."""
+    title_detail: FeedDetail
+    link: Required[ArticleLink]
+    """The aggregator's redirect; the publisher's address where `link_resolved` is true."""
+    links: Required[list[FeedLink]]
     id: str
     guidislink: bool
     published: str
-    published_parsed: list[int]
-    """Nine integers, as of `time.struct_time`, in UTC."""
+    """As the feed writes it, such as Tue, 14 Jul 2026 03:33:16 GMT."""
+    published_parsed: FeedTime
+    updated: str
+    updated_parsed: FeedTime
     summary: str
-    """HTML."""
-    summary_detail: dict[str, Any]
-    content: list[dict[str, Any]]
-    source: dict[str, str]
-    """`{href, title}` of the publisher."""
-    sub_articles: list[SubArticle]
-    aggregator_link: str
+    """HTML: a link to the article, or a list of those on the same event."""
+    summary_detail: FeedDetail
+    content: list[FeedDetail]
+    source: NewsSource
+    """The publisher."""
+    sub_articles: Required[list[SubArticle]]
+    """The articles of a cluster, the entry itself first; empty where there is no cluster."""
+    aggregator_link: Annotated[str, RESOLVING]
     """The aggregator's redirect; only with `resolve_links`."""
-    link_resolved: bool
+    link_resolved: Annotated[bool, RESOLVING]
     """Whether `link` is the resolved one; only with `resolve_links`."""
 
 
-class NewsEntity(TypedDict):
-    """A person, place or subject of the headlines for which the aggregator has a topic."""
+@InSchema("feed")
+class NewsFeed(TypedDict, total=False):
+    """The feed as feedparser returns it."""
 
     title: str
+    title_detail: FeedDetail
+    link: str
+    """The search on the aggregator's own site."""
+    links: list[FeedLink]
+    language: str | None
+    generator: str
+    generator_detail: dict[str, Any]
+    publisher: str
+    publisher_detail: dict[str, Any]
+    rights: str
+    rights_detail: FeedDetail
+    updated: str
+    updated_parsed: FeedTime
+    subtitle: str
+    subtitle_detail: FeedDetail
+    image: dict[str, Any]
+    entries: Required[list[NewsEntry]]
+    """The articles."""
+
+
+@InSchema("entity")
+class NewsEntity(TypedDict):
+    """A person, place or organisation of the headlines for which the aggregator has a topic."""
+
+    title: NonEmpty
     links: list[FeedLink]
 
 
+@InSchema(closed=True)
 class NewsPage(TypedDict):
-    """The record of a news feed; the envelope is added to it."""
+    """A feed, its keys and values as the library feedparser gives them."""
 
-    feed: dict[str, Any]
-    """The feed as feedparser returns it, with its entries under `entries`."""
+    feed: NewsFeed
     entries: list[NewsEntry]
-    """The entries of `feed` again."""
+    """The articles, the same as in `feed.entries`."""
     entities: list[NewsEntity]
-    links_resolved: NotRequired[int]
+    """People, places and organisations of the headlines that the aggregator itself names."""
+    links_resolved: NotRequired[Annotated[Natural, RESOLVING]]
     """The number of entries with resolved links; only with `resolve_links`."""
 
 
@@ -120,6 +185,7 @@ NEWS_SEARCH = Resource(
     path="/v1/news",
     summary="News articles",
     query=NewsQuery,
+    record=NewsPage,
     content=("entries",),
     rows="entries",
     result_fields=ResultFields(text=("summary",), date=("published",), source=("source.title",)),

@@ -1,8 +1,11 @@
 """Product search: the query, the record types and the resource of `/v1/product/search`."""
 
-from typing import TypedDict
+from typing import Annotated, Any, TypedDict
+
+from pydantic import Field
 
 from webdata.domain.query import SearchQuery
+from webdata.domain.shapes import Amount, InSchema, Natural, NonEmpty, Position, SecureLink, WebLink
 from webdata.resources import Resource, ResultFields
 
 
@@ -10,32 +13,34 @@ class ProductQuery(SearchQuery):
     """A product search; the region selects the marketplace."""
 
 
+@InSchema("product")
 class Product(TypedDict):
     """A product of a shop's result list."""
 
-    link: str
+    link: SecureLink
     """Its canonical page, never an ad's redirect."""
-    asin: str
-    title: str
-    price: float | None
-    """The price before coupons; None if the page shows none."""
+    asin: Annotated[str, Field(pattern="^[0-9A-Z]{10}$")]
+    """The shop's product identifier."""
+    title: NonEmpty
+    price: Amount | None
+    """The price before coupons; null if the page shows none."""
     price_text: str | None
     """The price as displayed."""
-    currency: str | None
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] | None
     """ISO 4217."""
-    original_price: float | None
+    original_price: Amount | None
     """The struck-through price, in the same currency."""
-    position: int
+    position: Position
     """Rank from 1, separate for ads and other products."""
-    real_position: int
+    real_position: Position
     """Rank among all products of the list, ads included, from 1."""
-    img_url: str | None
+    img_url: WebLink | None
     rating_stars: str | None
     """As displayed, such as `4.3 out of 5 stars`."""
-    review_count: int | None
-    extras: list[str]
+    review_count: Natural | None
+    extras: list[NonEmpty]
     """Its other texts: delivery, stock, coupons, other offers, formats."""
-    badges: list[str]
+    badges: list[NonEmpty]
     """Texts of its badges, such as `Limited time deal`."""
     bestseller: bool
     prime: bool
@@ -43,11 +48,12 @@ class Product(TypedDict):
     is_sponsor: bool
 
 
+@InSchema(closed=True)
 class ProductPage(TypedDict):
-    """The record of a page of products; the envelope is added to it."""
+    """The products of a page."""
 
     products: list[Product]
-    ads: list[Product]
+    ads: Annotated[list[Any], Field(max_length=0)]
     """Always empty: ads are among the products, marked by `is_sponsor`."""
 
 
@@ -56,6 +62,7 @@ PRODUCT_SEARCH = Resource(
     path="/v1/product/search",
     summary="Products of an online shop",
     query=ProductQuery,
+    record=ProductPage,
     content=("products",),
     rows="products",
     result_fields=ResultFields(text=("price_text",), thumbnail=("img_url",)),

@@ -1,13 +1,14 @@
 """Scholarly works: the query, the record types and the resource of `/v1/scholar`."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
 from webdata.domain.query import Capped, SearchQuery
+from webdata.domain.shapes import InSchema, Natural, NonEmpty, WebLink
 from webdata.resources import Resource, ResultFields
 
 MOST_ARTICLES = 200
@@ -64,13 +65,18 @@ class ScholarQuery(SearchQuery):
         return self.start or 0
 
 
+ScholarAddress = Annotated[WebLink | None, InSchema("address")]
+
+
 class ScholarAuthor(TypedDict):
-    """An author, with the URL of the upstream's page about them."""
+    """An author."""
 
-    name: str
-    link: str | None
+    name: NonEmpty
+    link: ScholarAddress
+    """The author's profile."""
 
 
+@InSchema("byline")
 class ScholarByline(TypedDict):
     """The authors of a work."""
 
@@ -79,18 +85,21 @@ class ScholarByline(TypedDict):
     authors: list[ScholarAuthor]
 
 
+@InSchema("document")
 class ScholarDocument(TypedDict):
-    """An open-access full text; `type` is `PDF` or `HTML`."""
+    """An open-access full text; absent where there is none."""
 
-    link: str
-    type: str
+    link: WebLink
+    type: Literal["PDF", "HTML"]
 
 
+@InSchema("citations")
 class ScholarCitations(TypedDict):
-    """The number of citing works, and the URL of their list if the upstream has one."""
+    """The works that cite it."""
 
-    count: int
-    link: str | None
+    count: Natural
+    link: ScholarAddress
+    """Their list, if the upstream has one."""
 
 
 class ScholarExtras(TypedDict):
@@ -102,19 +111,20 @@ class ScholarExtras(TypedDict):
 class ScholarIds(TypedDict):
     """Identifiers of the work in other databases, as URLs."""
 
-    openalex: str | None
-    doi: str | None
-    pmid: str | None
+    openalex: ScholarAddress
+    doi: ScholarAddress
+    pmid: ScholarAddress
 
 
+@InSchema("article")
 class Article(TypedDict):
     """A scholarly work."""
 
     title: str
     """Empty if the upstream has none."""
-    link: str
+    link: WebLink
     """The URL of its DOI, else its landing page."""
-    id: str
+    id: NonEmpty
     """A stable identifier: the upstream's own, else its DOI, else its landing page."""
     description: str
     """The byline, as in `author.names`."""
@@ -125,16 +135,17 @@ class Article(TypedDict):
     cite: str
     """One formatted reference."""
     year: int | None
-    venue: str | None
-    abstract: str | None
+    venue: NonEmpty | None
+    abstract: NonEmpty | None
     ids: ScholarIds
 
 
+@InSchema(closed=True)
 class ScholarPage(TypedDict):
-    """The record of a page of works; the envelope is added to it."""
+    """The works of a page."""
 
-    articles: list[Article]
-    total: int | None
+    articles: Annotated[list[Article], Field(max_length=MOST_ARTICLES)]
+    total: Natural | None
     """The number of matching works."""
 
 
@@ -143,6 +154,7 @@ SCHOLAR_SEARCH = Resource(
     path="/v1/scholar",
     summary="Scholarly works",
     query=ScholarQuery,
+    record=ScholarPage,
     content=("articles",),
     rows="articles",
     result_fields=ResultFields(text=("abstract", "description"), date=("year",), source=("venue",)),

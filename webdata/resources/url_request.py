@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from ada_url import URL
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic.fields import FieldInfo
 
 from webdata.domain.errors import QueryError
 from webdata.domain.query import (
@@ -20,6 +21,7 @@ from webdata.domain.query import (
     not_blank,
 )
 from webdata.domain.records import Record
+from webdata.domain.shapes import InSchema, Natural, Position, Share, WebLink, sometimes
 from webdata.resources import PlainText, Resource
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
 
@@ -289,13 +291,21 @@ class UrlQuery(Query):
         return {name: getattr(self, name) for name in names}
 
 
-class DocumentFacts(TypedDict):
-    """What a document says of itself, and which of its pages are in the answer."""
+WITHOUT_FORMATS = sometimes("Without formats.")
+WITH_FORMATS = sometimes("With formats.")
 
-    pages: int
+
+def _with_format(name: Format) -> FieldInfo:
+    return sometimes(f"With the format {name}.")
+
+
+class DocumentFacts(TypedDict):
+    """Of a PDF: what it says of itself, and which of its pages are here."""
+
+    pages: Position
     """All that it has."""
-    first: int
-    last: int
+    first: Position
+    last: Position
     title: str | None
     author: str | None
     subject: str | None
@@ -308,61 +318,92 @@ class DocumentFacts(TypedDict):
 class UrlConfig(TypedDict):
     """The request for a page, and the format of the page."""
 
-    asked: NotRequired[str]
-    """The requested URL, normalised."""
-    url: str
-    """The URL of the page after all redirects."""
-    method: str
+    asked: WebLink
+    """The URL that was asked for, as browsers write it."""
+    url: WebLink
+    """Where the page came from, after all redirects."""
+    method: Annotated[str, Field(json_schema_extra={"const": "GET"})]
+    """How the upstream was asked."""
     response_type: ResponseType
     content_type: str | None
-    encoding: str
-    """The charset that its bytes were decoded with, in lower case; `base64` if they are no text."""
-    left_out: NotRequired[float]
+    """What the page is; null where nothing tells."""
+    encoding: Annotated[str, Field(pattern="^[^A-Z]+$")]
+    """The charset that its bytes were read as, in lower case; `base64` if they are no text."""
+    left_out: NotRequired[Share]
     """Of Markdown: the share of the page's visible words that is not in it, from 0 to 1."""
     document: NotRequired[DocumentFacts]
-    """Of a PDF as Markdown."""
-    truncated: NotRequired[bool]
-    """Whether the connection or the compressed data ended before the page was complete."""
+    """Of a PDF as Markdown: what it says of itself, and which of its pages are here."""
+    truncated: bool
+    """Whether the page broke off before it was whole."""
 
 
-class UrlPage(TypedDict):
-    """The whole record."""
-
-    next: NotRequired[str]
-    """The cursor of the part after this one, where the text is cut."""
-
-    data: str
-    """The page's text, or its Markdown; base64 if the page is no text."""
-    status: int
-    headers: dict[str, str]
-    """The upstream's, by names in lower case; values of repeated headers are joined with commas."""
-    config: UrlConfig
-
-
-class UrlFormats(TypedDict):
-    """The whole record of a page in formats, of which it has those that were asked for."""
+class PageLink(TypedDict):
+    """A link of a page."""
 
     url: str
-    """That of the page after all redirects."""
-    status: int
-    content_type: str | None
-    truncated: NotRequired[bool]
-    left_out: NotRequired[float]
-    """Of its Markdown."""
-    document: NotRequired[DocumentFacts]
-    """Of a PDF."""
-    next: NotRequired[str]
-    """The cursor of the part after this one, where the texts are cut."""
-    markdown: NotRequired[str]
-    html: NotRequired[str]
-    text: NotRequired[str]
-    links: NotRequired[list[dict[str, str]]]
-    images: NotRequired[list[dict[str, str]]]
-    metadata: NotRequired[dict[str, str | None]]
-    structured: NotRequired[dict[str, Any]]
+    """Absolute."""
+    text: str
 
 
-UrlRecord = UrlPage | UrlFormats
+class PagePicture(TypedDict):
+    """A picture of a page."""
+
+    url: str
+    """Absolute."""
+    alt: str
+
+
+class StructuredData(TypedDict, total=False):
+    """What a page says of itself to machines."""
+
+    json_ld: list[Any]
+    """The items of all blocks, those of a @graph one by one."""
+    unread: Natural
+    """How many blocks of JSON-LD cannot be read."""
+    microdata: list[dict[str, Any]]
+    opengraph: dict[str, Any]
+    twitter: dict[str, Any]
+    meta: dict[str, Any]
+
+
+@InSchema(closed=True)
+class UrlRecord(TypedDict, total=False):
+    """With response_type markdown the body of the answer is `data` alone, as plain text; with formats it has `url` and
+    those that were asked for.
+    """
+
+    data: Annotated[str, WITHOUT_FORMATS]
+    """The page's text as it came, or as Markdown; base64 of what is no text."""
+    status: Required[Annotated[int, Field(ge=100, le=999)]]
+    """The upstream's status."""
+    headers: Annotated[
+        dict[str, str], Field(json_schema_extra={"propertyNames": {"pattern": "^[^A-Z]*$"}}), WITHOUT_FORMATS
+    ]
+    """The upstream's headers: names in lower case, repeated ones joined with commas."""
+    config: Annotated[UrlConfig, WITHOUT_FORMATS]
+    url: Annotated[WebLink, WITH_FORMATS]
+    """Where the page came from, after all redirects."""
+    content_type: Annotated[str | None, WITH_FORMATS]
+    """What the page is; null where nothing tells."""
+    truncated: Annotated[bool, WITH_FORMATS]
+    """Whether the page broke off before it was whole."""
+    left_out: Annotated[Share, _with_format("markdown")]
+    """The share of the page's visible words that is not in `markdown`, from 0 to 1."""
+    document: Annotated[DocumentFacts, sometimes("With formats, of a PDF.")]
+    next: Annotated[str, Field(pattern="^[0-9]+$"), sometimes("Where max_chars has cut a text.")]
+    """The cursor of the part after this one, where max_chars has cut the texts."""
+    markdown: Annotated[str, _with_format("markdown")]
+    """The readable page."""
+    html: Annotated[str, _with_format("html")]
+    """The page's text."""
+    text: Annotated[str, _with_format("text")]
+    """The readable page without markup, a line for each block."""
+    links: Annotated[list[PageLink], _with_format("links")]
+    images: Annotated[list[PagePicture], _with_format("images")]
+    metadata: Annotated[dict[str, str | None], _with_format("metadata")]
+    structured: Annotated[StructuredData, _with_format("structured")]
+
+
 MARKDOWN_TYPE = "text/html; charset=utf-8"
 
 
@@ -415,6 +456,7 @@ URL_REQUEST = Resource(
     path="/v1/request",
     summary="Any page, as it is or as Markdown",
     query=UrlQuery,
+    record=UrlRecord,
     method="POST",
     packed=False,
     fresh_seconds=FRESH_SECONDS,

@@ -1,5 +1,6 @@
 """Video search: the resource of `/v1/video`."""
 
+from webdata.domain.records import WebPage
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import WebQuery
 
@@ -8,6 +9,7 @@ VIDEO_SEARCH = Resource(
     path="/v1/video",
     summary="Video results",
     query=WebQuery,
+    record=WebPage,
     content=("results", "carousel"),
     rows="results",
     result_fields=ResultFields(

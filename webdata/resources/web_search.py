@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Capped, SearchQuery, explained, lower
+from webdata.domain.records import WebPage
 from webdata.resources import Resource, ResultFields
 from webdata.resources.terms.google_domains import DOMAINS, nearest
 
@@ -103,6 +104,7 @@ WEB_SEARCH = Resource(
     path="/v1/search",
     summary="Web results",
     query=WebQuery,
+    record=WebPage,
     content=("results", "answers", "places", "local_businesses", "carousel"),
     rows="results",
     result_fields=ResultFields(

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from itertools import islice
 from math import ceil
-from typing import cast
+from typing import Final, cast
 from urllib.parse import urlencode
 
 from scrapy import Request
@@ -20,7 +20,7 @@ from webdata.resources.terms.google_domains import DOMAINS
 from webdata.spiders._google_maps_pb import PAGE_SIZE, search
 
 SITE = "https://www.google.com"
-SCHEMA = "maps.v1"
+SCHEMA: Final = "maps.v1"
 
 OFFSETS = range(PAGE_SIZE, 260, PAGE_SIZE)
 """The offsets of the pages after the first; a search has at most about 247 places."""
@@ -138,7 +138,7 @@ def record(places: list[MapPlace], query: MapsQuery, transport: str) -> MapsReco
         "country": query.country,
     }
     return {
-        "search_engine": GoogleMapsSpider.name,
+        "search_engine": "google_maps",
         "places": cast(list[MapPlace], ranked),
         "result_count": len(ranked),
         "metadata": metadata,

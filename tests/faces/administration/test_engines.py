@@ -2,13 +2,13 @@
 
 import ast
 import importlib
-import json
 import subprocess
 import sys
 
 import pytest
 
 import webdata
+from scripts import record_schemas
 from webdata.crawling.cases import Case
 from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import ConfigError
@@ -38,11 +38,21 @@ def test_an_engine_of_a_resource_is_four_files():
     assert "webdata/sandbox/sites/new_web.py" not in new_engine("new_web", "web_search", "www.google.com")
 
 
-def test_a_new_resource_is_two_more_files():
-    """It has a schema and a module of its own."""
-    files = set(new_engine("new_things", "things", "www.new.example"))
-    assert {"webdata/resources/things.py", "schemas/things.json"} < files
-    assert len(files) == 6
+def test_a_new_resource_is_one_more_file():
+    """It has a module of its own."""
+    files = new_engine("new_things", "things", "www.new.example")
+    assert "webdata/resources/things.py" in files
+    assert len(files) == 5
+
+
+def test_a_new_resource_has_a_schema_of_its_types(tmp_path, monkeypatch):
+    """Its record is closed, its results are open, and their constraints are those of the types."""
+    write(tmp_path, new_engine("new_things", "things", "www.new.example"))
+    monkeypatch.syspath_prepend(tmp_path / "webdata" / "resources")
+    made = record_schemas.Definitions()
+    record = made.record(importlib.import_module("things").THINGS)
+    assert (record["required"][-1], record["additionalProperties"]) == ("results", False)
+    assert record["properties"]["query"] == {"$ref": "envelope.json#/$defs/query"}
 
 
 def test_a_second_engine_has_the_next_rank():
@@ -61,8 +71,6 @@ def test_the_files_are_formatted(starts, tmp_path, resource):
     for path, text in texts.items():
         if path.endswith(".py"):
             ast.parse(text)
-        if path.endswith(".json"):
-            json.loads(text)
     for command in (["check", "--quiet"], ["format", "--check", "--quiet"]):
         settings = ["--config", "pyproject.toml", "--config", 'lint.isort.known-first-party = ["webdata"]']
         ruff = [sys.executable, "-m", "ruff", *command, *settings, str(tmp_path)]

@@ -55,7 +55,7 @@ def test_the_first_value_of_several_paths_counts():
 
 def test_a_result_without_an_address_is_left_out():
     """There is nothing to link to."""
-    resource = Resource("x", "/v1/x", "X", SearchQuery, rows="rows", result_fields=ResultFields(text=("a.b",)))
+    resource = Resource("x", "/v1/x", "X", SearchQuery, dict, rows="rows", result_fields=ResultFields(text=("a.b",)))
     rows = [{"title": "A", "link": None}, {"title": "B", "link": "https://b.example/", "a": None}]
     assert [one.title for one in plain_results(resource, {"rows": rows})] == ["B"]
 

@@ -81,5 +81,5 @@ def test_a_wrong_size_is_refused(most):
 
 def test_a_record_without_text_is_its_json():
     """What is neither a list of results nor a text is given as JSON, in parts as well."""
-    tool = tools_of([Resource("tide_table", "/v1/tides", "Tides", Query)])["tide_table"]
+    tool = tools_of([Resource("tide_table", "/v1/tides", "Tides", Query, dict)])["tide_table"]
     assert document(tool, {"tides": [1, 2]}, PartShape()).structured == {"text": '{"tides":[1,2]}', "length": 15}

@@ -48,7 +48,7 @@ def test_the_offered_tools_leave_room_for_the_conversation():
 
 def test_a_new_resource_is_a_tool_by_itself():
     """It has the name and the summary of the resource, and the parameters of its query."""
-    tide = Resource("tide_table", "/v1/tides", "Tides of a harbour", Tides)
+    tide = Resource("tide_table", "/v1/tides", "Tides of a harbour", Tides, dict)
     tool = tools_of([tide])["tide_table"]
     assert tool.wording.description == "Tides of a harbour."
     assert list(tool.input_schema["properties"]) == ["harbour", "max_chars", "cursor"]

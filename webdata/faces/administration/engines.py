@@ -51,7 +51,7 @@ def engine(name: str, resource: str | None, host: str | None) -> None:
     click.echo("\n".join(texts))
     click.echo(
         f"Next: the request in webdata/spiders/{name}.py, the results in webdata/pages/{name}.py, a page in "
-        f"webdata/sandbox/sites, then webdata fixture {name} PAGE, make docs, make test (docs/add-an-engine.md)."
+        f"webdata/sandbox/sites, then make docs, webdata fixture {name} PAGE, make test (docs/add-an-engine.md)."
     )
 
 

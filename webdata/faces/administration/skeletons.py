@@ -87,7 +87,6 @@ def new_engine(name: str, resource: str, host: str) -> dict[str, str]:
         found[f"webdata/sandbox/sites/{name}.py"] = filled("site.py", texts)
     if target.is_new:
         found[f"webdata/resources/{resource}.py"] = filled("resource.py", texts)
-        found[f"schemas/{resource}.json"] = filled("schema.json", texts)
     return found
 
 

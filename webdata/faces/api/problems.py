@@ -7,9 +7,10 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 import orjson
+from pydantic import Field
 
 from webdata.domain.errors import (
     AccessError,
@@ -41,6 +42,7 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.sentences import sentence
+from webdata.domain.shapes import InSchema, Natural
 from webdata.faces.api.replies import attempt_text, loss_headers
 from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, Reply
@@ -121,6 +123,31 @@ DATABASE_RETRY = 5
 TIMED_OUT = "The upstream did not answer in time. Try again in a few seconds."
 
 
+@InSchema(closed=True)
+class ErrorSummary(TypedDict):
+    """What went wrong, in short."""
+
+    code: Annotated[str, Field(json_schema_extra={"enum": [*KINDS]})]
+    message: str
+    request_id: Annotated[str, Field(pattern="^req_[0-9A-HJKMNP-TV-Z]{26}$")]
+    retry_after: NotRequired[Natural]
+    """Seconds after which the same request may succeed."""
+
+
+@InSchema("error", closed=True)
+class ErrorBody(TypedDict):
+    """The body of every error."""
+
+    error: ErrorSummary
+    type: Annotated[str, Field(pattern="^about:blank#")]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    detail: str | list[Problem]
+    """The message, or all that is wrong with the parameters."""
+    instance: str
+    """The id of the request."""
+
+
 @dataclass(frozen=True)
 class ProblemDetails:
     """What went wrong with a request, and what would be right."""
@@ -154,11 +181,13 @@ class ProblemDetails:
             headers["x-outcome"] = self.outcome
         return Reply(status, orjson.dumps(body), headers)
 
-    def _body(self, request_id: str) -> dict[str, Any]:
+    def _body(self, request_id: str) -> ErrorBody:
         status, title = KINDS[self.code]
-        error = {"code": self.code, "message": self.message, "request_id": request_id}
+        error: ErrorSummary = {"code": self.code, "message": self.message, "request_id": request_id}
+        if self.retry_after is not None:
+            error["retry_after"] = self.retry_after
         return {
-            "error": error if self.retry_after is None else {**error, "retry_after": self.retry_after},
+            "error": error,
             "type": f"about:blank#{self.code}",
             "title": title,
             "status": status,

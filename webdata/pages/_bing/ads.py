@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
+from webdata.domain.records import Area
 from webdata.pages._bing.column import AD, ORGANIC, ColumnEntry
 from webdata.pages._bing.links import absolute, is_paid
 from webdata.pages._bing.snippet import address, snippet
@@ -22,7 +23,7 @@ PICTURE = ".pa_img img, img"
 PICTURE_LATER = ".pa_img [data-src], [data-src]"
 
 
-def text_ad(entry: ColumnEntry, position: int, rank: int, area: str) -> BingAd:
+def text_ad(entry: ColumnEntry, position: int, rank: int, area: Area) -> BingAd:
     """A text ad; `position` counts ads, `rank` ads and results."""
     return {
         "title": entry.title,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import Ad, AdMetadata, AdSitelink
+from webdata.domain.records import Ad, AdMetadata, Area, Sitelink
 from webdata.pages._elements import attribute, enclosing, hidden, lines, visible_text
 from webdata.pages._google.links import advertised, host, is_paid
 from webdata.pages._google.tree import GooglePage, Mark, Ordered
@@ -82,7 +82,7 @@ def _ad(page: GooglePage, heading: Mark, anchor: Mark, first_result: int) -> Ad:
     }
 
 
-def _area(heading: Mark, first_result: int) -> str:
+def _area(heading: Mark, first_result: int) -> Area:
     area = attribute(enclosing(heading.node, "id", *TOP, *BOTTOM), "id")
     if area:
         return "bottom" if area in BOTTOM else "top"
@@ -108,7 +108,7 @@ def _description(box: LexborNode, heading: Mark) -> str:
     return ""
 
 
-def _sitelinks(box: LexborNode, title: Mark) -> Iterator[AdSitelink]:
+def _sitelinks(box: LexborNode, title: Mark) -> Iterator[Sitelink]:
     own = visible_text(title.node)
     for anchor in box.css("a[href]"):
         text = visible_text(anchor)

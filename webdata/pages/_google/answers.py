@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import AnswerBox, Reference
+from webdata.domain.records import AnswerBox, AnswerType, Reference
 from webdata.pages._elements import ancestry, attribute, enclosing, lines, texts, visible_text
 from webdata.pages._google.links import outside
 from webdata.pages._google.organic import Title
@@ -34,7 +34,7 @@ CONVERTED_FROM = "#HG5Seb"
 OPENS = re.compile(r"\. (?:Opens|Wird|S’ouvre|S'ouvre|Se abre|Si apre|Abre)\b.*$")
 
 
-def blank(kind: str, answer: str) -> AnswerBox:
+def blank(kind: AnswerType, answer: str) -> AnswerBox:
     """An answer with only its type and text."""
     return {
         "type": kind, "answer": answer, "title": None, "link": None, "display_url": None, "date": None,
@@ -195,7 +195,7 @@ def _translation(node: LexborNode) -> AnswerBox | None:
     return answer if text else None
 
 
-def _plain(kind: str, node: LexborNode) -> AnswerBox | None:
+def _plain(kind: AnswerType, node: LexborNode) -> AnswerBox | None:
     text = visible_text(node)
     return blank(kind, text) if text else None
 

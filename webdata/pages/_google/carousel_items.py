@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import Carousel, CarouselItem
+from webdata.domain.records import Carousel, CarouselItem, CarouselType
 from webdata.pages._elements import attribute, hidden, image, lines, separate_boxes, texts, visible_text
 from webdata.pages._google.links import ENTITY, is_paid, outside, target
 from webdata.pages._google.tree import GooglePage, Mark
@@ -20,7 +20,7 @@ MOMENT = re.compile(r"[?&]t=\d+")
 PICTURES = "[data-docid], [data-preview-id]"
 
 
-def numbered(title: str | None, kind: str, items: list[CarouselItem]) -> Carousel:
+def numbered(title: str | None, kind: CarouselType, items: list[CarouselItem]) -> Carousel:
     """A carousel of these items; the caller sets its ranks."""
     for position, item in enumerate(items, 1):
         item["position"] = position

@@ -1,6 +1,10 @@
 """The types of carousels: terms in their titles over languages, endings of attributes, and sites of posts."""
 
-TITLE_TERMS = {
+from collections.abc import Mapping
+
+from webdata.domain.records import CarouselType
+
+TITLE_TERMS: Mapping[CarouselType, tuple[str, ...]] = {
     "generic": (
         "saying", "posts from", "forum", "discussion", "perspective", "meinungen", "was andere", "beiträge von",
         "disent", "dice la gente", "opiniones", "cosa dicono", "dizem", "debates", "フォーラム", "意見", "포럼",
@@ -37,7 +41,7 @@ TITLE_TERMS = {
 }  # fmt: skip
 """Terms in titles, lower case; `generic` is first, since its titles may contain terms of the other types."""
 
-FACT_ENDINGS = {
+FACT_ENDINGS: Mapping[str, CarouselType] = {
     ":cast": "people", "sideways": "people", "movies": "movies", "films": "movies", "events": "events",
 }  # fmt: skip
 """Endings of the `data-attrid` of a carousel about an entity, and its type."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from webdata.domain.records import Carousel, CarouselItem
+from webdata.domain.records import Carousel, CarouselItem, CarouselType
 from webdata.pages._elements import ancestry, lines, visible_text
 from webdata.pages._google.carousel_items import fields, items_of, numbered
 from webdata.pages._google.carousel_types import FACT_ENDINGS, SOCIAL_SITES, TITLE_TERMS
@@ -79,7 +79,7 @@ def _marks_in(page: GooglePage, heading: Mark, root: LexborNode) -> list[Mark]:
     return page.marks[first:end]
 
 
-def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> str:
+def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> CarouselType:
     for attrid in (mark.attribute("data-attrid") for mark in marks if "fact" in mark.kinds):
         for ending, kind in FACT_ENDINGS.items():
             if attrid.endswith(ending):
@@ -89,7 +89,7 @@ def _type(marks: list[Mark], title: str, items: list[CarouselItem]) -> str:
     return named or _type_by_items(marks, items)
 
 
-def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> str:
+def _type_by_items(marks: list[Mark], items: list[CarouselItem]) -> CarouselType:
     half = len(items) / 2
     social = sum(map(_is_social, items))
     articles = sum("story" in mark.kinds or ARTICLE in mark.classes for mark in marks)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from html import escape, unescape
-from typing import cast
+from typing import Any, cast
 
 from webdata.pages._news import ids
-from webdata.resources.news_search import FeedLink, NewsEntry, NewsPage, SubArticle
+from webdata.resources.news_search import FeedDetail, FeedLink, NewsEntry, NewsPage, SubArticle
 
 HREF = re.compile(r'(?<=\bhref=")[^"]*(?=")')
 """The address of a link in HTML, as serialised by feedparser."""
@@ -39,19 +39,19 @@ def resolved(page: NewsPage, addresses: Addresses) -> NewsPage:
 def _entry(entry: NewsEntry, addresses: Addresses) -> NewsEntry:
     given = entry.get("aggregator_link", entry["link"])
     address = _address(given, addresses)
-    changed: NewsEntry = {
+    changed = {
         "link": address or given,
         "links": [_feed_link(link, addresses) for link in entry["links"]],
         "sub_articles": [_sub_article(article, addresses) for article in entry["sub_articles"]],
         "aggregator_link": given,
         "link_resolved": address is not None,
     }
-    return {**entry, **changed, **_texts(entry, addresses)}
+    return cast(NewsEntry, {**entry, **changed, **_texts(entry, addresses)})
 
 
-def _texts(entry: NewsEntry, addresses: Addresses) -> NewsEntry:
+def _texts(entry: NewsEntry, addresses: Addresses) -> dict[str, Any]:
     """The HTML fields of an entry, with the links in them resolved."""
-    texts: NewsEntry = {}
+    texts: dict[str, Any] = {}
     if "summary" in entry:
         texts["summary"] = _html(entry["summary"], addresses)
     if "summary_detail" in entry:
@@ -61,7 +61,7 @@ def _texts(entry: NewsEntry, addresses: Addresses) -> NewsEntry:
     return texts
 
 
-def _detail(detail: dict[str, object], addresses: Addresses) -> dict[str, object]:
+def _detail(detail: FeedDetail, addresses: Addresses) -> FeedDetail:
     return {**detail, "value": _html(str(detail.get("value") or ""), addresses)}
 
 

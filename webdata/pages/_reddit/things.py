@@ -27,11 +27,13 @@ TYPES: Mapping[str, Mapping[str, frozenset[type]]] = {
             {*get_args(hint), hint} | ({int} if float in get_args(hint) else set())
         )
         for name, hint in get_type_hints(record).items()
-        if hint is not Any
+        if name != "replies"
     }
     for kind, record in (("t1", Comment), ("t3", Post), ("t5", About))
 }
-"""The types that the documented fields have in JSON, by the upstream's names; a value of another type is left out."""
+"""The types that the documented fields have in JSON, by the upstream's names; a value of another type is left out.
+
+The replies to a comment are a listing, which is read like any other."""
 DEEPEST = 200
 """Levels; the deepest threads have 60."""
 CONTAINERS = (dict, list)

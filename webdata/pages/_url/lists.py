@@ -1,12 +1,13 @@
 """The links and the pictures of a page, as lists."""
 
 from collections.abc import Iterator
-from typing import TypedDict, TypeVar
+from typing import TypeVar
 
 from lxml.html import HtmlElement
 
 from webdata.pages._url.links import address
 from webdata.pages._url.pictures import choose_pictures
+from webdata.resources.url_request import PageLink, PagePicture
 
 MOST_LISTED = 5_000
 """Links, or pictures, of one page."""
@@ -14,23 +15,7 @@ LONGEST_TEXT = 500
 """Characters of the text of a link or a picture."""
 
 
-Listed = TypeVar("Listed", "PageLink", "PagePicture")
-
-
-class PageLink(TypedDict):
-    """A link of a page."""
-
-    url: str
-    """Absolute."""
-    text: str
-
-
-class PagePicture(TypedDict):
-    """A picture of a page."""
-
-    url: str
-    """Absolute."""
-    alt: str
+Listed = TypeVar("Listed", PageLink, PagePicture)
 
 
 def links(root: HtmlElement, base: str, charset: str) -> list[PageLink]:

@@ -20,7 +20,7 @@ from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 
 RESOURCES = {one.name: one for spider in load_spiders() for one in spider.resources}
-UNKNOWN = Resource("new", "/v1/new", "New things", Query)
+UNKNOWN = Resource("new", "/v1/new", "New things", Query, dict)
 MEGABYTE = "x" * 1_000_000
 
 

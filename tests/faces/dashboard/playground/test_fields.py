@@ -29,7 +29,7 @@ class NewQuery(Query):
     depth: Annotated[int, Field(ge=2, le=7, description="a whole number from 2 to 7")] = 3
 
 
-NEW = Resource("new", "/v1/new", "New things", NewQuery, method="POST", packed=False)
+NEW = Resource("new", "/v1/new", "New things", NewQuery, dict, method="POST", packed=False)
 
 
 def by_name(fields):
