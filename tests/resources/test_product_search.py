@@ -6,4 +6,4 @@ from webdata.resources.product_search import ProductQuery
 def test_the_terms_are_the_only_query_key():
     """All other parameters of a product search are headers."""
     assert ProductQuery.keys() == ["q"]
-    assert set(ProductQuery.headers().values()) == {"X-Proxy-Location", "X-User-Agent", "X-Session", "X-Engine"}
+    assert set(ProductQuery.header_names().values()) == {"X-Proxy-Location", "X-User-Agent", "X-Session", "X-Engine"}

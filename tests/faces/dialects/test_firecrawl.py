@@ -96,7 +96,7 @@ async def test_several_formats_are_one_document(post, calls):
         ({"formats": "markdown"}, "formats"),
         ({"formats": []}, "formats"),
         ({"headers": {"Cookie": "a=b"}}, "headers"),
-        ({"waitFor": 100}, "waitFor"),
+        ({"waitFor": 40_000}, "waitFor"),
         ({"includeTags": ["a[["]}, "includeTags"),
         ({"skipTlsVerification": True}, "skipTlsVerification cannot be 'True'"),
         ({"removeBase64Images": False}, "removeBase64Images cannot be 'False'"),

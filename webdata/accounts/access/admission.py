@@ -142,26 +142,35 @@ class Admission:
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or of a crawler where there is none."""
-        found: Answer | Hit | None
-        try:
-            async with self._cache.flight(call, control) as flight:
-                found = flight.hit
-                if found is None:
-                    if call.share:
-                        call.share.check_caller()
-                    async with payment:
-                        found = await self._crawlers.answer(flight.call)
-                        _hold(call, len(found.json))
-                        payment.settle(found.outcome)
-                    await flight.land(found)
-        except STALE_FOR:
-            found = await self._cache.stale(call, control)
-            if found is None:
-                raise
+        found = await (self._fetched(call, payment) if call.query.is_private else self._shared(call, payment, control))
         if isinstance(found, Hit):
             _hold(call, len(found.entry.body))
             payment.note_hit(found.entry.outcome)
         self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
+        return found
+
+    async def _shared(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
+        """The answer of the cache, or one fetch for all identical calls."""
+        try:
+            async with self._cache.flight(call, control) as flight:
+                found: Answer | Hit = flight.hit or await self._fetched(flight.call, payment)
+                if isinstance(found, Answer):
+                    await flight.land(found)
+        except STALE_FOR:
+            stale = await self._cache.stale(call, control)
+            if stale is None:
+                raise
+            return stale
+        return found
+
+    async def _fetched(self, call: Call, payment: Payment) -> Answer:
+        """The answer of a crawler."""
+        if call.share:
+            call.share.check_caller()
+        async with payment:
+            found = await self._crawlers.answer(call)
+            _hold(call, len(found.json))
+            payment.settle(found.outcome)
         return found
 
     async def close(self, seconds: float) -> None:

@@ -7,7 +7,6 @@ from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Called
 from webdata.faces.api.problems import logged_problem
 from webdata.faces.api.replies import answer_reply
-from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, Reply
 
 Observer = Callable[[str, str], None]
@@ -40,7 +39,7 @@ class ApiCalls:
             raise
 
     def _reply(self, request: CallRequest, result: CallResult, wanted_type: str) -> Reply:
-        shown = _shown(request.resource, result)
+        shown = _shown(request, result)
         if isinstance(shown, Exception):
             problem = logged_problem(shown, request.id, request.resource)
             reply, code = problem.reply(request.id, wanted_type), problem.code
@@ -53,11 +52,12 @@ class ApiCalls:
         return Reply(reply.status, reply.body, headers, release, reply.cached_as)
 
 
-def _shown(resource: Resource, result: CallResult) -> Reply | Exception:
+def _shown(request: CallRequest, result: CallResult) -> Reply | Exception:
     """The reply with the record of a call, or why there is none."""
     if isinstance(result.end, Exception):
         return result.end
     try:
-        return answer_reply(resource, result.end, result.remarks, result.query)
+        accept = request.header("accept") or ""
+        return answer_reply(request.resource, result.end, result.remarks, result.query, accept)
     except QueryError as error:  # whether a record has the part that was asked for is known with it alone
         return error

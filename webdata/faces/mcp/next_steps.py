@@ -29,7 +29,7 @@ def error_text(tool: WebTool, body: Mapping[str, Any]) -> str:
     error, detail = body["error"], body["detail"]
     messages = [str(row["msg"]) for row in detail] if isinstance(detail, list) else [str(error["message"])]
     text = "\n".join(messages)
-    for name, header in tool.resource.query.headers().items():
+    for name, header in tool.resource.query.header_names().items():
         text = text.replace(header, name)
     wait = f" Wait {error['retry_after']} seconds first." if "retry_after" in error else ""
     return f"{error['code']}: {text}\nNext: {NEXT.get(error['code'], ELSE)}{wait} (request id {error['request_id']})"
