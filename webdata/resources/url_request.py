@@ -284,7 +284,7 @@ class UrlQuery(Query):
 
     @property
     def conversion(self) -> dict[str, Any]:
-        """The arguments of `webdata.pages.url.page` that it says."""
+        """The options of `webdata.pages.url.page` that it says."""
         names = ("response_type", "content", "pages", "formats", "include", "exclude")
         return {name: getattr(self, name) for name in names}
 
