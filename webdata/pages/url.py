@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from pybase64 import b64encode_as_string
@@ -14,6 +14,7 @@ from webdata.pages._url.dropping import Removal
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
+from webdata.resources.terms.extraction import Extracted, Extraction
 from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord, page_range
 from webdata.runtime.wire.kinds import Kind, kind
 
@@ -41,6 +42,7 @@ class PageOptions:
     formats: Sequence[Format] = ()
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    extract: Mapping[str, Extraction] = field(default_factory=dict)
     bare: bool = False
 
     @property
@@ -54,6 +56,8 @@ class PageOptions:
             raise UnsupportedContentError(media, "which has no pages", "leave pages out")
         if form is not Kind.HTML and self.selection:
             raise UnsupportedContentError(media, "which has no elements to select", "leave include and exclude out")
+        if form is not Kind.HTML and self.extract:
+            raise UnsupportedContentError(media, "which has no elements to extract from", "leave extract out")
 
 
 class _SentText(NamedTuple):
@@ -80,7 +84,7 @@ def page(
     form, media = kind(body, content_type)
     asked.check(form, media)
     sent = None if form is Kind.BINARY else _SentText(*decoded(body, content_type), form, media, url)
-    if asked.formats:
+    if asked.formats or asked.extract:
         made = _formatted(sent, asked) if sent else _document_formats(body, media, asked)
         return cast(UrlFormats, {"url": url, "status": status, "content_type": media, **made})
     data, encoding, facts = _whole(sent, asked) if sent else _whole_document(body, media, asked)
@@ -165,7 +169,20 @@ def _formatted(sent: _SentText, asked: PageOptions) -> dict[str, Any]:
             from webdata.pages._url.facts import lists_and_facts  # noqa: PLC0415 - the converter takes 6 MB
 
             made |= lists_and_facts(sent.text, sent.url, sent.charset, asked.selection)
-    return {name: made[name] for name in (*dict.fromkeys(asked.formats), *(["left_out"] if "left_out" in made else []))}
+        if asked.extract:
+            made["extract"] = _extracted(sent, asked)
+    further = [name for name in ("extract", "left_out") if name in made]
+    return {name: made[name] for name in (*dict.fromkeys(asked.formats), *further)}
+
+
+def _extracted(sent: _SentText, asked: PageOptions) -> dict[str, Extracted]:
+    """The values that are wanted of a page; raises UnsupportedContentError where they cannot be given."""
+    from webdata.pages._url.extraction import ExtractError, extracted  # noqa: PLC0415 - as the converter
+
+    try:
+        return extracted(sent.text, sent.url, asked.selection, asked.extract)
+    except ExtractError as error:
+        raise UnsupportedContentError(sent.media, *error.args) from None
 
 
 def _read(sent: _SentText, asked: PageOptions, *, as_text: bool = False) -> tuple[str, str, float]:

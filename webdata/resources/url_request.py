@@ -21,6 +21,7 @@ from webdata.domain.query import (
 )
 from webdata.domain.records import Record
 from webdata.resources import PlainText, Resource
+from webdata.resources.terms.extraction import EXAMPLE, MOST_EXTRACTIONS, Extracted, Extractions
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
 
 ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -37,8 +38,8 @@ MOST_PAGES = 100
 ALL_PAGES = 999_999
 Render = Literal["auto", "never", "always"]
 Format = Literal["markdown", "html", "text", "links", "images", "metadata", "structured"]
-OF_PARTS = frozenset(["markdown", "text", "links", "images"])
-"""Formats that are made of parts of a page, where it has selectors."""
+OF_PARTS = frozenset(["markdown", "text", "links", "images", "extract"])
+"""Formats, and what else is made of parts of a page, where it has selectors."""
 TEXTS = ("markdown", "text")
 OF_TEXT = frozenset(TEXTS)
 """Formats that have parts of `max_chars` characters."""
@@ -84,7 +85,8 @@ def _one_or_more(value: object) -> object:
 def _formats_of(info: ValidationInfo) -> Sequence[str]:
     """The formats of an answer whose fields before this one are valid."""
     of_type = {"markdown": ["markdown"], "full": ["html"]}.get(info.data.get("response_type", ""), [])
-    return info.data.get("formats") or of_type
+    wanted = ["extract"] if info.data.get("extract") else []
+    return [*(info.data.get("formats") or ()), *wanted] or of_type
 
 
 def _of_markdown(value: str, info: ValidationInfo) -> str:
@@ -184,6 +186,15 @@ class UrlQuery(Query):
             examples=[["markdown", "links"]],
         ),
     ] = ()
+    extract: Annotated[
+        Extractions,
+        Field(
+            description=f"a JSON object of up to {MOST_EXTRACTIONS} names, each with a CSS selector, or with an object "
+            "of css, xpath or jsonld, and attribute, type (text, number, price, date, url, html) and many: for a JSON "
+            "answer with each value",
+            examples=[EXAMPLE],
+        ),
+    ] = {}  # noqa: RUF012  # pydantic copies it
     content: Annotated[
         Content,
         BeforeValidator(lower),
@@ -277,16 +288,22 @@ class UrlQuery(Query):
     @model_validator(mode="before")
     @classmethod
     def _set_response_type(cls, values: Any) -> Any:
-        """With formats the type may be absent: it is that of pages as they are read, not as they were sent."""
-        if isinstance(values, dict) and values.get("formats") and values.get("response_type") is None:
+        """With formats or extract the type may be absent: the page is then as it is read, not as it is sent."""
+        asked = isinstance(values, dict) and (values.get("formats") or values.get("extract"))
+        if asked and values.get("response_type") is None:
             return {**values, "response_type": "markdown"}
         return values
 
     @property
     def conversion(self) -> dict[str, Any]:
         """The options of `webdata.pages.url.page` that it says."""
-        names = ("response_type", "content", "pages", "formats", "include", "exclude")
+        names = ("response_type", "content", "pages", "formats", "include", "exclude", "extract")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def is_in_formats(self) -> bool:
+        """Whether the record has formats or extracts, instead of the page as it is."""
+        return bool(self.formats or self.extract)
 
 
 class DocumentFacts(TypedDict):
@@ -360,6 +377,7 @@ class UrlFormats(TypedDict):
     images: NotRequired[list[dict[str, str]]]
     metadata: NotRequired[dict[str, str | None]]
     structured: NotRequired[dict[str, Any]]
+    extract: NotRequired[dict[str, Extracted]]
 
 
 UrlRecord = UrlPage | UrlFormats
@@ -373,7 +391,7 @@ def part(record: Record, query: Query) -> Record:
     """
     if not isinstance(query, UrlQuery) or query.max_chars is None:
         return record
-    texts = {name: record[name] for name in (TEXTS if query.formats else ("data",)) if name in record}
+    texts = {name: record[name] for name in (TEXTS if query.is_in_formats else ("data",)) if name in record}
     longest = max(texts.values(), key=len)
     first = int(query.cursor or 0)
     if first and first >= len(longest):

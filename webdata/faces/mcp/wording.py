@@ -52,7 +52,7 @@ WORDINGS = {
         "Fetch a web page by its address and read it as Markdown. A long page comes in parts: call again with the "
         "cursor of the answer.",
         is_default=True,
-        given={"response_type": "markdown", "formats": ()},
+        given={"response_type": "markdown", "formats": (), "extract": {}},
     ),
     "bing_search": ToolWording("bing_search", "Search the web with Bing. Gives the same as web_search."),
     "video_search": ToolWording("video_search", "Search videos. Gives title, address, channel and date."),
