@@ -4,26 +4,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from pybase64 import b64encode_as_string
 
 from webdata.domain.errors import UnsupportedContentError
+from webdata.pages._documents import document_text
 from webdata.pages._url.bounds import plain_text
 from webdata.pages._url.dropping import Removal
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
 from webdata.resources.terms.extraction import Extracted, Extraction
-from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord, page_range
-from webdata.runtime.wire.kinds import Kind, kind
-
-if TYPE_CHECKING:
-    from webdata.pages._pdf.document import PdfText
+from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord
+from webdata.runtime.wire.kinds import PDF, Kind, kind
 
 __all__ = ["Removal", "is_shell", "page", "record", "removals"]
 
-PDF = "application/pdf"
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)
 
 
@@ -85,9 +82,9 @@ def page(
     asked.check(form, media)
     sent = None if form is Kind.BINARY else _SentText(*decoded(body, content_type), form, media, url)
     if asked.formats or asked.extract:
-        made = _formatted(sent, asked) if sent else _document_formats(body, media, asked)
+        made = _formatted(sent, asked) if sent else _document_formats(body, media, url, asked)
         return cast(UrlFormats, {"url": url, "status": status, "content_type": media, **made})
-    data, encoding, facts = _whole(sent, asked) if sent else _whole_document(body, media, asked)
+    data, encoding, facts = _whole(sent, asked) if sent else _whole_document(body, media, url, asked)
     config = {"url": url, "method": method, "response_type": asked.response_type, "content_type": media}
     config |= {"encoding": encoding, **facts}
     return {"data": data, "status": status, "headers": lower, "config": cast(UrlConfig, config)}
@@ -102,11 +99,11 @@ def _whole(sent: _SentText, asked: PageOptions) -> tuple[str, str, dict[str, Any
     return text, sent.charset, {} if asked.include else {"left_out": left_out}
 
 
-def _whole_document(body: bytes, media: str, asked: PageOptions) -> tuple[str, str, dict[str, Any]]:
+def _whole_document(body: bytes, media: str, url: str, asked: PageOptions) -> tuple[str, str, dict[str, Any]]:
     """Binary data as the answer has it, its encoding, and what is known of its Markdown."""
     if asked.response_type == "full":
         return b64encode_as_string(body), "base64", {}  # of the library that takes 3 ms for 20 MB
-    found = _document(body, media, asked.pages, bare=asked.bare)
+    found = document_text(body, media, url, asked.pages, bare=asked.bare)
     return found.text, "base64", {"left_out": round(found.left_out, 4), "document": found.facts}
 
 
@@ -135,25 +132,15 @@ def removals(body: bytes, content_type: str, url: str, content: Literal["page", 
     return converted(text, url, content, charset).removed
 
 
-def _document(body: bytes, media: str, pages: str | None, *, bare: bool = False, marked: bool = True) -> "PdfText":
-    """The text of a document; raises UnsupportedContentError for other binary data."""
-    if media != PDF:
-        raise UnsupportedContentError(media)
-    from webdata.pages._pdf.document import converted, raw_text  # noqa: PLC0415 - PDFium takes 8 MB of a process
-
-    asked = page_range(pages) if pages else None
-    return raw_text(body, asked) if bare else converted(body, asked, marked=marked)
-
-
-def _document_formats(body: bytes, media: str, asked: PageOptions) -> dict[str, Any]:
+def _document_formats(body: bytes, media: str, url: str, asked: PageOptions) -> dict[str, Any]:
     """A document in each of the formats, and what it says of itself; it has no HTML."""
     if "html" in asked.formats:
         raise UnsupportedContentError(media, "which has no HTML", "ask for its markdown, text or metadata")
-    found = _document(body, media, asked.pages)
+    found = document_text(body, media, url, asked.pages)
     named = {name: value for name, value in found.facts.items() if name not in ("pages", "first", "last")}
     made: dict[str, Any] = {"markdown": found.text, "links": [], "images": [], "metadata": named, "structured": {}}
     if "text" in asked.formats:
-        made["text"] = _document(body, media, asked.pages, marked=False).text
+        made["text"] = document_text(body, media, url, asked.pages, marked=False).text
     left_out = {"left_out": round(found.left_out, 4)} if "markdown" in asked.formats else {}
     return {**{name: made[name] for name in asked.formats}, **left_out, "document": found.facts}
 

@@ -309,10 +309,10 @@ class UrlQuery(Query):
 class DocumentFacts(TypedDict):
     """What a document says of itself, and which of its pages are in the answer."""
 
-    pages: int
-    """All that it has."""
-    first: int
-    last: int
+    pages: NotRequired[int]
+    """All that it has; only of a PDF, as the two after it."""
+    first: NotRequired[int]
+    last: NotRequired[int]
     title: str | None
     author: str | None
     subject: str | None
@@ -337,7 +337,7 @@ class UrlConfig(TypedDict):
     left_out: NotRequired[float]
     """Of Markdown: the share of the page's visible words that is not in it, from 0 to 1."""
     document: NotRequired[DocumentFacts]
-    """Of a PDF as Markdown."""
+    """Of a document as Markdown."""
     truncated: NotRequired[bool]
     """Whether the connection or the compressed data ended before the page was complete."""
 
@@ -367,7 +367,7 @@ class UrlFormats(TypedDict):
     left_out: NotRequired[float]
     """Of its Markdown."""
     document: NotRequired[DocumentFacts]
-    """Of a PDF."""
+    """Of a document."""
     next: NotRequired[str]
     """The cursor of the part after this one, where the texts are cut."""
     markdown: NotRequired[str]
@@ -420,8 +420,7 @@ def markdown(record: Record) -> PlainText | None:
     headers = {"x-upstream-status": str(record["status"])}
     if record["config"]["truncated"]:
         headers["x-truncated"] = "true"
-    if "document" in record["config"]:
-        document = record["config"]["document"]
+    if "pages" in (document := record["config"].get("document", {})):
         headers["x-pages"] = f"{document['first']}-{document['last']}/{document['pages']}"
     if "left_out" in record["config"]:
         headers["x-left-out"] = f"{record['config']['left_out']:.2f}"

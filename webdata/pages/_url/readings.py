@@ -1,8 +1,8 @@
 """What a text of a page says as a number, a price or a date."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from math import isfinite
@@ -21,7 +21,10 @@ LONGEST_READ = 200
 EXACT = 2**53
 """Beyond it not each whole number has a floating-point number of its own."""
 NEGATIVE = re.compile(r"(?<![\w.,])[-\u2212]\s?[^\w\s-]?\s?$")
-ISO = re.compile(r"\d{4}(-\d\d(-\d\d)?)?(?=$|[T ])")
+ISO = re.compile(
+    r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
+)
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 """The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
 LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
@@ -72,8 +75,8 @@ def date(text: str, language: str = "") -> str | None:
     line = LABEL.sub("", clean(text[:LONGEST_READ]))
     if not any(char.isdigit() for char in line):
         return None
-    if ISO.match(line):
-        return _iso(line)
+    if found := ISO.fullmatch(line):
+        return _iso(found)
     if MAIL.match(line):
         return _of_mail(line)
     return next(filter(None, (_in_words(part, language) for part in _endings(line))), None)
@@ -86,13 +89,14 @@ def _endings(line: str) -> Iterator[str]:
         yield line[found.start(1) :]
 
 
-def _iso(line: str) -> str | None:
-    whole = {4: f"{line}-01-01", 7: f"{line}-01"}.get(len(line), line)
-    try:
-        read = datetime.fromisoformat(whole)
-    except ValueError:
-        return _in_words(line, "")
-    return line if len(line) <= len("2026-11-30") else read.isoformat()
+def _iso(found: re.Match[str]) -> str | None:
+    """A date or a time that is written so already, without parts of a second; None for a day that is none."""
+    year, month, day, hour, minute, second, zone = found.groups()
+    if day and int(day) > monthrange(max(int(year), 1), int(month))[1]:
+        return None
+    date = "-".join(filter(None, (year, month, day)))
+    offset = "+00:00" if zone == "Z" else f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}" if zone else ""
+    return f"{date}T{hour}:{minute}:{second or '00'}{offset}" if hour else date
 
 
 def _of_mail(line: str) -> str | None:
