@@ -20,7 +20,16 @@ OTHER_TRANSPORT = {"captcha", "denied", "javascript"}
 """Kinds of blocks that another transport may pass."""
 TRANSPORT_KINDS = {"browser"}
 """Kinds of failures that are those of the transport itself."""
-NOT_REPEATED = {"dns_timeout", "failed", "off_site", "redirects", "too_large", "too_many_encodings", "too_many_headers"}
+NOT_REPEATED = {
+    "dns_timeout",
+    "failed",
+    "off_site",
+    "redirects",
+    "too_complex",
+    "too_large",
+    "too_many_encodings",
+    "too_many_headers",
+}
 """Kinds of failures that would be the same again, beside statuses that blame the request."""
 HANDSHAKE = {"reset"}
 """Kinds of failures by which a site refuses a client that it does not take for a browser."""

@@ -22,6 +22,7 @@ from webdata.domain.records import Record
 from webdata.domain.shapes import InSchema, Natural, Position, Share, WebLink, sometimes
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
+from webdata.resources.terms.extraction import EXAMPLE, MOST_EXTRACTIONS, Extracted, Extractions
 from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture
 from webdata.resources.terms.page_ranges import MOST_PAGES, PAGES, of_markdown
 from webdata.resources.terms.rendering import (
@@ -40,8 +41,8 @@ ResponseType = Literal["full", "markdown"]
 Content = Literal["page", "main"]
 Render = Literal["auto", "never", "always"]
 Format = Literal["markdown", "html", "text", "links", "images", "metadata", "structured", "rendered_html", "screenshot"]
-OF_PARTS = frozenset(["markdown", "text", "links", "images"])
-"""Formats that are made of parts of a page, where it has selectors."""
+OF_PARTS = frozenset(["markdown", "text", "links", "images", "extract"])
+"""Formats, and what else is made of parts of a page, where it has selectors."""
 TEXTS = ("markdown", "text")
 OF_TEXT = frozenset(TEXTS)
 """Formats that have parts of `max_chars` characters."""
@@ -61,7 +62,8 @@ def _one_or_more(value: object) -> object:
 def _formats_of(info: ValidationInfo) -> Sequence[str]:
     """The formats of an answer whose fields before this one are valid."""
     of_type = {"markdown": ["markdown"], "full": ["html"]}.get(info.data.get("response_type", ""), [])
-    return info.data.get("formats") or of_type
+    wanted = ["extract"] if info.data.get("extract") else []
+    return [*(info.data.get("formats") or ()), *wanted] or of_type
 
 
 def _of_markdown(value: str, info: ValidationInfo) -> str:
@@ -147,6 +149,15 @@ class UrlQuery(Query):
             examples=[["markdown", "links"]],
         ),
     ] = ()
+    extract: Annotated[
+        Extractions,
+        Field(
+            description=f"a JSON object of up to {MOST_EXTRACTIONS} names, each with a CSS selector, or with an object "
+            "of css, xpath or jsonld, and attribute, type (text, number, price, date, url, html) and many: for a JSON "
+            "answer with each value",
+            examples=[EXAMPLE],
+        ),
+    ] = {}  # noqa: RUF012  # pydantic copies it
     content: Annotated[
         Content,
         BeforeValidator(lower),
@@ -249,8 +260,9 @@ class UrlQuery(Query):
     @model_validator(mode="before")
     @classmethod
     def _set_response_type(cls, values: Any) -> Any:
-        """With formats the type may be absent: it is that of pages as they are read, not as they were sent."""
-        if isinstance(values, dict) and values.get("formats") and values.get("response_type") is None:
+        """With formats or extract the type may be absent: the page is then as it is read, not as it is sent."""
+        asked = isinstance(values, dict) and (values.get("formats") or values.get("extract"))
+        if asked and values.get("response_type") is None:
             return {**values, "response_type": "markdown"}
         return values
 
@@ -263,9 +275,14 @@ class UrlQuery(Query):
 
     @property
     def conversion(self) -> dict[str, Any]:
-        """The arguments of `webdata.pages.url.page` that it says."""
-        names = ("method", "response_type", "content", "pages", "formats", "include", "exclude")
+        """The options of `webdata.pages.url.page` that it says."""
+        names = ("method", "response_type", "content", "pages", "formats", "include", "exclude", "extract")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def is_in_formats(self) -> bool:
+        """Whether the record has formats or extracts, instead of the page as it is."""
+        return bool(self.formats or self.extract)
 
     @property
     def needs_browser(self) -> bool:
@@ -287,12 +304,12 @@ def _with_format(name: Format) -> FieldInfo:
 
 
 class DocumentFacts(TypedDict):
-    """Of a PDF: what it says of itself, and which of its pages are here."""
+    """Of a document: what it says of itself, and of a PDF which of its pages are here."""
 
-    pages: Position
-    """All that it has."""
-    first: Position
-    last: Position
+    pages: NotRequired[Position]
+    """All that it has; only of a PDF, as the two after it."""
+    first: NotRequired[Position]
+    last: NotRequired[Position]
     title: str | None
     author: str | None
     subject: str | None
@@ -319,7 +336,7 @@ class UrlConfig(TypedDict):
     left_out: NotRequired[Share]
     """Of Markdown: the share of the page's visible words that is not in it, from 0 to 1."""
     document: NotRequired[DocumentFacts]
-    """Of a PDF as Markdown: what it says of itself, and which of its pages are here."""
+    """Of a document as Markdown: what it says of itself, and of a PDF which of its pages are here."""
     truncated: bool
     """Whether the page broke off before it was whole."""
 
@@ -376,7 +393,7 @@ class UrlRecord(TypedDict, total=False):
     """Whether the page broke off before it was whole."""
     left_out: Annotated[Share, _with_format("markdown")]
     """The share of the page's visible words that is not in `markdown`, from 0 to 1."""
-    document: Annotated[DocumentFacts, sometimes("With formats, of a PDF.")]
+    document: Annotated[DocumentFacts, sometimes("With formats, of a document.")]
     next: Annotated[str, Field(pattern="^[0-9]+$"), sometimes("Where max_chars has cut a text.")]
     """The cursor of the part after this one, where max_chars has cut the texts."""
     markdown: Annotated[str, _with_format("markdown")]
@@ -389,6 +406,8 @@ class UrlRecord(TypedDict, total=False):
     images: Annotated[list[PagePicture], _with_format("images")]
     metadata: Annotated[dict[str, str | None], _with_format("metadata")]
     structured: Annotated[StructuredData, _with_format("structured")]
+    extract: Annotated[dict[str, Extracted], sometimes("With extract.")]
+    """Each value that was asked for, by its name."""
     rendered_html: Annotated[str, _with_format("rendered_html")]
     """The page's HTML as the browser shows it, with what scripts have made."""
     screenshot: Annotated[Screenshot, _with_format("screenshot")]
@@ -401,7 +420,7 @@ def part(record: Record, query: Query) -> Record:
     """
     if not isinstance(query, UrlQuery) or query.max_chars is None:
         return record
-    texts = {name: record[name] for name in (TEXTS if query.formats else ("data",)) if name in record}
+    texts = {name: record[name] for name in (TEXTS if query.is_in_formats else ("data",)) if name in record}
     longest = max(texts.values(), key=len)
     first = int(query.cursor or 0)
     if first and first >= len(longest):

@@ -175,7 +175,7 @@ class UrlSpider(EngineSpider):
             if run.share:
                 run.share.hold(len(body))
             found = cast(Record, await page(body, left, {**details, **query.conversion}, run.account))
-        if query.formats:
+        if query.is_in_formats:
             yield {**found, **await made_by_browser(shown, query), "truncated": not whole}
         else:
             yield {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}}
@@ -230,7 +230,7 @@ class UrlSpider(EngineSpider):
         return not Fetch.of(response).as_sent and url.is_shell(response.body, content_type)
 
     def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
-        if not isinstance(query, UrlQuery) or query.response_type == "full" or query.formats or query.include:
+        if not isinstance(query, UrlQuery) or query.response_type == "full" or query.is_in_formats or query.include:
             return []
         content_type = plain_headers(response).get("content-type", "")
         return [*url.removals(response.body, content_type, response.url, query.content)]
@@ -287,7 +287,7 @@ async def made_by_browser(shown: ShownPage | None, query: UrlQuery) -> dict[str,
 
 async def page(body: bytes, left: float, details: Mapping[str, Any], key: str) -> UrlRecord:
     """The page module's record, made off the event loop: all but a full page in a process, as it may never end."""
-    if details["response_type"] == "markdown" or details["formats"]:
-        plain = not (details["formats"] or details["include"] or details["exclude"])
+    if details["response_type"] == "markdown" or details["formats"] or details["extract"]:
+        plain = not (details["formats"] or details["include"] or details["exclude"] or details["extract"])
         return await CONVERSIONS.page(body, left, {**details, "bare": plain}, key)
     return await asyncio.to_thread(url.page, body, **details)

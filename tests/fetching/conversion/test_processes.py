@@ -12,10 +12,12 @@ from time import monotonic, sleep
 
 import pytest
 
+from tests.composed_office import ENDLESS
 from tests.composed_pdf import hostile
 from webdata.domain.errors import UnsupportedContentError, UpstreamError, UpstreamTimeoutError
 from webdata.fetching.conversion.processes import LARGE, LARGE_AT_ONCE, WORKERS, Conversions, LargePageLimit
 from webdata.pages import url
+from webdata.resources.terms.extraction import Extraction
 
 RESPONSE = {"url": "https://example.com/", "status": 200, "headers": {"content-type": "text/html"}}
 MARKDOWN = {**RESPONSE, "response_type": "markdown"}
@@ -69,12 +71,34 @@ async def test_a_page_whose_text_takes_too_long_is_an_error():
     assert (caught.value.kind, monotonic() - begun < 10) == ("too_complex", True)
 
 
+@pytest.mark.task
+async def test_an_expression_without_end_is_the_callers():
+    """A selector that takes more than the time limit is refused by name: to try the page again would not help."""
+    wanted = Extraction(xpath="//*" + "[//*" * 12 + "[. = 9]" + "]" * 12)
+    arguments = {**RESPONSE, "response_type": "markdown", "extract": {"it": wanted}}
+    conversions = Conversions(seconds=0.5)
+    conversions.hold()
+    try:
+        with pytest.raises(UnsupportedContentError, match=r"extract would take too much time .* give simpler"):
+            await conversions.page(SMALL * 30, 20.0, {**arguments, "bare": False})
+    finally:
+        await conversions.release()
+
+
 @pytest.mark.parametrize("name", ["forms of forms of forms", "a bomb", "a million lines"])
 @pytest.mark.task
 async def test_a_document_that_takes_too_much_is_an_error(name):
     """A PDF that loops or fills the memory ends as an error of kind `too_complex`, or as one without text."""
     with pytest.raises((UpstreamError, UnsupportedContentError), match=r"too long to convert|no text"):
         await converted(hostile()[name], seconds=1, seconds_bare=1)
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.task
+async def test_an_office_document_that_takes_too_much_is_an_error(name):
+    """One that repeats a part without end, or fills the memory, is refused as such."""
+    with pytest.raises(UnsupportedContentError, match="takes too much time or memory to read"):
+        await converted(ENDLESS[name](), seconds=2, seconds_bare=2)
 
 
 @pytest.mark.task

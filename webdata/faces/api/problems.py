@@ -101,7 +101,7 @@ NOT_REACHED = {
     "dns_failed": "the name servers failed to resolve its name",
 }
 """Kinds of failures that are not the upstream's own, as messages say them."""
-EXPLAINED = ("too_large", "too_many_encodings", "too_many_headers", "redirects")
+EXPLAINED = ("too_complex", "too_large", "too_many_encodings", "too_many_headers", "redirects")
 """Kinds of failures whose reason is a text of ours that helps the caller."""
 PLAIN = (
     (TargetError, "target_not_allowed"),

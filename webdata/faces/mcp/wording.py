@@ -57,6 +57,7 @@ WORDINGS = {
         given={
             "response_type": "markdown",
             "formats": (),
+            "extract": {},
             "method": "GET",
             "screenshot_full_page": False,
             **dict.fromkeys(OF_PEOPLE),

@@ -45,6 +45,8 @@ MEMORY = 2 * 1024**3
 """Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
 NICENESS = 10
 """By how much they yield the processor to the event loop, whose calls are short."""
+SELECTING = ("extract", "include", "exclude")
+"""The arguments of a page with selectors of its caller."""
 MODULES = ("webdata.pages.consent", "webdata.pages.url", "webdata.pages._url.markdown")
 """Modules that are imported once, before the fork."""
 
@@ -113,8 +115,8 @@ class Conversions:
         """The record of a page as Markdown, or as text without markup when Markdown takes too much time or memory.
 
         `arguments` are the other arguments of `webdata.pages.url.page`; `bare` is whether it may be without markup.
-        Raises the errors of that function, UpstreamTimeoutError after `left` seconds, and UpstreamError of kind
-        `too_complex` when both conversions fail.
+        Raises the errors of that function, UpstreamTimeoutError after `left` seconds, and when both conversions fail
+        UpstreamError of kind `too_complex`, or UnsupportedContentError where the caller's selectors may be the reason.
         """
         try:
             async with asyncio.timeout(left):
@@ -128,6 +130,9 @@ class Conversions:
                         return page
         except TimeoutError as error:
             raise UpstreamTimeoutError("no time is left to convert the page", "timeout") from error
+        if selecting := [name for name in SELECTING if arguments.get(name)]:
+            reason = f"on which {' and '.join(selecting)} would take too much time or memory"
+            raise UnsupportedContentError(_media(arguments), reason, "give simpler selectors")
         raise UpstreamError("the page takes too long to convert, ask for it with response_type full", "too_complex")
 
     async def decompressed(
@@ -184,6 +189,12 @@ class Conversions:
 
 CONVERSIONS = Conversions()
 """The pool that all crawlers of the program share."""
+
+
+def _media(arguments: Mapping[str, Any]) -> str:
+    """The media type that a page was sent with."""
+    sent = (value for name, value in arguments["headers"].items() if name.lower() == "content-type")
+    return next(sent, "").partition(";")[0].strip().lower() or "of no known type"
 
 
 def _initialize() -> None:

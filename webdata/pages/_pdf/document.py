@@ -10,6 +10,7 @@ from pypdfium2 import PdfDocument, PdfiumError
 from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
 from webdata.domain.errors import UnsupportedContentError
+from webdata.pages._documents import DocumentText
 from webdata.pages._pdf.blocks import blocks, set_headings, style
 from webdata.pages._pdf.layout import PdfGap, PdfPiece, add_marks, columns, is_from_right, pieces
 from webdata.pages._pdf.tables import ruled_tables
@@ -34,16 +35,6 @@ NUMBER = re.compile(r"\d+|\b[ivxlc]+\b")
 DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(Z|[+-]\d\d'?(?:\d\d)?)?")
 
 
-@dataclass(frozen=True)
-class PdfText:
-    """The text of some pages of a document."""
-
-    text: str
-    left_out: float
-    """The share of the words that is not in it: headers and footers that pages repeat."""
-    facts: DocumentFacts
-
-
 @dataclass
 class _ReadPage:
     """A page, and the pieces of its lines that are in no ruled table."""
@@ -56,7 +47,7 @@ class _ReadPage:
     is_broken: bool = False
 
 
-def converted(body: bytes, asked: PageRange | None, *, marked: bool = True) -> PdfText:
+def converted(body: bytes, asked: PageRange | None, *, marked: bool = True) -> DocumentText:
     """The text of the pages of a PDF that are asked for, as Markdown if it is `marked`.
 
     Raises UnsupportedContentError for a document that is encrypted, broken or without text, or has no such page.
@@ -71,10 +62,10 @@ def converted(body: bytes, asked: PageRange | None, *, marked: bool = True) -> P
     if not words:
         raise UnsupportedContentError(MEDIA, "which has no text, only pictures of it, as scanned documents do")
     left_out = _without_running_lines(read) / words
-    return PdfText(_text(read, marked) + (_rest(facts, asked) if marked else ""), left_out, facts)
+    return DocumentText(_text(read, marked) + (_rest(facts, asked) if marked else ""), left_out, facts)
 
 
-def raw_text(body: bytes, asked: PageRange | None) -> PdfText:
+def raw_text(body: bytes, asked: PageRange | None) -> DocumentText:
     """The text of a PDF in the order in which its pages have it, without markup, for one that is too complex."""
     with _opened(body) as document:
         first, last = _range(asked, len(document))
@@ -85,7 +76,7 @@ def raw_text(body: bytes, asked: PageRange | None) -> PdfText:
     if not any(texts):
         raise UnsupportedContentError(MEDIA, "which has no text that can be read")
     text = inert("\n\n".join(texts).replace("\r\n", "\n"))
-    return PdfText(f"{text}\n", 0.0, facts)
+    return DocumentText(f"{text}\n", 0.0, facts)
 
 
 def _raw_page(document: PdfDocument, number: int) -> str:

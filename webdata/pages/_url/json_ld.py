@@ -30,6 +30,7 @@ STRING = r'"(?:[^"\\]|\\[\s\S]?)*+"?'
 COMMENT = re.compile(rf"({STRING})|/\*(?s:.*?)\*/|(?://|#)[^\n]*+")
 TRAILING = re.compile(rf"({STRING})|,(?=\s*+(?:[\]}},]|\Z))")
 ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.)|\Z)', re.DOTALL)
+NAMESPACE = re.compile(r"^.*[/#:](?=.)")
 BETWEEN = re.compile(r"[\s,;]*+")
 
 
@@ -52,6 +53,13 @@ def items(root: HtmlElement) -> tuple[list[Any], int]:
         except ValueError:
             unread += 1
     return found, unread
+
+
+def types(item: Any) -> list[str]:
+    """The types of an item, without the vocabulary that they are of: `Product` of `https://schema.org/Product`."""
+    given = item.get("@type") if isinstance(item, dict) else None
+    names = given if isinstance(given, list) else [given]
+    return [NAMESPACE.sub("", name) for name in names if isinstance(name, str)]
 
 
 def values(block: str) -> list[Any]:

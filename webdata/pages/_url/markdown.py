@@ -128,11 +128,21 @@ def feed(text: str, url: str, charset: str = "utf-8") -> str | None:
     page = feed_page(text)
     if page is None or is_too_large(page) or (root := tree(page)) is None or is_too_deep(root):
         return None
-    part = root.find("body")
-    if part is None:
-        return None
     opened(root, url)
     remove_unrendered(root)
+    return _of_body(root, url, charset)
+
+
+def composed(page: str, url: str, *, as_text: bool = False) -> str:
+    """The Markdown of a page that was composed of a document, or its text: all of it, since nothing is hidden there."""
+    root = tree(page)
+    if root is None:
+        return ""
+    return plain_lines(root) if as_text else _of_body(root, url, "utf-8")
+
+
+def _of_body(root: HtmlElement, url: str, charset: str) -> str:
+    part = next(root.iterchildren("body"))
     _arrange(part, url, charset)
     return _written(part)
 

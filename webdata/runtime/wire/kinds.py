@@ -16,13 +16,35 @@ class Kind(StrEnum):
     BINARY = "binary"
 
 
+PDF = "application/pdf"
+ZIP = "application/zip"
+OLE = "application/x-ole-storage"
+"""A compound file: [MS-CFB], 2.2. Those of the web are documents of old versions of Office, or encrypted ones."""
+OPEN_XML = "application/vnd.openxmlformats-officedocument."
+PARTS = {
+    b"word/": f"{OPEN_XML}wordprocessingml.document",
+    b"ppt/": f"{OPEN_XML}presentationml.presentation",
+    b"xl/": f"{OPEN_XML}spreadsheetml.sheet",
+}
+"""The folders of packages of Office, with or without macros, and their types: ECMA-376-1, 11 to 13."""
+DECLARED = re.compile(rb"PK\x03\x04.{26}mimetype(application/[a-z.+-]{1,60})", re.DOTALL)
+"""The type that a package declares in its first member: EPUB 3.3, 4.2.1; OpenDocument 1.3, part 2, 3.3."""
+OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
+OFFICE = frozenset([
+    OLE, *PARTS.values(), "application/epub+zip", f"{OPEN_DOCUMENT}text", f"{OPEN_DOCUMENT}spreadsheet",
+    f"{OPEN_DOCUMENT}presentation",
+])  # fmt: skip
+"""The types of documents of offices and books."""
+DIRECTORY = 65_536
+"""Bytes at the end of a package in which the names of its parts are looked for."""
 SIGNATURES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
-    b"PK\x03\x04": "application/zip",
-    b"PK\x05\x06": "application/zip",
+    b"PK\x03\x04": ZIP,
+    b"PK\x05\x06": ZIP,
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": OLE,
     b"\x1f\x8b": "application/gzip",
     b"7z\xbc\xaf\x27\x1c": "application/x-7z-compressed",
     b"Rar!\x1a\x07": "application/vnd.rar",
@@ -78,8 +100,19 @@ def _signature(body: bytes) -> str | None:
     if body[4:8] == b"ftyp":
         return "image/avif" if body[8:12] == b"avif" else "video/mp4"
     if body[:HEADER].lstrip().startswith(b"%PDF-"):
-        return "application/pdf"
-    return next((media for start, media in SIGNATURES.items() if body.startswith(start)), None)
+        return PDF
+    found = next((media for start, media in SIGNATURES.items() if body.startswith(start)), None)
+    return _package(body) if found == ZIP else found
+
+
+def _package(body: bytes) -> str:
+    """The type of a ZIP archive, which may be that of a document."""
+    if declared := DECLARED.match(body):
+        return declared[1].decode()
+    end = body[-DIRECTORY:]
+    if b"[Content_Types].xml" not in end and b"[Content_Types].xml" not in body[:DIRECTORY]:
+        return ZIP
+    return next((media for folder, media in PARTS.items() if folder in end), ZIP)
 
 
 def _is_binary(body: bytes) -> bool:

@@ -10,11 +10,12 @@ from webdata.domain.errors import QueryError
 from webdata.domain.query import Query
 from webdata.faces.dashboard.playground.fields import form_fields, other_errors, sent_values
 from webdata.faces.dashboard.playground.http_call import HttpCall, read_query
+from webdata.faces.dashboard.playground.samples import samples
 from webdata.resources import Resource
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
-from webdata.resources.url_request import URL_REQUEST
+from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH
 
 RESOURCES = sorted({one for spider in load_spiders() for one in spider.resources}, key=lambda one: one.name)
@@ -83,6 +84,22 @@ def test_a_form_of_an_unknown_model():
     assert sent == {"words": [" a ", "b c"], "exact": "false", "depth": "5"}
     assert HttpCall.of(NEW, sent).body == sent
     assert by_name(form_fields(NEW, {"q.exact": "true"}))["exact"].checked
+
+
+def test_a_field_that_is_an_object_is_sent_as_one():
+    """Its text is JSON; what is none is sent as it is, for the query to say what is wrong."""
+    fields = by_name(form_fields(URL_REQUEST, {"q.extract": '{"a": "h1"}'}))
+    assert (fields["extract"].kind, fields["extract"].value) == ("object", '{"a": "h1"}')
+    assert sent_values(UrlQuery, {"q.extract": '{"a": {"css": "h1", "many": true}}'}) == {
+        "extract": {"a": {"css": "h1", "many": True}}
+    }
+    assert sent_values(UrlQuery, {"q.extract": "h1"}) == {"extract": "h1"}
+    codes = {
+        one.name: one.text
+        for one in samples(URL_REQUEST, {"extract": {"a": {"many": True}}}, "https://a.example", ["url"])
+    }
+    assert '"extract": {"a": {"many": True}}' in codes["Python httpx"]
+    assert """-a 'extract={"a":{"many":true}}'""" in codes["scrapy crawl"]
 
 
 def test_errors_stand_beside_their_fields():

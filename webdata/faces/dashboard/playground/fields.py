@@ -4,18 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
+
 from webdata.domain.errors import Problem
+from webdata.domain.items import as_json
 from webdata.domain.query import Query, header_of
 from webdata.domain.query_schema import field_example, resolved_schema
 from webdata.domain.sentences import sentence
 from webdata.resources import Resource
 
-Kind = Literal["text", "number", "select", "checkbox", "lines"]
+Kind = Literal["text", "number", "select", "checkbox", "lines", "object"]
 CHECKED = "true"
 """What a form sends for a box that is checked; nothing for another."""
 NAME_PREFIX = "q."
 """Before the names of a form's fields, so that none is one of the page's own, such as `key`."""
 
+Value = str | list[str] | dict[str, Any]
+"""A parameter as it was written into a form."""
 Form = Mapping[str, str]
 """The fields of a sent form, each with its first value."""
 
@@ -118,8 +123,8 @@ def _field(resource: Resource, name: str, form: Form | None, errors: Mapping[str
 def _kind(schema: Mapping[str, Any]) -> Kind:
     if "enum" in schema:
         return "select"
-    kinds: dict[str, Kind] = {"boolean": "checkbox", "integer": "number", "number": "number"}
-    kinds |= {"array": "lines", "object": "lines"}
+    kinds: dict[str, Kind] = {"boolean": "checkbox", "integer": "number", "number": "number", "array": "lines"}
+    kinds["object"] = "object"
     return kinds.get(schema.get("type", ""), "text")
 
 
@@ -134,6 +139,8 @@ def _text(value: Any) -> str:
         return CHECKED if value else "false"
     if isinstance(value, list | tuple):
         return "\n".join(map(_text, value))
+    if isinstance(value, dict):
+        return as_json(value).decode() if value else ""
     return "" if value is None else str(value)
 
 
@@ -143,9 +150,9 @@ def _help(description: str, kind: Kind) -> str:
     return "" if listed else sentence(description)
 
 
-def sent_values(query: type[Query], form: Form) -> dict[str, str | list[str]]:
+def sent_values(query: type[Query], form: Form) -> dict[str, Value]:
     """The parameters that a sent form has, by field name: what is left empty is left to its default."""
-    values: dict[str, str | list[str]] = {}
+    values: dict[str, Value] = {}
     for name in query.fields():
         text = form.get(NAME_PREFIX + name, "")
         kind = _kind(resolved_schema(query, name))
@@ -154,6 +161,17 @@ def sent_values(query: type[Query], form: Form) -> dict[str, str | list[str]]:
                 values[name] = text or "false"
         elif kind == "lines":
             values |= {name: lines} if (lines := [line for line in text.splitlines() if line.strip()]) else {}
+        elif kind == "object" and text.strip():
+            values[name] = _object(text)
         elif text.strip():
             values[name] = text
     return values
+
+
+def _object(text: str) -> Value:
+    """The JSON object that a text is; the text itself where it is none, for the query to say what is wrong."""
+    try:
+        found = orjson.loads(text)
+    except ValueError:
+        return text
+    return found if isinstance(found, dict) else text

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from webdata.domain.items import as_json
 from webdata.domain.query import Query, Remarks
+from webdata.faces.dashboard.playground.fields import Value
 from webdata.resources import SEGMENT, Resource
 
-Values = Mapping[str, str | list[str]]
-"""Parameters by field name, as they were written into a form."""
+Values = Mapping[str, Value]
+"""Parameters by field name."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,13 @@ class HttpCall:
     def of(cls, resource: Resource, values: Values) -> "HttpCall":
         """The request of a resource with these parameters."""
         names = resource.query.header_names()
-        headers = {names[name]: _one(value) for name, value in values.items() if name in names}
+        headers = {names[name]: text_of(value) for name, value in values.items() if name in names}
         fields = {name: value for name, value in values.items() if name not in names}
         if resource.method == "POST":
             return cls("POST", resource.path, {}, headers, fields)
         segments = {} if resource.packed else resource.segments
         path = SEGMENT.sub(lambda found: _segment(segments[found[1]], fields), resource.path)
-        rest = {name: _one(value) for name, value in fields.items() if name not in segments.values()}
+        rest = {name: text_of(value) for name, value in fields.items() if name not in segments.values()}
         return cls("GET", path, rest, headers, None)
 
     @property
@@ -46,11 +48,14 @@ class HttpCall:
 
 def _segment(name: str, fields: Values) -> str:
     """The value of a field as a segment of the path, which may begin with the field's name: `q=` or not."""
-    value = _one(fields.get(name, ""))
+    value = text_of(fields.get(name, ""))
     return quote(f"{name}={value}" if value.startswith(f"{name}=") else value, safe="")
 
 
-def _one(value: str | list[str]) -> str:
+def text_of(value: Value) -> str:
+    """A parameter as one text: a list with commas, an object as JSON."""
+    if isinstance(value, dict):
+        return as_json(value).decode()
     return value if isinstance(value, str) else ",".join(value)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 from webdata.domain.api_key import HEADERS
-from webdata.faces.dashboard.playground.http_call import HttpCall, Values
+from webdata.faces.dashboard.playground.http_call import HttpCall, Values, text_of
 from webdata.resources import Resource
 
 KEY_HEADER = HEADERS[0]
@@ -96,7 +96,11 @@ def _python_object(values: Mapping[str, Any]) -> str:
 
 
 def _python_value(value: Any) -> str:
-    return _python_text(value) if isinstance(value, str) else f"[{', '.join(map(_python_text, value))}]"
+    if isinstance(value, Mapping):
+        return _python_object(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_python_value, value))}]"
+    return _python_text(value) if isinstance(value, str) else repr(value)
 
 
 def _python_text(text: str) -> str:
@@ -130,8 +134,7 @@ def _json(value: Any) -> str:
 
 def _scrapy(values: Values, batch: Sequence[str]) -> str:
     first = " ".join(map(shlex.quote, ["scrapy", "crawl", *batch]))
-    texts = {name: value if isinstance(value, str) else ",".join(value) for name, value in values.items()}
-    arguments = [f"-a {_shell(f'{name}={text}')}" for name, text in texts.items()]
+    arguments = [f"-a {_shell(f'{name}={text_of(value)}')}" for name, value in values.items()]
     return " \\\n  ".join([first, *arguments, "-O answer.jsonl"])
 
 

@@ -1,0 +1,61 @@
+"""Numbers, prices and dates in texts of many languages."""
+
+import pytest
+
+from webdata.pages._url.readings import date, number, price
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,234.5", 1234.5), ("1.234,5 kg", 1234.5), ("1 234 567", 1_234_567), ("-3 °C", -3), ("−4,5", -4.5),
+        ("-$5.20", -5.2), ("x-5", 5), ("8.3K", 8300), ("(12)", 12), ("none", None), ("٣٫٥", 3.5),
+    ],
+)  # fmt: skip
+def test_the_first_number_of_a_text(text, expected):
+    """Separators and signs of many languages are read; a whole number has no point."""
+    found = number(text)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "amount", "currency"),
+    [("$1,299.00", 1299.0, "USD"), ("1.299,00 €", 1299.0, "EUR"), ("19.99", 19.99, "SEK"), ("100 kr", 100.0, "SEK")],
+)
+def test_a_price_has_the_currency_beside_it(text, amount, currency):
+    """Where the text does not say it, it is what the page says elsewhere."""
+    assert price(text, "SEK") == {"amount": amount, "currency": currency}
+    assert price("free") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("2026-11", "", "2026-11"),
+        ("2026-11-30", "", "2026-11-30"),
+        ("2026-11-30T10:00:00Z", "", "2026-11-30T10:00:00+00:00"),
+        ("Mon, 30 Nov 2026 10:00:00 GMT", "", "2026-11-30T10:00:00+00:00"),
+        ("November 2026", "en", "2026-11"),
+        ("Published: March 5, 2026", "en", "2026-03-05"),
+        ("Last updated on 5 March 2026", "en", "2026-03-05"),
+        ("Mar 5, 2026 10:30 AM", "en", "2026-03-05T10:30:00"),
+        ("5. März 2026", "de", "2026-03-05"),
+        ("12 février 2026", "fr", "2026-02-12"),
+        ("5 марта 2026 г.", "ru", "2026-03-05"),
+        ("2026年3月5日", "ja", "2026-03-05"),
+        ("03/05/2026", "en-GB", "2026-05-03"),
+        ("03/05/2026", "en-US", "2026-03-05"),
+        ("03/05/2026", "", "2026-03-05"),
+        ("05.03.2026", "xx", "2026-05-03"),
+        ("2026-13-45", "", None),
+        ("2026-02-30", "", None),
+        ("2026-03-05 10:00:30.5+0530", "", "2026-03-05T10:00:30+05:30"),
+        ("3 days ago", "en", None),
+        ("5 March", "en", None),
+        ("1,299.00", "en", None),
+        ("yesterday", "en", None),
+    ],
+)
+def test_a_date_is_iso_8601(text, language, expected):
+    """It has as much as the text; an order of day and month is that of the page's language, and ages are no dates."""
+    assert date(text, language) == expected

@@ -1,0 +1,134 @@
+"""What a text of a page says as a number, a price or a date."""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from webdata.pages._text import clean
+from webdata.pages._text import number as first_number
+from webdata.pages._text import price as first_price
+from webdata.resources.terms.extraction import ReadPrice
+
+if TYPE_CHECKING:
+    from dateparser.date import DateData, DateDataParser
+
+LONGEST_READ = 200
+"""Characters of a text that is read as a number, a price or a date."""
+EXACT = 2**53
+"""Beyond it not each whole number has a floating-point number of its own."""
+NEGATIVE = re.compile(r"(?<![\w.,])[-\u2212]\s?[^\w\s-]?\s?$")
+ISO = re.compile(
+    r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
+    r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
+)
+MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
+"""The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
+LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
+LABEL = re.compile(r"^[^\d:]{1,40}: +")
+LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2}))?")
+LANGUAGES = (
+    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "tr", "cs", "sv", "da", "nb", "fi", "hu", "ro", "el",
+    "bg", "hr", "sk", "sl", "lt", "lv", "et", "ca", "id", "vi", "th", "ja", "zh", "ko", "ar", "fa", "he", "hi",
+)  # fmt: skip
+"""In which a date is read where the page does not say its own; all that the library has take it seconds."""
+FORMS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d"}
+
+
+def number(text: str) -> int | float | None:
+    """The first number of a text, in the ways in which languages write it: `1,234.5`, `1.234,5`, `-3`, `8.3K`."""
+    line = clean(text[:LONGEST_READ])
+    value = first_number(line)
+    if value is None:
+        return None
+    start = re.search(r"\d", line)
+    if start and NEGATIVE.search(line[: start.start()]):
+        value = -value
+    return exact(value)
+
+
+def exact(value: float) -> int | float | None:
+    """A number as JSON has it: a whole one without a point; None for one that is not finite."""
+    if not isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < EXACT else value
+
+
+def price(text: str, currency: str | None = None) -> ReadPrice | None:
+    """The first price of a text, or its first number with a currency that the page says elsewhere."""
+    line = clean(text[:LONGEST_READ])
+    if found := first_price(line):
+        return {"amount": found.amount, "currency": found.currency or currency}
+    amount = first_number(line)
+    return None if amount is None else {"amount": amount, "currency": currency}
+
+
+def date(text: str, language: str = "") -> str | None:
+    """A date or a time in ISO 8601, with as much of it as the text has; None for another text.
+
+    `language` is that of the page, such as `en-GB`, by which `03/05/2026` is read; without one the month is first. An
+    age such as "two days ago" is none: the page does not say when it was written.
+    """
+    line = LABEL.sub("", clean(text[:LONGEST_READ]))
+    if not any(char.isdigit() for char in line):
+        return None
+    if found := ISO.fullmatch(line):
+        return _iso(found)
+    if MAIL.match(line):
+        return _of_mail(line)
+    return next(filter(None, (_in_words(part, language) for part in _endings(line))), None)
+
+
+def _endings(line: str) -> Iterator[str]:
+    """A text, and its end from the word before the first digit: of "Last updated on March 5, 2024" the date."""
+    yield line
+    if found := LEADING.match(line):
+        yield line[found.start(1) :]
+
+
+def _iso(found: re.Match[str]) -> str | None:
+    """A date or a time that is written so already, without parts of a second; None for a day that is none."""
+    year, month, day, hour, minute, second, zone = found.groups()
+    if day and int(day) > monthrange(max(int(year), 1), int(month))[1]:
+        return None
+    date = "-".join(filter(None, (year, month, day)))
+    offset = "+00:00" if zone == "Z" else f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}" if zone else ""
+    return f"{date}T{hour}:{minute}:{second or '00'}{offset}" if hour else date
+
+
+def _of_mail(line: str) -> str | None:
+    try:
+        return parsedate_to_datetime(line).isoformat()
+    except ValueError:
+        return None
+
+
+def _in_words(line: str, language: str) -> str | None:
+    """A date as people write it: in the language of the page, else in any."""
+    found = LANGUAGE.match(language)
+    for known in ((found[1], found[2]), None) if found else (None,):
+        try:
+            read: DateData = _parser(known).get_date_data(line)
+        except ValueError:  # a language that it does not know
+            continue
+        if read.date_obj is not None and read.period is not None:
+            form = FORMS.get(read.period)
+            return str(read.date_obj.strftime(form) if form else read.date_obj.isoformat())
+    return None
+
+
+@lru_cache(16)
+def _parser(language: tuple[str, str | None] | None) -> "DateDataParser":
+    from dateparser.date import DateDataParser  # noqa: PLC0415 - it takes 20 MB and a quarter of a second
+
+    settings: Mapping[str, Any] = {
+        "PARSERS": ["absolute-time"],
+        "REQUIRE_PARTS": ["year", "month"],
+        "RETURN_TIME_AS_PERIOD": True,
+        "PREFER_DAY_OF_MONTH": "first",
+    }
+    code, region = language or (None, None)
+    return DateDataParser(languages=[code] if code else list(LANGUAGES), region=region, settings=dict(settings))
