@@ -351,3 +351,29 @@ async def test_an_invalid_body_may_be_a_422(make_api, make_send, test_secret):
 
     assert response.status == 422
     assert [row["loc"] for row in response.json["detail"]] == [["body"]]
+
+
+PICTURE = {"content_type": "image/png", "width": 1280, "height": 720, "cut": True, "data": "iVBORw=="}
+SHOWN = {"url": PAGE["url"], "status": 200, "content_type": "text/html", "truncated": False, "screenshot": PICTURE}
+
+
+@pytest.mark.parametrize("accept", ["image/png", "image/webp, image/*;q=0.8"])
+@ensureDeferred
+async def test_a_screenshot_alone_is_a_picture_where_accept_asks_for_one(post, calls, accept):
+    """Its size is in a header."""
+    calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
+    response = await post({"url": PAGE["url"], "formats": ["screenshot"]}, Accept=accept)
+    assert (response.headers["content-type"], response.body) == ("image/png", b"\x89PNG")
+    assert response.headers["x-screenshot"] == "1280x720, cut"
+    assert response.headers["x-upstream-status"] == "200"
+
+
+@pytest.mark.parametrize(("accept", "more"), [("*/*", {}), ("image/webp", {}), ("image/png", {"text": "Tea"})])
+@ensureDeferred
+async def test_a_screenshot_among_others_is_a_member_of_the_answer(post, calls, accept, more):
+    """So is one of another type than what is accepted: no answer is better than this one."""
+    calls.end = Answer({**SHOWN, **more}, Outcome.OK, "browser", {"fetch": 0.25})
+    formats = ["screenshot", *more]
+    response = await post({"url": PAGE["url"], "formats": formats}, Accept=accept)
+    assert response.headers["content-type"] == "application/json"
+    assert response.json["screenshot"] == PICTURE

@@ -59,6 +59,7 @@ def test_parts_are_objects_or_texts(given, expected):
         ({"cookies": {"a": f"{SECRET};b"}}, "a character that no cookie has"),
         ({"cookies": {"a": f"{SECRET}é"}}, "a character that no cookie has"),
         ({"cookies": {"a b": SECRET}}, "has a name that is none"),
+        ({"cookies": f"a={SECRET}; Path=/"}, "has Path, which a site gives to a cookie"),
         ({"cookies": {"__Host-a": SECRET}}, "is sent by https alone"),
         ({"cookies": {f"c{n}": SECRET for n in range(MOST_COOKIES + 1)}}, "has 51 names: give at most 50"),
         ({"body": SECRET}, "goes with method POST"),

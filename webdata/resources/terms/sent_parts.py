@@ -32,6 +32,8 @@ HEADER_VALUE = re.compile(r"[\x20-\x7e\t]*")
 """RFC 9110, 5.5, without the bytes that sites read as different characters."""
 COOKIE_VALUE = re.compile(r'"?[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*"?')
 """RFC 6265, 4.1.1."""
+ATTRIBUTE = re.compile(r"^\s*(domain|expires|max-age|path|samesite)\s*=", re.IGNORECASE | re.MULTILINE)
+"""In a text, what is of `Set-Cookie` (RFC 6265, 4.1.1), which callers copy."""
 OF_HTTPS = ("__secure-", "__host-")
 """The beginnings of the names of cookies that browsers send by https alone (RFC 6265bis, 4.1.3)."""
 
@@ -113,6 +115,8 @@ def _check_cookie(name: str, value: str) -> None:
 
 def _cookies(given: object, info: ValidationInfo) -> dict[str, str] | None:
     lines = re.split("[;\n]", given) if isinstance(given, str) else given
+    if isinstance(lines, list) and (wrong := ATTRIBUTE.search("\n".join(map(str, lines)))):
+        raise explained(f"has {wrong[1]}, which a site gives to a cookie, and no caller: give names and values alone")
     found = _named(_pairs(lines, "="), _check_cookie, MOST_COOKIES)
     if str(info.data.get("url", "")).startswith("http:") and any(name.lower().startswith(OF_HTTPS) for name in found):
         raise explained("has a name that begins with __Secure- or __Host-, which is sent by https alone")
