@@ -9,6 +9,7 @@ from webdata.resources import schema
 
 ELEMENTS = {
     "result": records.Result,
+    "result_page": records.ResultPage,
     "ad": records.Ad,
     "answer": records.AnswerBox,
     "shopping_ad": records.ShoppingAd,

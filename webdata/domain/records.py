@@ -3,7 +3,7 @@
 `schemas/` has the same types as JSON Schemas, for callers.
 """
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 Record = dict[str, Any]
 """A whole record of any resource."""
@@ -45,6 +45,31 @@ class ResultMetadata(TypedDict, total=False):
     """The video's channel on the site that `source` names."""
 
 
+class PageError(TypedDict):
+    """Why there is no page."""
+
+    code: str
+    message: str
+
+
+class ResultPage(TypedDict):
+    """The page of a result, or why there is none."""
+
+    outcome: str
+    request_id: str
+    """That of its own call, in the log of calls."""
+    url: NotRequired[str]
+    """That of the page after all redirects."""
+    status: NotRequired[int]
+    """That of the page itself."""
+    markdown: NotRequired[str]
+    next: NotRequired[str]
+    """The cursor of the part after it, where it is cut."""
+    truncated: NotRequired[bool]
+    """Whether the page broke off before it was whole."""
+    error: NotRequired[PageError]
+
+
 class Result(TypedDict):
     """An organic result of a web search."""
 
@@ -57,6 +82,8 @@ class Result(TypedDict):
     result_type: str
     metadata: ResultMetadata
     link: str
+    page: NotRequired[ResultPage]
+    """Only with `content`."""
 
 
 class AdSitelink(TypedDict):

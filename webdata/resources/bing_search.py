@@ -1,10 +1,11 @@
 """Search on Bing: the query, the record types and the resource of `/v1/b/search`."""
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, explained, lower
+from webdata.domain.records import ResultPage
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
 
@@ -122,6 +123,8 @@ class BingResult(TypedDict):
     link: str
     displayUrl: str
     date: str | None
+    page: NotRequired[ResultPage]
+    """Only with `content`."""
 
 
 class BingLocation(TypedDict):

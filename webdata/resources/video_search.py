@@ -1,13 +1,13 @@
 """Video search: the resource of `/v1/video`."""
 
 from webdata.resources import Resource, ResultFields
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery
 
 VIDEO_SEARCH = Resource(
     name="video_search",
     path="/v1/video",
     summary="Video results",
-    query=WebQuery,
+    query=GoogleQuery,
     content=("results", "carousel"),
     rows="results",
     result_fields=ResultFields(

@@ -1,4 +1,4 @@
-"""Web search: the resource of `/v1/search`, and the query, which video search uses and Bing's extends."""
+"""Web search: the resource of `/v1/search`, and its query, of which video search has a part and Bing's more."""
 
 import re
 from typing import Annotated, Literal
@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.resources import Resource, ResultFields
+from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.google_domains import DOMAINS, nearest
 
 
@@ -46,8 +47,8 @@ Language = Annotated[
 ]
 
 
-class WebQuery(SearchQuery):
-    """A web search."""
+class GoogleQuery(SearchQuery):
+    """The parameters that web and video search have in common."""
 
     num: Count = None
     start: Offset = None
@@ -96,6 +97,10 @@ class WebQuery(SearchQuery):
         BeforeValidator(lower),
         AfterValidator(_known_domain),
     ] = None
+
+
+class WebQuery(PagesQuery, GoogleQuery):
+    """A web search."""
 
 
 WEB_SEARCH = Resource(
