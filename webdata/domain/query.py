@@ -78,7 +78,14 @@ class Capped:
 
 @dataclass(frozen=True)
 class OfCalls:
-    """Marks a field of single calls, which batches refuse: they store their queries, and whole records."""
+    """Marks a field of single calls, which batches refuse, and says why."""
+
+    why: str = "since batches store their queries, and records are whole"
+
+
+@dataclass(frozen=True)
+class OfAnswer:
+    """Marks a field that adds to an answer: a record is the same without it, and so is its place in the cache."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,11 @@ def lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
+def flag(value: object) -> object:
+    """For validators: true and false as text."""
+    return {"true": True, "false": False}.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
 def _blank_is_absent(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
@@ -151,6 +163,8 @@ MAX_QUOTED = 60
 """The most characters of a wrong value that a message repeats."""
 
 
+FIRST_SHARE = 0.6
+"""The share of a deadline that is left to what comes before further calls."""
 LARGEST_NUMBER = 2**63 - 1
 """The largest number that a database stores."""
 WHOLE_NUMBER = re.compile(r"[0-9]{1,100}")
@@ -195,6 +209,11 @@ class Query(BaseModel):
         """Whether its answer is for its caller alone: neither cached nor shared with identical calls."""
         return any(getattr(self, name) is not None for name in private_fields(type(self)))
 
+    @property
+    def further_calls(self) -> tuple[str, ...]:
+        """The names of the resources of which an answer needs further calls."""
+        return ()
+
     @classmethod
     def fields(cls) -> list[str]:
         """The fields that callers can set."""
@@ -213,9 +232,10 @@ class Query(BaseModel):
     @classmethod
     def refuse_in_batches(cls, given: Mapping[str, Any]) -> None:
         """Raise QueryError for the values of fields, not validated, that only single calls may have."""
-        if wrong := [name for name in _of_calls(cls) if name in given]:
-            why = "is of single calls, since batches store their queries, and records are whole: leave it out"
-            raise QueryError([_problem("query", name, f"{name} {why}", "of_calls") for name in wrong])
+        whys = {name: why for name, why in _of_calls(cls).items() if name in given}
+        messages = {name: f"{name} is of single calls, {why}: leave it out" for name, why in whys.items()}
+        if messages:
+            raise QueryError([_problem("query", name, message, "of_calls") for name, message in messages.items()])
 
     @classmethod
     def heeded(cls) -> set[str]:
@@ -368,8 +388,16 @@ def _headers(query: type[Query]) -> dict[str, str]:
 
 
 @cache
-def _of_calls(query: type[Query]) -> list[str]:
-    return [name for name, field in query.model_fields.items() if OfCalls() in field.metadata]
+def _of_calls(query: type[Query]) -> dict[str, str]:
+    """The fields of single calls, and why they are."""
+    marks = ((name, mark) for name, field in query.model_fields.items() for mark in field.metadata)
+    return {name: mark.why for name, mark in marks if isinstance(mark, OfCalls)}
+
+
+@cache
+def of_answer(query: type[Query]) -> frozenset[str]:
+    """The fields that add to an answer, and not to its record."""
+    return frozenset(name for name, field in query.model_fields.items() if OfAnswer() in field.metadata)
 
 
 @cache
@@ -397,8 +425,12 @@ def _verbatim(query: type[Query]) -> str | None:
 
 
 def deadline_of(query: Query, longest: float) -> float:
-    """The seconds that a query may take: those of its own field `timeout`, where it has one, up to `longest`."""
-    return min(longest, getattr(query, "timeout", None) or longest)
+    """The seconds that a query may take: those of its own field `timeout`, where it has one, up to `longest`.
+
+    One whose answer needs further calls has a share of them, so that those have time, too.
+    """
+    seconds = min(longest, getattr(query, "timeout", None) or longest)
+    return seconds * FIRST_SHARE if query.further_calls else seconds
 
 
 REGIONS = ", ".join(Region)

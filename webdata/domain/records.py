@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from pydantic import Field
 
 from webdata.domain.query import Device, Region
-from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position
+from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position, sometimes
 
 Record = dict[str, Any]
 """A whole record of any resource."""
@@ -64,6 +64,37 @@ class ResultMetadata(TypedDict, total=False):
     """The video's channel on the site that `source` names."""
 
 
+@InSchema(closed=True)
+class PageError(TypedDict):
+    """Why there is no page."""
+
+    code: str
+    message: str
+
+
+@InSchema("result_page", closed=True)
+class ResultPage(TypedDict):
+    """The page of a result, or why there is none."""
+
+    outcome: str
+    """How its call ended, such as ok, blocked, not_found, upstream or refused."""
+    request_id: str
+    """That of its own call, in the log of calls."""
+    url: NotRequired[str]
+    """That of the page after all redirects."""
+    status: NotRequired[int]
+    """That of the page itself."""
+    markdown: NotRequired[str]
+    next: NotRequired[str]
+    """The cursor of POST /v1/request for the part after it, where it is cut."""
+    truncated: NotRequired[bool]
+    """Whether the page broke off before it was whole."""
+    error: NotRequired[PageError]
+
+
+WITH_CONTENT = sometimes("only with content")
+
+
 @InSchema("result")
 class Result(TypedDict):
     """An organic result of a web search."""
@@ -79,6 +110,7 @@ class Result(TypedDict):
     metadata: ResultMetadata
     link: Link
     """The site's own address."""
+    page: NotRequired[Annotated[ResultPage, WITH_CONTENT]]
 
 
 class AdMetadata(TypedDict, total=False):

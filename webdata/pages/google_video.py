@@ -18,7 +18,7 @@ from webdata.pages._google.links import destination, is_paid, outside
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import GooglePage, Mark
 from webdata.pages._text import clean, date, duration
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
@@ -31,7 +31,7 @@ LABEL = re.compile(r"^[^\W\d_]+: ")
 """The label of a value on the page without JavaScript: `Duration: 4:05`."""
 
 
-def record(body: bytes, query: WebQuery) -> WebPage:
+def record(body: bytes, query: GoogleQuery) -> WebPage:
     """The record of a page of videos; `query.num` cuts the results, not the other parts.
 
     Raises LayoutError for a page that has no content and does not report that there is none.

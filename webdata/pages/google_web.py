@@ -38,7 +38,7 @@ from webdata.pages._google import (
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import GooglePage, Ordered
 from webdata.pages._text import clean
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
@@ -50,7 +50,7 @@ Ranked = TypeVar("Ranked", Result, Ad, Place, Carousel)
 """An item with a rank of its own in the main column."""
 
 
-def record(body: bytes, query: WebQuery) -> WebPage:
+def record(body: bytes, query: GoogleQuery) -> WebPage:
     """The record of a results page; `query.num` cuts the results, not the other parts.
 
     Raises LayoutError for a page that has no content and does not report that there is none.
@@ -118,7 +118,7 @@ def _results(titles: list[Title], boxes: Ordered[AnswerBox]) -> list[Title]:
     return [title for title in titles if title.mark.order not in featured or title.link not in listed]
 
 
-def web_page(page: GooglePage, parts: Parts, query: WebQuery) -> WebPage:
+def web_page(page: GooglePage, parts: Parts, query: GoogleQuery) -> WebPage:
     """The record of a page with these parts; raises LayoutError as `record` does."""
     if not parts.have_content and not empty.reports_no_results(page, query.q, _shown_query(page)):
         raise LayoutError("neither results nor a message that nothing was found")

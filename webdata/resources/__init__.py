@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -15,6 +16,8 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 
+PAGE = "page"
+"""The key of a result's own page, which only answers have: no batch fetches it."""
 WHOLE_COLUMN = "record"
 """A column with the whole of a row."""
 ENVELOPE = ("query", "ts", "device_region", "device_type")
@@ -160,7 +163,8 @@ class Resource:
             if key:
                 found, file = _resolved(found["properties"][key], file)
                 found, file = _resolved(found.get("items", found), file)
-        return tuple(dict.fromkeys(("query", "position", *found.get("properties", (WHOLE_COLUMN,)))))
+        names = (name for name in found.get("properties", (WHOLE_COLUMN,)) if name != PAGE)
+        return tuple(dict.fromkeys(("query", "position", *names)))
 
 
 def cells(row: Record, columns: Sequence[str]) -> list[Any]:
@@ -174,6 +178,15 @@ def value_at(record: Record, path: str) -> Any:
     for key in path.split("."):
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
+
+
+def first_text(row: Record, paths: Iterable[str]) -> str:
+    """The first value of these paths that is there, as text; empty where none is."""
+    for path in paths:
+        with suppress(KeyError, TypeError):
+            if (value := value_at(row, path)) not in (None, "", [], {}):
+                return str(value)
+    return ""
 
 
 def _resolved(found: Mapping[str, Any], file: str) -> tuple[Mapping[str, Any], str]:

@@ -1,11 +1,11 @@
 """Search on Bing: the query, the record types and the resource of `/v1/b/search`."""
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.domain.query import Capped, explained, lower
-from webdata.domain.records import Area
+from webdata.domain.records import WITH_CONTENT, Area, ResultPage
 from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
@@ -130,6 +130,7 @@ class BingResult(TypedDict):
     """The address as displayed."""
     date: str | None
     """As displayed."""
+    page: NotRequired[Annotated[ResultPage, WITH_CONTENT]]
 
 
 class BingLocation(TypedDict):

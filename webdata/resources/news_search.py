@@ -2,11 +2,13 @@
 
 from typing import Annotated, Any, NotRequired, Required, TypedDict
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from webdata.domain.query import SearchQuery
+from webdata.domain.query import explained, flag
+from webdata.domain.records import WITH_CONTENT, ResultPage
 from webdata.domain.shapes import InSchema, Natural, NonEmpty, sometimes
 from webdata.resources import Resource, ResultFields
+from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.news_editions import edition
 from webdata.resources.web_search import Country, Language
 
@@ -25,11 +27,13 @@ def _edition(value: object) -> object:
     return f"{country.upper()}{colon}{base.lower()}{dash}{variant}"
 
 
-def _flag(value: object) -> object:
-    return {"true": True, "false": False}.get(value.strip().lower(), value) if isinstance(value, str) else value
+def _resolving(value: bool, info: ValidationInfo) -> bool:
+    if not value and info.data.get("content"):
+        raise explained("cannot be false beside content: the pages are behind the resolved links")
+    return value
 
 
-class NewsQuery(SearchQuery):
+class NewsQuery(PagesQuery):
     """A news search."""
 
     ceid: Annotated[
@@ -44,7 +48,17 @@ class NewsQuery(SearchQuery):
     ] = None
     hl: Language = None
     gl: Country = None
-    resolve_links: Annotated[bool, Field(strict=True, description="one of true, false"), BeforeValidator(_flag)] = False
+    resolve_links: Annotated[
+        bool, Field(strict=True, description="one of true, false"), BeforeValidator(flag), AfterValidator(_resolving)
+    ] = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _resolve_links(cls, values: Any) -> Any:
+        """With content the links are resolved: the pages are behind them."""
+        if isinstance(values, dict) and values.get("content") and values.get("resolve_links") is None:
+            return {**values, "resolve_links": True}
+        return values
 
     def edition(self, usual: str) -> str:
         """The edition in the notation of `ceid`: that, else the one of `hl` and `gl`, else the usual one."""
@@ -132,6 +146,7 @@ class NewsEntry(TypedDict, total=False):
     """The aggregator's redirect; only with `resolve_links`."""
     link_resolved: Annotated[bool, RESOLVING]
     """Whether `link` is the resolved one; only with `resolve_links`."""
+    page: Annotated[ResultPage, WITH_CONTENT]
 
 
 @InSchema("feed")

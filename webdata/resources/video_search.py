@@ -2,13 +2,13 @@
 
 from webdata.domain.records import WebPage
 from webdata.resources import Resource, ResultFields
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery
 
 VIDEO_SEARCH = Resource(
     name="video_search",
     path="/v1/video",
     summary="Video results",
-    query=WebQuery,
+    query=GoogleQuery,
     record=WebPage,
     content=("results", "carousel"),
     rows="results",

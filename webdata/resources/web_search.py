@@ -1,4 +1,4 @@
-"""Web search: the resource of `/v1/search`, and the query, which video search uses and Bing's extends."""
+"""Web search: the resource of `/v1/search`, and its query, of which video search has a part and Bing's more."""
 
 import re
 from typing import Annotated, Literal
@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from webdata.domain.query import Capped, SearchQuery, explained, lower
 from webdata.domain.records import WebPage
 from webdata.resources import Resource, ResultFields
+from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.google_domains import DOMAINS, nearest
 
 
@@ -47,8 +48,8 @@ Language = Annotated[
 ]
 
 
-class WebQuery(SearchQuery):
-    """A web search."""
+class GoogleQuery(SearchQuery):
+    """The parameters that web and video search have in common."""
 
     num: Count = None
     start: Offset = None
@@ -97,6 +98,10 @@ class WebQuery(SearchQuery):
         BeforeValidator(lower),
         AfterValidator(_known_domain),
     ] = None
+
+
+class WebQuery(PagesQuery, GoogleQuery):
+    """A web search."""
 
 
 WEB_SEARCH = Resource(

@@ -10,7 +10,7 @@ from webdata.crawling.engine import utf8
 from webdata.domain.records import Record
 from webdata.pages import google_video
 from webdata.resources.video_search import VIDEO_SEARCH
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery
 from webdata.spiders.google_web import GoogleWebSpider
 
 
@@ -21,9 +21,9 @@ class GoogleVideoSpider(GoogleWebSpider):
     site = "Google"
     resources = (VIDEO_SEARCH,)
 
-    def request(self, query: WebQuery) -> Request:
+    def request(self, query: GoogleQuery) -> Request:
         request = super().request(query)
         return request.replace(url=f"{request.url}&tbm=vid")
 
-    async def parse(self, response: Response, query: WebQuery) -> AsyncIterator[Record]:
+    async def parse(self, response: Response, query: GoogleQuery) -> AsyncIterator[Record]:
         yield cast(Record, google_video.record(utf8(response), query))

@@ -12,7 +12,7 @@ from webdata.domain.query import Region
 from webdata.domain.records import Record
 from webdata.pages import google_web
 from webdata.resources.terms.google_domains import DOMAINS
-from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.resources.web_search import WEB_SEARCH, GoogleQuery, WebQuery
 
 LOCALES = {
     Region.EU: ("ie", "en"),
@@ -41,7 +41,7 @@ class GoogleWebSpider(EngineSpider):
     resources = (WEB_SEARCH,)
     allowed_domains = DOMAINS
 
-    def request(self, query: WebQuery) -> Request:
+    def request(self, query: GoogleQuery) -> Request:
         country, language = LOCALES[query.region] if query.region else (None, "en")
         language = query.hl or language
         fields = {

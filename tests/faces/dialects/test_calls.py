@@ -7,7 +7,8 @@ from pytest_twisted import ensureDeferred
 
 from tests.faces.dialects.conftest import ENGINES, page_answer
 from webdata.domain.errors import QueryError
-from webdata.faces.dialects.calls import AT_ONCE, located, read_query, search_query
+from webdata.faces.api.side_calls import AT_ONCE
+from webdata.faces.dialects.calls import located, read_query, search_query
 from webdata.faces.dialects.openwebui import OpenWebui
 from webdata.faces.dialects.searxng import Searxng
 from webdata.resources.image_search import IMAGE_SEARCH

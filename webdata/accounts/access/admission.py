@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -54,6 +55,8 @@ class CallRequest:
     """The digest of the key that a signed-in member calls with; None where the key is in the headers."""
     check: Callable[[], None] = lambda: None
     """Raises UnauthorizedError for a key that was sent where none belongs."""
+    within: float = inf
+    """The seconds that are left to it, as a part of another call."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ class Admission:
         self.credits = credits
         self._cache = cache
         self._crawlers = crawlers
-        self._deadline = deadline
+        self.deadline = deadline
         self._sandbox_always = sandbox_always
         self._recorder = recorder
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
@@ -114,10 +117,11 @@ class Admission:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, remarks = request.read()
+                self.api_keys.check_opens(caller, query.further_calls)
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(account, self.held_bytes, request.is_gone)
-                deadline = deadline_of(query, self._deadline)
-                remarks = _with_deadline(remarks, query, self._deadline)
+                deadline = deadline_of(query, min(self.deadline, request.within))
+                remarks = _with_deadline(remarks, query, self.deadline)
                 call = Call(request.resource, query, sandbox, deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -75,6 +75,11 @@ class ApiKeys:
         check_usable(caller.key, now, endpoint)
         self._use(caller.key.id, now)
         return caller
+
+    def check_opens(self, caller: Caller, endpoints: Iterable[str]) -> None:
+        """Raise UnauthorizedError for a key that does not open one of these endpoints."""
+        for endpoint in endpoints:
+            check_usable(caller.key, self._clock(), endpoint)
 
     async def close(self) -> None:
         """Store the last uses."""

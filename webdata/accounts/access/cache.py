@@ -32,6 +32,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.domain.query import of_answer
 from webdata.runtime.process.repeat import repeat
 from webdata.stores.ephemeral.interfaces import CacheStore
 
@@ -298,7 +299,8 @@ def cache_key(call: Call) -> str:
 
     Digests are of one length, and do not reveal queries in a shared store.
     """
-    parts = (_version(), call.resource.name, str(call.sandbox), call.query.model_dump_json(exclude=NO_PART_OF_THE_KEY))
+    query = call.query.model_dump_json(exclude=NO_PART_OF_THE_KEY | of_answer(type(call.query)))
+    parts = (_version(), call.resource.name, str(call.sandbox), query)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 

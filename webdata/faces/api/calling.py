@@ -19,6 +19,11 @@ class Called:
     headers: Mapping[str, str]
     body: bytes | memoryview
 
+    def release(self) -> None:
+        """Release what it holds."""
+        if self.result.share:
+            self.result.share.release()
+
 
 class Calling(Protocol):
     """Runs calls exactly as those that come by HTTP."""

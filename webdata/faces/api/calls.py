@@ -1,12 +1,16 @@
 """Calls of resources: those that come by HTTP, and those that another face of the service makes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import monotonic
 
 from webdata.accounts.access.admission import Admission, CallRequest, CallResult
 from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Called
 from webdata.faces.api.problems import logged_problem
 from webdata.faces.api.replies import answer_reply
+from webdata.faces.api.result_pages import with_pages
+from webdata.faces.api.side_calls import account_headers
 from webdata.runtime.server.replies import JSON, Reply
 
 Observer = Callable[[str, str], None]
@@ -30,9 +34,12 @@ class ApiCalls:
 
         What the call holds is released when the reply is read.
         """
+        ends = monotonic() + self._admission.deadline
         result = await self._admission.answer(request)
         try:
-            return result, self._reply(request, result, wanted_type)
+            result, pages = await with_pages(self, request, result, ends - monotonic())
+            reply = self._reply(request, result, wanted_type)
+            return result, _with_pages_paid(result, reply, pages) if pages else reply
         except BaseException:
             if result.share:
                 result.share.release()
@@ -50,6 +57,12 @@ class ApiCalls:
         headers = {**(result.status.headers() if result.status else {}), **reply.headers}
         release = result.share.release if result.share and result.share.bytes_held else None
         return Reply(reply.status, reply.body, headers, release, reply.cached_as)
+
+
+def _with_pages_paid(result: CallResult, reply: Reply, pages: Sequence[Called]) -> Reply:
+    """The reply to a search with pages, whose headers are about all of its calls. It is not sent again."""
+    made = [Called(result, reply.status, reply.headers, reply.body), *pages]
+    return replace(reply.with_headers(account_headers(made)), cached_as=None)
 
 
 def _shown(request: CallRequest, result: CallResult) -> Reply | Exception:

@@ -1,9 +1,8 @@
 """The calls that a request of a dialect needs, made exactly as those of `/v1`: one, or several side by side."""
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import orjson
@@ -17,17 +16,15 @@ from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.params import check_encoding, members
 from webdata.faces.api.problems import ProblemDetails, problem_of
 from webdata.faces.api.replies import record_of, remark_headers
+from webdata.faces.api.side_calls import account_headers, side_by_side
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply, new_request_id
 
-AT_ONCE = 5
-"""The most calls of one request that run at the same time: those of others wait for the same sites and processes."""
 OF_THE_ANSWER = ("content-type", "x-upstream-status", "x-truncated", "x-left-out", "x-next-cursor")
 """Headers of a reply of `/v1` that describe its body."""
 NUMBER = "num"
 """The field for the number of results, to which they are cut in any case."""
-COST, BALANCE = "x-credits-cost", "x-credits-remaining"
 
 BodyQuery = TypeVar("BodyQuery", bound=Query)
 Read = Callable[[], tuple[Query, Remarks]]
@@ -80,8 +77,7 @@ class MadeCall:
 
     def release(self) -> None:
         """Release what it holds."""
-        if self.called.result.share:
-            self.called.result.share.release()
+        self.called.release()
 
 
 class DialectCalls:
@@ -93,32 +89,22 @@ class DialectCalls:
 
     async def one(self, incoming: Incoming, call: CallOf) -> MadeCall:
         """Make one call, which has the id of its request."""
-        return await self._made(incoming, call, incoming.id)
+        return MadeCall(call.resource, await self._calls.called(_request(incoming, call, incoming.id)))
 
     async def several(self, incoming: Incoming, calls: Sequence[CallOf], *, further: bool = False) -> list[MadeCall]:
         """Make calls side by side, AT_ONCE at a time.
 
         The first has the id of the request, unless they are `further` calls of it; all others have ids of their own.
         """
-        room = asyncio.Semaphore(AT_ONCE)
-
-        async def made(call: CallOf, call_id: str) -> MadeCall:
-            async with room:
-                return await self._made(incoming, call, call_id)
-
         ids = [new_request_id() if number or further else incoming.id for number in range(len(calls))]
-        return list(await asyncio.gather(*map(made, calls, ids)))
+        requests = [_request(incoming, call, call_id) for call, call_id in zip(calls, ids, strict=True)]
+        made = await side_by_side(self._calls, requests)
+        return [MadeCall(call.resource, called) for call, called in zip(calls, made, strict=True) if called]
 
-    async def _made(self, incoming: Incoming, call: CallOf, call_id: str) -> MadeCall:
-        request = CallRequest(
-            call_id,
-            call.resource,
-            incoming.header,
-            call.read,
-            lambda: incoming.gone,
-            check=lambda: check_places(incoming),
-        )
-        return MadeCall(call.resource, await self._calls.called(request))
+
+def _request(incoming: Incoming, call: CallOf, call_id: str) -> CallRequest:
+    header, check = incoming.header, partial(check_places, incoming)
+    return CallRequest(call_id, call.resource, header, call.read, lambda: incoming.gone, check=check)
 
 
 def read_query(
@@ -214,16 +200,10 @@ def headers_of(made: Sequence[MadeCall]) -> dict[str, str]:
     """The headers of one call as in `/v1`; of several what the caller's limit, credits and parameters are."""
     if len(made) == 1:
         return made[0].headers
-    statuses = [one.called.result.status for one in made if one.called.result.status]
-    last = min(statuses, key=lambda status: status.limit.remaining, default=None)
-    headers = last.headers() if last else {}
-    costs = [int(one.headers[COST]) for one in made if COST in one.headers]
-    balances = [int(one.headers[BALANCE]) for one in made if BALANCE in one.headers]
-    if costs:
-        headers |= {COST: str(sum(costs)), BALANCE: str(min(balances))}
     remarks = [one.called.result.remarks for one in made]
     ignored = dict.fromkeys(name for one in remarks for name in one.ignored)
     adjusted = dict.fromkeys(name for one in remarks for name in one.adjusted)
+    headers = account_headers([one.called for one in made])
     return headers | remark_headers(Remarks(tuple(ignored), tuple(adjusted)))
 
 

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from html import unescape
-from typing import Any
 
 from webdata.domain.items import as_record
 from webdata.domain.records import Record
-from webdata.resources import Resource, ResultFields, value_at
+from webdata.resources import Resource, ResultFields, first_text
 
 MARKUP = re.compile(r"<[^<>]{0,2000}>")
 WRITTEN_DAY = "%b %d, %Y"
@@ -65,18 +64,7 @@ def _plain(fields: ResultFields, row: Record) -> PlainResult:
 
 def _text(row: Record, paths: Iterable[str]) -> str:
     """The first value of these paths that is there, as text without markup."""
-    for path in paths:
-        value = _value(row, path)
-        if value not in (None, "", [], {}):
-            return without_markup(str(value))
-    return ""
-
-
-def _value(row: Record, path: str) -> Any:
-    try:
-        return value_at(row, path)
-    except (KeyError, TypeError):
-        return None
+    return without_markup(first_text(row, paths))
 
 
 def without_markup(text: str) -> str:

@@ -11,8 +11,8 @@ from webdata.domain.query import Query, Remarks, lower, not_blank
 from webdata.domain.records import Record
 from webdata.faces.api.doors import Door, DoorRoute
 from webdata.faces.api.problems import ProblemDetails
+from webdata.faces.api.side_calls import COST
 from webdata.faces.dialects.calls import (
-    COST,
     CallOf,
     DialectCalls,
     MadeCall,

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import unquote_plus
 
-from webdata.domain.query import MAX_LENGTH
+from webdata.domain.query import MAX_LENGTH, of_answer
 from webdata.domain.query_schema import resolved_schema
 from webdata.faces.mcp.wording import ARGUMENTS, WORDINGS, ToolWording, wording_of
 from webdata.resources import ENVELOPE, Resource
@@ -37,8 +37,8 @@ class WebTool:
 
     @cached_property
     def query_fields(self) -> list[str]:
-        """The parameters of its query that a model chooses."""
-        hidden = {*self.wording.given, *self.own_arguments}
+        """The parameters of its query that a model chooses; a page that it wants it asks for by the tool of pages."""
+        hidden = {*self.wording.given, *self.own_arguments, *of_answer(self.resource.query)}
         return [name for name in self.resource.query.fields() if name not in hidden]
 
     @cached_property
