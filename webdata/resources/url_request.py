@@ -20,6 +20,7 @@ from webdata.domain.query import (
     not_blank,
 )
 from webdata.domain.records import Record
+from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import PlainText, Resource
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
 
@@ -266,9 +267,9 @@ class UrlQuery(Query):
     cursor: Annotated[
         str | None,
         Field(
-            pattern=r"^[0-9]{1,9}$",
+            pattern=f"^{CURSOR}$",
             description="the x-next-cursor of the answer before, for the part after it",
-            examples=["19874"],
+            examples=["19874-5f2c81d0"],
         ),
         AfterValidator(_of_part),
         OfCalls(),
@@ -369,30 +370,19 @@ MARKDOWN_TYPE = "text/html; charset=utf-8"
 def part(record: Record, query: Query) -> Record:
     """The record with the part of its text that the query asks for, and `next`, the cursor of the part after it.
 
-    Raises QueryError for a cursor behind the end of the text, which no answer of this page had.
+    Raises QueryError for a cursor that no answer with this text had.
     """
     if not isinstance(query, UrlQuery) or query.max_chars is None:
         return record
     texts = {name: record[name] for name in (TEXTS if query.formats else ("data",)) if name in record}
     longest = max(texts.values(), key=len)
-    first = int(query.cursor or 0)
-    if first and first >= len(longest):
-        message = (
-            f"cursor is behind the end of the text, which has {len(longest)} characters now: begin again without it"
-        )
-        raise QueryError([{"loc": ["body", "cursor"], "msg": message, "type": "cursor"}])
-    end = part_end(longest, first, query.max_chars)
-    parts = {name: text[first:end] for name, text in texts.items()}
-    return {**record, **parts, **({"next": str(end)} if end < len(longest) else {})}
-
-
-def part_end(text: str, first: int, most: int) -> int:
-    """Where the part of a text that begins at `first` ends: behind a line, where one ends in its second half."""
-    end = first + most
-    if end >= len(text):
-        return len(text)
-    line_end = text.rfind("\n", first + most // 2, end)
-    return end if line_end < 0 else line_end + 1
+    try:
+        begin = part_begin(longest, query.cursor)
+    except ValueError as error:
+        raise QueryError([{"loc": ["body", "cursor"], "msg": f"cursor {error}", "type": "cursor"}]) from None
+    end = part_end(longest, begin, query.max_chars)
+    parts = {name: text[begin:end] for name, text in texts.items()}
+    return {**record, **parts, **({"next": part_cursor(longest, end)} if end < len(longest) else {})}
 
 
 def markdown(record: Record) -> PlainText | None:
