@@ -26,6 +26,7 @@ from webdata.faces.api.catch_all import PING, CatchAll
 from webdata.faces.api.compression import Compression
 from webdata.faces.api.cors import Cors
 from webdata.faces.api.dispatch import Dispatcher
+from webdata.faces.api.docs_page import MAIN, OF_DOORS
 from webdata.faces.api.doors import Door, DoorRoute
 from webdata.faces.api.index import describe, prefers_html
 from webdata.faces.api.key_pages import SEGMENT, KeyCall, KeyPage, KeyReply
@@ -93,7 +94,8 @@ class Api:
         open_paths = frozenset(page.path for page in pages)
         headers = {*HEADERS, *(name for resource in self._resources for name, _ in resource.text_headers)}
         headers |= {name for page in key_pages for name, _ in page.headers}
-        self._cors = Cors(cors_origins, sorted(headers), (open_paths | {"/"}) - {"/openapi.json"}, is_of_dashboard)
+        closed = (open_paths | {"/"}) - {MAIN.document, OF_DOORS.document}
+        self._cors = Cors(cors_origins, sorted(headers), closed, is_of_dashboard)
         while_stopping = open_paths | {PING} if proxy else open_paths
         self._dispatcher = Dispatcher(self.app, self._unmatched, while_stopping, self._cors)
         if self._catch_all:

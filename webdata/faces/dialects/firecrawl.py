@@ -11,7 +11,7 @@ from typing import Any
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import (
     CallOf,
@@ -50,7 +50,10 @@ CODES = {
     "upstream_failed": "SCRAPE_ALL_ENGINES_FAILED",
 }
 """Firecrawl's codes; those of other problems are their own in capitals."""
-
+CONTRACTS = {
+    "scrape": RouteContract("scrape a page", FirecrawlScrape, {"url": "https://example.com/"}),
+    "search": RouteContract("search, and scrape what was found", FirecrawlSearch, {"query": "coffee shops"}),
+}
 
 Answering = Callable[..., Coroutine[Any, Any, Reply]]
 
@@ -70,7 +73,7 @@ class Firecrawl:
 
     def _routes(self, version: str) -> list[DoorRoute]:
         replies: dict[str, Answering] = {"scrape": self._scrape, "search": partial(self._search, version)}
-        made = [DoorRoute(rule, reply) for path, reply in replies.items() for rule in rules(f"{version}/{path}")]
+        made = [one for path, reply in replies.items() for one in _both(f"{version}/{path}", reply, CONTRACTS[path])]
         not_made = [
             DoorRoute(rule, partial(_not_made, path), ("GET", "POST", "DELETE"))
             for path in NOT_MADE
@@ -136,6 +139,11 @@ class Firecrawl:
         urls = list(dict.fromkeys(one.url for one in results))
         made = await self._calls.several(incoming, self._page_calls(options, urls), further=True)
         return dict(zip(urls, made, strict=True))
+
+
+def _both(path: str, reply: Answering, contract: RouteContract) -> list[DoorRoute]:
+    first, *others = rules(path)
+    return [DoorRoute(first, reply, contract=contract), *(DoorRoute(rule, reply) for rule in others)]
 
 
 async def _not_made(path: str, incoming: Incoming, **_: str) -> Reply:

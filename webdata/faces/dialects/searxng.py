@@ -4,7 +4,7 @@ A category and the names of its engines derive from the resources and their engi
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from email.utils import format_datetime
 from functools import partial
@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from webdata.domain.csv_lines import csv_line
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks, lower, not_blank, unpack
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.open_pages import FRESH
 from webdata.faces.api.params import FORMS, check_encoding
 from webdata.faces.api.problems import ProblemDetails
@@ -50,6 +50,7 @@ REFUSED = ("enabled_engines", "disabled_engines", "enabled_plugins", "disabled_p
 TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"}
 OTHER = "other"
 """SearXNG's category of engines that have to be named."""
+CSV, RSS, PLAIN = (f"{name}; charset=utf-8" for name in ("text/csv", "application/rss+xml", "text/plain"))
 CSV_COLUMNS = ("title", "url", "content", "host", "engine", "score", "type")
 
 
@@ -114,6 +115,17 @@ class SearxngQuery(Query):
         return search_query(resource, self.values, NAMES, preferences)
 
 
+SEARCH = RouteContract(
+    "search by categories or engines",
+    SearxngQuery,
+    {"q": "coffee shops", "format": "json"},
+    body_type=FORMS[0],
+    gives=(JSON, CSV, RSS),
+)
+CONFIG = RouteContract("the categories and engines", needs_key=False)
+HEALTH = RouteContract("whether it answers", gives=(PLAIN,), needs_key=False)
+
+
 @dataclass
 class _Found:
     """A result, and the places at which engines had it."""
@@ -138,18 +150,17 @@ class Searxng:
         self._categories = {one.category: one for one in searches if one.category}
         self._engines = {engines[one.name][0]: one for one in searches}
         self._config = Reply(200, orjson.dumps(self._configuration()), {"content-type": JSON})
-        self._healthy = Reply(200, b"OK", {"content-type": "text/plain; charset=utf-8", **FRESH})
+        self._healthy = Reply(200, b"OK", {"content-type": PLAIN, **FRESH})
 
     def door(self) -> Door:
         """Its routes."""
-        search = [
-            DoorRoute(f"/{PREFIX}{rule}", self._search, ("GET", "POST")) for rule in ("", "/", "/search", "/search/")
-        ]
+        search = DoorRoute(f"/{PREFIX}/search", self._search, ("GET", "POST"), contract=SEARCH)
+        others = [replace(search, rule=f"/{PREFIX}{rule}", contract=None) for rule in ("", "/", "/search/")]
         open_pages = [
-            DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",)),
-            DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",)),
+            DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",), contract=CONFIG),
+            DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",), contract=HEALTH),
         ]
-        return Door((PREFIX,), "SearXNG's search", [*search, *open_pages], refusal)
+        return Door((PREFIX,), "SearXNG's search", [search, *others, *open_pages], refusal)
 
     async def _search(self, incoming: Incoming) -> Reply:
         try:
@@ -263,9 +274,9 @@ def _answer(query: SearxngQuery, made: Sequence[MadeCall], engines: Mapping[str,
     answering = [one for one in made if not one.failed]
     results = [_result(found) for found in _ranked(answering)]
     if query.format == "csv":
-        return answered(made, b"".join(_csv(results)), "text/csv; charset=utf-8")
+        return answered(made, b"".join(_csv(results)), CSV)
     if query.format == "rss":
-        return answered(made, _rss(query.q, results), "application/rss+xml; charset=utf-8")
+        return answered(made, _rss(query.q, results), RSS)
     records = [one.record for one in answering]
     body = {
         "query": query.q,

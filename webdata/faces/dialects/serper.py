@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.query import Query, Remarks, lower, not_blank
 from webdata.domain.records import Record
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import (
     COST,
@@ -87,8 +87,11 @@ class Serper:
     def door(self) -> Door:
         """Its routes."""
         known = [path for path, kind in KINDS.items() if kind.resource in self._calls.resources]
-        routes = [DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST")) for path in known]
-        return Door((PREFIX,), "Serper's searches", routes, refusal)
+        return Door((PREFIX,), "Serper's searches", [self._route(path) for path in known], refusal)
+
+    def _route(self, path: str) -> DoorRoute:
+        contract = RouteContract(f"search of the kind {path}", SerperQuery, {"q": "coffee shops"})
+        return DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST"), contract=contract)
 
     async def _search(self, path: str, incoming: Incoming) -> Reply:
         kind = KINDS[path]

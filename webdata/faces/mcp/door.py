@@ -15,7 +15,7 @@ from webdata.accounts.access.admission import Admission, CallerStatus
 from webdata.accounts.access.rate_limits import check_limit
 from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Calling
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.problems import ProblemDetails, logged_problem
 from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 PREFIX = "mcp"
 PATH = f"/{PREFIX}"
+LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+ABOUT_TOOLS = "all, or names of tools with commas between; some are offered without it"
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 SERVER = "webdata.faces.mcp.server"
 FOREIGN = ProblemDetails(
@@ -58,7 +60,9 @@ class McpDoor:
     def door(self) -> Door:
         """Its route."""
         summary = "tools for language models, by the Model Context Protocol"
-        return Door((PREFIX,), summary, [DoorRoute(PATH, self.answer)], lambda problem, number: problem.reply(number))
+        contract = RouteContract("a message of JSON-RPC 2.0", example=LISTING, parameters={"tools": ABOUT_TOOLS})
+        routes = [DoorRoute(PATH, self.answer, contract=contract)]
+        return Door((PREFIX,), summary, routes, lambda problem, number: problem.reply(number))
 
     async def answer(self, incoming: Incoming) -> Reply:
         """The reply to a request; raises nothing."""
