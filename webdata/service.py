@@ -400,7 +400,7 @@ class Service:
         return [
             OpenWebui(calls).door(),
             Reader(calls).door(),
-            Firecrawl(calls, self.config.deadline, batches.routes()).door(),
+            Firecrawl(calls, batches.routes()).door(),
         ]
 
     def _proxy(self, metrics: Metrics) -> GatewayProxy:

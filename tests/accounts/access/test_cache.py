@@ -185,6 +185,17 @@ async def test_a_failure_is_raised_in_all_calls_that_wait(cache):
 
 
 @pytest.mark.task
+async def test_a_call_with_less_time_leads_no_other(cache):
+    """Its time ends before that of others, who would fail with it."""
+    hasty, patient = Upstream(error=UpstreamTimeoutError("no answer")), Upstream()
+    first = asyncio.create_task(answered(cache, replace(call(), deadline=1), hasty, PLAIN))
+    await hasty.called.wait()
+    assert states(await asyncio.gather(answered(cache, call(), patient, PLAIN))) == [("MISS", 1)]
+    with pytest.raises(UpstreamTimeoutError):
+        await first
+
+
+@pytest.mark.task
 async def test_a_leader_without_credit_fails_alone(cache):
     """When the leader has no credit, the next call that waits fetches for all others."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left")), Upstream()

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 from typing import Any
 
@@ -54,6 +55,8 @@ class CallRequest:
     """Of the key that a signed-in member of its account calls with; None where the key is in the headers."""
     check: Callable[[], None] = lambda: None
     """Raises UnauthorizedError for a key that was sent where none belongs."""
+    seconds: float = inf
+    """The most that the call may take, where what was asked needs several calls in one time."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ class Admission:
                 query, remarks = request.read()
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(account, self.held_bytes, request.is_gone)
-                deadline = deadline_of(query, self._deadline)
+                deadline = min(deadline_of(query, self._deadline), request.seconds)
                 remarks = _with_deadline(remarks, query, self._deadline)
                 call = Call(request.resource, query, sandbox, deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)

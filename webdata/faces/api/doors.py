@@ -55,6 +55,11 @@ class Door:
     refusal: Callable[[ProblemDetails, str], Reply]
     """The reply to a problem in the shape that its clients read, from the problem and the request id."""
 
+    @property
+    def described(self) -> list[str]:
+        """The paths of its routes, each once."""
+        return [route.rule for route in self.routes if route.contract]
+
     def has(self, path: str) -> bool:
         """Whether a path is one of its own."""
         return path.split("/")[1] in self.prefixes

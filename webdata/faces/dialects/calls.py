@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, TypeVar
 
 import orjson
@@ -40,6 +41,8 @@ class CallOf:
 
     resource: Resource
     read: Read
+    seconds: float = inf
+    """The most that it may take; the service's own deadline is shorter than any other."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,7 @@ class DialectCalls:
             call.read,
             lambda: incoming.gone,
             check=lambda: check_places(incoming),
+            seconds=call.seconds,
         )
         return MadeCall(call.resource, await self._calls.called(request))
 

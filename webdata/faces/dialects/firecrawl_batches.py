@@ -11,9 +11,10 @@ from webdata.batches.queries import MOST_FAILURES
 from webdata.batches.results import ENDS, Line, RecordReader, page_of, pieces, queries_of
 from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
-from webdata.domain.query import Query
+from webdata.domain.query import Query, Remarks
 from webdata.faces.api.batches import UNKNOWN, owner_of, reach_of, submission_name
 from webdata.faces.api.doors import DoorRoute, RouteContract
+from webdata.faces.api.replies import remark_headers
 from webdata.faces.dialects.calls import read_body
 from webdata.faces.dialects.firecrawl import VERSIONS, document, rules
 from webdata.faces.dialects.firecrawl_options import NAMES, FirecrawlBatch
@@ -99,7 +100,8 @@ class FirecrawlBatches:
         lines = [int(problem["loc"][1]) for problem in answer["problems"]]
         url = f"{self._address(incoming)}/{answer['id']}"
         invalid = [asked.urls[line - 1] for line in dict.fromkeys(lines)]
-        return _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+        reply = _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+        return reply.with_headers(remark_headers(Remarks(asked.ignored)))
 
     async def _show(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
         skip = read_body(FirecrawlBatchPage, incoming, "{}").skip
