@@ -16,8 +16,19 @@ URL = re.compile(
 )
 PREFIX = re.compile(r"[A-Za-z0-9][\w.-]{0,62}")
 TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-OWN = ("v1", "api", "dashboard", "ping", "health", "metrics", "docs")
-OWN += ("openapi.json", "openapi", "llms.txt", "robots.txt")
+OWN = (
+    "v1",
+    "api",
+    "dashboard",
+    "ping",
+    "health",
+    "metrics",
+    "docs",
+    "openapi.json",
+    "openapi",
+    "llms.txt",
+    "robots.txt",
+)
 """First segments of the service's own paths."""
 OF_MESSAGES = ("host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect")
 """Headers that every request has by itself."""

@@ -43,7 +43,7 @@ NAMES = {field: option for option, field in FIELDS.items()} | {
 """Firecrawl's names of the fields."""
 
 
-EMPTY = (None, False, 0, "", [], {})
+EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
 """Values that ask for nothing."""
 
 
