@@ -6,7 +6,7 @@ It takes whatever reactor is installed when it is imported: install the asyncio 
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -80,6 +80,7 @@ from webdata.faces.dialects.searxng import Searxng
 from webdata.faces.dialects.serper import Serper
 from webdata.faces.gateway.proxy import GatewayProxy
 from webdata.faces.gateway.targets import Targets
+from webdata.faces.mcp.batch_tools import BatchTools
 from webdata.faces.mcp.door import McpDoor
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.names import NameResolver
@@ -261,7 +262,7 @@ class Service:
         self.submissions = self._submissions(stores)
         self.proxy = self._proxy(metrics)
         self.api_calls = ApiCalls(self.admission, metrics.answered)
-        self.mcp = self._mcp() if self.config.mcp else None
+        self.mcp = self._mcp(stores) if self.config.mcp else None
         doors = [*([self.mcp.door()] if self.mcp else []), *self._dialects(stores)]
         key_pages = [
             *account_pages(stores.batches.stored),
@@ -278,7 +279,7 @@ class Service:
             key_pages=key_pages,
             proxy=self.proxy,
             cors_origins=self.config.cors_origins,
-            dashboard=self._dashboard(stores),
+            dashboard=self._dashboard(stores, [prefix for door in doors for prefix in door.prefixes]),
             doors=doors,
         )
 
@@ -400,7 +401,7 @@ class Service:
         return [
             OpenWebui(calls).door(),
             Reader(calls).door(),
-            Firecrawl(calls, self.config.deadline, batches.routes()).door(),
+            Firecrawl(calls, batches.routes()).door(),
         ]
 
     def _proxy(self, metrics: Metrics) -> GatewayProxy:
@@ -408,11 +409,12 @@ class Service:
         targets = Targets(config.gateway, config.gateway_secret, required=config.gateway_secret_required)
         return GatewayProxy(targets, admission.api_keys, admission.rate_limits, admission.credits, metrics.passed_on)
 
-    def _mcp(self) -> McpDoor:
+    def _mcp(self, stores: SqlStores) -> McpDoor:
         origins = {*self.config.cors_origins, self.config.url}
-        return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins)
+        batches = BatchTools(self.submissions, stores.batches, self._part_reader())
+        return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins, batches)
 
-    def _dashboard(self, stores: SqlStores) -> Dashboard:
+    def _dashboard(self, stores: SqlStores, prefixes: Sequence[str]) -> Dashboard:
         members, passwords = stores.members, Passwords()
         samples = Samples(self.config.samples) if self.config.samples else None
         sessions = self.sessions = Sessions(members)
@@ -426,7 +428,7 @@ class Service:
                 OverviewPages(stores.calls, stores.history, stores.keys),
                 RequestsPages(stores.calls, stores.history, stores.keys, self.crawlers.engines, samples),
                 UsagePages(stores.history, stores.keys),
-                KeysPages(stores.keys, self._endpoints(), address, self.config.dialects),
+                KeysPages(stores.keys, self._endpoints(), address, prefixes),
                 SettingsPages(stores.accounts, members, confirmation),
                 MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),

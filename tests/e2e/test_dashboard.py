@@ -15,6 +15,7 @@ pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium: `make setup` installs one"),
 ]
 NAME = "from the browser"
+PROGRAMS = ["Claude Code", "Cursor", "Open WebUI", "LiteLLM", "n8n", "Firecrawl's SDK"]
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 
 
@@ -65,7 +66,7 @@ async def become_a_member(tab, link, name="ada@example.com"):
 
 
 async def made_key(tab):
-    """The secret of a new live key."""
+    """The secret of a new live key, whose page has the lines of all programs."""
     await go(tab, "Keys")
     await tab.get_by_role("link", name="New key").click()
     await tab.get_by_label("Name").fill(NAME)
@@ -73,6 +74,7 @@ async def made_key(tab):
     await fits(tab)
     await tab.get_by_role("button", name="Make the key").click()
     secret = (await tab.locator("#secret").text_content()).strip()
+    await expect(tab.locator("details summary")).to_have_text(PROGRAMS)
     await fits(tab)
     await tab.get_by_role("link", name="I have it").click()
     return secret

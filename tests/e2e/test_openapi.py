@@ -23,6 +23,14 @@ CHECKS = [
     checks.ignored_auth,
 ]
 """Without the check that undocumented values are refused: the service accepts more than documented, `DE` for `de`."""
+DOOR_CHECKS = [checks.status_code_conformance, checks.content_type_conformance, checks.response_schema_conformance]
+GENERATED = settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    database=None,
+)
 OUTCOMES = ["captcha", "layout", "reset", "empty"]
 
 
@@ -64,6 +72,30 @@ def test_generated_calls_have_documented_responses(call, operation, mode, exampl
     run()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
+def test_generated_calls_of_the_doors_have_documented_responses(running, mode):
+    """Calls in the form of other services, too: none fails internally."""
+    described = schemathesis.openapi.from_dict(running.get("/openapi/doors.json")[2])
+    headers = {"Authorization": f"Bearer {running.test_key}"}
+    with requests.Session() as session:
+        sent = {"session": session, "headers": headers, "timeout": 30, "verify": running.certificate}
+
+        def run(operation):
+            @GENERATED
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def answered(case):
+                response = case.call(running.url, **sent)
+                case.validate_response(response, checks=DOOR_CHECKS, transport_kwargs=sent)
+                assert response.status_code not in (500, 501, 504)
+
+            answered()
+
+        for operation in (found.ok() for found in described.get_all_operations()):
+            if operation.body or any(operation.iter_parameters()):  # otherwise nothing can be invalid
+                run(operation)
+
+
 @pytest.mark.parametrize("scenario", OUTCOMES)
 def test_every_failure_of_a_search_is_documented(call, scenario):
     """The response for each of the upstream's failures is documented."""
@@ -79,3 +111,12 @@ def test_the_service_serves_the_document(running):
     assert DESCRIBED.raw_schema["paths"].items() <= served["paths"].items()
     assert {"/", "/docs", "/openapi.json", "/health/live", "/health/ready", "/metrics"} <= set(served["paths"])
     assert running.request("GET", "/docs", {})[0] == 200
+
+
+def test_the_service_serves_the_document_of_the_doors(running):
+    """Every dialect and the tools for models are in it."""
+    _, _, served = running.get("/openapi/doors.json")
+    tags = {"mcp", "searxng", "firecrawl", "openwebui", "serper", "reader"}
+    assert {one["name"] for one in served["tags"]} == tags
+    assert {path.split("/")[1] for path in served["paths"]} == tags
+    assert running.request("GET", "/docs/doors", {})[0] == 200

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
+from webdata.domain.text_parts import part_cursor
 from webdata.resources.terms.page_ranges import page_range
 from webdata.resources.url_request import URL_REQUEST, UrlQuery, markdown, part
 
@@ -158,22 +159,28 @@ def test_formats_need_no_response_type():
     assert (query.formats, query.response_type) == (("links", "markdown"), "markdown")
 
 
-@pytest.mark.parametrize("cursor", [None, "200"])
-def test_the_parts_of_two_formats_have_one_cursor(cursor):
+@pytest.mark.parametrize("first", [0, 200])
+def test_the_parts_of_two_formats_have_one_cursor(first):
     """Both are cut at the same place, so that no part of either is missed."""
     texts = {"markdown": "a" * 450, "text": "b" * 300}
+    cursor = part_cursor(texts["markdown"], first) if first else None
     query = UrlQuery.check({"url": URL, "formats": list(texts), "max_chars": 200, "cursor": cursor})
     found = part({"url": URL, **texts}, query)
-    first = int(cursor or 0)
     assert found == {
         "url": URL,
         "markdown": "a" * 200,
         "text": texts["text"][first : first + 200],
-        "next": str(first + 200),
+        "next": part_cursor(texts["markdown"], first + 200),
     }
+
+
+def test_a_plain_offset_is_no_cursor():
+    """It would not tell whether the page has changed."""
+    with pytest.raises(QueryError, match="cursor cannot be '200': give the x-next-cursor of the answer before"):
+        UrlQuery.check({"url": URL, "formats": ["text"], "max_chars": 200, "cursor": "200"})
 
 
 def test_the_subject_of_a_page_as_it_was_sent_is_refused():
     """A full page is always whole: content main is refused there by name."""
-    with pytest.raises(QueryError, match="response_type markdown"):
+    with pytest.raises(QueryError, match="ask for markdown, by formats or by response_type"):
         UrlQuery.check({"url": "https://example.com/", "response_type": "full", "content": "main"})

@@ -16,7 +16,19 @@ URL = re.compile(
 )
 PREFIX = re.compile(r"[A-Za-z0-9][\w.-]{0,62}")
 TOKEN = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
-OWN_SEGMENTS = ("v1", "api", "dashboard", "ping", "health", "metrics", "docs", "openapi.json", "llms.txt", "robots.txt")
+OWN_SEGMENTS = (
+    "v1",
+    "api",
+    "dashboard",
+    "ping",
+    "health",
+    "metrics",
+    "docs",
+    "openapi.json",
+    "openapi",
+    "llms.txt",
+    "robots.txt",
+)
 """First segments of the service's own paths."""
 MESSAGE_HEADERS = ("host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "expect")
 """Headers that every request has by itself."""

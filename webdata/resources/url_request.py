@@ -20,6 +20,7 @@ from webdata.domain.query import (
 )
 from webdata.domain.records import Record
 from webdata.domain.shapes import InSchema, Natural, Position, Share, WebLink, sometimes
+from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
 from webdata.resources.terms.extraction import EXAMPLE, MOST_EXTRACTIONS, Extracted, Extractions
@@ -68,13 +69,13 @@ def _formats_of(info: ValidationInfo) -> Sequence[str]:
 
 def _of_markdown(value: str, info: ValidationInfo) -> str:
     if value == "main" and OF_TEXT.isdisjoint(_formats_of(info) or OF_TEXT):
-        raise explained("is of Markdown when it is main: ask for it with response_type markdown")
+        raise explained("is of Markdown when it is main: ask for markdown, by formats or by response_type")
     return value
 
 
 def _of_text(value: object, info: ValidationInfo) -> object:
     if value is not None and OF_TEXT.isdisjoint(_formats_of(info) or OF_TEXT):
-        raise explained("is of Markdown and text: ask for it with response_type markdown")
+        raise explained("is of Markdown and text: ask for one of them, by formats or by response_type")
     return value
 
 
@@ -249,9 +250,9 @@ class UrlQuery(Query):
     cursor: Annotated[
         str | None,
         Field(
-            pattern=r"^[0-9]{1,9}$",
+            pattern=f"^{CURSOR}$",
             description="the x-next-cursor of the answer before, for the part after it",
-            examples=["19874"],
+            examples=["19874-5f2c81d0"],
         ),
         AfterValidator(_of_part),
         OfCalls(),
@@ -394,7 +395,7 @@ class UrlRecord(TypedDict, total=False):
     left_out: Annotated[Share, _with_format("markdown")]
     """The share of the page's visible words that is not in `markdown`, from 0 to 1."""
     document: Annotated[DocumentFacts, sometimes("With formats, of a document.")]
-    next: Annotated[str, Field(pattern="^[0-9]+$"), sometimes("Where max_chars has cut a text.")]
+    next: Annotated[str, Field(pattern=f"^{CURSOR}$"), sometimes("Where max_chars has cut a text.")]
     """The cursor of the part after this one, where max_chars has cut the texts."""
     markdown: Annotated[str, _with_format("markdown")]
     """The readable page."""
@@ -416,30 +417,19 @@ class UrlRecord(TypedDict, total=False):
 def part(record: Record, query: Query) -> Record:
     """The record with the part of its text that the query asks for, and `next`, the cursor of the part after it.
 
-    Raises QueryError for a cursor behind the end of the text, which no answer of this page had.
+    Raises QueryError for a cursor that no answer with this text had.
     """
     if not isinstance(query, UrlQuery) or query.max_chars is None:
         return record
     texts = {name: record[name] for name in (TEXTS if query.is_in_formats else ("data",)) if name in record}
     longest = max(texts.values(), key=len)
-    first = int(query.cursor or 0)
-    if first and first >= len(longest):
-        message = (
-            f"cursor is behind the end of the text, which has {len(longest)} characters now: begin again without it"
-        )
-        raise QueryError([{"loc": ["body", "cursor"], "msg": message, "type": "cursor"}])
-    end = part_end(longest, first, query.max_chars)
-    parts = {name: text[first:end] for name, text in texts.items()}
-    return {**record, **parts, **({"next": str(end)} if end < len(longest) else {})}
-
-
-def part_end(text: str, first: int, most: int) -> int:
-    """Where the part of a text that begins at `first` ends: behind a line, where one ends in its second half."""
-    end = first + most
-    if end >= len(text):
-        return len(text)
-    line_end = text.rfind("\n", first + most // 2, end)
-    return end if line_end < 0 else line_end + 1
+    try:
+        begin = part_begin(longest, query.cursor)
+    except ValueError as error:
+        raise QueryError([{"loc": ["body", "cursor"], "msg": f"cursor {error}", "type": "cursor"}]) from None
+    end = part_end(longest, begin, query.max_chars)
+    parts = {name: text[begin:end] for name, text in texts.items()}
+    return {**record, **parts, **({"next": part_cursor(longest, end)} if end < len(longest) else {})}
 
 
 URL_REQUEST = Resource(

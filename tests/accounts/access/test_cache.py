@@ -185,6 +185,17 @@ async def test_a_failure_is_raised_in_all_calls_that_wait(cache):
 
 
 @pytest.mark.task
+async def test_a_call_with_less_time_leads_no_other(cache):
+    """Its time ends before that of others, who would fail with it."""
+    hasty, patient = Upstream(error=UpstreamTimeoutError("no answer")), Upstream()
+    first = asyncio.create_task(answered(cache, replace(call(), deadline=1), hasty, PLAIN))
+    await hasty.called.wait()
+    assert states(await asyncio.gather(answered(cache, call(), patient, PLAIN))) == [("MISS", 1)]
+    with pytest.raises(UpstreamTimeoutError):
+        await first
+
+
+@pytest.mark.task
 async def test_a_leader_without_credit_fails_alone(cache):
     """When the leader has no credit, the next call that waits fetches for all others."""
     poor, rich = Upstream(error=OutOfCreditsError("no credits left")), Upstream()
@@ -441,7 +452,7 @@ def page(**fields):
 
 def test_the_parts_of_a_page_have_the_key_of_the_whole():
     """The whole page is cached, so that its parts, and callers that want a younger one, find it."""
-    same = [page(), page(max_chars=500), page(max_chars=500, cursor="400"), page(max_age=60)]
+    same = [page(), page(max_chars=500), page(max_chars=500, cursor="400-5f2c81d0"), page(max_age=60)]
     assert len({cache_key(one) for one in same}) == 1
     assert cache_key(page(render="always")) != cache_key(page())
 

@@ -62,7 +62,7 @@ async def test_files_are_compressed_for_clients_that_accept_it(send):
 async def test_the_files_are_not_listed(send):
     """The index lists `/docs`, and none of its files."""
     listed = (await send("/", headers={})).json["without_a_key"]
-    assert list(listed) == ["/openapi.json", "/docs", "/llms.txt", "/robots.txt"]
+    assert list(listed) == ["/openapi.json", "/docs", "/openapi/doors.json", "/docs/doors", "/llms.txt", "/robots.txt"]
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -20,6 +20,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.domain.text_parts import part_cursor
 from webdata.faces.api.params import body_query, members
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 
@@ -213,7 +214,7 @@ async def test_region_and_device_are_members_or_headers(post, calls, body, heade
         ({"timeout": 0}, {}, ["body", "timeout"], "timeout cannot be '0'"),
         ({"max_age": -1}, {}, ["body", "max_age"], "max_age cannot be '-1'"),
         ({"max_chars": 500}, {}, ["body", "max_chars"], "max_chars is of Markdown"),
-        ({"cursor": "5"}, {}, ["body", "cursor"], "cursor is the place of a part: give max_chars"),
+        ({"cursor": "5-00000000"}, {}, ["body", "cursor"], "cursor is the place of a part: give max_chars"),
     ],
 )
 @ensureDeferred
@@ -261,15 +262,17 @@ async def test_formats_are_one_json_object(post, calls):
     first = await post({"url": "https://example.com/", "formats": ["markdown", "links"], "max_chars": 200})
 
     assert (whole.json, "x-next-cursor" in whole.headers) == (found, False)
-    assert first.json == {**found, "markdown": "x" * 200, "next": "200"}
-    assert (first.headers["content-type"], first.headers["x-next-cursor"]) == ("application/json", "200")
+    assert first.json == {**found, "markdown": "x" * 200, "next": part_cursor("x" * 300, 200)}
+    assert first.headers["content-type"] == "application/json"
+    assert first.headers["x-next-cursor"] == first.json["next"]
 
 
 @ensureDeferred
-async def test_a_part_behind_the_end_is_refused(post, calls):
-    """No answer had such a cursor: the page has changed, and an empty part would hide it."""
+async def test_a_part_of_a_changed_page_is_refused(post, calls):
+    """The answer before had another text: what would follow is no continuation of it."""
     calls.end = Answer(record("markdown"), Outcome.OK, "http", {})
-    response = await post({**PAGE, "response_type": "markdown", "max_chars": 300, "cursor": "999"})
+    cursor = part_cursor("another text", 8)
+    response = await post({**PAGE, "response_type": "markdown", "max_chars": 300, "cursor": cursor})
 
     assert (response.status, response.json["detail"][0]["loc"]) == (422, ["body", "cursor"])
     assert "begin again without it" in response.json["detail"][0]["msg"]

@@ -192,7 +192,7 @@ async def test_options_reach_the_page(send_live, calls):
     query = calls.calls[1].query
     assert (query.content, query.region, query.device, query.response_type) == ("main", "DE", "mobile", "markdown")
     found = pages_of(response)[0]
-    assert (len(found["markdown"]), found["next"]) == (487, "487")
+    assert (len(found["markdown"]), found["next"].partition("-")[0]) == (487, "487")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The lines for programs that use a key."""
 
 import json
-from urllib.parse import urlsplit
 
 from webdata.faces.dashboard.programs import program_lines
 
@@ -23,13 +22,14 @@ def test_programs_are_those_whose_api_is_spoken():
 
 
 def test_lines_are_valid_in_their_language():
-    """Cursor's are JSON, those of the SDK are Python, and LiteLLM's address has the key as its password."""
+    """Cursor's are JSON, those of the SDK are Python, and LiteLLM's have an address and a key."""
     all_lines = lines("mcp", "firecrawl", "searxng")
     server = json.loads(all_lines["Cursor"])["mcpServers"]["webdata"]
     assert (server["url"], server["headers"]["Authorization"]) == (f"{BASE}/mcp", "Bearer KEY")
     compile(all_lines["Firecrawl's SDK"], "sdk", "exec")
-    address = urlsplit(all_lines["LiteLLM"].rpartition("api_base: ")[2])
-    assert (address.hostname, address.port, address.password, address.path) == ("data.example", 8443, "KEY", "/searxng")
+    parameters = [line.strip() for line in all_lines["LiteLLM"].splitlines()[2:]]
+    expected = ["litellm_params:", "search_provider: searxng", f"api_base: {BASE}/searxng", "api_key: KEY"]
+    assert parameters == expected
 
 
 def test_each_has_an_id_of_its_own():

@@ -11,6 +11,7 @@ from webdata.resources.bing_search import BING_SEARCH
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH
+from webdata.resources.product_search import PRODUCT_SEARCH
 from webdata.resources.scholar_search import SCHOLAR_SEARCH
 from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.video_search import VIDEO_SEARCH
@@ -25,6 +26,7 @@ ENGINES = {
     "video_search": ["google_video"],
     "scholar_search": ["openalex_works", "crossref_works"],
     "maps_search": ["google_maps"],
+    "product_search": ["amazon_products"],
     "url_request": ["url"],
 }
 FORMATS = {"markdown", "html", "text", "links", "images", "metadata"}
@@ -176,7 +178,7 @@ def dialect_calls(admission):
     from webdata.faces.api.calls import ApiCalls
     from webdata.faces.dialects.calls import DialectCalls
 
-    return DialectCalls(ApiCalls(admission), [*SEARCHES, URL_REQUEST])
+    return DialectCalls(ApiCalls(admission), [*SEARCHES, PRODUCT_SEARCH, URL_REQUEST])
 
 
 @pytest.fixture

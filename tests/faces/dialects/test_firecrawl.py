@@ -6,7 +6,11 @@ from pytest_twisted import ensureDeferred
 
 from tests.faces.dialects.conftest import page_answer
 from webdata.domain.errors import BlockedError, OutOfCreditsError, UpstreamTimeoutError
+from webdata.faces.api.app import Api
 from webdata.faces.dialects.firecrawl import Firecrawl
+from webdata.faces.gateway.proxy import GatewayProxy
+from webdata.faces.gateway.targets import Targets
+from webdata.resources.web_search import WEB_SEARCH
 
 URL = "https://a.example/"
 SDK = {
@@ -25,7 +29,7 @@ SDK = {
 
 @pytest.fixture
 def send(speak, dialect_calls):
-    return speak(Firecrawl(dialect_calls, 25.0).door())
+    return speak(Firecrawl(dialect_calls).door())
 
 
 @pytest.fixture
@@ -38,10 +42,12 @@ def post(send, test_secret, calls):
     return posted
 
 
-@pytest.mark.parametrize("path", ["/firecrawl/v1/scrape", "/firecrawl/v2/scrape", "/v1/scrape", "/v2/scrape"])
+@pytest.mark.parametrize(
+    "path", ["/firecrawl/v1/scrape", "/firecrawl/v2/scrape", "/v1/scrape", "/v2/scrape", "/firecrawl/scrape"]
+)
 @ensureDeferred
 async def test_a_page_is_scraped(post, calls, path):
-    """Both versions answer under the prefix, and at the root."""
+    """Both versions answer under the prefix, and at the root; the newer one without its name, too."""
     response = await post(path, url="https://a.example", formats=["markdown"], **SDK)
     metadata = {"title": "A", "language": "en", "sourceURL": "https://a.example", "url": URL, "statusCode": 200}
     assert (response.status, response.json) == (
@@ -98,7 +104,8 @@ async def test_several_formats_are_one_document(post, calls):
         ({"headers": {"Cookie": "a=b"}}, "headers"),
         ({"waitFor": 40_000}, "waitFor"),
         ({"includeTags": ["a[["]}, "includeTags"),
-        ({"skipTlsVerification": True}, "skipTlsVerification cannot be 'True'"),
+        ({"formats": [{"type": "markdown", "fullPage": True}]}, "formats has 'fullPage'"),
+        ({"parsers": [{"type": "pdf", "maxPages": 3}]}, "parsers has 'maxPages'"),
         ({"removeBase64Images": False}, "removeBase64Images cannot be 'False'"),
         ({"proxy": "stealth"}, "proxy cannot be 'stealth'"),
         ({"parsers": []}, "parsers has no pdf"),
@@ -228,7 +235,7 @@ async def test_no_answer_of_a_search_is_an_error(post, calls):
         ("v2", {"categories": ["github"]}, "categories is not honoured here"),
         ("v2", {"includeDomains": ["a.example"]}, "includeDomains is not honoured here"),
         ("v2", {"sources": ["images"], "tbs": "qdr:d"}, "tbs is nothing that /v1/image knows"),
-        ("v2", {"timeout": 1000}, "timeout is at least 25 seconds"),
+        ("v2", {"sources": [{"type": "web", "location": "Berlin"}]}, "sources has 'location'"),
         ("v2", {"limit": 50, "scrapeOptions": {"formats": ["markdown"]}}, "limit is at most 20"),
         ("v2", {"scrapeOptions": {"formats": ["summary"]}}, "'summary'"),
         ("v2", {"scrapeOptions": {"formats": ["markdown"], "colour": 1}}, "'colour' is no field here"),
@@ -257,3 +264,56 @@ async def test_what_is_not_made_says_so(post, path):
 async def test_v1_search_stays_the_services_own(send):
     """`GET /v1/search` is the web search, though `POST` of the same path is Firecrawl's."""
     assert "results" in (await send("/v1/search?q=coffee")).json
+
+
+@ensureDeferred
+async def test_a_page_whose_certificate_need_not_be_verified(post):
+    """It is verified all the same, and the option is said to be ignored: clients send it with every page."""
+    response = await post("/v2/scrape", url=URL, skipTlsVerification=True)
+    assert (response.status, response.headers["x-ignored-params"]) == (200, "skipTlsVerification")
+
+
+@ensureDeferred
+async def test_a_scrape_has_its_time(post, calls):
+    """To the millisecond."""
+    await post("/v2/scrape", url=URL, timeout=7500)
+    assert calls.calls[0].deadline == 7.5
+
+
+@ensureDeferred
+async def test_a_search_and_its_pages_have_one_time(post, calls):
+    """What the search has taken is not left for the pages."""
+    await post("/v2/search", query="coffee", limit=1, timeout=9000, scrapeOptions={"formats": ["markdown"]})
+    search, page = calls.calls
+    assert search.deadline == 9
+    assert 0 < page.deadline < 9
+
+
+@ensureDeferred
+async def test_a_longer_time_than_the_services_own_is_that(post, calls):
+    """It is the most that a call may take, which none does."""
+    response = await post("/v2/search", query="coffee", timeout=60_000)
+    assert (response.status, calls.calls[0].deadline) == (200, 30)
+
+
+@pytest.mark.parametrize(
+    ("path", "left"), [("/firecrawl/v2/team", "remainingCredits"), ("/firecrawl/v1/team", "remaining_credits")]
+)
+@ensureDeferred
+async def test_the_credits_of_the_account(send, test_secret, path, left):
+    """Clients ask for them to try a key."""
+    response = await send(f"{path}/credit-usage", headers={"Authorization": f"Bearer {test_secret}"})
+    assert (response.status, response.json["success"], response.json["data"][left]) == (200, True, 1000)
+    unknown = await send(f"{path}/credit-usage", headers={"Authorization": "Bearer wd_test_x"})
+    assert (unknown.status, unknown.json["success"]) == (401, False)
+
+
+@pytest.mark.parametrize("path", ["/firecrawl/v2/queue", "/v2/queue", "/firecrawl/"])
+@ensureDeferred
+async def test_a_path_that_is_not_here_is_no_path_of_the_gateway(dialect_calls, admission, make_send, path):
+    """Its error has the shape that clients read, and names the paths that there are."""
+    proxy = GatewayProxy(Targets([]), admission.api_keys, admission.rate_limits, admission.credits)
+    send = make_send(Api([WEB_SEARCH], admission, doors=[Firecrawl(dialect_calls).door()], proxy=proxy))
+    response = await send(path)
+    assert (response.status, response.json["code"]) == (404, "NOT_FOUND")
+    assert "/firecrawl/v2/scrape" in response.json["error"]

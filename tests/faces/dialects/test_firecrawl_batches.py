@@ -29,7 +29,7 @@ def stores(sqlite):
 def ask(starts, stores, tmp_path, speak, dialect_calls, test_secret):
     submissions = Submissions(Intake(tmp_path / "intake", {"url_request": UrlQuery}), stores.batches, stores.webhooks)
     batches = FirecrawlBatches(submissions, stores.batches, URL_REQUEST)
-    send = speak(Firecrawl(dialect_calls, 25.0, batches.routes()).door())
+    send = speak(Firecrawl(dialect_calls, batches.routes()).door())
 
     async def ask(method, path, body=None, secret=test_secret, **headers):
         sent = {"Authorization": f"Bearer {secret}", "Host": "data.example", **headers}

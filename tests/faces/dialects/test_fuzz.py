@@ -37,7 +37,7 @@ ANYTHING = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 @pytest.fixture
 def send(speak, dialect_calls):
-    known = (Firecrawl(dialect_calls, 25.0), OpenWebui(dialect_calls), Serper(dialect_calls), Reader(dialect_calls))
+    known = (Firecrawl(dialect_calls), OpenWebui(dialect_calls), Serper(dialect_calls), Reader(dialect_calls))
     return speak(Searxng(dialect_calls, ENGINES).door(), *(one.door() for one in known))
 
 

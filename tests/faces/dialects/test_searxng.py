@@ -101,7 +101,9 @@ async def test_a_form_is_read_as_a_query_string(search, calls, test_secret):
         ("categories=images,videos,+news+,science", ["image_search", "video_search", "news_search", "scholar_search"]),
         ("engines=google", ["web_search"]),
         ("engines=google+images,openalex,bing", ["image_search", "scholar_search", "bing_search"]),
-        ("engines=google_news&categories=general", ["news_search"]),
+        ("engines=google_news&categories=general", ["news_search", "web_search"]),
+        ("engines=google,bing,nobody&categories=images", ["web_search", "bing_search", "image_search"]),
+        ("engines=nobody&categories=news", ["news_search"]),
         ("engines=google,google_web", ["web_search"]),
     ],
 )
@@ -110,6 +112,17 @@ async def test_categories_and_engines_choose_the_searches(search, calls, chosen,
     """Several categories are asked side by side, and engines by the names that SearXNG gives them."""
     response = await search(f"/searxng/search?q=coffee&format=json&language=en&{chosen}")
     assert (response.status, [name for name, _ in asked(calls)]) == (200, resources)
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@ensureDeferred
+async def test_an_unknown_engine_beside_others_is_named(search, form):
+    """Clients send the same engines to every SearXNG: one that is not here has not answered, and is ignored by name."""
+    response = await search(f"/searxng/search?q=coffee&format={form}&engines=google,duckduckgo")
+    assert (response.status, response.headers["x-ignored-params"]) == (200, "engines")
+    if form == "json":
+        ((engine, reason),) = response.json["unresponsive_engines"]
+        assert (engine, reason.startswith("There is no such engine here")) == ("duckduckgo", True)
 
 
 @ensureDeferred
@@ -168,7 +181,7 @@ async def test_an_empty_answer_is_true(search, calls):
         ("q=a&time_range=hour", "time_range"),
         ("q=a&safesearch=3", "safesearch"),
         ("q=a&categories=files", "'files' is no category here: the categories are general, images"),
-        ("q=a&engines=qwant", "'qwant' is no engine here: the engines are google_web"),
+        ("q=a&engines=qwant", "qwant: There is no such engine here: the engines are google_web"),
         ("q=a&categories=images&pageno=2", "pageno"),
         ("q=a&categories=news&time_range=day", "time_range"),
         ("q=a&categories=images&safesearch=2", "safesearch"),

@@ -4,7 +4,11 @@ import orjson
 import pytest
 from pytest_twisted import ensureDeferred
 
+from tests.faces.dialects.conftest import COFFEE, WEB, page_answer
+from tests.service_in_memory import TIMINGS
+from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import BlockedError
+from webdata.domain.outcome import Outcome
 from webdata.faces.dialects.serper import Serper
 
 
@@ -202,3 +206,58 @@ async def test_errors_have_serpers_shape(post, send, calls):
     assert (response.status, response.json["statusCode"], response.json["code"]) == (502, 502, "blocked")
     missing = await send("/serper/search", "POST", {}, b'{"q": "a"}')
     assert (missing.status, missing.json["statusCode"]) == (401, 401)
+
+
+@ensureDeferred
+async def test_a_result_without_a_text_has_an_empty_one(post, calls):
+    """Clients read the snippet of each without asking whether there is one."""
+    row = {**COFFEE, "description": ""}
+    calls.ends["web_search"] = Answer({**WEB, "results": [row]}, Outcome.OK, "http", TIMINGS, engine="google_web")
+    response = await post("search", {"q": "coffee"})
+    assert response.json["organic"][0]["snippet"] == ""
+
+
+@pytest.mark.parametrize(("safe", "sent"), [("off", "off"), ("moderate", "medium"), ("active", "active")])
+@ensureDeferred
+async def test_a_safe_search_has_the_words_of_clients(post, calls, safe, sent):
+    """They are those of the search, or stand for them."""
+    response = await post("search", {"q": "coffee", "safe": safe})
+    assert (response.status, calls.calls[0].query.safe) == (200, sent)
+
+
+@pytest.mark.parametrize(("safe", "status"), [("moderate", 200), ("active", 400)])
+@ensureDeferred
+async def test_a_search_without_a_safe_mode(post, safe, status):
+    """The strict one is refused there, as a caller relies on it; another is said to be ignored."""
+    response = await post("places", {"q": "coffee", "safe": safe})
+    assert response.status == status
+    assert (response.headers.get("x-ignored-params") == "safe") == (status == 200)
+
+
+@ensureDeferred
+async def test_a_page_is_scraped(post, calls):
+    """As text, and as Markdown for those who ask."""
+    calls.pages = {"https://a.example/": page_answer("https://a.example/", "# A", "A")}
+    response = await post("scrape", {"url": "https://a.example/", "includeMarkdown": True})
+    metadata = {"title": "A", "language": "en"}
+    assert response.json == {"text": "# A", "markdown": "# A", "metadata": metadata, "credits": 0}
+    assert "markdown" not in (await post("scrape", {"url": "https://a.example/"})).json
+
+
+@pytest.mark.parametrize(("body", "named"), [({}, "url is missing"), ({"url": "https://a.example/", "x": 1}, "'x'")])
+@ensureDeferred
+async def test_a_wrong_scrape_is_refused(post, calls, body, named):
+    """In the shape of other errors."""
+    response = await post("scrape", body)
+    assert (response.status, named in response.json["message"], calls.calls) == (400, True, [])
+
+
+@ensureDeferred
+async def test_products_have_their_prices(post, calls):
+    """A rating is a number, as far as there is one."""
+    product = {"title": "Mill", "link": "https://shop.example/dp/1", "asin": "1", "price_text": "$20", "img_url": None}
+    rows = [{**product, "rating_stars": stars, "review_count": 7} for stars in ("4.3 out of 5 stars", None)]
+    calls.ends["product_search"] = Answer({"products": rows}, Outcome.OK, "http", TIMINGS, engine="amazon_products")
+    rated, unrated = (await post("shopping", {"q": "mill"})).json["shopping"]
+    assert (rated["price"], rated["rating"], rated["source"]) == ("$20", 4.3, "shop.example")
+    assert "rating" not in unrated

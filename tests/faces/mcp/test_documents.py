@@ -61,7 +61,7 @@ def test_the_text_names_the_cursor():
 def test_a_cursor_of_another_text_is_refused():
     """A page that has changed is not continued in the middle."""
     cursor = next(parts("a" * 3000, max_chars=1000))["next_cursor"]
-    with pytest.raises(QueryError, match="cursor is of a text that has changed since: call again without it"):
+    with pytest.raises(QueryError, match="cursor is of a text that has changed since: begin again without it"):
         document(PAGE, record("b" * 3000), PartShape.read({"cursor": cursor}))
 
 

@@ -209,6 +209,8 @@ class Flight:
         self._cache = cache
         self._control = control
         self._key = cache_key(call)
+        self._name = f"{self._key} {call.deadline:g}"
+        """Of the flight: a call with less time is none that others wait for, who would fail with it."""
         self._landing: asyncio.Future[CacheEntry | None] | None = None
         """The leader's future entry, for which the other flights wait."""
         self._renewing: asyncio.Task[None] | None = None
@@ -216,16 +218,16 @@ class Flight:
     async def __aenter__(self) -> Self:
         while not self._control.no_cache and self.hit is None:
             flights = self._cache.flights
-            if self._key not in flights:
+            if self._name not in flights:
                 claimed = await self._cache.claim(self._key, self.call)
                 if isinstance(claimed, Hit):
                     self.hit = claimed
                     break
-                if self._key not in flights:  # none has begun meanwhile
+                if self._name not in flights:  # none has begun meanwhile
                     await self._lead(owned=claimed)
                     break
             with suppress(*CALLER_ERRORS):
-                entry = await asyncio.shield(flights[self._key])
+                entry = await asyncio.shield(flights[self._name])
                 self.hit = self._cache.hit(self._key, entry) if entry else None
         return self
 
@@ -241,7 +243,7 @@ class Flight:
             self._landing.set_result(entry)
 
     async def _lead(self, *, owned: bool) -> None:
-        self._landing = self._cache.flights[self._key] = asyncio.get_running_loop().create_future()
+        self._landing = self._cache.flights[self._name] = asyncio.get_running_loop().create_future()
         try:
             if not owned:
                 await self._wait_for_other_process()
@@ -275,7 +277,7 @@ class Flight:
         """End the lead in this process and in the store, and raise the error in the flights that wait."""
         if self._landing is None:
             return
-        del self._cache.flights[self._key]
+        del self._cache.flights[self._name]
         if not self._landing.done():
             if isinstance(error, Exception):
                 self._landing.set_exception(error)

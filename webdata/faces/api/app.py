@@ -26,6 +26,7 @@ from webdata.faces.api.catch_all import PING, CatchAll
 from webdata.faces.api.compression import Compression
 from webdata.faces.api.cors import Cors
 from webdata.faces.api.dispatch import Dispatcher
+from webdata.faces.api.docs_page import MAIN, OF_DOORS
 from webdata.faces.api.doors import Door, DoorRoute
 from webdata.faces.api.index import describe, prefers_html
 from webdata.faces.api.key_pages import SEGMENT, KeyCall, KeyPage, KeyReply
@@ -89,11 +90,13 @@ class Api:
         self._compression = Compression()
         self.app = Klein()
         self._declare_routes(self.app)
-        self._catch_all = CatchAll(self.app, proxy, self._unmatched) if proxy else None
+        of_doors = [f"/{prefix}/" for door in doors for prefix in door.prefixes]
+        self._catch_all = CatchAll(self.app, proxy, self._unmatched, of_doors) if proxy else None
         open_paths = frozenset(page.path for page in pages)
         headers = {*HEADERS, *(name for resource in self._resources for name, _ in resource.text_headers)}
         headers |= {name for page in key_pages for name, _ in page.headers}
-        self._cors = Cors(cors_origins, sorted(headers), (open_paths | {"/"}) - {"/openapi.json"}, is_of_dashboard)
+        closed = (open_paths | {"/"}) - {MAIN.document, OF_DOORS.document}
+        self._cors = Cors(cors_origins, sorted(headers), closed, is_of_dashboard)
         while_stopping = open_paths | {PING} if proxy else open_paths
         self._dispatcher = Dispatcher(self.app, self._unmatched, while_stopping, self._cors)
         if self._catch_all:
@@ -269,8 +272,10 @@ class Api:
             message = f"{incoming.method} is not possible here: use {right}."
             problem = ProblemDetails("method_not_allowed", message, headers=headers)
         else:
-            paths = ", ".join(resource.route for resource in self._resources)
-            message = f"There is no such endpoint: the endpoints are {paths}; GET / describes them."
+            of_doors = [path for door in self._doors if door.has(incoming.path) for path in door.described]
+            paths = ", ".join(of_doors or (resource.route for resource in self._resources))
+            described = OF_DOORS.document if of_doors else "GET /"
+            message = f"There is no such endpoint: the endpoints are {paths}; {described} describes them."
             problem = ProblemDetails("not_found", message)
         return self._problem_reply(problem, incoming)
 

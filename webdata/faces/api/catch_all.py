@@ -1,7 +1,7 @@
 """The routes of the gateway: `/ping`, and `/{path}` for all that is none of the other routes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -42,12 +42,16 @@ class AnyPath(PathConverter):
 
 
 class CatchAll:
-    """Adds the gateway's routes to an app that has all others; `unmatched` makes a 404 or 405 of those."""
+    """Adds the gateway's routes to an app that has all others; `unmatched` makes a 404 or 405 of those.
 
-    def __init__(self, app: Klein, proxy: Proxying, unmatched: Unmatched) -> None:
+    What begins with one of `own` is never passed on.
+    """
+
+    def __init__(self, app: Klein, proxy: Proxying, unmatched: Unmatched, own: Iterable[str] = ()) -> None:
         self._app = app
         self._proxy = proxy
         self._unmatched = unmatched
+        self._own = (*OWN_PATHS, *own)
         others = Map([rule.empty() for rule in app.url_map.iter_rules()], merge_slashes=False)
         self._others = others.bind("any-host")
         app.url_map.converters["any"] = AnyPath
@@ -69,7 +73,7 @@ class CatchAll:
         path = incoming.path
         if path == PING or self._proxy.leads(path):
             return MethodNotAllowed(["HEAD", *METHODS])
-        as_data = () if path.startswith(OWN_PATHS) else (f"/{DATA_SERVICE}{path}",)
+        as_data = () if path.startswith(self._own) else (f"/{DATA_SERVICE}{path}",)
         errors = [self._no_match(incoming, one) for one in (path, *as_data)]
         return next((error for error in errors if isinstance(error, MethodNotAllowed)), NotFound())
 
@@ -80,7 +84,7 @@ class CatchAll:
     async def _answer(self, incoming: Incoming, path: str) -> Reply | None:
         """Answer for another method of a route, pass on, or answer as the endpoint that `/v1` before the path makes."""
         error = self._no_match(incoming, incoming.path)
-        if isinstance(error, MethodNotAllowed) or (error and incoming.path.startswith(OWN_PATHS)):
+        if isinstance(error, MethodNotAllowed) or (error and incoming.path.startswith(self._own)):
             return self._unmatched(incoming, error)
         if self._proxy.leads(incoming.path):
             return await self._pass_on(incoming)

@@ -1,10 +1,12 @@
-"""`GET /docs`: Swagger UI for the OpenAPI document, with all its files from this service.
+"""`GET /docs` and `/docs/doors`: Swagger UI for the two OpenAPI documents, with all its files from this service.
 
 https://swagger.io/docs/open-source-tools/swagger-ui/usage/configuration/
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import orjson
 from swagger_ui_bundle import swagger_ui_path
@@ -16,6 +18,7 @@ from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.machine_pages import machine_pages
 from webdata.faces.api.open_pages import OpenPage
 from webdata.faces.api.openapi import document
+from webdata.faces.api.openapi_doors import doors_document
 from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, Reply
 
@@ -30,7 +33,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-PAGE = f"""\
+PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -38,18 +41,18 @@ PAGE = f"""\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>webdata API</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="{VERSIONED}/swagger-ui.css">
+<link rel="stylesheet" href="{files}/swagger-ui.css">
 </head>
 <body>
 <div id="swagger-ui"></div>
-<script src="{VERSIONED}/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
+<script src="{files}/swagger-ui-bundle.js"></script>
+<script src="{script}"></script>
 </body>
 </html>
 """
 START = """\
 SwaggerUIBundle({
-  url: "/openapi.json",
+  url: "%s",
   dom_id: "#swagger-ui",
   deepLinking: true,
   defaultModelsExpandDepth: 0,
@@ -57,6 +60,22 @@ SwaggerUIBundle({
   validatorUrl: null
 });
 """
+
+
+@dataclass(frozen=True)
+class DocsTopic:
+    """What an OpenAPI document and its page are about, and where they are."""
+
+    about: str
+    document: str
+    page: str
+    script: str
+
+
+MAIN = DocsTopic("this description of the API", "/openapi.json", "/docs", "/docs/start.js")
+OF_DOORS = DocsTopic(
+    "the APIs of other services that this one speaks", "/openapi/doors.json", "/docs/doors", "/docs/doors.js"
+)
 
 
 def documentation(
@@ -67,25 +86,39 @@ def documentation(
 ) -> list[OpenPage]:
     """`/openapi.json`, `/docs` and `/llms.txt`, which describe the resources, the other pages and themselves.
 
-    With them are their files, and `/robots.txt`.
+    With them are the same two of the doors, all their files, and `/robots.txt`.
     """
-    json_page = OpenPage(
-        "/openapi.json",
-        "this description of the API, as OpenAPI 3.1",
-        lambda header: _unless_known(json_reply, header),
-    )
-    headers = {"content-security-policy": POLICY, "referrer-policy": "no-referrer", **NO_CACHE}
-    html_page = OpenPage(
-        "/docs",
-        "this description of the API, as a page to read and to try",
-        lambda _: Reply(200, PAGE.encode(), {"content-type": HTML, **headers}),
-        (HTML,),
-    )
-    described = [json_page, html_page, *machine_pages(resources, doors)]
-    json_body = orjson.dumps(document(resources, [*pages, *described], key_pages))
-    tag = f'W/"{hashlib.sha256(json_body).hexdigest()[:HASH_DIGITS]}"'
-    json_reply = Reply(200, json_body, {"content-type": JSON, "etag": tag, **NO_CACHE}, cached_as="/openapi.json")
+    documents = dict[str, Reply]()
+    described = [
+        *_described(MAIN, documents),
+        *(_described(OF_DOORS, documents) if doors else ()),
+        *machine_pages(resources, doors),
+    ]
+    documents[MAIN.document] = _json(MAIN, document(resources, [*pages, *described], key_pages))
+    documents[OF_DOORS.document] = _json(OF_DOORS, doors_document(doors))
     return [*described, *_files()]
+
+
+def _described(topic: DocsTopic, documents: Mapping[str, Reply]) -> list[OpenPage]:
+    """The document of a topic, which is made once all pages are known, and its page."""
+    page = PAGE.format(files=VERSIONED, script=topic.script).encode()
+    headers = {"content-type": HTML, "content-security-policy": POLICY, "referrer-policy": "no-referrer", **NO_CACHE}
+    return [
+        OpenPage(
+            topic.document,
+            f"{topic.about}, as OpenAPI 3.1",
+            lambda header: _unless_known(documents[topic.document], header),
+        ),
+        OpenPage(
+            topic.page, f"{topic.about}, as a page to read and to try", lambda _: Reply(200, page, headers), (HTML,)
+        ),
+    ]
+
+
+def _json(topic: DocsTopic, content: Mapping[str, Any]) -> Reply:
+    body = orjson.dumps(content)
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:HASH_DIGITS]}"'
+    return Reply(200, body, {"content-type": JSON, "etag": tag, **NO_CACHE}, cached_as=topic.document)
 
 
 def _unless_known(reply: Reply, header: Header) -> Reply:
@@ -98,12 +131,17 @@ def _unless_known(reply: Reply, header: Header) -> Reply:
 
 
 def _files() -> list[OpenPage]:
-    start = Reply(200, START.encode(), {"content-type": JAVASCRIPT, **NO_CACHE})
     return [
-        OpenPage("/docs/start.js", "", lambda _: start),
+        *(_script(topic) for topic in (MAIN, OF_DOORS)),
         _file("swagger-ui.css", CSS),
         _file("swagger-ui-bundle.js", JAVASCRIPT),
     ]
+
+
+def _script(topic: DocsTopic) -> OpenPage:
+    """What opens a document in Swagger UI."""
+    reply = Reply(200, (START % topic.document).encode(), {"content-type": JAVASCRIPT, **NO_CACHE})
+    return OpenPage(topic.script, "", lambda _: reply)
 
 
 def _file(name: str, content_type: str) -> OpenPage:

@@ -1,11 +1,31 @@
 """What the API and the faces behind it know of each other: a door has paths, answers and errors of its own shape."""
 
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from webdata.domain.query import Query
 from webdata.faces.api.problems import ProblemDetails
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import JSON, Reply
+
+
+@dataclass(frozen=True)
+class RouteContract:
+    """What a route takes and gives, for the OpenAPI document of the doors."""
+
+    summary: str
+    query: type[Query] = Query
+    """The members of its body, or with GET the parameters of its URL. One without a description is not described."""
+    example: Mapping[str, Any] = field(default_factory=dict)
+    """A body that works."""
+    body_type: str = JSON
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """Further parameters of the URL, named segments of the path among them, with what they are."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Request headers, with what they are."""
+    gives: tuple[str, ...] = (JSON,)
+    """The media types of its answers."""
+    needs_key: bool = True
 
 
 @dataclass(frozen=True)
@@ -20,6 +40,8 @@ class DoorRoute:
     of_caller: bool = False
     """Whether its key is checked, and the request counted, before it answers: it then gets the Caller, too. The calls
     that others make check and count themselves."""
+    contract: RouteContract | None = None
+    """None for a further path of a route that has one."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +54,11 @@ class Door:
     routes: Sequence[DoorRoute]
     refusal: Callable[[ProblemDetails, str], Reply]
     """The reply to a problem in the shape that its clients read, from the problem and the request id."""
+
+    @property
+    def described(self) -> list[str]:
+        """The paths of its routes, each once."""
+        return [route.rule for route in self.routes if route.contract]
 
     def has(self, path: str) -> bool:
         """Whether a path is one of its own."""

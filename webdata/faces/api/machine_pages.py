@@ -19,7 +19,7 @@ User-agent: *
 Allow: /$
 Allow: /docs
 Allow: /llms.txt
-Allow: /openapi.json
+Allow: /openapi
 Disallow: /
 """
 LLMS = """\

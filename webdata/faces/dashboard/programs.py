@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,14 @@ def _open_webui(base: str, secret: str) -> str:
 
 
 def _litellm(base: str, secret: str) -> str:
-    scheme, host = urlsplit(base)[:2]
-    address = f"{scheme}://key:{secret}@{host}/searxng"
     return (
         "search_tools:\n  - search_tool_name: webdata\n    litellm_params:\n"
-        f"      search_provider: searxng\n      api_base: {address}"
+        f"      search_provider: searxng\n      api_base: {base}/searxng\n      api_key: {secret}"
     )
 
 
 def _n8n(base: str, secret: str) -> str:
-    return f"Firecrawl API\n  Base URL: {base}/firecrawl\n  API Key: {secret}"
+    return f"Firecrawl API\n  Base URL: {base}/firecrawl/v2\n  API Key: {secret}"
 
 
 def _firecrawl(base: str, secret: str) -> str:

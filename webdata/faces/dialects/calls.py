@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from typing import Any, TypeVar
 
 import orjson
@@ -37,6 +38,8 @@ class CallOf:
 
     resource: Resource
     read: Read
+    seconds: float = inf
+    """The most that it may take; the service's own deadline is shorter than any other."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class DialectCalls:
 
 def _request(incoming: Incoming, call: CallOf, call_id: str) -> CallRequest:
     header, check = incoming.header, partial(check_places, incoming)
-    return CallRequest(call_id, call.resource, header, call.read, lambda: incoming.gone, check=check)
+    return CallRequest(call_id, call.resource, header, call.read, lambda: incoming.gone, None, check, call.seconds)
 
 
 def read_query(

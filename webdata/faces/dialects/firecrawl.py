@@ -5,13 +5,18 @@ there, whatever path its base URL has.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from math import inf
+from time import monotonic
 from typing import Any
+
+import orjson
 
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import (
     CallOf,
@@ -30,7 +35,8 @@ from webdata.faces.dialects.pages import ANY_URL, PAGES, page_call, page_query
 from webdata.faces.dialects.plain_results import PlainResult, plain_results
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
-from webdata.runtime.server.replies import Reply
+from webdata.runtime.server.replies import JSON, Reply
+from webdata.stores.accounts.model import Caller
 
 PREFIX = "firecrawl"
 VERSIONS = ("v1", "v2")
@@ -39,6 +45,8 @@ SOURCES = {"web": "web_search", "news": "news_search", "images": "image_search"}
 SEARCH_NAMES = {"q": "query", "num": "limit", "hl": "lang", "gl": "country", "region": "country"}
 """Firecrawl's names of the fields of a search."""
 NOT_MADE = ("crawl", "map", "extract", "agent", "deep-research", "llmstxt")
+LEAST_SECONDS = 0.001
+"""What a call gets whose time is over: it then says so."""
 PAGE_EXAMPLE = '{"url": "https://example.com/", "formats": ["markdown"]}'
 SEARCH_EXAMPLE = '{"query": "coffee shops", "limit": 5}'
 STATUSES = {"validation_error": 400, "out_of_credits": 402, "upstream_timeout": 408}
@@ -50,17 +58,19 @@ CODES = {
     "upstream_failed": "SCRAPE_ALL_ENGINES_FAILED",
 }
 """Firecrawl's codes; those of other problems are their own in capitals."""
-
+CONTRACTS = {
+    "scrape": RouteContract("scrape a page", FirecrawlScrape, {"url": "https://example.com/"}),
+    "search": RouteContract("search, and scrape what was found", FirecrawlSearch, {"query": "coffee shops"}),
+}
 
 Answering = Callable[..., Coroutine[Any, Any, Reply]]
 
 
 class Firecrawl:
-    """`/firecrawl`. `deadline` is the most seconds that a call takes."""
+    """`/firecrawl`."""
 
-    def __init__(self, calls: DialectCalls, deadline: float, batches: Sequence[DoorRoute] = ()) -> None:
+    def __init__(self, calls: DialectCalls, batches: Sequence[DoorRoute] = ()) -> None:
         self._calls = calls
-        self._deadline = deadline
         self._batches = batches
 
     def door(self) -> Door:
@@ -70,12 +80,14 @@ class Firecrawl:
 
     def _routes(self, version: str) -> list[DoorRoute]:
         replies: dict[str, Answering] = {"scrape": self._scrape, "search": partial(self._search, version)}
-        made = [DoorRoute(rule, reply) for path, reply in replies.items() for rule in rules(f"{version}/{path}")]
+        made = [one for path, reply in replies.items() for one in _both(f"{version}/{path}", reply, CONTRACTS[path])]
         not_made = [
             DoorRoute(rule, partial(_not_made, path), ("GET", "POST", "DELETE"))
             for path in NOT_MADE
             for rule in (*rules(f"{version}/{path}"), *rules(f"{version}/{path}/<path:below>"))
         ]
+        credit = RouteContract("the credits that are left")
+        made += _both(f"{version}/team/credit-usage", partial(_credits, version), credit, ("GET",), of_caller=True)
         return [*made, *not_made]
 
     async def _scrape(self, incoming: Incoming) -> Reply:
@@ -89,11 +101,14 @@ class Firecrawl:
             return refused([made], refusal)
         return answered([made], {"success": True, "data": document(asked.url, asked.forms, made.record)})
 
-    def _page_calls(self, options: FirecrawlPage, urls: Sequence[str]) -> list[CallOf]:
-        """The calls for pages; raises QueryError for options that are not honoured."""
+    def _page_calls(self, options: FirecrawlPage, urls: Sequence[str], seconds: float = inf) -> list[CallOf]:
+        """The calls for pages, of at most so many seconds; raises QueryError for options that are not honoured."""
         resource = self._calls.resources[PAGES]
         page_query(resource, options.values(ANY_URL), NAMES)
-        return [page_call(resource, options.values(url), NAMES) for url in urls]
+        return [
+            page_call(resource, options.values(url), NAMES, options.ignored, min(options.seconds, seconds))
+            for url in urls
+        ]
 
     async def _refused(self, incoming: Incoming, name: str, error: QueryError) -> Reply:
         call = CallOf(self._calls.resources[name], refusing(error))
@@ -108,8 +123,9 @@ class Firecrawl:
                 self._page_calls(options, [])
         except QueryError as error:
             return await self._refused(incoming, SOURCES["web"], error)
+        ends = monotonic() + asked.seconds
         resources = [self._calls.resources[SOURCES[source]] for source in dict.fromkeys(asked.sources)]
-        calls = [CallOf(resource, partial(_search_query, asked, resource)) for resource in resources]
+        calls = [CallOf(resource, partial(_search_query, asked, resource), asked.seconds) for resource in resources]
         made = await self._calls.several(incoming, calls)
         if all(one.failed for one in made):
             return refused(made, refusal)
@@ -118,24 +134,47 @@ class Firecrawl:
             for source, one in zip(dict.fromkeys(asked.sources), made, strict=True)
             if not one.failed
         }
-        pages = await self._scraped(incoming, options, found) if options else {}
+        pages = await self._scraped(incoming, options, found, ends) if options else {}
         parts = {url: _scraped_parts(url, options, one) for url, one in pages.items()} if options else {}
         return _search_answer(version, found, [*made, *pages.values()], parts)
 
     def _check_search(self, asked: FirecrawlSearch, version: str) -> None:
-        if asked.timeout and asked.timeout < self._deadline * 1000:
-            raise wrong("timeout", f"timeout is at least {self._deadline:g} seconds for a search: leave it out")
         if version == VERSIONS[0] and set(asked.sources) != {"web"}:
             raise wrong("sources", "sources are of version 2: ask /v2/search")
 
     async def _scraped(
-        self, incoming: Incoming, options: FirecrawlPage, found: Mapping[str, Sequence[PlainResult]]
+        self, incoming: Incoming, options: FirecrawlPage, found: Mapping[str, Sequence[PlainResult]], ends: float
     ) -> dict[str, MadeCall]:
-        """The pages of the results that are no images, by their URLs."""
+        """The pages of the results that are no images, by their URLs, as far as they come in time."""
         results = [one for source, listed in found.items() if source != "images" for one in listed]
         urls = list(dict.fromkeys(one.url for one in results))
-        made = await self._calls.several(incoming, self._page_calls(options, urls), further=True)
+        made = await self._calls.several(
+            incoming, self._page_calls(options, urls, max(ends - monotonic(), LEAST_SECONDS)), further=True
+        )
         return dict(zip(urls, made, strict=True))
+
+
+def _both(
+    path: str,
+    reply: Answering,
+    contract: RouteContract,
+    methods: tuple[str, ...] = ("POST",),
+    *,
+    of_caller: bool = False,
+) -> list[DoorRoute]:
+    """The routes of a path, of which the first is described."""
+    first, *others = rules(path)
+    route = DoorRoute(first, reply, methods, of_caller, contract)
+    return [route, *(replace(route, rule=rule, contract=None) for rule in others)]
+
+
+async def _credits(version: str, _: Incoming, caller: Caller) -> Reply:
+    """What is left of the account's credits: plans have none of their own, and no periods."""
+    left, plan = (
+        ("remaining_credits", "plan_credits") if version == VERSIONS[0] else ("remainingCredits", "planCredits")
+    )
+    body = {"success": True, "data": {left: caller.balance, plan: None}}
+    return Reply(200, orjson.dumps(body), {"content-type": JSON})
 
 
 async def _not_made(path: str, incoming: Incoming, **_: str) -> Reply:
@@ -144,8 +183,9 @@ async def _not_made(path: str, incoming: Incoming, **_: str) -> Reply:
 
 
 def rules(path: str) -> list[str]:
-    """The rules of a path: under the prefix, and at the root."""
-    return [f"/{PREFIX}/{path}", f"/{path}"]
+    """The rules of a path: under the prefix, at the root, and without the newest version."""
+    version, _, rest = path.partition("/")
+    return [f"/{PREFIX}/{path}", f"/{path}", *([f"/{PREFIX}/{rest}"] if version == VERSIONS[-1] else [])]
 
 
 def document(url: str, forms: Sequence[str], record: Record) -> dict[str, Any]:

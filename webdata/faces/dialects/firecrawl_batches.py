@@ -11,9 +11,10 @@ from webdata.batches.queries import MOST_FAILURES
 from webdata.batches.results import ENDS, Line, RecordReader, page_of, pieces, queries_of
 from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
-from webdata.domain.query import Query
+from webdata.domain.query import Query, Remarks
 from webdata.faces.api.batches import UNKNOWN, owner_of, reach_of, submission_name
-from webdata.faces.api.doors import DoorRoute
+from webdata.faces.api.doors import DoorRoute, RouteContract
+from webdata.faces.api.replies import remark_headers
 from webdata.faces.dialects.calls import read_body
 from webdata.faces.dialects.firecrawl import VERSIONS, document, rules
 from webdata.faces.dialects.firecrawl_options import NAMES, FirecrawlBatch
@@ -41,6 +42,18 @@ class FirecrawlBatchPage(Query):
     skip: Annotated[int, Field(ge=0, le=2**31 - 1, description="the number in the `next` of the page before")] = 0
 
 
+OF_BATCH = {"batch_id": "the id in the answer to the submission"}
+SUBMIT = RouteContract(
+    "scrape many pages",
+    FirecrawlBatch,
+    {"urls": ["https://example.com/"]},
+    headers={ONCE: "a text of one's own: the same one makes no second batch"},
+)
+SHOW = RouteContract("how far a batch is, and its pages", FirecrawlBatchPage, parameters=OF_BATCH)
+CANCEL = RouteContract("cancel a batch", parameters=OF_BATCH)
+ERRORS = RouteContract("the pages that failed", parameters=OF_BATCH)
+
+
 class FirecrawlBatches:
     """`batch/scrape` and below. `days` is how long results stay, `public_url` where callers find the service."""
 
@@ -63,17 +76,17 @@ class FirecrawlBatches:
 
     def routes(self) -> list[DoorRoute]:
         """All of them."""
-        handlers: list[tuple[str, str, Handler]] = [
-            ("POST", "", self._submit),
-            ("GET", "/<batch_id>", self._show),
-            ("DELETE", "/<batch_id>", self._cancel),
-            ("GET", "/<batch_id>/errors", self._errors),
+        handlers: list[tuple[str, str, Handler, RouteContract]] = [
+            ("POST", "", self._submit, SUBMIT),
+            ("GET", "/<batch_id>", self._show, SHOW),
+            ("DELETE", "/<batch_id>", self._cancel, CANCEL),
+            ("GET", "/<batch_id>/errors", self._errors, ERRORS),
         ]
         return [
-            DoorRoute(rule, handler, (method,), of_caller=True)
+            DoorRoute(rule, handler, (method,), of_caller=True, contract=contract if number == 0 else None)
             for version in VERSIONS
-            for method, below, handler in handlers
-            for rule in rules(f"{version}/batch/scrape{below}")
+            for method, below, handler, contract in handlers
+            for number, rule in enumerate(rules(f"{version}/batch/scrape{below}"))
         ]
 
     async def _submit(self, incoming: Incoming, caller: Caller) -> Reply:
@@ -87,7 +100,8 @@ class FirecrawlBatches:
         lines = [int(problem["loc"][1]) for problem in answer["problems"]]
         url = f"{self._address(incoming)}/{answer['id']}"
         invalid = [asked.urls[line - 1] for line in dict.fromkeys(lines)]
-        return _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+        reply = _reply({"success": True, "id": answer["id"], "url": url, "invalidURLs": invalid})
+        return reply.with_headers(remark_headers(Remarks(asked.ignored)))
 
     async def _show(self, incoming: Incoming, caller: Caller, batch_id: str) -> Reply:
         skip = read_body(FirecrawlBatchPage, incoming, "{}").skip

@@ -3,15 +3,17 @@
 # ruff: noqa: N815  # the options have Firecrawl's names
 
 from collections.abc import Mapping
-from math import ceil
+from math import ceil, inf
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
+from webdata.batches.chunk_runs import ROWS_AT_ONCE
 from webdata.domain.query import Query, check_known, explained, lower, not_blank
 from webdata.faces.dialects.calls import wrong
 from webdata.faces.dialects.pages import not_honoured
 from webdata.resources.url_request import FRESH_SECONDS
+from webdata.stores.batches.model import CHUNK_ROWS
 
 MOST_FOUND = 100
 """Results of one search."""
@@ -41,15 +43,24 @@ NAMES = {field: option for option, field in FIELDS.items()} | {
 """Firecrawl's names of the fields."""
 
 
+EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
+"""Values that ask for nothing."""
+
+
 def _empty(value: object) -> object:
-    if value in (None, False, 0, "", [], {}):
+    if value in EMPTY:
         return value
     raise explained("is not honoured here: leave it out")
 
 
 def _format(value: object) -> object:
-    """The name of a format, which may be an object with a type."""
-    return value.get("type") if isinstance(value, dict) else value
+    """The name of a format, which may be an object with a type, and with nothing else that is asked for."""
+    if not isinstance(value, dict):
+        return value
+    for name, given in value.items():
+        if name != "type" and given not in EMPTY:
+            raise explained(f"has {name[:60]!r}, which is not honoured here: leave it out")
+    return value.get("type")
 
 
 def _pdf(value: object) -> object:
@@ -99,7 +110,9 @@ class FirecrawlPage(Query):
     removeBase64Images: Done = True
     storeInCache: Done = True
     proxy: Annotated[Literal["auto", "basic"], BeforeValidator(lower), Field(description="auto or basic")] = "auto"
-    skipTlsVerification: NotDone = False
+    skipTlsVerification: Annotated[
+        bool, Field(description="true or false: certificates are always verified, and one that is wrong is an error")
+    ] = False
     fastMode: NotDone = False
     zeroDataRetention: NotDone = False
     actions: Refused = None
@@ -140,6 +153,16 @@ class FirecrawlPage(Query):
         }
 
     @property
+    def ignored(self) -> tuple[str, ...]:
+        """The options without effect, which clients send with every page."""
+        return ("skipTlsVerification",) if self.skipTlsVerification else ()
+
+    @property
+    def seconds(self) -> float:
+        """The most that the page may take."""
+        return self.timeout / 1000 if self.timeout else inf
+
+    @property
     def _most_age(self) -> int | None:
         """How old a cached page may be, in seconds; None for as old as any is."""
         is_shorter = self.maxAge is not None and self.maxAge < FRESH_SECONDS * 1000
@@ -170,6 +193,14 @@ class FirecrawlScrape(FirecrawlPage):
     url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
 
 
+def _enough_at_once(value: int | None, info: ValidationInfo) -> int | None:
+    """For validators: no fewer pages at once than a batch of its URLs may have; how many it has is not chosen here."""
+    most = ceil(len(info.data.get("urls", ())) / CHUNK_ROWS) * ROWS_AT_ONCE
+    if value is not None and value < most:
+        raise explained(f"is less than the {most} pages of so many that run at once: leave it out, or send fewer URLs")
+    return value
+
+
 class FirecrawlBatch(FirecrawlPage):
     """Many pages."""
 
@@ -178,7 +209,9 @@ class FirecrawlBatch(FirecrawlPage):
         Field(min_length=1, max_length=MOST_PAGES, description=f"a list of 1 to {MOST_PAGES} URLs of pages"),
     ]
     ignoreInvalidURLs: Annotated[bool, Field(description="true or false")] = False
-    maxConcurrency: Refused = None
+    maxConcurrency: Annotated[
+        int | None, AfterValidator(_enough_at_once), Field(ge=1, description="a whole number from 1")
+    ] = None
     appendToId: Refused = None
     webhook: Refused = None
 
@@ -209,6 +242,11 @@ class FirecrawlSearch(Query):
     domainTools: Refused = None
     integration: Told = None
     origin: Told = None
+
+    @property
+    def seconds(self) -> float:
+        """The most that the search may take, with the pages of what it finds."""
+        return self.timeout / 1000 if self.timeout else inf
 
     @property
     def pages(self) -> FirecrawlPage | None:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks, not_blank
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import (
     CallOf,
@@ -60,7 +60,12 @@ class OpenWebui:
 
     def door(self) -> Door:
         """Its routes."""
-        routes = [DoorRoute(f"/{PREFIX}/search", self._search), DoorRoute(f"/{PREFIX}/load", self._load)]
+        search = RouteContract("search the web", OpenWebuiSearch, {"query": "coffee shops", "count": 10})
+        load = RouteContract("load pages as documents", OpenWebuiPages, {"urls": ["https://example.com/"]})
+        routes = [
+            DoorRoute(f"/{PREFIX}/search", self._search, contract=search),
+            DoorRoute(f"/{PREFIX}/load", self._load, contract=load),
+        ]
         return Door((PREFIX,), "Open WebUI's external search and loader", routes, refusal)
 
     async def _search(self, incoming: Incoming) -> Reply:

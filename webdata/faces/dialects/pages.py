@@ -1,7 +1,8 @@
 """Pages that a dialect asks for: calls of `/v1/request`, of which a dialect sets what it has an option for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
+from math import inf
 from typing import Any
 
 from webdata.domain.errors import QueryError
@@ -17,9 +18,18 @@ ANY_URL = "https://example.com/"
 FACTS = ("title", "description", "language")
 
 
-def page_call(resource: Resource, values: Mapping[str, Any], names: Mapping[str, str]) -> CallOf:
-    """The call for a page with these fields of its query; `names` are the dialect's own of its fields."""
-    return CallOf(resource, partial(page_query, resource, values, names))
+def page_call(
+    resource: Resource,
+    values: Mapping[str, Any],
+    names: Mapping[str, str],
+    ignored: Collection[str] = (),
+    seconds: float = inf,
+) -> CallOf:
+    """The call for a page with these fields of its query; `names` are the dialect's own of its fields.
+
+    `ignored` are the dialect's names of what has no effect.
+    """
+    return CallOf(resource, partial(page_query, resource, values, names, ignored), seconds)
 
 
 def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,13 +37,15 @@ def chosen(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "content": None} if values.get("include") else dict(values)
 
 
-def page_query(resource: Resource, values: Mapping[str, Any], names: Mapping[str, str]) -> tuple[Query, Remarks]:
+def page_query(
+    resource: Resource, values: Mapping[str, Any], names: Mapping[str, str], ignored: Collection[str] = ()
+) -> tuple[Query, Remarks]:
     """The query of a page; raises QueryError for a field that it does not have, with the dialect's name of it."""
     fields = resource.query.fields()
     for name, value in values.items():
         if value is not None and name not in fields:
             raise not_honoured(names[name])
-    return read_query(resource, chosen(values), names)
+    return read_query(resource, chosen(values), names, ignored)
 
 
 def not_honoured(name: str) -> QueryError:

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl, unquote
 
+from pydantic import Field
+
 from webdata.domain.errors import QueryError
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.domain.query import Query
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.params import FORMS, members
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, refused, refusing, wrong
@@ -57,11 +60,28 @@ REFUSED = (
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
 ENCODED = re.compile(r"[a-z][a-z0-9+.-]*%3A(?:/|%2F)", re.IGNORECASE)
 EVENTS = "text/event-stream"
+PLAIN = "text/plain; charset=utf-8"
+ABOUT_URL = "the absolute URL of a page, such as https://example.com/"
 NAMES = {field: header for header, field in FIELDS.items()} | {
     "url": "url",
     "formats": "X-Respond-With",
     "max_age": "X-Cache-Tolerance",
 }
+
+
+HEADERS = {
+    "X-Respond-With": f"one of {', '.join(filter(None, FORMATS))}",
+    "X-No-Cache": "true to fetch the page anew",
+    "X-Cache-Tolerance": "how many seconds old a cached page may be",
+    **{name: f"{field} of /v1/request" for name, field in FIELDS.items()},
+}
+"""Headers that choose what is answered, with what they are."""
+
+
+class ReaderBody(Query):
+    """The body of a request without a URL in its path."""
+
+    url: Annotated[str, Field(description=ABOUT_URL)]
 
 
 class Reader:
@@ -72,10 +92,20 @@ class Reader:
 
     def door(self) -> Door:
         """Its routes."""
+        of_path = RouteContract(
+            "a page for a language model", parameters={"url": ABOUT_URL}, headers=HEADERS, gives=(PLAIN, JSON)
+        )
+        of_body = RouteContract(
+            "the same, with its URL in the body",
+            ReaderBody,
+            {"url": "https://example.com/"},
+            headers=HEADERS,
+            gives=(PLAIN, JSON),
+        )
         routes = [
             DoorRoute(f"/{PREFIX}", self._of_body),
-            DoorRoute(f"/{PREFIX}/", self._of_body),
-            DoorRoute(f"/{PREFIX}/<path:url>", self._of_path, ("GET",)),
+            DoorRoute(f"/{PREFIX}/", self._of_body, contract=of_body),
+            DoorRoute(f"/{PREFIX}/<path:url>", self._of_path, ("GET",), contract=of_path),
         ]
         return Door((PREFIX,), "Jina Reader", routes, refusal)
 
@@ -171,7 +201,7 @@ def _text(made: MadeCall) -> Reply:
     if "markdown" in made.record:
         title = facts_of(made.record).get("title", "")
         text = f"Title: {title}\n\nURL Source: {made.record['url']}\n\nMarkdown Content:\n{text}"
-    return answered([made], text.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+    return answered([made], text.encode("utf-8", "replace"), PLAIN)
 
 
 def refusal(problem: ProblemDetails, request_id: str) -> Reply:

@@ -3,22 +3,18 @@
 A category and the names of its engines derive from the resources and their engines.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from email.utils import format_datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode, urlsplit
-from xml.etree import ElementTree
+from urllib.parse import urlsplit
 
 import orjson
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from webdata.domain.csv_lines import csv_line
 from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks, lower, not_blank, unpack
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.open_pages import FRESH
 from webdata.faces.api.params import FORMS, check_encoding
 from webdata.faces.api.problems import ProblemDetails
@@ -33,6 +29,7 @@ from webdata.faces.dialects.calls import (
     wrong,
 )
 from webdata.faces.dialects.plain_results import PlainResult, plain_results
+from webdata.faces.dialects.searxng_feeds import CSV, RSS, csv_of, rss_of
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply
@@ -50,7 +47,7 @@ REFUSED = ("enabled_engines", "disabled_engines", "enabled_plugins", "disabled_p
 TEMPLATES = {"images": "images.html", "videos": "videos.html", "map": "map.html"}
 OTHER = "other"
 """SearXNG's category of engines that have to be named."""
-CSV_COLUMNS = ("title", "url", "content", "host", "engine", "score", "type")
+PLAIN = "text/plain; charset=utf-8"
 
 
 def _words(text: object) -> object:
@@ -114,6 +111,17 @@ class SearxngQuery(Query):
         return search_query(resource, self.values, NAMES, preferences)
 
 
+SEARCH = RouteContract(
+    "search by categories or engines",
+    SearxngQuery,
+    {"q": "coffee shops", "format": "json"},
+    body_type=FORMS[0],
+    gives=(JSON, CSV, RSS),
+)
+CONFIG = RouteContract("the categories and engines", needs_key=False)
+HEALTH = RouteContract("whether it answers", gives=(PLAIN,), needs_key=False)
+
+
 @dataclass
 class _Found:
     """A result, and the places at which engines had it."""
@@ -138,22 +146,23 @@ class Searxng:
         self._categories = {one.category: one for one in searches if one.category}
         self._engines = {engines[one.name][0]: one for one in searches}
         self._config = Reply(200, orjson.dumps(self._configuration()), {"content-type": JSON})
-        self._healthy = Reply(200, b"OK", {"content-type": "text/plain; charset=utf-8", **FRESH})
+        self._healthy = Reply(200, b"OK", {"content-type": PLAIN, **FRESH})
 
     def door(self) -> Door:
         """Its routes."""
-        search = [
-            DoorRoute(f"/{PREFIX}{rule}", self._search, ("GET", "POST")) for rule in ("", "/", "/search", "/search/")
-        ]
+        search = DoorRoute(f"/{PREFIX}/search", self._search, ("GET", "POST"), contract=SEARCH)
+        others = [replace(search, rule=f"/{PREFIX}{rule}", contract=None) for rule in ("", "/", "/search/")]
         open_pages = [
-            DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",)),
-            DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",)),
+            DoorRoute(f"/{PREFIX}/config", self._show_config, ("GET",), contract=CONFIG),
+            DoorRoute(f"/{PREFIX}/healthz", self._show_health, ("GET",), contract=HEALTH),
         ]
-        return Door((PREFIX,), "SearXNG's search", [*search, *open_pages], refusal)
+        return Door((PREFIX,), "SearXNG's search", [search, *others, *open_pages], refusal)
 
     async def _search(self, incoming: Incoming) -> Reply:
         try:
             query, ignored = _read(incoming)
+            unknown = [name for name in query.engines if self._engine(name) is None]
+            ignored = (*ignored, *(["engines"] if unknown else []))
             wanted = self._wanted(query)
         except QueryError as error:
             made = [await self._calls.one(incoming, CallOf(self._first, refusing(error)))]
@@ -162,19 +171,27 @@ class Searxng:
         made = await self._calls.several(incoming, calls)
         if all(one.failed for one in made):
             return refused(made, refusal)
-        return _answer(query, made, {resource.name: name for name, resource in self._engines.items()})
+        return _answer(query, made, [*self._failures(made), *(self._no_engine(name) for name in unknown)])
+
+    def _failures(self, made: Iterable[MadeCall]) -> Iterator[list[str]]:
+        """The engines that failed, with the reasons."""
+        names = {resource.name: name for name, resource in self._engines.items()}
+        return ([names[one.resource.name], one.problem.message] for one in made if one.failed)
+
+    def _no_engine(self, name: str) -> list[str]:
+        return [name[:60], f"There is no such engine here: the engines are {', '.join(self._engines)}."]
 
     @property
     def _first(self) -> Resource:
         return next(iter(self._engines.values()))
 
     def _wanted(self, query: SearxngQuery) -> list[Resource]:
-        """The resources of the engines that are named, else those of the categories."""
-        if query.engines:
-            found = [self._engine(name) for name in query.engines]
-        else:
-            found = [self._category(name) for name in query.categories or ["general"]]
-        return list(dict.fromkeys(found))
+        """The resources of the engines that are named, and those of the categories; raises QueryError for none."""
+        of_engines = [found for name in query.engines if (found := self._engine(name))]
+        if query.engines and not of_engines and not query.categories:
+            raise wrong("engines", ": ".join(self._no_engine(query.engines[0])), "engine")
+        categories = query.categories or ([] if of_engines else ["general"])
+        return list(dict.fromkeys([*of_engines, *map(self._category, categories)]))
 
     def _category(self, name: str) -> Resource:
         if name not in self._categories:
@@ -182,7 +199,7 @@ class Searxng:
             raise wrong("categories", f"{name[:60]!r} is no category here: the categories are {known}", "category")
         return self._categories[name]
 
-    def _engine(self, name: str) -> Resource:
+    def _engine(self, name: str) -> Resource | None:
         """The resource of an engine: `google_web`, `google images`, or `google` for the first of a site."""
         written = name.replace(" ", "_").replace(".", "_")
         if written in self._engines:
@@ -192,7 +209,7 @@ class Searxng:
         general = [engine for engine in of_site if self._engines[engine].category == "general"]
         for engine in (*matching, *general, *of_site):
             return self._engines[engine]
-        raise wrong("engines", f"{name[:60]!r} is no engine here: the engines are {', '.join(self._engines)}", "engine")
+        return None
 
     async def _show_config(self, incoming: Incoming) -> Reply:
         return self._config
@@ -259,13 +276,13 @@ def _read_of(query: SearxngQuery, ignored: tuple[str, ...], resource: Resource) 
     return found, remarks._replace(ignored=(*ignored, *remarks.ignored))
 
 
-def _answer(query: SearxngQuery, made: Sequence[MadeCall], engines: Mapping[str, str]) -> Reply:
+def _answer(query: SearxngQuery, made: Sequence[MadeCall], unresponsive: Sequence[list[str]]) -> Reply:
     answering = [one for one in made if not one.failed]
     results = [_result(found) for found in _ranked(answering)]
     if query.format == "csv":
-        return answered(made, b"".join(_csv(results)), "text/csv; charset=utf-8")
+        return answered(made, csv_of(results), CSV)
     if query.format == "rss":
-        return answered(made, _rss(query.q, results), "application/rss+xml; charset=utf-8")
+        return answered(made, rss_of(query.q, f"/{PREFIX}/search", results), RSS)
     records = [one.record for one in answering]
     body = {
         "query": query.q,
@@ -275,7 +292,7 @@ def _answer(query: SearxngQuery, made: Sequence[MadeCall], engines: Mapping[str,
         "corrections": [],
         "infoboxes": [box for one in answering for box in _infoboxes(one)],
         "suggestions": _suggestions(records),
-        "unresponsive_engines": [[engines[one.resource.name], one.problem.message] for one in made if one.failed],
+        "unresponsive_engines": unresponsive,
     }
     return answered(made, body)
 
@@ -342,34 +359,6 @@ def _infoboxes(made: MadeCall) -> list[dict[str, Any]]:
 def _suggestions(records: Iterable[Mapping[str, Any]]) -> list[str]:
     related = (one["text"] for record in records for one in record.get("related_searches", ()))
     return list(dict.fromkeys(related))
-
-
-def _csv(results: Iterable[Mapping[str, Any]]) -> Iterable[bytes]:
-    yield csv_line(CSV_COLUMNS)
-    for result in results:
-        row = {**result, "host": result["parsed_url"][1], "type": "result"}
-        yield csv_line(row[name] for name in CSV_COLUMNS)
-
-
-def _rss(terms: str, results: Iterable[Mapping[str, Any]]) -> bytes:
-    """A feed of RSS 2.0."""
-    root = ElementTree.Element("rss", version="2.0")
-    channel = ElementTree.SubElement(root, "channel")
-    address = f"/{PREFIX}/search?{urlencode({'q': terms})}"
-    _add(channel, {"title": f"webdata: {terms}", "link": address, "description": f"Search results for {terms}"})
-    for result in results:
-        item = ElementTree.SubElement(channel, "item")
-        day = result["publishedDate"]
-        published = {"pubDate": format_datetime(datetime.fromisoformat(day))} if day else {}
-        described = {"title": result["title"], "link": result["url"], "description": result["content"]}
-        _add(item, {**described, **published})
-    text: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return text
-
-
-def _add(parent: ElementTree.Element, texts: Mapping[str, str]) -> None:
-    for name, text in texts.items():
-        ElementTree.SubElement(parent, name).text = "".join(char for char in text if char.isprintable())
 
 
 def refusal(problem: ProblemDetails, request_id: str) -> Reply:

@@ -1,15 +1,18 @@
 """The API of Serper, https://serper.dev: searches of `/v1` by kind, with the names of its JSON."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks, lower, not_blank
 from webdata.domain.records import Record
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.api.side_calls import COST
 from webdata.faces.dialects.calls import (
@@ -20,9 +23,11 @@ from webdata.faces.dialects.calls import (
     located,
     read_body,
     refused,
+    refusing,
     search_query,
     wrong,
 )
+from webdata.faces.dialects.pages import PAGES, facts_of, page_call
 from webdata.faces.dialects.plain_results import PlainResult, plain_results
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
@@ -31,6 +36,11 @@ from webdata.runtime.server.replies import Reply
 PREFIX = "serper"
 EXAMPLE = '{"q": "coffee shops", "gl": "us", "hl": "en"}'
 PAGE_LENGTH = 10
+NUMBER = re.compile(r"[0-9]{1,2}(\.[0-9]{1,3})?")
+RELIED_ON = ("title", "link", "snippet")
+SAFE = {"moderate": "medium"}
+"""Serper's values of `safe` that have other names in `/v1`."""
+SCRAPE_EXAMPLE = '{"url": "https://example.com/"}'
 NAMES = {"start": "page", "region": "gl"}
 """Serper's names of fields; others have the same."""
 
@@ -48,6 +58,11 @@ class SerperQuery(Query):
     num: Annotated[int, Field(ge=1, le=100, description="a whole number from 1 to 100, such as 10")] = PAGE_LENGTH
     page: Annotated[int, Field(ge=1, le=100, description="a whole number from 1, such as 2")] = 1
     tbs: Annotated[str | None, Field(description="Google's own filters, such as qdr:w for the last week")] = None
+    safe: Annotated[
+        Literal["off", "moderate", "medium", "active"] | None,
+        BeforeValidator(lower),
+        Field(description="off, moderate or active"),
+    ] = None
     autocorrect: Annotated[bool, Field(description="true; false is not honoured")] = True
     type: Annotated[str | None, Field(description="the kind of the search, as in the path")] = None
 
@@ -62,7 +77,15 @@ class SerperQuery(Query):
             raise wrong("type", f"type differs from the path, which says {kind}: give one of them")
         values = {"q": self.q, "num": self.num, "tbs": self.tbs, "hl": self.hl, **located(resource, self.gl)}
         values["start"] = (self.page - 1) * self.num or None
-        return search_query(resource, values, NAMES, ("hl", "gl"))
+        values["safe"] = self.safe and SAFE.get(self.safe, self.safe)
+        return search_query(resource, values, NAMES, ("hl", "gl", *(() if self.safe == "active" else ("safe",))))
+
+
+class SerperPage(Query):
+    """A page to read."""
+
+    url: Annotated[str, Field(description="the absolute URL of a page, such as https://example.com/")]
+    includeMarkdown: Annotated[bool, Field(description="true for its main content as Markdown, too")] = False  # noqa: N815  # Serper's name
 
 
 @dataclass(frozen=True)
@@ -87,8 +110,13 @@ class Serper:
     def door(self) -> Door:
         """Its routes."""
         known = [path for path, kind in KINDS.items() if kind.resource in self._calls.resources]
-        routes = [DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST")) for path in known]
-        return Door((PREFIX,), "Serper's searches", routes, refusal)
+        page = RouteContract("the text of a page", SerperPage, {"url": "https://example.com/"})
+        scrape = [DoorRoute(f"/{PREFIX}/scrape", self._scrape, contract=page)] if PAGES in self._calls.resources else []
+        return Door((PREFIX,), "Serper's searches", [*map(self._route, known), *scrape], refusal)
+
+    def _route(self, path: str) -> DoorRoute:
+        contract = RouteContract(f"search of the kind {path}", SerperQuery, {"q": "coffee shops"})
+        return DoorRoute(f"/{PREFIX}/{path}", partial(self._search, path), ("GET", "POST"), contract=contract)
 
     async def _search(self, path: str, incoming: Incoming) -> Reply:
         kind = KINDS[path]
@@ -101,6 +129,21 @@ class Serper:
 
         made = await self._calls.one(incoming, CallOf(resource, read))
         return refused([made], refusal) if made.failed else _answer(path, asked[0], made)
+
+    async def _scrape(self, incoming: Incoming) -> Reply:
+        resource = self._calls.resources[PAGES]
+        try:
+            asked = read_body(SerperPage, incoming, SCRAPE_EXAMPLE)
+            formats = ["text", "metadata", *(["markdown"] if asked.includeMarkdown else [])]
+            call = page_call(resource, {"url": asked.url, "formats": formats, "content": "main"}, {"url": "url"})
+        except QueryError as error:
+            call = CallOf(resource, refusing(error))
+        made = await self._calls.one(incoming, call)
+        if made.failed:
+            return refused([made], refusal)
+        texts = {name: made.record[name] for name in formats}
+        facts = {"metadata": facts_of(made.record), "credits": int(made.headers.get(COST, 0))}
+        return answered([made], {**texts, **facts})
 
 
 def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
@@ -118,8 +161,10 @@ def _answer(path: str, asked: SerperQuery, made: MadeCall) -> Reply:
 
 
 def _present(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not there: Serper has no nulls."""
-    return {name: value for name, value in row.items() if value not in (None, "", [], {})}
+    """Without what is not there: Serper has no nulls. Clients rely on some texts, which may be empty."""
+    return {
+        name: value for name, value in row.items() if value not in (None, [], {}) and (value != "" or name in RELIED_ON)
+    }
 
 
 def _web(result: PlainResult) -> dict[str, Any]:
@@ -256,12 +301,29 @@ def _work(result: PlainResult) -> dict[str, Any]:
     }
 
 
+def _product(result: PlainResult) -> dict[str, Any]:
+    row = result.row
+    stars = (row["rating_stars"] or "").partition(" ")[0]
+    return {
+        "title": result.title,
+        "source": urlsplit(result.url).hostname,
+        "link": result.url,
+        "price": row["price_text"],
+        "imageUrl": result.thumbnail,
+        "rating": float(stars) if NUMBER.fullmatch(stars) else None,
+        "ratingCount": row["review_count"],
+        "productId": row["asin"],
+    }
+
+
 KINDS = {
     "search": SerperKind("web_search", "organic", _web, _page),
     "images": SerperKind("image_search", "images", _image),
     "news": SerperKind("news_search", "news", _news),
     "videos": SerperKind("video_search", "videos", _video),
     "places": SerperKind("maps_search", "places", _place),
+    "maps": SerperKind("maps_search", "places", _place),
+    "shopping": SerperKind("product_search", "shopping", _product),
     "scholar": SerperKind("scholar_search", "organic", _work),
 }
 

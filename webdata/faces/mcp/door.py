@@ -15,11 +15,12 @@ from webdata.accounts.access.admission import Admission, CallerStatus
 from webdata.accounts.access.rate_limits import check_limit
 from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Calling
-from webdata.faces.api.doors import Door, DoorRoute
+from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.misplaced_keys import check_places
 from webdata.faces.api.problems import ProblemDetails, logged_problem
+from webdata.faces.mcp.batch_tools import BatchTools
 from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
-from webdata.faces.mcp.tools import WebTool, chosen_tools, tools_of
+from webdata.faces.mcp.tools import AnyTool, WebTool, chosen_tools, tools_of
 from webdata.resources import Resource
 from webdata.runtime.process.memory import collect_less
 from webdata.runtime.server.incoming import Incoming
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 PREFIX = "mcp"
 PATH = f"/{PREFIX}"
+LISTING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+ABOUT_TOOLS = "all, or names of tools with commas between; some are offered without it"
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 SERVER = "webdata.faces.mcp.server"
 FOREIGN = ProblemDetails(
@@ -43,13 +46,20 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 class McpDoor:
     """Answers the requests of models' clients, with the key and the limits of their caller.
 
-    Pages of `origins` and of this machine may ask from a browser, no others.
+    Pages of `origins` and of this machine may ask from a browser, no others. With `batches` there are tools for them.
     """
 
     def __init__(
-        self, resources: Iterable[Resource], admission: Admission, calls: Calling, origins: Collection[str]
+        self,
+        resources: Iterable[Resource],
+        admission: Admission,
+        calls: Calling,
+        origins: Collection[str],
+        batches: BatchTools | None = None,
     ) -> None:
-        self._tools = tools_of(resources)
+        of_resources = tools_of(resources)
+        of_batches = batches.tools(of_resources) if batches else []
+        self._tools: dict[str, AnyTool] = {**of_resources, **{tool.name: tool for tool in of_batches}}
         self._admission = admission
         self._calls = ToolCalls(calls)
         self._origins = frozenset(origins)
@@ -58,7 +68,9 @@ class McpDoor:
     def door(self) -> Door:
         """Its route."""
         summary = "tools for language models, by the Model Context Protocol"
-        return Door((PREFIX,), summary, [DoorRoute(PATH, self.answer)], lambda problem, number: problem.reply(number))
+        contract = RouteContract("a message of JSON-RPC 2.0", example=LISTING, parameters={"tools": ABOUT_TOOLS})
+        routes = [DoorRoute(PATH, self.answer, contract=contract)]
+        return Door((PREFIX,), summary, routes, lambda problem, number: problem.reply(number))
 
     async def answer(self, incoming: Incoming) -> Reply:
         """The reply to a request; raises nothing."""
@@ -73,8 +85,8 @@ class McpDoor:
             message = orjson.loads(incoming.body)  # stricter than the SDK: UTF-8 alone, no halves of pairs, no NaN
             if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
                 return _no_message(INVALID_REQUEST, "A body is one message of JSON-RPC 2.0, as an object: no batch.")
-            request = ToolRequest(incoming, tools, message)
-            if _called_tool(message) in tools:  # which is counted as a call of `/v1`
+            request = ToolRequest(incoming, tools, message, caller)
+            if isinstance(tools.get(_called_tool(message) or ""), WebTool):  # which is counted as a call of `/v1`
                 return await self._reply(request)
             async with self._admission.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)
@@ -99,7 +111,7 @@ class McpDoor:
             return False
         return origin in self._origins or host in LOOPBACK
 
-    def _chosen(self, incoming: Incoming, caller: Caller) -> dict[str, WebTool]:
+    def _chosen(self, incoming: Incoming, caller: Caller) -> dict[str, AnyTool]:
         wanted = parse_qs(incoming.query).get("tools", [None])[-1]
         try:
             return chosen_tools(self._tools, wanted, caller.key.scopes)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webdata.faces.mcp.tools import WebTool
+from webdata.faces.mcp.tools import AnyTool
 
 NEXT = {
     "bad_request": "Correct the arguments and call again.",
@@ -24,12 +24,12 @@ NEXT = {
 ELSE = "Do not repeat this call: tell the user, with the request id."
 
 
-def error_text(tool: WebTool, body: Mapping[str, Any]) -> str:
+def error_text(tool: AnyTool, body: Mapping[str, Any]) -> str:
     """What a tool says of an error of `/v1`, in the names of its arguments."""
     error, detail = body["error"], body["detail"]
     messages = [str(row["msg"]) for row in detail] if isinstance(detail, list) else [str(error["message"])]
     text = "\n".join(messages)
-    for name, header in tool.resource.query.header_names().items():
+    for name, header in tool.argument_names.items():
         text = text.replace(header, name)
     wait = f" Wait {error['retry_after']} seconds first." if "retry_after" in error else ""
     return f"{error['code']}: {text}\nNext: {NEXT.get(error['code'], ELSE)}{wait} (request id {error['request_id']})"

@@ -65,7 +65,7 @@ def listed(tool: WebTool, record: Record, shape: ListShape) -> ToolAnswer:
     shown = [_result(tool, row, shape.fields) for row in rows[: shape.max_results]]
     _fit(shown)
     page = {name: visible_value(record.get(name)) for name in shape.fields if name not in tool.row_fields}
-    shown = _within(shown, MOST_BYTES - len(orjson.dumps(page)))
+    shown = within(shown, MOST_BYTES - len(orjson.dumps(page)))
     structured = {"found": len(rows), "results": shown, **({"page": page} if page else {})}
     others = [name for name in tool.page_fields if name not in page and isinstance(record.get(name), list | dict)]
     return ToolAnswer(structured, _text(structured, len(rows), [name for name in others if record[name]]))
@@ -107,7 +107,7 @@ def _fit(results: list[dict[str, Any]]) -> None:
             return
 
 
-def _within(results: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
+def within(results: list[dict[str, Any]], room: int) -> list[dict[str, Any]]:
     """The first results that have room, the very first in any case."""
     kept: list[dict[str, Any]] = []
     for result in results:

@@ -23,18 +23,19 @@ from mcp_types import (
 
 from webdata.faces.mcp.asgi import REQUEST, AsgiApp, asgi_reply
 from webdata.faces.mcp.tool_calls import ToolCalls, ToolRequest
-from webdata.faces.mcp.tools import WebTool
+from webdata.faces.mcp.tools import AnyTool
 from webdata.faces.mcp.wording import INSTRUCTIONS
 from webdata.runtime.server.replies import Reply
 from webdata.runtime.server.site import MAX_BODY
 
 READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+WRITING = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True)
 
 
 class ToolServer:
     """Answers requests of the protocol, each by itself: no session is kept, so that any process can answer the next."""
 
-    def __init__(self, calls: ToolCalls, tools: Mapping[str, WebTool]) -> None:
+    def __init__(self, calls: ToolCalls, tools: Mapping[str, AnyTool]) -> None:
         self._calls = calls
         self._closing = asyncio.Event()
         server: Server[Any] = Server(
@@ -84,7 +85,7 @@ class ToolServer:
         if tool is None:
             offered = ", ".join(request.tools)
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name[:60]!r}. The tools are {offered}.")
-        end = await self._calls.called(tool, params.arguments or {}, request.incoming)
+        end = await self._calls.called(tool, params.arguments or {}, request)
         return CallToolResult(
             content=[TextContent(type="text", text=end.text)],
             structured_content=end.structured,
@@ -93,13 +94,13 @@ class ToolServer:
         )
 
 
-def _described(tool: WebTool) -> Tool:
+def _described(tool: AnyTool) -> Tool:
     return Tool(
         name=tool.name,
         description=tool.wording.description,
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
-        annotations=READ_ONLY,
+        annotations=READ_ONLY if tool.is_read_only else WRITING,
     )
 
 

@@ -14,12 +14,14 @@ from webdata.domain.errors import QueryError
 from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
 from webdata.faces.api.calling import Called, Calling
-from webdata.faces.api.problems import problem_of
+from webdata.faces.api.problems import logged_problem, problem_of
+from webdata.faces.mcp.batch_tools import BatchTool
 from webdata.faces.mcp.documents import PartShape, document
 from webdata.faces.mcp.next_steps import error_text
 from webdata.faces.mcp.results import ListShape, ToolAnswer, listed, wrong_argument
-from webdata.faces.mcp.tools import WebTool
+from webdata.faces.mcp.tools import AnyTool, WebTool
 from webdata.runtime.server.incoming import Incoming
+from webdata.stores.accounts.model import Caller
 
 META = {
     "webdata/cost": "x-credits-cost",
@@ -38,9 +40,10 @@ class ToolRequest:
     """A request with the tools that its caller may see."""
 
     incoming: Incoming
-    tools: Mapping[str, WebTool]
+    tools: Mapping[str, AnyTool]
     message: Any
     """What its body holds."""
+    caller: Caller
 
 
 @dataclass(frozen=True)
@@ -59,8 +62,19 @@ class ToolCalls:
     def __init__(self, calls: Calling) -> None:
         self._calls = calls
 
-    async def called(self, tool: WebTool, arguments: Mapping[str, Any], incoming: Incoming) -> ToolEnd:
+    async def called(self, tool: AnyTool, arguments: Mapping[str, Any], request: ToolRequest) -> ToolEnd:
         """Call a tool with the key of a request; what is wrong with the arguments is an error of the tool."""
+        if isinstance(tool, WebTool):
+            return await self._called(tool, arguments, request.incoming)
+        assert isinstance(tool, BatchTool), tool
+        meta = {REQUEST_ID: request.incoming.id}
+        try:
+            answer = await tool.run(request.caller, tool.arguments.check(arguments))
+        except Exception as error:  # noqa: BLE001  # whatever happens, the model is told
+            return _failed(tool, logged_problem(error, request.incoming.id).reply(request.incoming.id).body, meta)
+        return ToolEnd(answer.text, answer.structured, meta)
+
+    async def _called(self, tool: WebTool, arguments: Mapping[str, Any], incoming: Incoming) -> ToolEnd:
         read = partial(read_arguments, tool, arguments)
         request = CallRequest(incoming.id, tool.resource, incoming.header, read, lambda: incoming.gone)
         called = await self._calls.called(request)
@@ -98,7 +112,7 @@ def _shown(tool: WebTool, record: Record, arguments: Mapping[str, Any]) -> ToolA
     return listed(tool, record, shape) if isinstance(shape, ListShape) else document(tool, record, shape)
 
 
-def _failed(tool: WebTool, body: bytes | memoryview, meta: dict[str, Any]) -> ToolEnd:
+def _failed(tool: AnyTool, body: bytes | memoryview, meta: dict[str, Any]) -> ToolEnd:
     return ToolEnd(error_text(tool, orjson.loads(body)), None, meta)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from urllib.parse import unquote_plus
 
 from webdata.domain.query import MAX_LENGTH, of_answer
@@ -29,6 +29,20 @@ class WebTool:
     def name(self) -> str:
         """Its name, unique among all tools."""
         return self.wording.name
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it changes nothing."""
+        return True
+
+    @property
+    def argument_names(self) -> dict[str, str]:
+        """The arguments that are headers of HTTP, with the headers' names."""
+        return self.resource.query.header_names()
+
+    def is_open_to(self, scopes: Collection[str]) -> bool:
+        """Whether a key with these scopes opens it."""
+        return not scopes or self.resource.name in scopes
 
     @property
     def lists_results(self) -> bool:
@@ -156,7 +170,28 @@ def tools_of(resources: Iterable[Resource]) -> dict[str, WebTool]:
     return {tool.name: tool for tool in made}
 
 
-def chosen_tools(tools: Mapping[str, WebTool], wanted: str | None, scopes: Collection[str]) -> dict[str, WebTool]:
+class AnyTool(Protocol):
+    """What every tool has."""
+
+    @property
+    def wording(self) -> ToolWording: ...  # as of a WebTool
+    @property
+    def name(self) -> str: ...
+    @property
+    def input_schema(self) -> dict[str, Any]: ...
+    @property
+    def output_schema(self) -> dict[str, Any]: ...
+    @property
+    def argument_names(self) -> dict[str, str]: ...
+    @property
+    def is_read_only(self) -> bool: ...
+    def is_open_to(self, scopes: Collection[str]) -> bool: ...
+
+
+Tools = TypeVar("Tools", bound=AnyTool)
+
+
+def chosen_tools(tools: Mapping[str, Tools], wanted: str | None, scopes: Collection[str]) -> dict[str, Tools]:
     """The tools that a client names, separated by commas, or the default ones, as far as its key opens them.
 
     Raises ValueError for a name that is none.
@@ -168,4 +203,4 @@ def chosen_tools(tools: Mapping[str, WebTool], wanted: str | None, scopes: Colle
         names = list(tools)
     elif not names:
         names = [name for name, tool in tools.items() if tool.wording.is_default]
-    return {name: tools[name] for name in names if not scopes or tools[name].resource.name in scopes}
+    return {name: tools[name] for name in names if tools[name].is_open_to(scopes)}

@@ -76,6 +76,16 @@ WORDINGS = {
     "forum_comments": ToolWording("forum_thread", "Read a post of Reddit with its comments, as JSON."),
 }
 """By the names of resources."""
+SUBMIT_WORDING = ToolWording(
+    "submit_batch",
+    "Run many queries of one tool in the background, such as 50 searches or 200 pages. Gives the id of the batch; read "
+    "its results with batch_results. Each query costs a credit.",
+)
+RESULTS_WORDING = ToolWording(
+    "batch_results",
+    "Read how far a batch is, and its results, a few queries at a time: call again with the cursor of the answer. Of a "
+    "page it gives the beginning; fetch_page gives the rest, with the next_cursor that stands beside it.",
+)
 ARGUMENTS = {
     "q": "the search terms",
     "region": "the region to fetch from",
