@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import monotonic
@@ -20,6 +20,7 @@ from webdata.crawling.engine_loader import EngineLoader
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
     BlockedError,
+    ConfigError,
     FetchError,
     LayoutError,
     OverloadedError,
@@ -133,10 +134,17 @@ def scrapy_settings() -> Settings:
 
 
 def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
-    """Every engine that is found, in the order of their names."""
+    """Every engine that can be asked, in the order of their names; raises ConfigError for an upstream's setting."""
     loader = EngineLoader.from_settings(settings or scrapy_settings())
     spiders = [loader.load(name) for name in sorted(loader.list())]
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
+
+
+def known_spiders() -> list[type[EngineSpider]]:
+    """Every engine that is found, with the kinds of upstreams, whether they are set up or not."""
+    settings = scrapy_settings()
+    settings.set("UPSTREAMS", None, priority="cmdline")
+    return load_spiders(settings)
 
 
 def able_engines(call: Call, engines: Sequence[type[EngineSpider]]) -> list[type[EngineSpider]]:
@@ -196,6 +204,7 @@ class WarmCrawlers:
             for resource in spider.resources:
                 self._engines[resource.name].append(spider)
                 self._resources[resource.name] = resource
+        self._order(settings.getdict("ENGINE_ORDERS"))
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
             sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
@@ -288,6 +297,18 @@ class WarmCrawlers:
         self._opened.clear()
         for resources in self.fetch_resources.values():
             await resources.close()
+
+    def _order(self, orders: Mapping[str, Sequence[str]]) -> None:
+        """Have resources answered by the engines that the operator names, in that order; raises ConfigError."""
+        for resource, names in orders.items():
+            known = {engine.name: engine for engine in self._engines.get(resource, ())}
+            if not known:
+                right = f"give some of {', '.join(sorted(self._resources))}"
+                raise ConfigError(f"WEBDATA_ENGINES cannot be used: there is no resource {resource}: {right}")
+            if wrong := [name for name in names if name not in known]:
+                right = f"give some of {', '.join(known)}"
+                raise ConfigError(f"WEBDATA_ENGINES cannot be used: {wrong[0]} is no engine of {resource}: {right}")
+            self._engines[resource] = [known[name] for name in dict.fromkeys(names)]
 
     def _forget(self, task: "asyncio.Task[Answer]") -> None:
         self._running.discard(task)

@@ -1,13 +1,18 @@
-"""Video search: the resource of `/v1/video`."""
+"""Video search: the query and the resource of `/v1/video`."""
 
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import WebQuery
+
+
+class VideoQuery(WebQuery):
+    """A video search, with the parameters of the web search."""
+
 
 VIDEO_SEARCH = Resource(
     name="video_search",
     path="/v1/video",
     summary="Video results",
-    query=WebQuery,
+    query=VideoQuery,
     content=("results", "carousel"),
     rows="results",
     result_fields=ResultFields(

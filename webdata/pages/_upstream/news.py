@@ -1,0 +1,48 @@
+"""The record of a news search, from articles of an upstream API: the keys that its feeds have, as far as it knows."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from webdata.pages.odd_items import OddItemError
+from webdata.resources.news_search import NewsEntry, NewsPage
+
+MISSING = ("entities", "sub_articles")
+"""The parts of the record that no API has."""
+
+
+def entry(title: str, link: str | None, publisher: str, published: str, summary: str = "") -> NewsEntry:
+    """An article; raises OddItemError for one without a title or an address."""
+    if not title or not link:
+        raise OddItemError("an article with a title and an address")
+    found: NewsEntry = {
+        "title": f"{title} - {publisher}" if publisher else title,
+        "link": link,
+        "links": [{"rel": "alternate", "type": "text/html", "href": link}],
+        "id": link,
+        "guidislink": False,
+        "sub_articles": [],
+    }
+    if publisher:
+        found["source"] = {"title": publisher}
+    if published:
+        found["published"] = published
+        found["published_parsed"] = _parsed_time(published)  # type: ignore[typeddict-item]  # null where it is an age
+    if summary:
+        found["summary"] = summary
+    return found
+
+
+def news_page(entries: Sequence[NewsEntry]) -> NewsPage:
+    """The record of a page of articles."""
+    feed: dict[str, Any] = {"entries": list(entries)}
+    return {"feed": feed, "entries": list(entries), "entities": []}
+
+
+def _parsed_time(text: str) -> list[int] | None:
+    """The nine integers of an ISO 8601 time, in UTC; None for any other text."""
+    try:
+        time = datetime.fromisoformat(text)
+        return [*(time.astimezone(UTC) if time.tzinfo else time).timetuple()[:8], 0]
+    except (ValueError, OverflowError):
+        return None
