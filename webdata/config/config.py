@@ -13,9 +13,10 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from webdata.config.gateway_routes import GatewayRoute, read_routes
 from webdata.config.proxies import LAST_PORT, POOLS, Pools, read_pools
-from webdata.config.upstreams import Upstream, read_upstreams
+from webdata.config.upstreams import read_upstreams
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
+from webdata.domain.upstreams import Upstream
 
 PREFIX = "WEBDATA_"
 OF_CLIENTS = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))

@@ -6,11 +6,11 @@ from importlib import import_module
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import SpiderLoader
 
-from webdata.config.upstreams import NAME, Upstream
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.upstream import UpstreamSpider
 from webdata.domain.errors import ConfigError
 from webdata.domain.modules import importable
+from webdata.domain.upstreams import Upstream
 
 logger = logging.getLogger(__name__)
 
@@ -58,10 +58,11 @@ def _with_upstreams(spiders: dict[str, type], upstreams: tuple[Upstream, ...]) -
     engines = {name: spider for name, spider in spiders.items() if name not in kinds}
     for position, upstream in enumerate(upstreams):
         if upstream.kind not in kinds:
-            raise ConfigError(
-                f"{NAME} cannot be used: {upstream.kind} of {upstream.name} is no kind: give one of {', '.join(kinds)}"
-            )
+            wrong = f"{upstream.kind} of {upstream.name} is no kind"
+            raise ConfigError(f"WEBDATA_UPSTREAMS cannot be used: {wrong}: give one of {', '.join(sorted(kinds))}")
         if upstream.name in engines:
-            raise ConfigError(f"{NAME} cannot be used: {upstream.name} is the name of another engine: give its own")
+            raise ConfigError(
+                f"WEBDATA_UPSTREAMS cannot be used: {upstream.name} is the name of another engine: give its own"
+            )
         engines[upstream.name] = kinds[upstream.kind].configured(upstream, position)
     return engines

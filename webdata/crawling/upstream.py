@@ -11,11 +11,11 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from webdata.config.upstreams import NAME, Upstream
 from webdata.crawling.engine import EngineSpider, with_retry_after
 from webdata.domain.errors import ConfigError, FetchError, UpstreamError
 from webdata.domain.query import Query, Region
-from webdata.pages._upstream.answers import KEY, LIMITED, PLAN
+from webdata.domain.upstreams import Upstream
+from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN
 from webdata.pipelines.envelope import ParsedPage
 
 FIRST_RANK = 100
@@ -38,7 +38,7 @@ MESSAGES = {
 """What the operator is told in the log, by the kind of failure."""
 
 
-class UpstreamRequest(Request):
+class KeyedRequest(Request):
     """A request of an API; its `repr`, which is logged, has neither its key nor its parameters."""
 
     def __repr__(self) -> str:
@@ -69,14 +69,12 @@ class UpstreamSpider(EngineSpider):
     def configured(cls, upstream: Upstream, position: int) -> type[Self]:
         """The engine of an operator's upstream, which is at this position of them; raises ConfigError."""
         if lacking := [name for name in cls.needs if getattr(upstream, name) is None]:
-            raise ConfigError(f"{NAME} cannot be used: {upstream.name} needs {' and '.join(lacking)}")
+            raise ConfigError(f"WEBDATA_UPSTREAMS cannot be used: {upstream.name} needs {' and '.join(lacking)}")
         known = {resource.name: resource for resource in cls.resources}
         names = upstream.resources or tuple(known)
         if unknown := [name for name in names if name not in known]:
-            raise ConfigError(
-                f"{NAME} cannot be used: {upstream.name} does not answer {unknown[0][:40]}: give resources of "
-                f"{', '.join(known)}"
-            )
+            wrong = f"{upstream.name} does not answer {unknown[0][:40]}"
+            raise ConfigError(f"WEBDATA_UPSTREAMS cannot be used: {wrong}: give resources of {', '.join(known)}")
         host = () if upstream.address is None else (upstream.address[0],)
         attributes = {
             "__module__": cls.__module__,
@@ -141,18 +139,18 @@ class UpstreamSpider(EngineSpider):
 
     def api_request(
         self, path: str, parameters: Mapping[str, Any], headers: Mapping[str, str] | None = None, *, posted: Any = None
-    ) -> UpstreamRequest:
+    ) -> KeyedRequest:
         """A request for JSON, without the parameters that are None; `posted` is sent as JSON."""
         pairs = {name: value for name, value in parameters.items() if value is not None}
         url = f"{self.address}{path}{'?' if pairs else ''}{urlencode(pairs)}"
-        meta = {"dont_redirect": True, "dont_retry": True, "dont_merge_cookies": True}
+        meta: dict[str, Any] = {"dont_redirect": True, "dont_retry": True, "dont_merge_cookies": True}
         if self.upstream and self.upstream.url:
             meta["proxy"] = None
         own = {"Accept": "application/json", "User-Agent": USER_AGENT, **(headers or {})}
         if posted is None:
-            return UpstreamRequest(url, headers=own, meta=meta)
+            return KeyedRequest(url, headers=own, meta=meta)
         own["Content-Type"] = "application/json"
-        return UpstreamRequest(url, method="POST", body=orjson.dumps(posted), headers=own, meta=meta)
+        return KeyedRequest(url, method="POST", body=orjson.dumps(posted), headers=own, meta=meta)
 
     def check(self, response: Response) -> None:
         """Raise UpstreamError for a response without an answer; what its status says alone."""
@@ -173,11 +171,14 @@ class UpstreamSpider(EngineSpider):
 
     def told(self, error: FetchError, response: Response) -> FetchError:
         """The error, with its wait, after the operator was told of what only they can mend."""
+        if error.retry_after:  # told before
+            return error
         with_retry_after(error, response)
         if error.kind in WAITS:
             error.rate_limited = error.kind == LIMITED
             error.retry_after = min(error.retry_after or WAITS[error.kind], LONGEST_WAIT)
-            self.logger.warning("%s: %s (%s)", self.name, MESSAGES[error.kind], error.reason)
+            if not self._is_invented:
+                self.logger.warning("%s: %s (%s)", self.name, MESSAGES[error.kind], error.reason)
         return error
 
     async def run_again(self, response: Response, query: Query, error: FetchError | None) -> Response | None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import monotonic
@@ -24,6 +24,7 @@ from webdata.domain.errors import (
     FetchError,
     LayoutError,
     OverloadedError,
+    PassedOverError,
     QueryError,
     UpstreamError,
     UpstreamTimeoutError,
@@ -186,6 +187,9 @@ class WarmCrawlers:
     So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to the sandbox
     have crawlers of their own: nothing of theirs mixes with the internet's.
 
+    `reserve` counts the request that an engine of this name is about to send to the internet, and raises
+    PassedOverError where it may not be asked.
+
     A resource's engines are requested in the order of their rank, each when those before it fetched no page. One whose
     upstream wants no more requests for a while is left out for so long; one that cannot honour the query is passed
     over.
@@ -197,6 +201,7 @@ class WarmCrawlers:
         settings: Settings,
         max_calls: int,
         observers: Iterable[Observer] = (),
+        reserve: Callable[[str], Awaitable[None]] | None = None,
     ):
         self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
         self._resources: dict[str, Resource] = {}
@@ -213,6 +218,7 @@ class WarmCrawlers:
         self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)
         self._max_calls = max_calls
         self._observers = tuple(observers)
+        self._reserved = reserve
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
         self._running: set[asyncio.Task[Answer]] = set()
 
@@ -319,6 +325,7 @@ class WarmCrawlers:
         self, call: Call, began: float, budgets: list[EngineBudget], spider: type[EngineSpider], seconds: float
     ) -> Answer:
         """The answer of one engine, within so many seconds."""
+        await self._reserve(call, spider)
         now = monotonic()
         budget = EngineBudget(spider.name, began, now, now - began + seconds)
         budgets.append(budget)
@@ -334,6 +341,16 @@ class WarmCrawlers:
             self._breakers[lost.engine, call.sandbox].lose()
         self._observe(spider.name, call, budget, answer)
         return answer
+
+    async def _reserve(self, call: Call, spider: type[EngineSpider]) -> None:
+        """Count the request of an engine; raises PassedOverError where it may not be asked, and opens its circuit."""
+        if call.sandbox or self._reserved is None:
+            return
+        try:
+            await self._reserved(spider.name)
+        except PassedOverError as error:
+            self._breakers[spider.name, call.sandbox].open_for(error.retry_after)
+            raise
 
     def _observe(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
         for observer in self._observers:

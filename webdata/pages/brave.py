@@ -3,12 +3,13 @@
 from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.query import Query
 from webdata.pages._json import at, count
-from webdata.pages._upstream.answers import KEY, LIMITED, PLAN, answer, link, rows, text
-from webdata.pages._upstream.images import image, image_page
-from webdata.pages._upstream.news import entry, news_page
-from webdata.pages._upstream.web import question, result, web_page
 from webdata.pages.odd_items import readable
+from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, link, rows, text
+from webdata.pages.upstreams.images import image, image_page
+from webdata.pages.upstreams.news import entry, news_page
+from webdata.pages.upstreams.web import question, result, web_page
 from webdata.resources.image_search import ImagePage, ImageQuery
 from webdata.resources.news_search import NewsPage, NewsQuery
 from webdata.resources.video_search import VideoQuery
@@ -22,7 +23,7 @@ CODES = {
     b'"RATE_LIMITED"': LIMITED,
 }
 """The codes of its errors, whose statuses are 422 and 429."""
-MARK = {VideoQuery: "videos", ImageQuery: "images", NewsQuery: "news"}
+MARK: dict[type[Query], str] = {VideoQuery: "videos", ImageQuery: "images", NewsQuery: "news"}
 """The `type` of an answer."""
 
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.query import Query
 from webdata.pages._json import count, of
-from webdata.pages._upstream.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
-from webdata.pages._upstream.images import image, image_page
-from webdata.pages._upstream.news import entry, news_page
-from webdata.pages._upstream.places import maps_record, place
-from webdata.pages._upstream.web import question, result, web_page
 from webdata.pages.odd_items import readable
+from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
+from webdata.pages.upstreams.images import image, image_page
+from webdata.pages.upstreams.news import entry, news_page
+from webdata.pages.upstreams.places import maps_record, place
+from webdata.pages.upstreams.web import question, result, web_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.maps_search import MapsQuery
 from webdata.resources.news_search import NewsQuery
@@ -28,7 +29,7 @@ CODES = {
     40_209: LIMITED,
 }
 """Its codes of refusals (https://docs.dataforseo.com/v3/appendix/errors/)."""
-TYPES = {ImageQuery: "images_search", NewsQuery: "news_search", MapsQuery: "maps_search"}
+TYPES: dict[type[Query], str] = {ImageQuery: "images_search", NewsQuery: "news_search", MapsQuery: "maps_search"}
 """The `type` of the items of each search; `organic` for the web."""
 
 

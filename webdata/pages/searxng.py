@@ -4,11 +4,11 @@ from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._json import at, count
-from webdata.pages._upstream.answers import answer, link, rows, text
-from webdata.pages._upstream.images import image, image_page
-from webdata.pages._upstream.news import entry, news_page
-from webdata.pages._upstream.web import answer_box, result, web_page
 from webdata.pages.odd_items import readable
+from webdata.pages.upstreams.answers import answer, link, rows, text
+from webdata.pages.upstreams.images import image, image_page
+from webdata.pages.upstreams.news import entry, news_page
+from webdata.pages.upstreams.web import answer_box, result, web_page
 from webdata.resources.image_search import ImagePage, ImageQuery
 from webdata.resources.news_search import NewsPage, NewsQuery
 from webdata.resources.web_search import WebQuery

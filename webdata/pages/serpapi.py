@@ -4,15 +4,16 @@ import re
 from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.query import Query
 from webdata.pages._json import at, count, of
-from webdata.pages._upstream.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
-from webdata.pages._upstream.images import image, image_page
-from webdata.pages._upstream.news import entry, news_page
-from webdata.pages._upstream.places import maps_record, place, texts
-from webdata.pages._upstream.postings import job_page, posting
-from webdata.pages._upstream.web import answer_box, question, result, web_page
-from webdata.pages._upstream.works import work, works_page
 from webdata.pages.odd_items import readable
+from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN, answer, decimal, link, rows, text
+from webdata.pages.upstreams.images import image, image_page
+from webdata.pages.upstreams.news import entry, news_page
+from webdata.pages.upstreams.places import maps_record, place, texts
+from webdata.pages.upstreams.postings import job_page, posting
+from webdata.pages.upstreams.web import answer_box, question, result, web_page
+from webdata.pages.upstreams.works import work, works_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.job_search import JobQuery
 from webdata.resources.maps_search import MapsQuery
@@ -25,7 +26,7 @@ NOTHING_FOUND = re.compile(r"hasn't returned any results")
 """Its error of a search that found nothing."""
 FULLY_EMPTY = "Fully empty"
 SPENT = re.compile(rb"run out of searches")
-LISTS = {
+LISTS: dict[type[Query], str] = {
     WebQuery: "organic_results",
     VideoQuery: "video_results",
     ImageQuery: "images_results",

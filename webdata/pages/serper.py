@@ -3,13 +3,14 @@
 from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
+from webdata.domain.query import Query
 from webdata.pages._json import count
-from webdata.pages._upstream.answers import PLAN, answer, decimal, link, rows, text
-from webdata.pages._upstream.images import image, image_page
-from webdata.pages._upstream.news import entry, news_page
-from webdata.pages._upstream.web import answer_box, question, result, web_page
-from webdata.pages._upstream.works import work, works_page
 from webdata.pages.odd_items import readable
+from webdata.pages.upstreams.answers import PLAN, answer, decimal, link, rows, text
+from webdata.pages.upstreams.images import image, image_page
+from webdata.pages.upstreams.news import entry, news_page
+from webdata.pages.upstreams.web import answer_box, question, result, web_page
+from webdata.pages.upstreams.works import work, works_page
 from webdata.resources.image_search import ImageQuery
 from webdata.resources.news_search import NewsQuery
 from webdata.resources.scholar_search import ScholarDocument, ScholarQuery
@@ -18,7 +19,7 @@ from webdata.resources.web_search import WebQuery
 
 NO_CREDITS = b"Not enough credits"
 """The message of a 400 where the plan is used up."""
-LISTS = {VideoQuery: "videos", ImageQuery: "images", NewsQuery: "news"}
+LISTS: dict[type[Query], str] = {VideoQuery: "videos", ImageQuery: "images", NewsQuery: "news"}
 """The list of results of each search; `organic` for the others."""
 
 

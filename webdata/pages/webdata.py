@@ -4,7 +4,7 @@ from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.domain.query import Query
-from webdata.pages._upstream.answers import PLAN, answer
+from webdata.pages.upstreams.answers import PLAN, answer
 
 ENVELOPE = ("query", "ts", "device_region", "device_type", "parsed_at")
 SPENT = b'"out_of_credits"'

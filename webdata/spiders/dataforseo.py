@@ -10,7 +10,7 @@ from scrapy.http import Response
 from webdata.crawling.upstream import UpstreamSpider, country_of
 from webdata.domain.records import Record
 from webdata.pages import dataforseo
-from webdata.pages._upstream import news, places, web
+from webdata.pages.upstreams import news, places, web
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH

@@ -7,9 +7,11 @@ from scrapy import Request
 from scrapy.http import Response
 
 from webdata.crawling.upstream import UpstreamSpider, page_of
+from webdata.domain.errors import UpstreamError
 from webdata.domain.records import Record
 from webdata.pages import searxng
-from webdata.pages._upstream import news, web
+from webdata.pages.upstreams import news, web
+from webdata.pages.upstreams.answers import KEY
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH
 from webdata.resources.video_search import VIDEO_SEARCH
@@ -23,6 +25,7 @@ CATEGORIES = {
 }
 TIME_RANGES = {"qdr:d": "day", "qdr:w": "week", "qdr:m": "month", "qdr:y": "year"}
 SAFETY = {"off": "0", "medium": "1", "high": "2", "active": "2"}
+FORBIDDEN = 403
 PAGE_SIZE = 10
 """Results that a page is taken to have: its engines decide."""
 MOST_RESULTS = 10
@@ -77,6 +80,12 @@ class SearxngSpider(UpstreamSpider):
         }
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         return self.api_request("/search", parameters, headers)
+
+    def check(self, response: Response) -> None:
+        if response.status == FORBIDDEN:
+            reason = "the API answered 403: its settings.yml may not allow the format json"
+            raise self.told(UpstreamError(reason, KEY), response)
+        super().check(response)
 
     async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
         yield cast(Record, searxng.record(response.body, query))

@@ -10,7 +10,7 @@ from webdata.crawling.upstream import UpstreamSpider, country_of, is_of_union
 from webdata.domain.query import Device
 from webdata.domain.records import Record
 from webdata.pages import serpapi
-from webdata.pages._upstream import news, places, postings, web
+from webdata.pages.upstreams import news, places, postings, web
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.job_search import JOB_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH

@@ -9,7 +9,7 @@ from scrapy.http import Response
 from webdata.crawling.upstream import UpstreamSpider, country_of, is_of_union, page_of
 from webdata.domain.records import Record
 from webdata.pages import serper
-from webdata.pages._upstream import news, web
+from webdata.pages.upstreams import news, web
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.news_search import NEWS_SEARCH
 from webdata.resources.scholar_search import SCHOLAR_SEARCH

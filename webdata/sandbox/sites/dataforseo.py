@@ -4,7 +4,8 @@ from base64 import b64decode
 from contextlib import suppress
 from typing import Any
 
-from webdata.pages._json import at, loads
+import orjson
+
 from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
 from webdata.sandbox.sites._searches import Data
 from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, json_reply, results
@@ -21,8 +22,8 @@ def answer(request: SandboxRequest) -> SiteReply:
     name = request.path.removeprefix(START).removesuffix(END)
     if name not in TYPES:
         return plain(404, "Not found.")
-    asked = at(loads(request.body), 0) if request.body else {}
-    terms, depth = str(at(asked, "keyword") or ""), int(at(asked, "depth") or RESULTS)
+    [asked] = orjson.loads(request.body) if request.body else [{}]
+    terms, depth = str(asked.get("keyword", "")), int(asked.get("depth", RESULTS))
 
     def found(has_results: bool) -> Any:
         if not has_results:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from webdata.pages._json import loads
+import orjson
+
 from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain
 from webdata.sandbox.sites._searches import Data
 from webdata.sandbox.sites._upstream_apis import RESULTS, answer_api, json_reply, results
@@ -16,7 +17,7 @@ def answer(request: SandboxRequest) -> SiteReply:
     """The results of a search, or the reply of the scenarios in the terms."""
     if request.path not in LISTS:
         return plain(404, "Not found.")
-    asked: Data = loads(request.body) if request.body else {}
+    asked: Data = orjson.loads(request.body) if request.body else {}
     terms, size, page = str(asked.get("q", "")), int(asked.get("num", RESULTS)), int(asked.get("page", 1))
 
     def found(has_results: bool) -> Any:

@@ -146,6 +146,16 @@ RESERVATIONS = Table(
 )
 """The reservations that have not ended."""
 
+UPSTREAM_REQUESTS = Table(
+    "upstream_requests",
+    METADATA,
+    Column("upstream", String(64), nullable=False),
+    Column("day", String(10), nullable=False),
+    Column("requests", BigInteger, nullable=False),
+    PrimaryKeyConstraint("upstream", "day", name="upstream_requests_pkey"),
+)
+"""The requests that each upstream was sent, or may have been, by the day in UTC."""
+
 WEBHOOKS = Table(
     "webhooks",
     METADATA,

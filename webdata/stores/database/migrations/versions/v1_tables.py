@@ -38,6 +38,7 @@ def upgrade() -> None:
     _create_plans()
     _create_reservations()
     _create_results()
+    _create_upstream_requests()
     _create_accounts()
     _create_batches()
     _create_invitations()
@@ -227,6 +228,16 @@ def _create_results() -> None:
     )
     op.create_index(
         "results_failed", "results", ["batch_id", "row"], sqlite_where=text("failed"), postgresql_where=text("failed")
+    )
+
+
+def _create_upstream_requests() -> None:
+    op.create_table(
+        "upstream_requests",
+        Column("upstream", String(64), nullable=False),
+        Column("day", String(10), nullable=False),
+        Column("requests", BigInteger, nullable=False),
+        PrimaryKeyConstraint("upstream", "day", name="upstream_requests_pkey"),
     )
 
 

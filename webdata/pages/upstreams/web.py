@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from webdata.domain.records import AnswerBox, RelatedQuestion, RelatedSearch, Result, ResultMetadata, WebPage
-from webdata.pages._upstream.answers import domain
 from webdata.pages.odd_items import OddItemError
+from webdata.pages.upstreams.answers import domain
 from webdata.resources.video_search import VideoQuery
 from webdata.resources.web_search import WebQuery
 

@@ -1,7 +1,6 @@
 """The record of a news search, from articles of an upstream API: the keys that its feeds have, as far as it knows."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from webdata.pages.odd_items import OddItemError
@@ -27,7 +26,6 @@ def entry(title: str, link: str | None, publisher: str, published: str, summary:
         found["source"] = {"title": publisher}
     if published:
         found["published"] = published
-        found["published_parsed"] = _parsed_time(published)  # type: ignore[typeddict-item]  # null where it is an age
     if summary:
         found["summary"] = summary
     return found
@@ -37,12 +35,3 @@ def news_page(entries: Sequence[NewsEntry]) -> NewsPage:
     """The record of a page of articles."""
     feed: dict[str, Any] = {"entries": list(entries)}
     return {"feed": feed, "entries": list(entries), "entities": []}
-
-
-def _parsed_time(text: str) -> list[int] | None:
-    """The nine integers of an ISO 8601 time, in UTC; None for any other text."""
-    try:
-        time = datetime.fromisoformat(text)
-        return [*(time.astimezone(UTC) if time.tzinfo else time).timetuple()[:8], 0]
-    except (ValueError, OverflowError):
-        return None

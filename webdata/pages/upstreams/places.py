@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webdata.pages._json import at, count, of
-from webdata.pages._upstream.answers import decimal, domain, link, text
 from webdata.pages.odd_items import OddItemError
+from webdata.pages.upstreams.answers import decimal, domain, link, text
 from webdata.resources.maps_search import MapPlace, MapsQuery, MapsRecord
 
 DATA_ID = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")

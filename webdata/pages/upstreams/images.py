@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from webdata.domain.records import Company
-from webdata.pages._upstream.answers import domain
 from webdata.pages.odd_items import OddItemError
+from webdata.pages.upstreams.answers import domain
 from webdata.resources.image_search import ImagePage, ImageResult
 
 MOST_IMAGES = 20
