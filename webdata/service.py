@@ -244,7 +244,7 @@ class Service:
         """Make the warm crawlers; returns what remembers their last calls."""
         spiders = load_spiders(self.settings)
         any_site = {spider.name for spider in spiders if spider.any_site}
-        recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
+        recent = self.recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
         observers = (metrics.ended, recent.ended, _collect_less_after_first_calls())
         self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
@@ -280,7 +280,7 @@ class Service:
             key_pages=key_pages,
             proxy=self.proxy,
             cors_origins=self.config.cors_origins,
-            dashboard=self._dashboard(stores, recent),
+            dashboard=self._dashboard(stores),
             doors=doors,
         )
 
@@ -414,7 +414,7 @@ class Service:
         origins = {*self.config.cors_origins, self.config.url}
         return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins)
 
-    def _dashboard(self, stores: SqlStores, recent: RecentCalls) -> Dashboard:
+    def _dashboard(self, stores: SqlStores) -> Dashboard:
         members, passwords = stores.members, Passwords()
         samples = Samples(self.config.samples) if self.config.samples else None
         sessions = self.sessions = Sessions(members)
@@ -433,7 +433,7 @@ class Service:
                 MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),
                 WebhooksPages(self.webhooks),
-                EnginesPages(self.health.snapshot, recent.rates, self.budgets.rows),
+                EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows),
                 self._playground(stores, address),
                 BatchesPages(stores.batches, self._resources(), self._part_reader()),
             ],

@@ -109,7 +109,8 @@ class UpstreamSpider(EngineSpider):
     def refused(cls, query: Any) -> list[str]:
         """The parameters that the API does not know, has no such value for, or the operator has not allowed."""
         [resource] = [one for one in cls.resources if type(query) is one.query]
-        known = (*HARMLESS, *cls.honours[resource.name])
+        unheeded = [name for name, header in query.headers().items() if header in query.without_effect]
+        known = (*HARMLESS, *unheeded, *cls.honours[resource.name])
         refused = dict.fromkeys([name for name in given(query) if name not in known])
         regions = cls.upstream.regions if cls.upstream else None
         if regions is not None and (region := getattr(query, "region", None)) and region not in regions:

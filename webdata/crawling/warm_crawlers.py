@@ -23,6 +23,7 @@ from webdata.domain.errors import (
     ConfigError,
     FetchError,
     LayoutError,
+    OutOfCreditsError,
     OverloadedError,
     PassedOverError,
     QueryError,
@@ -60,6 +61,8 @@ class Call:
     """The id of the caller's account, which its sessions belong to."""
     share: CallShare | None = field(default=None, compare=False)
     """What it may hold of what all calls have in common."""
+    reprice: Callable[[int], Awaitable[None]] | None = field(default=None, compare=False)
+    """Reserves what an engine costs before it is asked; raises OutOfCreditsError. None where it is paid for later."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Answer:
     """Which source the record lacks something for, such as `atom`; None where it is whole."""
     missing_parts: tuple[str, ...] = ()
     """The parts of the record that its engine cannot know."""
+    price: int = 1
+    """The credits that it costs by its engine."""
 
     @cached_property
     def json(self) -> bytes:
@@ -287,6 +292,8 @@ class WarmCrawlers:
             answer = task.result()
             return answer if len(budgets) == 1 else replace(answer, attempts=attempts_of(budgets))
         except FetchError as error:
+            if isinstance(error.__cause__, OutOfCreditsError):
+                raise error.__cause__ from None
             error.attempts = attempts_of(budgets)
             error.seconds = monotonic() - began
             region = getattr(call.query, "region", None)
@@ -343,11 +350,17 @@ class WarmCrawlers:
         return answer
 
     async def _reserve(self, call: Call, spider: type[EngineSpider]) -> None:
-        """Count the request of an engine; raises PassedOverError where it may not be asked, and opens its circuit."""
-        if call.sandbox or self._reserved is None:
-            return
+        """Reserve the price of an engine, then its request of the day.
+
+        Raises PassedOverError where it may not be asked; one whose day is used up has an open circuit until the next.
+        """
         try:
-            await self._reserved(spider.name)
+            if call.reprice:
+                await call.reprice(spider.price)
+            if self._reserved and not call.sandbox:
+                await self._reserved(spider.name)
+        except OutOfCreditsError as error:
+            raise PassedOverError("its price is more than the account has", "price") from error
         except PassedOverError as error:
             self._breakers[spider.name, call.sandbox].open_for(error.retry_after)
             raise
@@ -451,4 +464,5 @@ class WarmCrawler:
             fetch.region_mode,
             found.partial,
             spider.missing_parts.get(call.resource.name, ()),
+            spider.price,
         )

@@ -118,8 +118,8 @@ class Admission:
                 share = CallShare(account, self.held_bytes, request.is_gone)
                 deadline = deadline_of(query, self._deadline)
                 remarks = _with_deadline(remarks, query, self._deadline)
-                call = Call(request.resource, query, sandbox, deadline, account, share)
-                status.payment = self.credits.payment(caller, request.id, call.resource.name)
+                status.payment = self.credits.payment(caller, request.id, request.resource.name)
+                call = Call(request.resource, query, sandbox, deadline, account, share, status.payment.reprice)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
                 result = CallResult(found, status, remarks, share, query)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply

@@ -35,7 +35,7 @@ class UpstreamBudgets:
         now = self._clock()
         if await self._requests.reserve(engine, upstream.requests_a_day, now) is None:
             self._spent[engine] = now.toordinal()
-            error = PassedOverError(f"the {upstream.requests_a_day} requests of its day are used up", "budget")
+            error = PassedOverError(f"the {upstream.requests_a_day} requests of its day are used up", "spent")
             error.retry_after = _seconds_of_day_left(now)
             raise error
 

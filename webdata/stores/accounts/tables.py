@@ -143,6 +143,7 @@ RESERVATIONS = Table(
     Column("endpoint", String(64), nullable=False),
     Column("process", String(128), nullable=False),
     Column("time", Moment, nullable=False),
+    Column("amount", BigInteger, nullable=False, server_default="1"),
 )
 """The reservations that have not ended."""
 

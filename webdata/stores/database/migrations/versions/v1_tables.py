@@ -204,6 +204,7 @@ def _create_reservations() -> None:
         Column("endpoint", String(64), nullable=False),
         Column("process", String(128), nullable=False),
         Column("time", DateTime, nullable=False),
+        Column("amount", BigInteger, server_default="1", nullable=False),
         PrimaryKeyConstraint("request_id"),
     )
 
