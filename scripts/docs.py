@@ -1,7 +1,7 @@
 """Writes the tables of the documentation that derive from the engines and resources: `make docs`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from webdata.crawling.engine import EngineSpider
@@ -81,7 +81,7 @@ def _batch(resource: Resource, spider: type[EngineSpider]) -> str:
     return " ".join(["scrapy crawl", *spider.batch_arguments(resource)])
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     first, *others = (f"| {' | '.join(cells)} |\n" for cells in (head, *rows))
     return f"{first}|{'---|' * len(head)}\n{''.join(others)}"
 

@@ -1,5 +1,6 @@
 """The base class of the engines that ask an API of others: its key, its address, and what it can be asked for."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import Any, ClassVar, Self
@@ -14,6 +15,7 @@ from scrapy.settings import BaseSettings
 from webdata.crawling.engine import EngineSpider, with_retry_after
 from webdata.domain.errors import ConfigError, FetchError, UpstreamError
 from webdata.domain.query import Query, Region
+from webdata.domain.secrets import MASK
 from webdata.domain.upstreams import Upstream
 from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN
 from webdata.pipelines.envelope import ParsedPage
@@ -166,9 +168,16 @@ class UpstreamSpider(EngineSpider):
     async def parsed(self, response: Response, query: Query) -> ParsedPage:
         """The parsed answer; raises FetchError, with the seconds for which the API is left alone."""
         try:
-            return await super().parsed(response, query)
+            return await super().parsed(self._without_key(response), query)
         except FetchError as error:
             raise self.told(error, response) from error
+
+    def _without_key(self, response: Response) -> Response:
+        """The response, where an API repeats the key without it: records and stored samples are made of its body."""
+        key, body = self.key.encode(), response.body
+        for secret in (key, b64encode(key)):
+            body = body.replace(secret, MASK.encode()) if key else body
+        return response if self._is_invented or body == response.body else response.replace(body=body)
 
     def told(self, error: FetchError, response: Response) -> FetchError:
         """The error, with its wait, after the operator was told of what only they can mend."""

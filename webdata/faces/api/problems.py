@@ -255,8 +255,8 @@ def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
         case _ if error.kind in EXPLAINED:
             code, message = "upstream_failed", sentence(error.reason)
         case _ if error.kind in NOT_REACHED:
-            why, wait = NOT_REACHED[error.kind], ceil(error.retry_after) or "a few"
-            code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in {wait} seconds."
+            why, seconds = NOT_REACHED[error.kind], ceil(error.retry_after) or "a few"
+            code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in {seconds} seconds."
         case _:
             code, message = "upstream_failed", FAILED
     wait = ceil(error.retry_after) or None
