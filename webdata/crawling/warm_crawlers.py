@@ -123,6 +123,11 @@ Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
 class Calls(Protocol):
     """Answers calls."""
 
+    @property
+    def engines_of(self) -> Mapping[str, Sequence[str]]:
+        """The engines that are requested, in their order, by the name of the resource."""
+        ...
+
     async def answer(self, call: Call) -> Answer:
         """Run the call; raises FetchError when no page was fetched, OverloadedError when there is no room."""
         ...

@@ -114,6 +114,7 @@ class Admission:
                 status = CallerStatus(limit, caller)
                 check_limit(limit)
                 query, remarks = request.read()
+                query = self._with_engines_of_key(query, request.resource, caller)
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(account, self.held_bytes, request.is_gone)
                 deadline = deadline_of(query, self._deadline)
@@ -133,6 +134,14 @@ class Admission:
             seconds = perf_counter() - began
             self._recorder.record(request.id, status.caller, request.resource, query, cost, seconds, result.end)
         return result
+
+    def _with_engines_of_key(self, query: Query, resource: Resource, caller: Caller) -> Query:
+        """The query with the engines of its key, where it names none itself and the resource has some of them."""
+        if not caller.key.engines or getattr(query, "engine_names", None) != []:
+            return query
+        known = self._crawlers.engines_of[resource.name]
+        names = [name for name in caller.key.engines if name in known]
+        return query.model_copy(update={"engines": ", ".join(names)}) if names else query
 
     async def _caller(self, request: CallRequest) -> Caller:
         if request.key_digest is None:

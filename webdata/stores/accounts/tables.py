@@ -86,6 +86,7 @@ KEYS = Table(
     Column("revoked", Moment),
     Column("last_used", Moment),
     Column("replaced_by", String(64)),
+    Column("engines", Text, nullable=False, server_default=""),  # separated by spaces
     Index("keys_by_account", "account_id"),
 )
 

@@ -329,6 +329,7 @@ def _create_keys() -> None:
         Column("revoked", DateTime, nullable=True),
         Column("last_used", DateTime, nullable=True),
         Column("replaced_by", String(64), nullable=True),
+        Column("engines", Text, server_default="", nullable=False),
         ForeignKeyConstraint(["account_id"], ["accounts.id"], name="keys_account"),
         PrimaryKeyConstraint("id"),
         UniqueConstraint("digest"),
