@@ -242,3 +242,12 @@ def test_a_number_of_requests_a_day_is_the_service_s_to_count():
 def test_a_video_search_is_no_web_search():
     """Each has a type of query of its own, so that an engine may answer both."""
     assert KINDS["brave"]().resource_of(VideoQuery(q="tea")).name == "video_search"
+
+
+@pytest.mark.parametrize(
+    ("told", "parts"), [("ads, places", ("ads", "places")), ("", ()), ("ads\r\nX-Injected: 1", ()), ("<b>", ())]
+)
+def test_another_webdata_says_which_parts_are_missing(told, parts):
+    """Its header is passed on, where it is one."""
+    response = Response("https://webdata.example/", headers=Headers({"X-Missing-Parts": told.encode()}))
+    assert KINDS["webdata"]().missing(response, WEB_SEARCH) == parts

@@ -183,6 +183,10 @@ class EngineSpider(Spider):
         """The reason for which the record of this page lacks fields, such as `atom`; None where it is complete."""
         return None
 
+    def missing(self, response: Response, resource: Resource) -> tuple[str, ...]:  # for subclasses
+        """The parts of a resource's record that this engine cannot know of this page."""
+        return self.missing_parts.get(resource.name, ())
+
     def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
         """The parts of the page that its record leaves out, each after the rule that did; empty where there is none."""
         return []

@@ -468,6 +468,6 @@ class WarmCrawler:
             spider.name,
             fetch.region_mode,
             found.partial,
-            spider.missing_parts.get(call.resource.name, ()),
+            spider.missing(response, call.resource),
             spider.price,
         )

@@ -1,5 +1,6 @@
 """Another webdata."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any, ClassVar, cast
 from urllib.parse import quote, urlencode
@@ -14,6 +15,7 @@ from webdata.domain.records import Record
 from webdata.pages import webdata as answers
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
+from webdata.resources import Resource
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.job_search import JOB_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH
@@ -23,6 +25,8 @@ from webdata.resources.video_search import VIDEO_SEARCH
 from webdata.resources.web_search import WEB_SEARCH
 
 SEARCHES = (WEB_SEARCH, IMAGE_SEARCH, VIDEO_SEARCH, NEWS_SEARCH, MAPS_SEARCH, SCHOLAR_SEARCH, JOB_SEARCH)
+PARTS = re.compile(r"[a-z_]{1,40}(?:, [a-z_]{1,40}){0,30}")
+"""The form of the header `x-missing-parts`."""
 NOT_PASSED_ON = {"engines", "packed"}
 """Fields that are this service's own."""
 
@@ -68,6 +72,11 @@ class WebdataSpider(UpstreamSpider):
         if error := answers.refusal(response.status, response.body):
             raise self.told(error, response)
         super().check(response)
+
+    def missing(self, response: Response, resource: Resource) -> tuple[str, ...]:
+        """The parts that the other one's engine cannot know, as it says."""
+        told = (response.headers.get("X-Missing-Parts") or b"").decode("latin-1")
+        return tuple(told.split(", ")) if PARTS.fullmatch(told) else ()
 
     async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
         yield cast(Record, answers.record(response.body, query))
