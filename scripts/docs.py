@@ -1,12 +1,13 @@
 """Writes what derives from the engines and resources, tables of the documentation and `schemas/`: `make docs`."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from scripts.record_schemas import texts
 from webdata.crawling.engine import EngineSpider
-from webdata.crawling.warm_crawlers import load_spiders
+from webdata.crawling.upstream import UpstreamSpider
+from webdata.crawling.warm_crawlers import known_spiders, load_spiders
 from webdata.resources import Resource
 
 ROOT = Path(__file__).parents[1]
@@ -80,11 +81,22 @@ def parameters(found: Engines) -> str:
     return _table(("endpoint", "parameters", "schema of the answer"), rows)
 
 
+def upstreams(_found: Engines) -> str:
+    """The parameters of each endpoint that each kind of upstream honours."""
+    kinds = [spider for spider in known_spiders() if issubclass(spider, UpstreamSpider)]
+    rows = [
+        (f"`{spider.name}`", f"`{resource.path}`", ", ".join(f"`{name}`" for name in spider.honours[resource.name]))
+        for spider in sorted(kinds, key=lambda spider: spider.rank)
+        for resource in spider.resources
+    ]
+    return _table(("kind", "endpoint", "parameters"), rows)
+
+
 def _batch(resource: Resource, spider: type[EngineSpider]) -> str:
     return " ".join(["scrapy crawl", *spider.batch_arguments(resource)])
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     first, *others = (f"| {' | '.join(cells)} |\n" for cells in (head, *rows))
     return f"{first}|{'---|' * len(head)}\n{''.join(others)}"
 
@@ -93,7 +105,11 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-TABLES: dict[str, Callable[[Engines], str]] = {"endpoints": endpoints, "parameters": parameters}
+TABLES: dict[str, Callable[[Engines], str]] = {
+    "endpoints": endpoints,
+    "parameters": parameters,
+    "upstreams": upstreams,
+}
 
 if __name__ == "__main__":
     main()

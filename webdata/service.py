@@ -26,6 +26,7 @@ from webdata.accounts.access.credits import Credits
 from webdata.accounts.access.invitations import first_secrets
 from webdata.accounts.access.rate_limits import RateLimits
 from webdata.accounts.access.upkeep import Upkeep
+from webdata.accounts.access.upstream_budgets import UpstreamBudgets
 from webdata.accounts.webhooks.notices import Notices
 from webdata.accounts.webhooks.urls import WebhookUrls
 from webdata.accounts.webhooks.webhooks import Webhooks
@@ -230,7 +231,7 @@ class Service:
         await self.ephemeral.open()
         self.settings.set("SANDBOX_URL", self.config.sandbox_url or await self.sandbox.start(), priority="cmdline")
         metrics = Metrics(self.worker.number if self.worker else None)
-        recent = self._make_crawlers(metrics)
+        recent = self._make_crawlers(stores, metrics)
         self._make_pages(stores, metrics, recent)
         await self._start_background(stores, metrics, recent)
         if self.worker:
@@ -240,13 +241,14 @@ class Service:
             self._listen(self.listening, metrics)
             show_banner(self.listening, self.config, await first_secrets(stores.keys, stores.ledger, stores.members))
 
-    def _make_crawlers(self, metrics: Metrics) -> RecentCalls:
+    def _make_crawlers(self, stores: SqlStores, metrics: Metrics) -> RecentCalls:
         """Make the warm crawlers; returns what remembers their last calls."""
         spiders = load_spiders(self.settings)
         any_site = {spider.name for spider in spiders if spider.any_site}
-        recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
+        recent = self.recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
         observers = (metrics.ended, recent.ended, _collect_less_after_first_calls())
-        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers)
+        self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
+        self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
         metrics.collect_from(partial(call_metrics, self.crawlers))
         return recent
 
@@ -331,7 +333,7 @@ class Service:
             self.config.transports,
             recent,
             sandbox_always=self.config.sandbox == "always",
-            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings()),
+            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings(), *self.budgets.warnings()),
             folders=self.config.growing_folders,
             worker=self.worker,
         )
@@ -433,7 +435,7 @@ class Service:
                 MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),
                 WebhooksPages(self.webhooks),
-                EnginesPages(self.health.snapshot),
+                EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows),
                 self._playground(stores, address),
                 BatchesPages(stores.batches, self._resources(), self._part_reader()),
             ],

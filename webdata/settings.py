@@ -33,6 +33,9 @@ SAMPLES = _config.samples
 RESOLVED_LINKS = ("webdata.stores.accounts.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
 SANDBOX_RESOLVED_LINKS = ("webdata.stores.ephemeral.links_memory.MemoryLinks",)
+# Ours: the APIs that are asked beside the engines' own sites, and the engines of each resource, in their order.
+UPSTREAMS = _config.upstreams
+ENGINE_ORDERS = _config.engine_orders
 # Ours: the key for OpenAlex (None: without one), and a mail address for Crossref.
 OPENALEX_KEY = _config.openalex_key
 CONTACT = _config.contact

@@ -123,6 +123,7 @@ class Program:
 
     async def run(self) -> None:
         """Run batches until `stop`."""
+        from webdata.accounts.access.upstream_budgets import UpstreamBudgets  # noqa: PLC0415
         from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings  # noqa: PLC0415
         from webdata.downloadermiddlewares.blocked import captcha_hook  # noqa: PLC0415
         from webdata.observability.metrics import Metrics, call_metrics  # noqa: PLC0415
@@ -138,7 +139,8 @@ class Program:
             opened.push_async_callback(ephemeral.close)
             await ephemeral.open()
             scrapy.set("SANDBOX_URL", config.sandbox_url or await sandbox.start(), priority="cmdline")
-            crawlers = WarmCrawlers(load_spiders(scrapy), scrapy, config.max_calls, (metrics.ended,))
+            reserve = UpstreamBudgets(config.upstreams, stores.upstream_requests).reserve
+            crawlers = WarmCrawlers(load_spiders(scrapy), scrapy, config.max_calls, (metrics.ended,), reserve)
             opened.push_async_callback(crawlers.close, config.deadline)
             metrics.collect_from(lambda: call_metrics(crawlers))
             if config.worker_metrics is not None:

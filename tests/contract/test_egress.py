@@ -6,7 +6,7 @@ import pytest
 
 from tests.recording_sandbox import Recording
 from webdata.crawling.engine import EngineSpider
-from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import Call, WarmCrawlers, known_spiders, scrapy_settings
 from webdata.domain.errors import FetchError, TargetError, UpstreamError, WebdataError
 from webdata.fetching.egress.rule import Rule
 from webdata.resources.web_search import WEB_SEARCH
@@ -15,7 +15,7 @@ from webdata.spiders.google_web import GoogleWebSpider
 
 pytestmark = [pytest.mark.task, pytest.mark.usefixtures("starts")]
 
-SPIDERS = load_spiders()
+SPIDERS = known_spiders()
 INSIDE = ["http://127.0.0.1/inside", "http://169.254.169.254/latest/meta-data/", "http://[::1]/", "file:///etc/passwd"]
 FOREIGN = ["https://evil.example/", "https://google.com.evil.example/", "https://evil.example/?www.google.com/"]
 FIELDS = {"url": "https://site.example/"}

@@ -14,14 +14,14 @@ from scrapy import Request
 from scrapy.utils.spider import iter_spider_classes
 
 from tests.fixture_cases import cases
-from webdata.crawling.warm_crawlers import load_spiders
+from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.query import Query
 from webdata.resources import schema
 from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import site_for, site_that_takes
 
 ROOT = Path(__file__).parents[2]
-SPIDERS = load_spiders()
+SPIDERS = known_spiders()
 RESOURCES = list({resource.name: resource for spider in SPIDERS for resource in spider.resources}.values())
 ENGINE_RESOURCES = [(spider, resource) for spider in SPIDERS for resource in spider.resources]
 NAMES = sorted(path.stem for path in (ROOT / "webdata" / "spiders").glob("[!_]*.py") if path.stem != "base")

@@ -7,12 +7,12 @@ import pytest
 from scrapy.http import Headers, Response
 
 from tests.fixture_cases import cases
-from webdata.crawling.warm_crawlers import load_spiders
+from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError
 from webdata.pipelines.envelope import envelope
 from webdata.pipelines.validate import validate
 
-SPIDERS = {spider.name: spider for spider in load_spiders()}
+SPIDERS = {spider.name: spider for spider in known_spiders()}
 CASES = cases()
 
 

@@ -76,3 +76,11 @@ async def test_a_session_has_one_proxy():
     """Requests of one session use one proxy."""
     running = middleware()
     assert len({await label(running, QueryRun(Region.EU, session="paging")) for _ in range(30)}) == 1
+
+
+@ensureDeferred
+async def test_a_direct_engine_goes_through_no_proxy():
+    """An API of an operator is asked directly; the region is one of its parameters."""
+    running = RegionMiddleware(ProxyPool(POOLS, random=Random(1)), "home", direct=True)
+    request, fetch = await processed(running, QueryRun(Region.DE))
+    assert ("proxy" in request.meta, fetch.proxy, fetch.region_mode) == (False, None, "parameters")

@@ -80,3 +80,17 @@ def test_what_is_long_ago_is_forgotten(recent, clock):
     end(recent, *[DNS] * LAST_CALLS)
     clock.now = SECONDS + 1
     assert (recent.snapshot(), recent.warnings()) == ([], [])
+
+
+def test_each_engine_of_each_resource_has_a_rate_and_a_time(recent, clock):
+    """The last calls, those that fetched a page, and the usual seconds; old calls are forgotten."""
+    end(recent, WON, WON, DNS)
+    end(recent, DNS, engine="bing_web")
+    rows = recent.rates()
+    assert [(row["resource"], row["engine"], row["calls"], row["won"]) for row in rows] == [
+        ("web_search", "bing_web", 1, 0),
+        ("web_search", "google_web", 3, 2),
+    ]
+    assert all(row["seconds"] > 0 for row in rows)
+    clock.now = SECONDS
+    assert recent.rates() == []

@@ -14,13 +14,13 @@ from scrapy.http import Headers, Response
 from tests.fixture_cases import cases
 from webdata.crawling.cases import Case
 from webdata.crawling.engine import EngineSpider
-from webdata.crawling.warm_crawlers import load_spiders
+from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, LayoutError
 from webdata.pages import _elements
 from webdata.pipelines.envelope import ParsedPage, envelope
 from webdata.pipelines.validate import validate
 
-SPIDERS = [spider for spider in load_spiders() if not spider.any_site]
+SPIDERS = [spider for spider in known_spiders() if not spider.any_site]
 """All engines but those of any site, whose pages are converted in processes that can be killed."""
 SEED = 7
 

@@ -122,7 +122,7 @@ class RowRunner:
 
 def answered(row: int, answer: Answer, *, free: bool) -> RowResult:
     """The result of an answer; `free` for a test key."""
-    cost = int(answer.outcome in CHARGED and not free)
+    cost = answer.price if answer.outcome in CHARGED and not free else 0
     attempts = len(answer.attempts)
     return RowResult(row, answer.outcome.value, _now(), answer.engine, attempts, cost, record=answer.json)
 

@@ -13,8 +13,10 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSetti
 
 from webdata.config.gateway_routes import GatewayRoute, read_routes
 from webdata.config.proxies import LAST_PORT, POOLS, Pools, read_pools
+from webdata.config.upstreams import read_upstreams
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
+from webdata.domain.upstreams import Upstream
 
 PREFIX = "WEBDATA_"
 CLIENT_VARIABLES = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))
@@ -60,6 +62,7 @@ Network = IPv4Network | IPv6Network
 Port = Annotated[int, Field(ge=0, le=LAST_PORT)]
 Origin = Annotated[str, Field(pattern=r"^(?:\*|https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?)$")]
 EngineSlots = Annotated[str, Field(pattern=r"^[a-z0-9_]+=(?:[1-9]\d{0,2}|1000)$")]
+EngineOrder = Annotated[str, Field(pattern=r"^[a-z_]+=[a-z0-9_]+(?:\+[a-z0-9_]+)*$")]
 Address = Annotated[str, Field(pattern=r"^(?:[\w.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5}$")]
 Switch = Annotated[bool, Field(description="on or off")]
 File = Annotated[FilePath | None, Field(description="the path of a file that is there")]
@@ -208,6 +211,12 @@ class Config(BaseSettings):
     URL, `refuse` answers 422."""
     url_max_bytes: int = _number(20 * 1024 * 1024, 1024, 1 << 30)
     """The most bytes of a page that callers request by URL, decompressed."""
+    upstreams: Annotated[tuple[Upstream, ...], PlainValidator(read_upstreams)] = Field((), repr=False)
+    """The APIs that are asked beside the engines' own sites; from JSON, TOML or a TOML file."""
+    engines: Annotated[tuple[EngineOrder, ...], Words] = Field(
+        (), description="resources with engines in their order, such as web_search=google_web+bing_web"
+    )
+    """The engines of a resource that are asked, and their order; those of their ranks for resources not named."""
     openalex_key: str | None = Field(None, repr=False)
     """The key for OpenAlex; without one its quota is a tenth."""
     reddit_client_id: str | None = None
@@ -313,6 +322,12 @@ class Config(BaseSettings):
     def slots_of(self, engine: str) -> int:
         """The chunks of an engine's batches that run at once, on all machines together."""
         return next((int(slots) for name, _, slots in self._engine_slots if name == engine), ENGINE_SLOTS)
+
+    @property
+    def engine_orders(self) -> dict[str, tuple[str, ...]]:
+        """The engines that a resource's calls are answered by, in their order, by the resource's name."""
+        pairs = (one.partition("=") for one in self.engines)
+        return {resource: tuple(names.split("+")) for resource, _, names in pairs}
 
     @property
     def _engine_slots(self) -> list[tuple[str, str, str]]:

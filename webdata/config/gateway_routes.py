@@ -34,7 +34,8 @@ MESSAGE_HEADERS = ("host", "content-length", "transfer-encoding", "connection", 
 """Headers that every request has by itself."""
 
 
-def _base_url(url: str) -> str:
+def base_url(url: str) -> str:
+    """For validators: a URL that paths are appended to, without a slash at its end."""
     match = URL.fullmatch(url)
     if not match or ".." in url:
         raise ValueError(
@@ -58,7 +59,7 @@ class GatewayRoute(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     prefix: str
-    url: Annotated[str, AfterValidator(_base_url)]
+    url: Annotated[str, AfterValidator(base_url)]
     """The path of a request is appended to it. Its host may be private: the operator has chosen it."""
     strip: bool = True
     """Whether the prefix is left out of the path."""

@@ -88,6 +88,10 @@ class EngineSpider(Spider):
     engines of a resource have the same. A batch runs a single engine."""
     batch_resource: ClassVar[Resource | None] = None
     """The resource of a batch that names none; None where an engine of several resources must be told one."""
+    price: ClassVar[int] = 1
+    """The credits that a call costs which it answers."""
+    direct: ClassVar[bool] = False
+    """Whether its requests go through no proxy of their region."""
     missing_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """By the name of a resource, the parts of its record that this engine cannot know: they are empty or null."""
     batch: RunQueries | None = None
@@ -178,6 +182,10 @@ class EngineSpider(Spider):
     def partial(self, response: Response) -> str | None:
         """The reason for which the record of this page lacks fields, such as `atom`; None where it is complete."""
         return None
+
+    def missing(self, response: Response, resource: Resource) -> tuple[str, ...]:  # for subclasses
+        """The parts of a resource's record that this engine cannot know of this page."""
+        return self.missing_parts.get(resource.name, ())
 
     def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
         """The parts of the page that its record leaves out, each after the rule that did; empty where there is none."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from time import monotonic
@@ -20,9 +20,12 @@ from webdata.crawling.engine_loader import EngineLoader
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
     BlockedError,
+    ConfigError,
     FetchError,
     LayoutError,
+    OutOfCreditsError,
     OverloadedError,
+    PassedOverError,
     QueryError,
     UpstreamError,
     UpstreamTimeoutError,
@@ -58,6 +61,8 @@ class Call:
     """The id of the caller's account, which its sessions belong to."""
     share: CallShare | None = field(default=None, compare=False)
     """What it may hold of what all calls have in common."""
+    reprice: Callable[[int], Awaitable[None]] | None = field(default=None, compare=False)
+    """Reserves what an engine costs before it is asked; raises OutOfCreditsError. None where it is paid for later."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ class Answer:
     """Which source the record lacks something for, such as `atom`; None where it is whole."""
     missing_parts: tuple[str, ...] = ()
     """The parts of the record that its engine cannot know."""
+    price: int = 1
+    """The credits that it costs by its engine."""
 
     @cached_property
     def json(self) -> bytes:
@@ -116,6 +123,11 @@ Observer = Callable[[str, Call, EngineBudget, Answer | Exception], None]
 class Calls(Protocol):
     """Answers calls with the crawlers that are open."""
 
+    @property
+    def engines_of(self) -> Mapping[str, Sequence[str]]:
+        """The engines that are requested, in their order, by the name of the resource."""
+        ...
+
     async def answer(self, call: Call) -> Answer:
         """Run the call; raises FetchError when no page was fetched, OverloadedError when there is no room."""
         ...
@@ -133,10 +145,17 @@ def scrapy_settings() -> Settings:
 
 
 def load_spiders(settings: Settings | None = None) -> list[type[EngineSpider]]:
-    """Every engine that is found, in the order of their names."""
+    """Every engine that can be asked, in the order of their names; raises ConfigError for an upstream's setting."""
     loader = EngineLoader.from_settings(settings or scrapy_settings())
     spiders = [loader.load(name) for name in sorted(loader.list())]
     return [spider for spider in spiders if issubclass(spider, EngineSpider)]
+
+
+def known_spiders() -> list[type[EngineSpider]]:
+    """Every engine that is found, with the kinds of upstreams, whether they are set up or not."""
+    settings = scrapy_settings()
+    settings.set("UPSTREAMS", None, priority="cmdline")
+    return load_spiders(settings)
 
 
 def able_engines(call: Call, engines: Sequence[type[EngineSpider]]) -> list[type[EngineSpider]]:
@@ -178,6 +197,9 @@ class WarmCrawlers:
     So connections, TLS sessions and cookies stay warm, and a call costs no crawler start. Calls that go to the sandbox
     have crawlers of their own: nothing of theirs mixes with the internet's.
 
+    `reserve` counts the request that an engine of this name is about to send to the internet, and raises
+    PassedOverError where it may not be asked.
+
     A resource's engines are requested in the order of their rank, each when those before it fetched no page. One whose
     upstream wants no more requests for a while is left out for so long; one that cannot honour the query is passed
     over.
@@ -189,6 +211,7 @@ class WarmCrawlers:
         settings: Settings,
         max_calls: int,
         observers: Iterable[Observer] = (),
+        reserve: Callable[[str], Awaitable[None]] | None = None,
     ):
         self._engines: defaultdict[str, list[type[EngineSpider]]] = defaultdict(list)
         self._resources: dict[str, Resource] = {}
@@ -196,6 +219,7 @@ class WarmCrawlers:
             for resource in spider.resources:
                 self._engines[resource.name].append(spider)
                 self._resources[resource.name] = resource
+        self._order(settings.getdict("ENGINE_ORDERS"))
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
             sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
@@ -204,6 +228,7 @@ class WarmCrawlers:
         self._breakers: defaultdict[tuple[str, bool], CircuitBreaker] = defaultdict(CircuitBreaker)
         self._max_calls = max_calls
         self._observers = tuple(observers)
+        self._reserved = reserve
         self._opened: dict[tuple[str, bool], asyncio.Task[WarmCrawler]] = {}
         self._running: set[asyncio.Task[Answer]] = set()
 
@@ -272,6 +297,8 @@ class WarmCrawlers:
             answer = task.result()
             return answer if len(budgets) == 1 else replace(answer, attempts=attempts_of(budgets))
         except FetchError as error:
+            if isinstance(error.__cause__, OutOfCreditsError):
+                raise error.__cause__ from None
             error.attempts = attempts_of(budgets)
             error.seconds = monotonic() - began
             region = getattr(call.query, "region", None)
@@ -289,6 +316,18 @@ class WarmCrawlers:
         for resources in self.fetch_resources.values():
             await resources.close()
 
+    def _order(self, orders: Mapping[str, Sequence[str]]) -> None:
+        """Have resources answered by the engines that the operator names, in that order; raises ConfigError."""
+        for resource, names in orders.items():
+            known = {engine.name: engine for engine in self._engines.get(resource, ())}
+            if not known:
+                right = f"give some of {', '.join(sorted(self._resources))}"
+                raise ConfigError(f"WEBDATA_ENGINES cannot be used: there is no resource {resource}: {right}")
+            if wrong := [name for name in names if name not in known]:
+                right = f"give some of {', '.join(known)}"
+                raise ConfigError(f"WEBDATA_ENGINES cannot be used: {wrong[0]} is no engine of {resource}: {right}")
+            self._engines[resource] = [known[name] for name in dict.fromkeys(names)]
+
     def _forget(self, task: "asyncio.Task[Answer]") -> None:
         self._running.discard(task)
         if not task.cancelled():
@@ -298,6 +337,7 @@ class WarmCrawlers:
         self, call: Call, began: float, budgets: list[EngineBudget], spider: type[EngineSpider], seconds: float
     ) -> Answer:
         """The answer of one engine, within so many seconds."""
+        await self._reserve(call, spider)
         now = monotonic()
         budget = EngineBudget(spider.name, began, now, now - began + seconds)
         budgets.append(budget)
@@ -313,6 +353,22 @@ class WarmCrawlers:
             self._breakers[lost.engine, call.sandbox].lose()
         self._observe(spider.name, call, budget, answer)
         return answer
+
+    async def _reserve(self, call: Call, spider: type[EngineSpider]) -> None:
+        """Reserve the price of an engine, then its request of the day.
+
+        Raises PassedOverError where it may not be asked; one whose day is used up has an open circuit until the next.
+        """
+        try:
+            if call.reprice:
+                await call.reprice(spider.price)
+            if self._reserved and not call.sandbox:
+                await self._reserved(spider.name)
+        except OutOfCreditsError as error:
+            raise PassedOverError("its price is more than the account has", "price") from error
+        except PassedOverError as error:
+            self._breakers[spider.name, call.sandbox].open_for(error.retry_after)
+            raise
 
     def _observe(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
         for observer in self._observers:
@@ -412,5 +468,6 @@ class WarmCrawler:
             spider.name,
             fetch.region_mode,
             found.partial,
-            spider.missing_parts.get(call.resource.name, ()),
+            spider.missing(response, call.resource),
+            spider.price,
         )

@@ -9,7 +9,8 @@ WebdataError
 │   ├── BlockedError         blocked     captcha, consent, login or denial page
 │   ├── LayoutError          layout      a page of a shape that the parser does not know
 │   └── UpstreamError        upstream    reset, 5xx, broken body
-│       └── UpstreamTimeoutError         no answer in time
+│       ├── UpstreamTimeoutError         no answer in time
+│       └── PassedOverError              an API that may not be asked now
 ├── UnsupportedContentError  content that cannot be given in the requested form
 ├── RecordError              a record that its own schema refuses: a fault of ours
 ├── BodyTooLargeError        a request's body that is longer than any may be
@@ -134,6 +135,10 @@ class UpstreamError(FetchError):
 
 class UpstreamTimeoutError(UpstreamError):
     """The upstream did not answer in time."""
+
+
+class PassedOverError(UpstreamError):
+    """An API was not asked: the requests of its day are used up, or its price is more than the account has."""
 
 
 class UnsupportedContentError(WebdataError):

@@ -123,6 +123,15 @@ class EngineRecovered(EventData):
     engine: Engine
 
 
+class UpstreamExhausted(EventData):
+    """The last request of a day to an upstream API was sent; others answer until the next day in UTC begins."""
+
+    type = "upstream.exhausted"
+
+    engine: Engine
+    requests: Annotated[int, Field(description="the requests of a day that it may be sent", examples=[2000])]
+
+
 class BatchProgress(EventData):
     """Another tenth of a batch has ended."""
 

@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TypeVar
 
 from webdata.domain.attempts import Attempt, Transport
-from webdata.domain.errors import BlockedError, FetchError, NotFoundError
+from webdata.domain.errors import BlockedError, FetchError, NotFoundError, PassedOverError
 from webdata.domain.outcome import Outcome
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
@@ -182,7 +182,7 @@ async def first_answer(
 
     Each gets FIRST_SHARE of the seconds that are left, the last one all of them, as the second argument of `request`.
     Those whose circuit is open are left out, and those that another call probes; where all are, the one that opens
-    first is requested all the same. Raises the first loss.
+    first is requested all the same. Raises the first loss of one that was asked.
     """
     end = monotonic() + seconds
     usable = [one for one in candidates if breaker_of(one).is_closed or breaker_of(one).may_probe]
@@ -204,7 +204,7 @@ async def first_answer(
         finally:
             if probes:
                 breaker.end_probe()
-    raise lost[0]
+    raise min(lost, key=lambda loss: isinstance(loss, PassedOverError))
 
 
 def verdict(attempt: Attempt) -> Verdict:

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection
+from statistics import median
 from time import monotonic
 from typing import Any
 
@@ -31,6 +32,10 @@ class RecentCalls:
         self._sandbox = sandbox_always
         self._clock = clock
         self._ends: defaultdict[str, deque[tuple[float, str | None]]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))
+        self._times: defaultdict[tuple[str, str], deque[tuple[float, bool, float]]] = defaultdict(
+            lambda: deque(maxlen=LAST_CALLS)
+        )
+        """When each call ended, whether it fetched a page, and the engine's seconds; by resource and engine."""
 
     def ended(self, engine: str, call: Call, budget: EngineBudget, end: Answer | Exception) -> None:
         """Remember how an engine's part of a call ended, unless it was refused or is our fault.
@@ -39,10 +44,14 @@ class RecentCalls:
         """
         if call.sandbox != self._sandbox:
             return
-        if isinstance(end, Answer | NotFoundError):
-            self._ends[engine].append((self._clock(), None))
+        now, won = self._clock(), isinstance(end, Answer | NotFoundError)
+        if won:
+            self._ends[engine].append((now, None))
         elif isinstance(end, FetchError):
-            self._ends[engine].append((self._clock(), end.kind or end.outcome.value))
+            self._ends[engine].append((now, end.kind or end.outcome.value))
+        else:
+            return
+        self._times[call.resource.name, engine].append((now, won, monotonic() - budget.began))
 
     def snapshot(self) -> list[dict[str, Any]]:
         """A row for each engine that was called: how many of its last calls fetched a page.
@@ -50,6 +59,18 @@ class RecentCalls:
         `lost` counts the others by the kind of the loss, the most frequent first.
         """
         return [row for engine in sorted(self._ends) if (row := self._row(engine))["calls"]]
+
+    def rates(self) -> list[dict[str, Any]]:
+        """A row for each engine of each resource: its last calls, those that fetched a page, and its usual seconds."""
+        now, rows = self._clock(), []
+        for (resource, engine), ends in sorted(self._times.items()):
+            lately = [(won, seconds) for at, won, seconds in ends if now - at < SECONDS]
+            if lately:
+                usual, won = median(seconds for _, seconds in lately), sum(won for won, _ in lately)
+                rows.append(
+                    {"resource": resource, "engine": engine, "calls": len(lately), "won": won, "seconds": usual}
+                )
+        return rows
 
     def warnings(self) -> list[str]:
         """A message for each engine that fetches nothing."""

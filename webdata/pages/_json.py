@@ -1,16 +1,20 @@
 """JSON of upstreams, which may have what JSON may not, or what has no UTF-8: such texts are mended and counted.
 
+Any value of it may be null, missing or of another type.
+
 A lone surrogate escape is legal JSON (RFC 8259, section 8.2), but no text; titles that are cut within a character end
 with one.
 """
 
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from webdata.domain.errors import UpstreamError
 from webdata.pages.odd_items import count_odd
+
+T = TypeVar("T")
 
 MARK = b"\xef\xbb\xbf"
 REPLACEMENT = "\ufffd"
@@ -46,3 +50,30 @@ def loads(body: bytes | str) -> Any:
         raise UpstreamError("the body is no JSON, or was cut off", "broken_body") from None
     count_odd(len(texts))
     return value
+
+
+def at(value: Any, *path: str | int) -> Any:
+    """The value under the keys and indexes, or None."""
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def of(kind: type[T], value: Any, *path: str | int) -> T | None:
+    """The value under a path if it is of this type, else None; a bool is no int."""
+    found = at(value, *path)
+    return found if isinstance(found, kind) and not (kind is int and isinstance(found, bool)) else None
+
+
+def count(value: Any, *path: str | int) -> int | None:
+    """The number under a path, if it is a whole number from 0, else None."""
+    found = of(int, value, *path)
+    return found if found is not None and found >= 0 else None
+
+
+def objects(value: Any, *path: str | int) -> list[dict[str, Any]]:
+    """The objects of the list under a path."""
+    return [one for one in of(list, value, *path) or [] if isinstance(one, dict)]

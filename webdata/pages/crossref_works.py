@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webdata.domain.errors import FetchError, LayoutError
+from webdata.pages._json import count, objects, of
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
-from webdata.pages._scholar.tree import count, document, objects, of, works_page
+from webdata.pages._scholar.tree import document, works_page
 from webdata.resources.scholar_search import (
     MOST_ARTICLES,
     Article,

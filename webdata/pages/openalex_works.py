@@ -6,8 +6,9 @@ Anything may be null. Since November 2025 a work has no link to the works that c
 from typing import Any
 
 from webdata.domain.errors import LayoutError
+from webdata.pages._json import count, objects, of
 from webdata.pages._scholar.reference import Printed, address, byline, doi_address, reference, text
-from webdata.pages._scholar.tree import count, document, objects, of, works_page
+from webdata.pages._scholar.tree import document, works_page
 from webdata.resources.scholar_search import (
     MOST_ARTICLES,
     Article,

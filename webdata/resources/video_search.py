@@ -1,14 +1,19 @@
-"""Video search: the resource of `/v1/video`."""
+"""Video search: the query and the resource of `/v1/video`."""
 
 from webdata.domain.records import WebPage
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import GoogleQuery
 
+
+class VideoQuery(GoogleQuery):
+    """A video search, with the parameters of the web search."""
+
+
 VIDEO_SEARCH = Resource(
     name="video_search",
     path="/v1/video",
     summary="Video results",
-    query=GoogleQuery,
+    query=VideoQuery,
     record=WebPage,
     content=("results", "carousel"),
     rows="results",

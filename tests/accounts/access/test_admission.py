@@ -357,3 +357,16 @@ async def test_a_cached_answer_is_compressed_once(api, send, calls, test_secret)
         response = await send("/v1/search?q=coffee", headers={"X-Api-Key": test_secret, "Accept-Encoding": "gzip"})
         assert response.headers["content-encoding"] == "gzip"
     assert len(api._compression._cache) == 1
+
+
+@ensureDeferred
+async def test_a_key_has_engines_of_its_own(send, keys, calls):
+    """A call that names no engines has those of its key that its endpoint has."""
+    calls.engines_of = {"web_search": ["google_web", "bing_web", "home"]}
+    key, secret = new_key("for tests", test=True, engines=("home", "reddit", "bing_web"))
+    await keys.add(key)
+    plain, plain_secret = new_key("for tests", test=True)
+    await keys.add(plain)
+    for one, headers in ((secret, {}), (secret, {"X-Engine": "google_web"}), (plain_secret, {})):
+        await send("/v1/search?q=coffee", headers={"X-Api-Key": one, **headers})
+    assert [call.query.engine_names for call in calls.calls] == [["home", "bing_web"], ["google_web"], []]

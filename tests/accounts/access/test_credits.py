@@ -1,13 +1,14 @@
 """Credits when the ledger or the fetch fails."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
 from webdata.accounts.access.api_keys import new_key
 from webdata.accounts.access.credits import Credits
 from webdata.crawling.warm_crawlers import Answer
-from webdata.domain.errors import DatabaseUnavailableError, UpstreamError
+from webdata.domain.errors import DatabaseUnavailableError, OutOfCreditsError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
@@ -162,3 +163,31 @@ async def test_closing_does_not_wait_for_refunds(ledger):
     await asyncio.sleep(0.01)
     await asyncio.wait_for(credits.close(5), 5)
     assert not credits._refunds
+
+
+@pytest.mark.parametrize(("fetch", "cost"), [(answer, 5), (lost, 0)])
+async def test_a_call_costs_what_its_engine_does(ledger, keys, database, fetch, cost):
+    """The price is reserved before the engine is asked; a cheaper one that is asked after it gives the rest back."""
+    key, _ = new_key("for tests", test=False)
+    await keys.add(key)
+    credits = Credits(ledger)
+    payment = credits.payment(await keys.find(key.digest), "req_1", "web_search")
+    with suppress(UpstreamError):
+        async with payment:
+            for price in (9, 5):
+                await payment.reprice(price)
+                assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 1000 - price
+            payment.settle((await fetch()).outcome)
+    assert (payment.cost, payment.balance) == (cost, 1000 - cost)
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000 - cost, {})
+
+
+async def test_a_price_that_an_account_cannot_pay_is_refused(ledger, keys, database):
+    """Nothing more is reserved, and what was is released."""
+    key, _ = new_key("for tests", test=False)
+    await keys.add(key)
+    payment = Credits(ledger).payment(await keys.find(key.digest), "req_1", "web_search")
+    with pytest.raises(OutOfCreditsError):
+        async with payment:
+            await payment.reprice(1001)
+    assert (database.ledger_state.balances[DEFAULT_ACCOUNT], database.ledger_state.reservations) == (1000, {})

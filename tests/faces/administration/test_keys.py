@@ -37,6 +37,13 @@ def test_a_key_belongs_to_its_account(run, rows):
     assert len(rows(run("keys", "list"))) == 3
 
 
+def test_a_key_has_engines(run, attempt):
+    """`--engine` is the name of an engine; another name is refused with those that there are."""
+    assert run("keys", "create", "--engine", "bing_web", "--engine", "google_web").startswith("wd_test_")
+    wrong = attempt("keys", "create", "--engine", "altavista").stderr
+    assert "'altavista' is not an engine: the engines are amazon_products, bing_web" in wrong
+
+
 def test_a_rotated_key_has_a_successor(run, attempt):
     """A rotated key expires after the overlap, and its successor has the same scopes."""
     secret = run("keys", "create", "--live", "--name", "crawler", "--scope", "web_search").strip()

@@ -8,7 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from tests.faces.dashboard.person import Person
+from webdata.accounts.access.upstream_budgets import UpstreamBudgets
 from webdata.config.config import Config
+from webdata.domain.upstreams import Upstream
+from webdata.observability.recent_calls import RecentCalls
 from webdata.resources.forum import FORUM_COMMENTS
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.url_request import URL_REQUEST
@@ -92,6 +95,17 @@ def clock():
     return [1000.0]
 
 
+HOME = Upstream(name="home", kind="searxng", url="http://127.0.0.1:1", requests_a_day=5, price=2)
+"""The upstream of these tests' operator."""
+
+
+class CountedRequests:
+    """The requests of a day, which are used up."""
+
+    async def of_day(self, now):
+        return {"home": 5}
+
+
 @pytest.fixture
 def service(stores, calls, clock, sqlite, tmp_path):
     """A service that was not started, with calls that are answered without a crawl."""
@@ -109,6 +123,8 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service.api_calls = ApiCalls(service.admission)
     service.webhooks = service._webhooks(stores)
     service.parts = None
+    service.recent = RecentCalls()
+    service.budgets = UpstreamBudgets([HOME], CountedRequests())
     service.health = SimpleNamespace(snapshot=lambda: STATE)
     return service
 

@@ -2,6 +2,10 @@
 
 import pytest
 
+from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
+from webdata.domain.outcome import Outcome
+from webdata.resources.web_search import WEB_SEARCH, WebQuery
+
 task = pytest.mark.task
 
 
@@ -32,3 +36,13 @@ async def test_engines_are_not_shown_to_members(visitor):
     member = await visitor().sign_up()
     assert (await member.get("/engines")).status == 403
     assert b"/dashboard/engines" not in (await member.get("/keys")).body
+
+
+@task
+async def test_upstreams_and_engines_of_endpoints_are_shown(visitor, service):
+    """An admin sees what each upstream was sent today, and the last calls of each engine of each endpoint."""
+    call = Call(WEB_SEARCH, WebQuery(q="tea"), sandbox=False, deadline=30)
+    service.recent.ended("home", call, EngineBudget("home", 0, 0, 30), Answer({}, Outcome.OK, "http", {}))
+    page = (await (await visitor().sign_up(role="admin")).get("/engines")).body.decode()
+    for part in ("Upstreams", "searxng", "used up", "Engines of each endpoint", "web_search", "100 %"):
+        assert part in page

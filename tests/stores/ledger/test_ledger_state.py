@@ -34,6 +34,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.run(self.accounts.add(Account("acc_coffee", "coffee", DEFAULT_PLAN, datetime.now(UTC))))
         self.balances = {DEFAULT_ACCOUNT: 1000, "acc_coffee": 0}
         self.reserved = {}
+        self.prices = {}
         self.ended = set()
         self.take_back(998)
 
@@ -67,7 +68,22 @@ class LedgerMachine(RuleBasedStateMachine):
         else:
             self.balances[account] -= 1
             self.reserved[request] = account
+            self.prices[request] = 1
             assert self.run(reserving) == self.balances[account]
+
+    @rule(request=REQUESTS, amount=st.integers(1, 4))
+    def reprice(self, request, amount):
+        repricing = self.ledger.reprice(request, amount)
+        if request not in self.reserved:
+            self.refused(LookupError, repricing)
+            return
+        account, more = self.reserved[request], amount - self.prices[request]
+        if self.balances[account] < more:
+            self.refused(OutOfCreditsError, repricing)
+            return
+        self.balances[account] -= more
+        self.prices[request] = amount
+        assert self.run(repricing) == self.balances[account]
 
     @rule(request=REQUESTS, operation=st.sampled_from(OPERATIONS))
     def end(self, request, operation):
@@ -77,7 +93,7 @@ class LedgerMachine(RuleBasedStateMachine):
             return
         account = self.reserved.pop(request)
         self.ended.add(request)
-        self.balances[account] += operation == "release"
+        self.balances[account] += (operation == "release") * self.prices[request]
         assert self.run(ending) == self.balances[account]
 
     @rule(account=ACCOUNTS, request=REQUESTS)
@@ -98,8 +114,8 @@ class LedgerMachine(RuleBasedStateMachine):
         lost = self.reserved if dead else {}
         assert self.run(self.ledger.settle(lambda _: dead, datetime(2000, 1, 1, tzinfo=UTC))) == len(lost)
         if dead:
-            for account in self.reserved.values():
-                self.balances[account] += 1
+            for request, account in self.reserved.items():
+                self.balances[account] += self.prices[request]
             self.ended |= set(self.reserved)
             self.reserved = {}
 
@@ -109,7 +125,8 @@ class LedgerMachine(RuleBasedStateMachine):
         assert amounts.total() == 0
         for account, balance in self.balances.items():
             assert amounts[account, "balance"] == balance == self.run(self.ledger.balance(account)) >= 0
-            assert amounts[account, "reserved"] == list(self.reserved.values()).count(account)
+            prices = [self.prices[request] for request, owner in self.reserved.items() if owner == account]
+            assert amounts[account, "reserved"] == sum(prices)
 
     def teardown(self):
         self.ledger.close()

@@ -118,12 +118,13 @@ class Admission:
                 check_limit(limit)
                 query, remarks = request.read()
                 self.api_keys.check_opens(caller, query.further_calls)
+                query = self._with_engines_of_key(query, request.resource, caller)
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(account, self.held_bytes, request.is_gone)
                 deadline = deadline_of(query, min(self.deadline, request.within))
                 remarks = _with_deadline(remarks, query, self.deadline)
-                call = Call(request.resource, query, sandbox, deadline, account, share)
-                status.payment = self.credits.payment(caller, request.id, call.resource.name)
+                status.payment = self.credits.payment(caller, request.id, request.resource.name)
+                call = Call(request.resource, query, sandbox, deadline, account, share, status.payment.reprice)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
                 result = CallResult(found, status, remarks, share, query)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
@@ -137,6 +138,14 @@ class Admission:
             seconds = perf_counter() - began
             self._recorder.record(request.id, status.caller, request.resource, query, cost, seconds, result.end)
         return result
+
+    def _with_engines_of_key(self, query: Query, resource: Resource, caller: Caller) -> Query:
+        """The query with the engines of its key, where it names none itself and the resource has some of them."""
+        if not caller.key.engines or getattr(query, "engine_names", None) != []:
+            return query
+        known = self._crawlers.engines_of[resource.name]
+        names = [name for name in caller.key.engines if name in known]
+        return query.model_copy(update={"engines": ", ".join(names)}) if names else query
 
     async def _caller(self, request: CallRequest) -> Caller:
         if request.key_digest is None:

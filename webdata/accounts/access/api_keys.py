@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -153,6 +153,7 @@ def new_key(
     account_id: str = DEFAULT_ACCOUNT,
     scopes: Collection[str] = (),
     expires: datetime | None = None,
+    engines: Sequence[str] = (),
 ) -> tuple[Key, str]:
     """A key for a KeyStore, and its secret, of which only the hash is stored."""
     secret = new_secret(test=test)
@@ -166,6 +167,7 @@ def new_key(
         prefix=secret[:SHOWN],
         scopes=frozenset(scopes),
         expires=expires,
+        engines=tuple(engines),
     )
     return key, secret
 
@@ -182,9 +184,9 @@ async def first_keys(keys: KeyStore, ledger: Ledger) -> FirstKeys | None:
 
 
 def successor(key: Key) -> tuple[Key, str]:
-    """The key that replaces another one, with the same scopes and lifetime, and its secret."""
+    """The key that replaces another one, with the same scopes, engines and lifetime, and its secret."""
     lifetime = key.expires and key.expires - key.created
-    new, secret = new_key(key.name, test=key.test, account_id=key.account_id, scopes=key.scopes)
+    new, secret = new_key(key.name, test=key.test, account_id=key.account_id, scopes=key.scopes, engines=key.engines)
     return replace(new, expires=new.created + lifetime if lifetime else None), secret
 
 

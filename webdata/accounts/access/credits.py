@@ -79,7 +79,7 @@ class Credits:
 
 class Payment:
     """The payment of one call: `async with payment` reserves a credit, and releases it unless `settle` is
-    called with an outcome that costs one.
+    called with an outcome that costs one. `reprice` reserves what an engine costs before it is asked.
 
     Calls with a test key cost nothing. Entering raises OutOfCreditsError and DatabaseUnavailableError.
     """
@@ -93,6 +93,8 @@ class Payment:
         self._for = (caller.account.id, request_id, endpoint, caller.key.id)
         self._free = caller.key.test
         self._reserved = False
+        self._price = 1
+        """Credits that are reserved."""
         self._outcome: Outcome | None = None
 
     async def __aenter__(self) -> Self:
@@ -124,6 +126,18 @@ class Payment:
         """Set the outcome of the fetch, which decides whether the credit is spent."""
         self._outcome = outcome
 
+    async def reprice(self, price: int) -> None:
+        """Have what the call costs by the engine that is asked next reserved.
+
+        Raises OutOfCreditsError where the account has less.
+        """
+        if self._free or price == self._price:
+            return
+        self.balance = await self._ledger.reprice(self._request_id, price)
+        self._credits.moved["reserved"] += max(price - self._price, 0)
+        self._credits.moved["released"] += max(self._price - price, 0)
+        self._price = price
+
     def note_hit(self, how: str) -> None:
         """Record a cache hit in the ledger, unless the call's own fetch failed before, which is recorded already."""
         if not self._free and not self._reserved:
@@ -152,8 +166,8 @@ class Payment:
         except Exception:
             self._credits.schedule_refund(self._request_id, "lost")
             raise
-        self.cost = 1
-        self._credits.moved["committed"] += 1
+        self.cost = self._price
+        self._credits.moved["committed"] += self._price
 
     async def _release(self, how: str) -> None:
         try:
@@ -165,4 +179,4 @@ class Payment:
                 logger.exception("the credit of %s could not be released yet", self._request_id)
             self._credits.schedule_refund(self._request_id, how)
             return
-        self._credits.moved["released"] += 1
+        self._credits.moved["released"] += self._price

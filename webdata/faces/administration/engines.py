@@ -13,7 +13,7 @@ import orjson
 from webdata.crawling.cases import SUFFIX, Case
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.offline import SavedPage, judge, left_out, page_of, parsed_page
-from webdata.crawling.warm_crawlers import load_spiders
+from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
 from webdata.faces.administration.options import Pair, Pairs
@@ -28,7 +28,7 @@ class Engine(click.ParamType[type[EngineSpider]]):
     name = "engine"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> type[EngineSpider]:
-        spiders = {spider.name: spider for spider in load_spiders()}
+        spiders = {spider.name: spider for spider in known_spiders()}
         if value not in spiders:
             self.fail(f"{value!r} is not an engine: the engines are {', '.join(sorted(spiders))}", param, ctx)
         return spiders[value]

@@ -1,8 +1,9 @@
 """`webdata keys`: make, list, rotate and revoke keys."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import click
 
@@ -33,25 +34,38 @@ def keys() -> None:
     multiple=True,
     help=f"What it opens: an endpoint such as web_search, a prefix of the gateway, {MANAGE_WEBHOOKS} (default: all).",
 )
+@click.option(
+    "--engine",
+    "engines",
+    multiple=True,
+    help="An engine that its calls ask where they have no X-Engine; several in their order (default: all).",
+)
 @click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
 @click.pass_obj
 def create_key(
-    config: Config, live: bool, test: bool, name: str, account: str, scopes: tuple[str, ...], expires: timedelta | None
+    config: Config,
+    live: bool,
+    test: bool,
+    name: str,
+    account: str,
+    scopes: tuple[str, ...],
+    engines: tuple[str, ...],
+    expires: timedelta | None,
 ) -> None:
     """Make a key and print it, once: only a hash of it is stored."""
     if live and test:
         raise click.UsageError("a key is live or test, not both: give one of --live and --test")
     _check_scopes(scopes, [route.prefix for route in config.gateway])
+    _check_engines(engines)
     end = datetime.now(UTC) + expires if expires else None
+    made = partial(new_key, name, test=not live, scopes=scopes, expires=end, engines=engines)
     with open_stores(config) as stores:
-        asyncio.run(_create_key(stores, account, name, not live, scopes, end))
+        asyncio.run(_create_key(stores, account, made))
 
 
-async def _create_key(
-    stores: SqlStores, account: str, name: str, test: bool, scopes: tuple[str, ...], expires: datetime | None
-) -> None:
+async def _create_key(stores: SqlStores, account: str, made: Callable[..., tuple[Key, str]]) -> None:
     owner = await find_account(stores.accounts, account)
-    key, secret = new_key(name, test=test, account_id=owner.id, scopes=scopes, expires=expires)
+    key, secret = made(account_id=owner.id)
     await stores.keys.add(key)
     _print_secret(key, secret, owner)
 
@@ -133,6 +147,17 @@ def _check_scopes(scopes: tuple[str, ...], prefixes: Collection[str]) -> None:
             others = f"; the prefixes of the gateway are {', '.join(prefixes)}" if prefixes else ""
             known = f"the endpoints are {', '.join(endpoints)}{others}; {MANAGE_WEBHOOKS} is for webhooks"
             raise click.UsageError(f"{scope!r} is not an endpoint: {known}")
+
+
+def _check_engines(engines: tuple[str, ...]) -> None:
+    if not engines:
+        return
+    from webdata.crawling.warm_crawlers import load_spiders  # noqa: PLC0415  # half a second for a few commands
+
+    known = [spider.name for spider in load_spiders()]
+    for engine in engines:
+        if engine not in known:
+            raise click.UsageError(f"{engine!r} is not an engine: the engines are {', '.join(known)}")
 
 
 async def _find_key(keys: KeyStore, wanted: str) -> Key:

@@ -71,6 +71,7 @@ async def _account(how_much: HowMuch, call: KeyCall) -> dict[str, Any]:
             "name": key.name,
             "test": key.test,
             "scopes": sorted(key.scopes),
+            "engines": list(key.engines),
             "expires": key.expires and key.expires.isoformat(),
         },
     }
@@ -136,6 +137,11 @@ ACCOUNT = KeyPage(
                 "type": "array",
                 "items": TEXT,
                 "description": "endpoints, prefixes of the gateway, `manage_webhooks`; none: all",
+            },
+            engines={
+                "type": "array",
+                "items": TEXT,
+                "description": "engines that its calls ask where they have no `X-Engine`; none: all",
             },
             expires=_described(["string", "null"], "when it opens no more"),
         ),

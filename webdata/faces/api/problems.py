@@ -98,6 +98,7 @@ NOT_REACHED = {
     "proxy": "a proxy of this service failed",
     "browser": "the browser of this service failed",
     "dns": "its name could not be resolved",
+    "spent": "the requests to it that this service may send in a day are used up",
     "dns_failed": "the name servers failed to resolve its name",
 }
 """Kinds of failures that are not the upstream's own, as messages say them."""
@@ -283,8 +284,8 @@ def _lost(error: FetchError, resource: Resource | None) -> ProblemDetails:
         case _ if error.kind in EXPLAINED:
             code, message = "upstream_failed", sentence(error.reason)
         case _ if error.kind in NOT_REACHED:
-            why = NOT_REACHED[error.kind]
-            code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in a few seconds."
+            why, seconds = NOT_REACHED[error.kind], ceil(error.retry_after) or "a few"
+            code, message = "upstream_failed", f"The upstream was not reached: {why}. Try again in {seconds} seconds."
         case _:
             code, message = "upstream_failed", FAILED
     wait = ceil(error.retry_after) or None

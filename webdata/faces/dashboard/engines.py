@@ -1,6 +1,6 @@
 """Engines, for admins: the health of the service, what fetches pages, circuits and proxies."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from webdata.faces.dashboard.rendering import render
@@ -12,10 +12,20 @@ STATUSES = {"ready": "good", "degraded": "warn", "unavailable": "bad", "stopping
 
 
 class EnginesPages:
-    """`/dashboard/engines`. `snapshot` is the state of the service, as `/health/ready` has it."""
+    """`/dashboard/engines`. `snapshot` is the state of the service, as `/health/ready` has it.
 
-    def __init__(self, snapshot: Callable[[], Mapping[str, Any]]) -> None:
+    `rates` has the last calls of each engine of each resource, `upstreams` what each upstream was sent today.
+    """
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Mapping[str, Any]],
+        rates: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
+        upstreams: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]] | None = None,
+    ) -> None:
         self._snapshot = snapshot
+        self._rates = rates
+        self._upstreams = upstreams
 
     def routes(self) -> Sequence[Route]:
         """The route of the engines' page."""
@@ -39,4 +49,6 @@ class EnginesPages:
             transports=sorted(fetching["transports"], key=lambda row: (row["engine"], row["region"] or "")),
             proxies=fetching["proxies"],
             circuits=CIRCUITS,
+            rates=self._rates(),
+            upstreams=await self._upstreams() if self._upstreams else (),
         )

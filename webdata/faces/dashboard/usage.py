@@ -31,6 +31,7 @@ KIND_LABELS = {
     "": "Every movement",
     "credit": "Given and taken back",
     "reserve": "Reserved",
+    "reprice": "Reserved for an engine's price",
     "commit": "Spent on calls",
     "charge": "Spent on batches",
     "release": "Returned",

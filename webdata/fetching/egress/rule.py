@@ -86,6 +86,9 @@ class Rule:
     sites: frozenset[str] | None = None
     """Domains whose hosts, and those of their subdomains, are the only ones to be reached; None for all hosts."""
 
+    origin: str | None = None
+    """The only scheme, host and port to be reached, such as `http://10.0.0.5:8888`; None for any."""
+
     @classmethod
     def from_settings(cls, settings: "BaseSettings") -> "Rule":
         """The rule of the settings `EGRESS_PORTS` and `EGRESS_ALLOW`."""
@@ -93,7 +96,7 @@ class Rule:
 
     @classmethod
     def of_spider(cls, settings: "BaseSettings", spider: "type[Spider]") -> "Rule":
-        """The rule of the settings for a spider's own sites, which are its `allowed_domains`.
+        """The rule of the settings for a spider's own sites, which are its `allowed_domains`, or for `EGRESS_ORIGIN`.
 
         An engine that declares none reaches nothing. All hosts may be reached with its attribute `any_site`, and by a
         spider without that attribute, as in Scrapy's own commands.
@@ -101,12 +104,15 @@ class Rule:
         rule = cls.from_settings(settings)
         if getattr(spider, "any_site", True):
             return rule
-        return replace(rule, sites=frozenset(getattr(spider, "allowed_domains", ())))
+        sites = frozenset(getattr(spider, "allowed_domains", ()))
+        return replace(rule, sites=sites, origin=settings.get("EGRESS_ORIGIN"))
 
     def check_url(self, url: str) -> Target:
         """The target of a URL, before its name is resolved; raises TargetError for one that may not be fetched."""
         target = _target(url)
         if target is None or target.port not in self.ports or not self._is_on_sites(target.host):
+            raise self.refusal()
+        if self.origin and not is_of_origin(target, self.origin):
             raise self.refusal()
         self.check_addresses(known_addresses(target.host))
         return target
@@ -139,6 +145,12 @@ class Rule:
         while domain and domain not in self.sites:
             domain = domain.partition(".")[2]
         return bool(domain)
+
+
+def is_of_origin(target: Target, origin: str) -> bool:
+    """Whether a target has the scheme, host and port of a URL."""
+    other = _target(origin)
+    return other is not None and (target.scheme, target.host, target.port) == (other.scheme, other.host, other.port)
 
 
 @lru_cache(maxsize=RECENT)

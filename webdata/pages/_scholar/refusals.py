@@ -9,7 +9,7 @@ import re
 import orjson
 
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, UpstreamError, UpstreamTimeoutError
-from webdata.pages._scholar.tree import of
+from webdata.pages._json import of
 
 LONGEST_REFUSAL = 20_000
 """Bytes; no refusal is longer."""

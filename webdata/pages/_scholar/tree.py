@@ -1,14 +1,12 @@
-"""Access to JSON in which any value may be null, missing or of another type."""
+"""The pages of works in JSON, in which any value may be null, missing or of another type."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 from webdata.domain.errors import LayoutError, UpstreamError
 from webdata.pages._json import loads
 from webdata.pages.odd_items import count_odd
 from webdata.resources.scholar_search import Article, ScholarPage
-
-T = TypeVar("T")
 
 
 def document(body: bytes) -> dict[str, Any]:
@@ -34,30 +32,3 @@ def works_page(works: list[Any], articles: Iterable[Article | None], total: int 
         raise UpstreamError(f"no works, where there are {total}", "false_empty")
     count_odd(len(works) - len(found))
     return {"articles": found, "total": total}
-
-
-def at(value: Any, *path: str | int) -> Any:
-    """The value under the keys and indexes, or None."""
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and step < len(value) else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def of(kind: type[T], value: Any, *path: str | int) -> T | None:
-    """The value under a path if it is of this type, else None; a bool is no int."""
-    found = at(value, *path)
-    return found if isinstance(found, kind) and not (kind is int and isinstance(found, bool)) else None
-
-
-def count(value: Any, *path: str | int) -> int | None:
-    """The number under a path, if it is a whole number from 0, else None."""
-    found = of(int, value, *path)
-    return found if found is not None and found >= 0 else None
-
-
-def objects(value: Any, *path: str | int) -> list[dict[str, Any]]:
-    """The objects of the list under a path."""
-    return [one for one in of(list, value, *path) or [] if isinstance(one, dict)]

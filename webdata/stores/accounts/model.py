@@ -71,6 +71,8 @@ class Key:
     """To the minute or so."""
     replaced_by: str | None = None
     """The id of its successor."""
+    engines: tuple[str, ...] = ()
+    """The engines that its calls ask, in their order, where they name none; of endpoints with none of them all."""
 
 
 def rotatable(key_id: str, key: Key | None) -> Key:

@@ -199,7 +199,7 @@ class SqlLinks:
 
 
 def _key_row(key: Key) -> dict[str, Any]:
-    return {**vars(key), "scopes": " ".join(sorted(key.scopes))}
+    return {**vars(key), "scopes": " ".join(sorted(key.scopes)), "engines": " ".join(key.engines)}
 
 
 def _key(row: Row[Any]) -> Key:
@@ -216,6 +216,7 @@ def _key(row: Row[Any]) -> Key:
         row.revoked,
         row.last_used,
         row.replaced_by,
+        tuple(row.engines.split()),
     )
 
 

@@ -86,6 +86,7 @@ KEYS = Table(
     Column("revoked", Moment),
     Column("last_used", Moment),
     Column("replaced_by", String(64)),
+    Column("engines", Text, nullable=False, server_default=""),  # separated by spaces
     Index("keys_by_account", "account_id"),
 )
 
@@ -143,8 +144,19 @@ RESERVATIONS = Table(
     Column("endpoint", String(64), nullable=False),
     Column("process", String(128), nullable=False),
     Column("time", Moment, nullable=False),
+    Column("amount", BigInteger, nullable=False, server_default="1"),
 )
 """The reservations that have not ended."""
+
+UPSTREAM_REQUESTS = Table(
+    "upstream_requests",
+    METADATA,
+    Column("upstream", String(64), nullable=False),
+    Column("day", String(10), nullable=False),
+    Column("requests", BigInteger, nullable=False),
+    PrimaryKeyConstraint("upstream", "day", name="upstream_requests_pkey"),
+)
+"""The requests that each upstream was sent, or may have been, by the day in UTC."""
 
 WEBHOOKS = Table(
     "webhooks",

@@ -105,7 +105,7 @@ def _charge(connection: Connection, ledger: LedgerWriter, rows: Sequence[EndedRo
 def _operation(row: EndedRow) -> Charge | Free:
     batch, result = row.batch, row.result
     ids = (batch.account_id, f"{batch.id}/{result.row}", batch.key_id, batch.resource, result.outcome)
-    return Charge(result.ended, *ids) if result.cost else Free(result.ended, *ids, result.cached)
+    return Charge(result.ended, *ids, result.cost) if result.cost else Free(result.ended, *ids, result.cached)
 
 
 class _Done(NamedTuple):

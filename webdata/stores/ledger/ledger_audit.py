@@ -61,7 +61,7 @@ def _sum_if(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 def _reserved() -> Subquery:
     row = RESERVATIONS.c
-    return select(row.account_id, func.count().label("number")).group_by(row.account_id).subquery()
+    return select(row.account_id, func.sum(row.amount).label("number")).group_by(row.account_id).subquery()
 
 
 def _faults(row: Row[Any]) -> list[str]:

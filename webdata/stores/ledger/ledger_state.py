@@ -4,9 +4,10 @@ A movement transfers an amount between two buckets of an account:
 
     credit   issued → balance      credits given to the account (balance → issued: taken back)
     reserve  balance → reserved    one credit, reserved for a call
+    reprice  balance → reserved    what the call costs more by the engine that is asked (reserved → balance: less)
     commit   reserved → spent
     release  reserved → balance
-    charge   balance → spent       one credit, spent at once: a row of a batch
+    charge   balance → spent       what a row of a batch costs, spent at once
     free     balance → spent       zero: a call that cost no credit
 """
 
@@ -19,7 +20,7 @@ from webdata.stores.ledger.model import Bucket, Kind, Movement
 
 
 class Reservation(NamedTuple):
-    """A credit reserved for a call that runs."""
+    """Credits reserved for a call that runs."""
 
     request_id: str
     account_id: str
@@ -28,6 +29,7 @@ class Reservation(NamedTuple):
     process: str
     """The process that runs the call (see `webdata.runtime.process.names`)."""
     time: datetime
+    amount: int = 1
 
 
 class Credit(NamedTuple):
@@ -43,6 +45,14 @@ class Reserve(NamedTuple):
     """Reserve a credit."""
 
     reservation: Reservation
+
+
+class Reprice(NamedTuple):
+    """Have so many credits reserved for a call."""
+
+    time: datetime
+    request_id: str
+    amount: int
 
 
 class End(NamedTuple):
@@ -68,7 +78,7 @@ class Free(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """Spend a credit that was not reserved."""
+    """Spend credits that were not reserved."""
 
     time: datetime
     account_id: str
@@ -76,9 +86,10 @@ class Charge(NamedTuple):
     key_id: str
     endpoint: str
     outcome: str
+    amount: int = 1
 
 
-Operation = Credit | Reserve | End | Charge | Free
+Operation = Credit | Reserve | Reprice | End | Charge | Free
 
 
 @dataclass
@@ -102,6 +113,8 @@ class LedgerState:
                 return self._credit(operation)
             case Reserve(reservation):
                 return self._reserve(reservation)
+            case Reprice():
+                return self._reprice(operation)
             case End():
                 return self._end(operation)
             case Charge():
@@ -126,23 +139,36 @@ class LedgerState:
         self.reservations[reservation.request_id] = reservation
         return _movement(reservation, "reserve", "balance", "reserved")
 
+    def _reprice(self, price: Reprice) -> Movement:
+        reservation = self.reservations.get(price.request_id)
+        if reservation is None:
+            raise LookupError(f"no credit is set aside for {price.request_id}")
+        more, account = price.amount - reservation.amount, reservation.account_id
+        if self._balance(account) < more:
+            raise OutOfCreditsError(f"the account has too few credits for a call that costs {price.amount}")
+        self.balances[account] -= more
+        self.reservations[price.request_id] = reservation._replace(amount=price.amount)
+        buckets: tuple[Bucket, Bucket] = ("balance", "reserved") if more >= 0 else ("reserved", "balance")
+        return Movement(price.time, "reprice", account, *buckets, abs(more), note=price.request_id)
+
     def _end(self, end: End) -> Movement:
         reservation = self.reservations.pop(end.request_id, None)
         if reservation is None:
             raise LookupError(f"no credit is set aside for {end.request_id}")
         self.ended.add(end.request_id)
+        amount = reservation.amount
         if end.kind == "commit":
-            return _movement(reservation, "commit", "reserved", "spent", 1, end.outcome, end.cached, end.time)
-        self.balances[reservation.account_id] += 1
-        return _movement(reservation, "release", "reserved", "balance", 1, end.outcome, time=end.time)
+            return _movement(reservation, "commit", "reserved", "spent", amount, end.outcome, end.cached, end.time)
+        self.balances[reservation.account_id] += amount
+        return _movement(reservation, "release", "reserved", "balance", amount, end.outcome, time=end.time)
 
     def _charge(self, call: Charge) -> Movement:
         balance = self._balance_for_new(call)
-        if balance < 1:
-            raise OutOfCreditsError("the account has no credits left")
-        self.balances[call.account_id] = balance - 1
+        if balance < call.amount:
+            raise OutOfCreditsError("the account has too few credits left")
+        self.balances[call.account_id] = balance - call.amount
         self.ended.add(call.request_id)
-        return _movement(call, "charge", "balance", "spent", 1, call.outcome)
+        return _movement(call, "charge", "balance", "spent", call.amount, call.outcome)
 
     def _free(self, call: Free) -> Movement:
         self._balance_for_new(call)

@@ -14,7 +14,17 @@ from webdata.stores.accounts.tables import ACCOUNTS, MOVEMENTS, PLANS, RESERVATI
 from webdata.stores.database.database import Database, errors_as_unavailable
 from webdata.stores.database.prepared import Prepared, among, cursor, each
 from webdata.stores.ledger.credits_notice import CreditsNotice, add_notices
-from webdata.stores.ledger.ledger_state import Charge, Credit, End, Free, LedgerState, Operation, Reservation, Reserve
+from webdata.stores.ledger.ledger_state import (
+    Charge,
+    Credit,
+    End,
+    Free,
+    LedgerState,
+    Operation,
+    Reprice,
+    Reservation,
+    Reserve,
+)
 from webdata.stores.ledger.model import Movement
 
 Results = Sequence[int | Exception]
@@ -35,6 +45,7 @@ class Statements:
         balances = balances.where(among(ACCOUNTS.c.id, "ids", dialect)).order_by(ACCOUNTS.c.id)
         end = delete(RESERVATIONS).where(among(RESERVATIONS.c.request_id, "ids", dialect))
         account, balance = each("rows", [ACCOUNTS.c.id, ACCOUNTS.c.balance], dialect)
+        request, amount = each("rows", [RESERVATIONS.c.request_id, RESERVATIONS.c.amount], dialect)
         self.reserved = Prepared(reserved.order_by(RESERVATIONS.c.request_id).with_for_update(), dialect, "ids")
         self.balances = Prepared(balances.with_for_update(key_share=True, of=ACCOUNTS), dialect, "ids")
         self.add_movements = Prepared(_insert_rows(MOVEMENTS, Movement._fields, dialect), dialect, "rows")
@@ -42,6 +53,9 @@ class Statements:
         self.end_reservations = Prepared(end, dialect, "ids")
         self.set_balances = Prepared(
             update(ACCOUNTS).where(ACCOUNTS.c.id == account).values(balance=balance), dialect, "rows"
+        )
+        self.set_amounts = Prepared(
+            update(RESERVATIONS).where(RESERVATIONS.c.request_id == request).values(amount=amount), dialect, "rows"
         )
 
 
@@ -119,7 +133,7 @@ class LedgerWriter:
         self, driver_cursor: Any, operations: Iterable[Operation]
     ) -> tuple[LedgerState, dict[str, CreditsNotice]]:
         """The balances and reservations that the operations need, locked for the transaction."""
-        ends = [operation.request_id for operation in operations if isinstance(operation, End)]
+        ends = [operation.request_id for operation in operations if isinstance(operation, End | Reprice)]
         rows = self._statements.reserved.all(driver_cursor, ends) if ends else ()
         reservations = {row[0]: Reservation(*row) for row in rows}
         accounts = {one.account_id for one in reservations.values()} | set(_accounts(operations))
@@ -130,10 +144,16 @@ class LedgerWriter:
     def _save(self, driver_cursor: Any, before: LedgerState, after: LedgerState, movements: Sequence[Movement]) -> None:
         new = [one for request, one in after.reservations.items() if request not in before.reservations]
         ended = [request for request in before.reservations if request not in after.reservations]
+        repriced = [
+            (request, one.amount)
+            for request, one in after.reservations.items()
+            if request in before.reservations and one != before.reservations[request]
+        ]
         changed = [(one, balance) for one, balance in after.balances.items() if balance != before.balances[one]]
         for statement, rows in (
             (self._statements.add_movements, movements),
             (self._statements.add_reservations, new),
+            (self._statements.set_amounts, repriced),
             (self._statements.end_reservations, ended),
             (self._statements.set_balances, changed),
         ):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-Kind = Literal["credit", "reserve", "commit", "release", "charge", "free"]
+Kind = Literal["credit", "reserve", "reprice", "commit", "release", "charge", "free"]
 Bucket = Literal["issued", "balance", "reserved", "spent"]
 GroupBy = Literal["day", "engine", "key"]
 """How usage is grouped; an engine is named by its endpoint, such as `web_search`."""

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, case, func,
 from webdata.stores.accounts.tables import ACCOUNTS, MOVEMENTS, RESERVATIONS
 from webdata.stores.database.database import Database
 from webdata.stores.database.group_commit import GroupCommitter
-from webdata.stores.ledger.ledger_state import Credit, End, Free, Operation, Reservation, Reserve
+from webdata.stores.ledger.ledger_state import Credit, End, Free, Operation, Reprice, Reservation, Reserve
 from webdata.stores.ledger.ledger_writer import Results
 from webdata.stores.ledger.model import GroupBy, Usage
 
@@ -61,15 +61,22 @@ class Ledger:
         now = datetime.now(UTC)
         return await self._write(Reserve(Reservation(request_id, account_id, key_id, endpoint, self._process, now)))
 
+    async def reprice(self, request_id: str, amount: int) -> int:
+        """Have so many credits reserved for a call, instead of those that are; returns the new balance.
+
+        Raises OutOfCreditsError where the balance is too small, and reserves no more then; LookupError as `commit`.
+        """
+        return await self._write(Reprice(datetime.now(UTC), request_id, amount))
+
     async def commit(self, request_id: str, outcome: str, *, cached: bool = False) -> int:
-        """Spend the reserved credit of a call; returns the balance.
+        """Spend the reserved credits of a call; returns the balance.
 
         Raises LookupError where no credit is reserved: the call has ended before, or was settled.
         """
         return await self._write(End(datetime.now(UTC), request_id, "commit", outcome, cached))
 
     async def release(self, request_id: str, outcome: str) -> int:
-        """Return the reserved credit of a call to the balance; returns the new balance. Raises as `commit`."""
+        """Return the reserved credits of a call to the balance; returns the new balance. Raises as `commit`."""
         return await self._write(End(datetime.now(UTC), request_id, "release", outcome))
 
     def note(

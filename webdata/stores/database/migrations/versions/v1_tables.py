@@ -38,6 +38,7 @@ def upgrade() -> None:
     _create_plans()
     _create_reservations()
     _create_results()
+    _create_upstream_requests()
     _create_accounts()
     _create_batches()
     _create_invitations()
@@ -203,6 +204,7 @@ def _create_reservations() -> None:
         Column("endpoint", String(64), nullable=False),
         Column("process", String(128), nullable=False),
         Column("time", DateTime, nullable=False),
+        Column("amount", BigInteger, server_default="1", nullable=False),
         PrimaryKeyConstraint("request_id"),
     )
 
@@ -227,6 +229,16 @@ def _create_results() -> None:
     )
     op.create_index(
         "results_failed", "results", ["batch_id", "row"], sqlite_where=text("failed"), postgresql_where=text("failed")
+    )
+
+
+def _create_upstream_requests() -> None:
+    op.create_table(
+        "upstream_requests",
+        Column("upstream", String(64), nullable=False),
+        Column("day", String(10), nullable=False),
+        Column("requests", BigInteger, nullable=False),
+        PrimaryKeyConstraint("upstream", "day", name="upstream_requests_pkey"),
     )
 
 
@@ -317,6 +329,7 @@ def _create_keys() -> None:
         Column("revoked", DateTime, nullable=True),
         Column("last_used", DateTime, nullable=True),
         Column("replaced_by", String(64), nullable=True),
+        Column("engines", Text, server_default="", nullable=False),
         ForeignKeyConstraint(["account_id"], ["accounts.id"], name="keys_account"),
         PrimaryKeyConstraint("id"),
         UniqueConstraint("digest"),

@@ -1,0 +1,1 @@
+"""The records of the resources, built from the answers of upstream APIs."""

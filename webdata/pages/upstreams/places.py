@@ -1,0 +1,85 @@
+"""The record of a map search, from places of an upstream API that reads Google's maps."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from webdata.pages._json import at, count, of
+from webdata.pages.odd_items import OddItemError
+from webdata.pages.upstreams.answers import decimal, domain, link, text
+from webdata.resources.maps_search import MapPlace, MapsQuery, MapsRecord
+
+DATA_ID = re.compile(r"0x[0-9a-f]+:0x[0-9a-f]+")
+BEST_RATING = 5
+MISSING = ("address_lines", "district", "timezone", "phone_e164", "review_url")
+"""The parts of a place that no API has."""
+
+
+def place(found: Mapping[str, Any], data_id: str, where: tuple[float | None, float | None]) -> MapPlace:
+    """A place at a latitude and longitude; raises OddItemError for one without a name, an id or a position.
+
+    `found` has the other parts under the names of `MapPlace`, as the API gives them.
+    """
+    name, (latitude, longitude) = text(found, "name"), where
+    if not name or not DATA_ID.fullmatch(data_id) or not _is_on_earth(latitude, longitude):
+        raise OddItemError("a place with a name, an id and a position")
+    website, rating = link(found, "website"), decimal(found, "rating")
+    place_id = text(found, "place_id") or None
+    assert latitude is not None
+    assert longitude is not None
+    return {
+        "position": 1,
+        "name": name,
+        "data_id": data_id,
+        "latitude": latitude,
+        "longitude": longitude,
+        "place_id": place_id,
+        "google_maps_url": f"https://www.google.com/maps/place/?q=place_id:{place_id}" if place_id else None,
+        "website": website,
+        "domain": (domain(website).removeprefix("www.") or None) if website else None,
+        "address": text(found, "address") or None,
+        "address_lines": [],
+        "district": None,
+        "rating": rating if rating is not None and 0 <= rating <= BEST_RATING else None,
+        "review_count": count(found, "review_count"),
+        "review_url": None,
+        "categories": texts(at(found, "categories")),
+        "category_ids": texts(at(found, "category_ids")),
+        "phone": text(found, "phone") or None,
+        "phone_e164": None,
+        "timezone": None,
+        "thumbnail": link(found, "thumbnail"),
+        "opening_hours": _hours(at(found, "opening_hours")),
+    }
+
+
+def maps_record(places: Sequence[MapPlace], query: MapsQuery) -> MapsRecord:
+    """The record of so many places as the query asks for, each once."""
+    unique = list({one["data_id"]: one for one in reversed(places)}.values())[::-1][: query.num]
+    ranked: list[MapPlace] = [{**one, "position": rank} for rank, one in enumerate(unique, 1)]
+    return {
+        "search_engine": "google_maps",  # the API reads its pages
+        "places": ranked,
+        "result_count": len(ranked),
+        "metadata": {
+            "schema": "maps.v1",
+            "transport": "http",
+            "requested_count": query.num,
+            "language": query.language,
+            "country": query.country,
+        },
+    }
+
+
+def texts(value: Any) -> list[str]:
+    """The texts of a list."""
+    return [shown for one in value if (shown := text(one))] if isinstance(value, list) else []
+
+
+def _is_on_earth(latitude: float | None, longitude: float | None) -> bool:
+    return latitude is not None and longitude is not None and abs(latitude) <= 90 and abs(longitude) <= 180
+
+
+def _hours(value: Any) -> dict[str, str] | None:
+    hours = {str(day): shown for day, one in (of(dict, value) or {}).items() if (shown := text(one))}
+    return hours or None
