@@ -13,8 +13,8 @@ from webdata.fetching.proxy_pool import ProxyPool
 class RegionMiddleware:
     """Sends each request through a proxy of its query's region, where there is one (`meta["proxy"]`).
 
-    The fetch records the proxy's label, and whether the region is chosen by proxy or by parameters only. The requests of
-    an engine that is `direct` go through none.
+    The fetch records the proxy's label, and whether the region is chosen by proxy or by parameters only. The requests
+    of an engine that is `direct` go through none.
     """
 
     def __init__(self, proxies: ProxyPool, engine: str, *, direct: bool = False):
