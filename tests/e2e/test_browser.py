@@ -28,6 +28,7 @@ from webdata.domain.outcome import Outcome
 from webdata.domain.query import Device
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.transports.browser.process import Browser
+from webdata.resources.forum import FORUM_SUBFORUM, ForumSubforumQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.runtime.wire.exchange import SiteReply
 from webdata.sandbox.challenges import CHALLENGE_SECONDS
@@ -524,3 +525,18 @@ async def test_a_stopped_service_leaves_no_process(start):
         assert len(processes) > 1
         await asyncio.to_thread(running.stop)
         assert await gone(processes)
+
+
+async def test_reddits_pages_answer_when_all_else_is_blocked(site):
+    """Where the API, the JSON and the feeds are blocked a browser's page has the posts, with their scores."""
+    settings = project(site)
+    warm = WarmCrawlers(load_spiders(settings), settings, max_calls=4)
+    try:
+        query = ForumSubforumQuery(subforum="sandbox_page_only")
+        answer = await warm.answer(Call(FORUM_SUBFORUM, query, sandbox=True, deadline=90))
+    finally:
+        await warm.close(10)
+    posts = [thing["data"] for thing in answer.record["data"]["children"]]
+    assert (answer.outcome, answer.partial, answer.transport) == (Outcome.OK, "html", "browser")
+    assert all(isinstance(post["score"], int) and isinstance(post["num_comments"], int) for post in posts)
+    assert posts

@@ -20,8 +20,8 @@ from webdata.resources.forum import (
 from webdata.runtime.wire.exchange import SandboxRequest
 from webdata.sandbox.sites import reddit as site
 from webdata.spiders._reddit_oauth import TOKEN, OAuthApplication, number
-from webdata.spiders._reddit_urls import api_url, feed_url, json_url
-from webdata.spiders.reddit import OPEN_SECONDS, RedditSpider
+from webdata.spiders._reddit_urls import api_url, feed_url, json_url, page_url
+from webdata.spiders.reddit import OPEN_SECONDS, Provider, RedditSpider
 
 SITE, API = "https://www.reddit.com", "https://oauth.reddit.com"
 PYTHON = ForumSubforumQuery(subforum="python")
@@ -361,3 +361,24 @@ async def test_a_token_is_not_in_the_repr_of_requests(spider):
     """No token is in the repr of a request."""
     await fetched(spider)
     assert "sandbox-full" not in " ".join(map(repr, spider.requests))
+
+
+@pytest.mark.parametrize(
+    ("query", "url"),
+    [
+        (ForumSubforumQuery(subforum="python", sort="top", t="week"), f"{SITE}/r/python/top/?t=week"),
+        (ForumSubforumQuery(subforum="python", after="t3_1abc"), f"{SITE}/r/python/hot/?after=t3_1abc"),
+        (ForumCommentsQuery(id="1abc"), f"{SITE}/comments/1abc/?sort=confidence"),
+    ],
+)
+def test_a_page_has_the_parameters_that_pages_know(query, url):
+    """The page for browsers has neither a number of posts nor the JSON's parameters."""
+    assert page_url(query) == url
+    assert Provider(page_url, transport="browser").answers(query)
+
+
+def test_pages_have_no_users_and_no_descriptions():
+    """Such a query is not for the browser."""
+    pages = Provider(page_url, transport="browser")
+    assert not pages.answers(ForumAboutQuery(subforum="python"))
+    assert not pages.answers(ForumUserQuery(username="spez"))

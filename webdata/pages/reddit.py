@@ -1,4 +1,4 @@
-"""Reddit's responses, as records: its JSON, with OAuth or without, and its Atom feeds, which have fewer fields.
+"""Reddit's responses, as records: its JSON, with OAuth or without, its Atom feeds and its pages, with fewer fields.
 
 A record is the upstream's own JSON with all documented fields (`webdata.resources.forum`), and every key `subreddit…`
 repeated as `subforum…` (docs/api.md).
@@ -12,7 +12,7 @@ from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 from webdata.pages._json import loads
-from webdata.pages._reddit import atom
+from webdata.pages._reddit import atom, elements
 from webdata.pages._reddit.atom import is_feed
 from webdata.pages._reddit.refusals import unreadable
 from webdata.pages._reddit.things import Thing, children, completed, is_thing
@@ -79,6 +79,8 @@ def shown_query(body: bytes) -> Mapping[str, str]:
 def _document(body: bytes, query: Query) -> Any:
     if is_feed(body):
         return atom.document(body, query)
+    if elements.is_page(body):
+        return elements.document(body, query)
     if body.lstrip().startswith(b"<"):
         raise LayoutError("JSON or a feed")
     return loads(body)

@@ -1,4 +1,4 @@
-"""The URLs of a query at Reddit: of its API, its public JSON and its feeds.
+"""The URLs of a query at Reddit: of its API, its public JSON, its feeds and its pages.
 
 The paths and parameters are those of https://www.reddit.com/dev/api.
 """
@@ -46,6 +46,13 @@ def feed_url(query: Query) -> str:
         case ForumUserQuery():
             path = path.removesuffix("/overview")
     return f"{SITE}{path}/.rss{'?' if parameters else ''}{urlencode(parameters)}"
+
+
+def page_url(query: Query) -> str:
+    """The URL of the page for browsers."""
+    path, parameters = _thing(query)
+    own = {name: value for name, value in parameters.items() if name in ("sort", "t", "after")}
+    return f"{SITE}{path}/{'?' if own else ''}{urlencode(own)}"
 
 
 def _thing(query: Query) -> tuple[str, Parameters]:

@@ -12,6 +12,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from webdata.crawling.engine import EngineSpider
+from webdata.domain.attempts import Transport
 from webdata.domain.errors import BlockedError, FetchError, UpstreamError
 from webdata.domain.query import Query
 from webdata.domain.records import Record
@@ -20,15 +21,18 @@ from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.retry_policy import first_answer
 from webdata.pages import reddit
 from webdata.pages._reddit.atom import is_feed
+from webdata.pages._reddit.elements import is_page
 from webdata.pages._reddit.refusals import refusal
-from webdata.resources.forum import FORUM
+from webdata.resources.forum import FORUM, ForumCommentsQuery, ForumPostQuery, ForumSubforumQuery
 from webdata.spiders._reddit_oauth import OAuthApplication, number
-from webdata.spiders._reddit_urls import api_url, feed_url, json_url
+from webdata.spiders._reddit_urls import api_url, feed_url, json_url, page_url
 
 QUERY = "forum_query"
 """The key of `request.meta` that holds the query, as long as no provider is chosen."""
 OPEN_SECONDS = 120.0
 """Seconds for which the circuit of a provider that blocks is open, where its response has no Retry-After."""
+OF_PAGES = (ForumSubforumQuery, ForumPostQuery, ForumCommentsQuery)
+"""The queries that a page answers."""
 ABOUT_THE_PAGE = ("consent",)
 """Kinds of blocks that concern one page, not the provider."""
 
@@ -39,11 +43,17 @@ class Provider:
 
     url: Callable[[Query], str]
     account: OAuthApplication | None = None
+    transport: Transport = "http"
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
+
+    def answers(self, query: Query) -> bool:
+        """Whether it has what a query is for: pages have posts and comments, no users and no descriptions."""
+        return self.transport == "http" or isinstance(query, OF_PAGES)
 
 
 class RedditSpider(EngineSpider):
-    """Reddit, by three providers: its API for an operator's application, the public JSON, the feeds, which lack fields.
+    """Reddit, by four providers: its API for an operator's application, the public JSON, the feeds, which lack fields,
+    and in the browser the pages, which lack fewer.
 
     Where one blocks or fails the next one is requested; one that blocks has its circuit opened. A thing that is private
     or does not exist is an answer.
@@ -54,7 +64,7 @@ class RedditSpider(EngineSpider):
     resources = FORUM
     allowed_domains = ("reddit.com",)
 
-    transports = ("http",)  # a browser is blocked alike
+    transports = ("http", "browser")  # of a provider one: a browser is blocked alike where JSON is asked for
     providers: list[Provider]
     """Ordered by how complete their answers are."""
     agent: str
@@ -66,7 +76,7 @@ class RedditSpider(EngineSpider):
         settings = crawler.settings
         client, secret = settings["SANDBOX_REDDIT_CLIENT" if settings.getbool("SANDBOX") else "REDDIT_CLIENT"]
         api = [Provider(api_url, OAuthApplication(client, secret))] if client else []
-        spider.providers = [*api, Provider(json_url), Provider(feed_url)]
+        spider.providers = [*api, Provider(json_url), Provider(feed_url), *pages_in_browser(crawler)]
         spider.agent = user_agent(settings["CONTACT"])
         return spider
 
@@ -80,10 +90,18 @@ class RedditSpider(EngineSpider):
         # ProvidersMiddleware answers it, so that all providers serve batches too, whose first requests Scrapy schedules
         return Request(json_url(query), meta={QUERY: query, "dont_redirect": True})
 
+    def of_run(self, request: Request, run: QueryRun) -> Request:
+        """The request, as a part of the query's run, by plain HTTP unless a provider has another transport."""
+        request = super().of_run(request, run)
+        Fetch.of(request).transports = ("http",)
+        return request
+
     async def parse(self, response: Response, query: Query) -> AsyncIterator[Record]:
         yield reddit.record(response.body, query)
 
     def partial(self, response: Response) -> str | None:
+        if is_page(response.body):
+            return "html"
         return "atom" if is_feed(response.body) else None
 
     def shown_query(self, body: bytes) -> Mapping[str, str]:
@@ -115,10 +133,11 @@ class RedditSpider(EngineSpider):
                 raise
 
         losses = (BlockedError, UpstreamError)
+        providers = [provider for provider in self.providers if provider.answers(query)]
         response = await first_answer(
-            self.providers, lambda provider: provider.breaker, request_one, run.seconds_left, losses
+            providers, lambda provider: provider.breaker, request_one, run.seconds_left, losses
         )
-        outer.judged = True
+        outer.judged, outer.transport = True, Fetch.of(response).transport
         return response.replace(request=request)
 
     def open_circuit(self, provider: Provider, error: FetchError) -> None:
@@ -132,6 +151,7 @@ class RedditSpider(EngineSpider):
     async def provided(self, provider: Provider, query: Query, run: QueryRun) -> Response:
         """The answer of one provider; raises FetchError."""
         request = self.of_run(Request(provider.url(query)), run)
+        Fetch.of(request).transports = (provider.transport,)
         if provider.account:
             return await self.authorized(request, provider.account)
         return await self.downloaded(request)
@@ -165,7 +185,8 @@ class RedditSpider(EngineSpider):
 
     async def downloaded(self, request: Request) -> Response:
         """The response of a download that passes `check`; raises FetchError."""
-        request.headers["User-Agent"] = self.agent
+        if Fetch.of(request).transports != ("browser",):
+            request.headers["User-Agent"] = self.agent
         response = await self.download(request)
         self.judge(response)
         return response
@@ -188,10 +209,17 @@ class ProvidersMiddleware:
         return await spider.from_providers(request, request.meta[QUERY])
 
 
+def pages_in_browser(crawler: Crawler) -> list[Provider]:
+    """The provider of pages, where there is a browser."""
+    resources = getattr(crawler, "fetch_resources", None)
+    has_browser = resources is not None and "browser" in resources.transports.transports
+    return [Provider(page_url, transport="browser")] if has_browser else []
+
+
 def signed(request: Request, token: str) -> Request:
     """The request with a token, and with a fetch of its own."""
     signed = request.replace(headers={**request.headers, "Authorization": f"Bearer {token}"})
-    signed.meta[FETCH] = Fetch(Fetch.of(request).run)
+    signed.meta[FETCH] = Fetch(Fetch.of(request).run, transports=("http",))
     return signed
 
 

@@ -140,7 +140,7 @@ def test_a_wrong_ledger_is_not_copied(urls):
 
 def test_reservations_are_audited(url):
     """A reserved credit without its reservation is a fault, and so is a reservation without its movement."""
-    change(url, "INSERT INTO reservations VALUES ('req_1', 'acc_default', 'key', 'web', 'here', '2026-11-22')")
+    change(url, "INSERT INTO reservations VALUES ('req_1', 'acc_default', 'key', 'web', 'here', '2026-11-22', 1)")
     with closing(open_database(url)) as database, database.reads.connect() as connection:
         assert audit(connection).faults == ("acc_default: its reserved credits are 1, by its movements 0",)
 

@@ -11,7 +11,15 @@ from webdata.stores.database.database import open_database
 from webdata.stores.database.prepared import Prepared, among, cursor, each
 
 ROWS = [
-    {"request_id": f"req_{n}", "account_id": "a", "key_id": "k'%s?", "endpoint": ":ü", "process": "p", "time": time}
+    {
+        "request_id": f"req_{n}",
+        "account_id": "a",
+        "key_id": "k'%s?",
+        "endpoint": ":ü",
+        "process": "p",
+        "time": time,
+        "amount": n + 1,
+    }
     for n, time in enumerate([datetime(2026, 1, 2, 3, 4, 5, 6, UTC), datetime(1999, 12, 31, tzinfo=UTC)])
 ]
 

@@ -18,6 +18,7 @@ A name `sandbox_SCENARIO` and a post id `zzSCENARIO` select a scenario; so do th
 | `encoding`, `torn` | bytes that are not UTF-8, half a document |
 | `oauthdown` | 503 of the OAuth API alone |
 | `jsonblocked` | 503 of the OAuth API and a block of the public JSON; the feeds are served |
+| `pageonly` | the same, and a block of the feeds; the pages are served |
 """
 
 import re
@@ -138,6 +139,7 @@ def scenario_pages(normal: Handler, empty: Handler, interface: str) -> Mapping[s
         "torn": lambda request: replace(reply := normal(request), body=reply.body[: len(reply.body) // 2]),
         "oauthdown": jsonblocked["oauth"] if interface == "oauth" else normal,
         "jsonblocked": jsonblocked.get(interface, normal),
+        "pageonly": {**jsonblocked, "atom": lambda _: shell()}.get(interface, normal),
     }
 
 

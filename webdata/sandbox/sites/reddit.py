@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
-from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, redirect
+from webdata.runtime.wire.exchange import HTML, SandboxRequest, SiteReply, redirect
 from webdata.sandbox import templates
 from webdata.sandbox.scenarios import apply_scenarios
 from webdata.sandbox.sites import _reddit_failures as failing
@@ -182,7 +182,8 @@ def _routed(request: SandboxRequest, path: str, interface: str) -> SiteReply:
 
 
 def _page(lookup: Lookup, render: Render) -> SiteReply:
-    if not lookup.interface and render is not share:
+    is_page = render is subforum and failing.scenario_of(lookup.name) == "sandbox:pageonly"
+    if not lookup.interface and render is not share and not is_page:
         return failing.login(lookup.request) if lookup.request.host.startswith("old.") else failing.challenge()
     if render is about_user and failing.scenario_of(lookup.name) == "sandbox:suspended":
         return render(lookup)
@@ -215,6 +216,8 @@ def _listing(lookup: Lookup, children: list[Data], sort: str, title: str, about:
     after = page[-1]["data"]["name"] if page and start + size < len(rows) else None
     if lookup.interface == "atom":
         return _feed(page, lookup.request.target, title, about)
+    if not lookup.interface:
+        return _elements(page, title)
     return _json(lookup, things.listing(page, after, len(page)))
 
 
@@ -250,6 +253,15 @@ def _feed(children: list[Data], target: str, title: str, about: Data | None) -> 
     headers = (*failing.ATOM, *failing.SNOO, *failing.rate_headers(96, 60))
     values = {"things": rows, "target": target, "title": title, "subforum": about, "home": things.HOME}
     return SiteReply(200, headers, templates.render(failing.TEMPLATE, "feed", **values))
+
+
+def _elements(children: list[Data], title: str) -> SiteReply:
+    """The page for browsers, whose posts are elements with attributes."""
+    posts = [(thing["data"], datetime.fromtimestamp(thing["data"]["created_utc"], UTC)) for thing in children]
+    rows = [(post, time.strftime("%Y-%m-%dT%H:%M:%S.%f%z")) for post, time in posts]
+    return SiteReply(
+        200, (*HTML, *failing.SNOO), templates.render(failing.TEMPLATE, "elements", posts=rows, title=title)
+    )
 
 
 def _credentials(request: SandboxRequest) -> tuple[str, str]:
