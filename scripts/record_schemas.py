@@ -29,7 +29,12 @@ from pydantic import TypeAdapter
 from webdata import resources
 from webdata.domain.records import Envelope
 from webdata.domain.shapes import InSchema
+from webdata.faces.api.account import KEY_PAGES
+from webdata.faces.api.batches import BatchPages
+from webdata.faces.api.key_pages import RECORDS
 from webdata.faces.api.problems import ErrorBody
+from webdata.faces.api.schedules import SchedulePages
+from webdata.faces.api.webhooks import WebhookPages
 from webdata.resources import Resource
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -60,6 +65,8 @@ def texts() -> dict[str, str]:
     definitions = Definitions()
     definitions.schema(ErrorBody, SHARED)
     files = {resource.name: definitions.record(resource) for resource in all_resources()}
+    definitions.found[RECORDS] = {record.__name__: definitions.an_object(record) for record in records_of_pages()}
+    files[RECORDS] = {"title": "Answers about an account", "description": "The records of the pages that need a key."}
     for name, found in definitions.found.items():
         shared = {"title": "Shared parts", "description": SHARED_ABOUT}
         files[name] = {**files.get(name, shared), "$defs": found}
@@ -71,6 +78,12 @@ def all_resources() -> list[Resource]:
     modules = [import_module(found.name) for found in iter_modules(resources.__path__, f"{resources.__name__}.")]
     found = [value for module in modules for value in vars(module).values() if isinstance(value, Resource)]
     return list(dict.fromkeys(found))
+
+
+def records_of_pages() -> list[type[Any]]:
+    """The types of the records that pages about an account answer."""
+    pages = BatchPages(None, None, {}).pages() + SchedulePages(None, None).pages() + WebhookPages(None).pages()
+    return list(dict.fromkeys(page.record for page in (*KEY_PAGES, *pages) if is_typeddict(page.record)))
 
 
 class Definitions:

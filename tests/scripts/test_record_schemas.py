@@ -131,9 +131,9 @@ def test_a_record_has_the_keys_of_its_envelope():
 
 
 def test_schemas_of_all_resources_are_written():
-    """Each resource has a file, and so have the definitions that several share."""
+    """Each resource has a file, and so have the definitions that several share, and the pages about an account."""
     names = {resource.name for resource in all_resources()}
-    assert texts().keys() == names | {"envelope", "forum"}
+    assert texts().keys() == names | {"account", "envelope", "forum"}
 
 
 def test_json_is_in_short_lines():

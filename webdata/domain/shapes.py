@@ -6,6 +6,7 @@ annotation (`Annotated[int, Field(ge=1)]`), a description is the docstring of a 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
@@ -52,3 +53,12 @@ Natural = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
 """An amount of money."""
 Share = Annotated[float, Field(ge=0, le=1)]
+Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+"""A time in ISO 8601, with its offset from UTC."""
+Day = Annotated[str, Field(json_schema_extra={"format": "date"})]
+"""A day in ISO 8601."""
+
+
+def time_or_null(moment: datetime | None) -> Time | None:
+    """A moment as records have it."""
+    return None if moment is None else moment.isoformat()
