@@ -71,6 +71,7 @@ NAMED = {"$ref": "envelope.json#/$defs/named"}
         (Annotated[list[Any], Field(max_length=0)], {"type": "array", "maxItems": 0, "items": {}}),
         (Annotated[dict[str, Any], Field(max_length=0)], {"type": "object", "maxProperties": 0}),
         (dict[str, NonEmpty], {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}),
+        (dict[NonEmpty, Any], {"type": "object", "propertyNames": {"minLength": 1}}),
         (Annotated[Position, Field(description="Rank.")], {"type": "integer", "minimum": 1, "description": "Rank."}),
         (Annotated[float, Field(ge=-90, le=90)], {"type": "number", "minimum": -90, "maximum": 90}),
     ],
@@ -79,6 +80,21 @@ NAMED = {"$ref": "envelope.json#/$defs/named"}
 def test_a_type_has_its_schema(declared, schema):
     """Annotations become keywords; plain types and null are one schema with several types, others alternatives."""
     assert Definitions().schema(declared, SHARED) == schema
+
+
+def test_a_constraint_is_never_lost():
+    """One of a union, which no keyword says, is refused with what would be right."""
+    with pytest.raises(TypeError, match=r"as in Annotated\[int, Field\(ge=1\)\] \| None$"):
+        Definitions().schema(Annotated[int | None, Field(ge=1)], SHARED)
+
+
+def test_a_name_is_that_of_one_type():
+    """A second type with the name of another in a file is refused."""
+    definitions = Definitions()
+    definitions.schema(Annotated[str, InSchema("text")], "a_file")
+    definitions.schema(Annotated[str, InSchema("text")], "a_file")
+    with pytest.raises(TypeError, match=r"two types are 'text' in schemas/a_file.json"):
+        definitions.schema(Annotated[NonEmpty, InSchema("text")], "a_file")
 
 
 def test_a_named_type_is_a_definition():

@@ -376,9 +376,7 @@ class UrlRecord(TypedDict, total=False):
     """The page's text as it came, or as Markdown; base64 of what is no text."""
     status: Required[Annotated[int, Field(ge=100, le=999)]]
     """The upstream's status."""
-    headers: Annotated[
-        dict[str, str], Field(json_schema_extra={"propertyNames": {"pattern": "^[^A-Z]*$"}}), WITHOUT_FORMATS
-    ]
+    headers: Annotated[dict[Annotated[str, Field(pattern="^[^A-Z]*$")], str], WITHOUT_FORMATS]
     """The upstream's headers: names in lower case, repeated ones joined with commas."""
     config: Annotated[UrlConfig, WITHOUT_FORMATS]
     url: Annotated[WebLink, WITH_FORMATS]
