@@ -27,9 +27,14 @@ from typing import (
 from pydantic import TypeAdapter
 
 from webdata import resources
+from webdata.domain.in_schema import InSchema
 from webdata.domain.records import Envelope
-from webdata.domain.shapes import InSchema
+from webdata.faces.api.account import KEY_PAGES
+from webdata.faces.api.batches import BatchPages
+from webdata.faces.api.key_pages import RECORDS
 from webdata.faces.api.problems import ErrorBody
+from webdata.faces.api.schedules import SchedulePages
+from webdata.faces.api.webhooks import WebhookPages
 from webdata.resources import Resource
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -60,6 +65,8 @@ def texts() -> dict[str, str]:
     definitions = Definitions()
     definitions.schema(ErrorBody, SHARED)
     files = {resource.name: definitions.record(resource) for resource in all_resources()}
+    definitions.found[RECORDS] = {record.__name__: definitions.an_object(record) for record in records_of_pages()}
+    files[RECORDS] = {"title": "Answers about an account", "description": "The records of the pages that need a key."}
     for name, found in definitions.found.items():
         shared = {"title": "Shared parts", "description": SHARED_ABOUT}
         files[name] = {**files.get(name, shared), "$defs": found}
@@ -73,12 +80,19 @@ def all_resources() -> list[Resource]:
     return list(dict.fromkeys(found))
 
 
+def records_of_pages() -> list[type[Any]]:
+    """The types of the records that pages about an account answer."""
+    pages = BatchPages(None, None, {}).pages() + SchedulePages(None, None).pages() + WebhookPages(None).pages()
+    return list(dict.fromkeys(page.record for page in (*KEY_PAGES, *pages) if is_typeddict(page.record)))
+
+
 class Definitions:
     """Makes the schemas of types, and collects those that have names."""
 
     def __init__(self) -> None:
         self.found: defaultdict[str, dict[str, Schema]] = defaultdict(dict)
         """By file and name."""
+        self._declared: dict[tuple[str, str], tuple[Any, list[Any]]] = {}
 
     def record(self, resource: Resource) -> Schema:
         """The schema of the records of a resource: the keys of its envelope, and those of its type."""
@@ -88,12 +102,17 @@ class Definitions:
         return {"title": resource.summary, "description": about, **schema}
 
     def schema(self, hint: Any, file: str) -> Schema:
-        """The schema of a type in this file; of one that has a name a reference to its definition."""
+        """The schema of a type in this file; of one that has a name a reference to its definition.
+
+        Raises TypeError where two types have one name.
+        """
         declared, notes = taken_apart(hint)
         mark = mark_of(declared, notes)
         if not mark.name:
             return self.written(declared, notes, file)
         file = file_of(declared) if is_typeddict(declared) else file
+        if self._declared.setdefault((file, mark.name), (declared, notes)) != (declared, notes):
+            raise TypeError(f"two types are {mark.name!r} in schemas/{file}.json: give one of them another name")
         if mark.name not in self.found[file]:
             self.found[file][mark.name] = {}  # while it is made: the answers to a comment are comments
             self.found[file][mark.name] = self.written(declared, notes, file)
@@ -103,16 +122,17 @@ class Definitions:
         """The schema of a type with what its notes say, where it is used."""
         origin, arguments = get_origin(declared) or declared, get_args(declared)
         if is_typeddict(declared):
-            return self.an_object(declared) | of_library(Any, notes)
+            return self.an_object(declared) | of_notes(declared, notes)
         if origin in (Union, UnionType):
-            return one_of([self.schema(each, file) for each in arguments]) | of_library(Any, notes)
+            return one_of([self.schema(each, file) for each in arguments]) | of_notes(declared, notes)
         if origin is Literal:
-            return of_choices(arguments) | of_library(Any, notes)
+            return of_choices(arguments) | of_notes(declared, notes)
         if origin is list:
             return of_library(list, notes) | {"items": self.schema(arguments[0], file)}
         if origin is dict:
-            schema, values = of_library(dict, notes), self.schema(arguments[1], file)
-            return schema | ({"additionalProperties": values} if values else {})
+            names, values = (self.schema(each, file) for each in arguments)
+            del names["type"]  # they are strings
+            return of_library(dict, notes) | without_empty(propertyNames=names, additionalProperties=values)
         return of_library(declared, notes)
 
     def an_object(self, declared: type, before: Mapping[str, Member] | None = None) -> Schema:
@@ -153,6 +173,15 @@ def of_library(declared: Any, notes: Iterable[Any]) -> Schema:
         return {"type": "null"}
     found = TypeAdapter(Annotated[declared, *notes] if notes else declared).json_schema(mode="serialization")
     return {key: found[key] for key in ("type", *found) if key in found and found[key] is not True}
+
+
+def of_notes(declared: Any, notes: Iterable[Any]) -> Schema:
+    """What the notes of a choice or an object say, such as a description; raises TypeError for a constraint."""
+    if any(getattr(note, "metadata", ()) for note in notes):
+        raise TypeError(
+            f"{declared} has a constraint: write it at a plain type, as in Annotated[int, Field(ge=1)] | None"
+        )
+    return of_library(Any, notes)
 
 
 def of_choices(values: Sequence[Any]) -> Schema:

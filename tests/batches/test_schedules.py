@@ -9,7 +9,9 @@ from webdata.accounts.access.api_keys import new_key, successor
 from webdata.batches.schedules import Schedules
 from webdata.domain.errors import DatabaseUnavailableError
 from webdata.faces.api.batches import BatchPages
-from webdata.faces.api.schedules import PATH, RUNS, SCHEDULE, SchedulePages
+from webdata.faces.api.key_pages import RECORDS
+from webdata.faces.api.schedules import PATH, SchedulePages
+from webdata.resources import schema
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.sql_stores import SqlStores
 
@@ -39,13 +41,13 @@ def schedules(stores, submissions):
 async def add(ask, **changes):
     response = await ask("POST", PATH, NEW | changes)
     assert response.status == 200, response.body
-    Draft202012Validator(SCHEDULE).validate(response.json)
+    Draft202012Validator(schema(RECORDS)["$defs"]["ScheduleRecord"]).validate(response.json)
     return response.json
 
 
 async def runs_of(ask, made):
     response = await ask("GET", f"{PATH}/{made['id']}/runs")
-    Draft202012Validator(RUNS).validate(response.json)
+    Draft202012Validator(schema(RECORDS)["$defs"]["RunsRecord"]).validate(response.json)
     return response.json["runs"]
 
 

@@ -7,8 +7,9 @@ import pytest
 from pydantic import Field
 
 from scripts.record_schemas import SHARED, Definitions, all_resources, json_text, texts
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
-from webdata.domain.shapes import InSchema, NonEmpty, Position, sometimes
+from webdata.domain.shapes import NonEmpty, Position, sometimes
 from webdata.resources import Resource
 
 
@@ -71,6 +72,7 @@ NAMED = {"$ref": "envelope.json#/$defs/named"}
         (Annotated[list[Any], Field(max_length=0)], {"type": "array", "maxItems": 0, "items": {}}),
         (Annotated[dict[str, Any], Field(max_length=0)], {"type": "object", "maxProperties": 0}),
         (dict[str, NonEmpty], {"type": "object", "additionalProperties": {"type": "string", "minLength": 1}}),
+        (dict[NonEmpty, Any], {"type": "object", "propertyNames": {"minLength": 1}}),
         (Annotated[Position, Field(description="Rank.")], {"type": "integer", "minimum": 1, "description": "Rank."}),
         (Annotated[float, Field(ge=-90, le=90)], {"type": "number", "minimum": -90, "maximum": 90}),
     ],
@@ -79,6 +81,21 @@ NAMED = {"$ref": "envelope.json#/$defs/named"}
 def test_a_type_has_its_schema(declared, schema):
     """Annotations become keywords; plain types and null are one schema with several types, others alternatives."""
     assert Definitions().schema(declared, SHARED) == schema
+
+
+def test_a_constraint_is_never_lost():
+    """One of a union, which no keyword says, is refused with what would be right."""
+    with pytest.raises(TypeError, match=r"as in Annotated\[int, Field\(ge=1\)\] \| None$"):
+        Definitions().schema(Annotated[int | None, Field(ge=1)], SHARED)
+
+
+def test_a_name_is_that_of_one_type():
+    """A second type with the name of another in a file is refused."""
+    definitions = Definitions()
+    definitions.schema(Annotated[str, InSchema("text")], "a_file")
+    definitions.schema(Annotated[str, InSchema("text")], "a_file")
+    with pytest.raises(TypeError, match=r"two types are 'text' in schemas/a_file.json"):
+        definitions.schema(Annotated[NonEmpty, InSchema("text")], "a_file")
 
 
 def test_a_named_type_is_a_definition():
@@ -131,9 +148,9 @@ def test_a_record_has_the_keys_of_its_envelope():
 
 
 def test_schemas_of_all_resources_are_written():
-    """Each resource has a file, and so have the definitions that several share."""
+    """Each resource has a file, and so have the definitions that several share, and the pages about an account."""
     names = {resource.name for resource in all_resources()}
-    assert texts().keys() == names | {"envelope", "forum"}
+    assert texts().keys() == names | {"account", "envelope", "forum"}
 
 
 def test_json_is_in_short_lines():

@@ -1,18 +1,146 @@
-"""What callers read about batches, with its schemas."""
+"""What callers read about batches."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from webdata.batches.queries import MOST_RETRIES
-from webdata.domain.query_schema import an_object
-from webdata.stores.batches.model import Batch
+from webdata.domain.in_schema import InSchema
+from webdata.domain.shapes import Natural, Time, time_or_null
+from webdata.stores.batches.model import Batch, BatchState
 
 WITH_RECORD = ("ok", "empty", "degraded")
 """Outcomes of rows that have a record; all others are failures."""
 MOST_SECONDS_LEFT = 10 * 365 * 86_400
 
 
-def batch_record(batch: Batch, now: datetime) -> dict[str, Any]:
+@InSchema(closed=True)
+class WaitingRecord(TypedDict):
+    """Queries that wait for another try."""
+
+    rows: Natural
+    next_try: Time
+    """When the first of them is tried."""
+
+
+@InSchema(closed=True)
+class BatchRecord(TypedDict):
+    """A batch as its owner sees it."""
+
+    id: str
+    resource: str
+    """The endpoint that answers its queries."""
+    label: str
+    priority: int
+    region: str | None
+    """That of queries that name none."""
+    device: str | None
+    """That of queries that name none."""
+    retries: Natural
+    """How often a query that was lost in a way that may pass is tried again."""
+    webhook: str | None
+    """The webhook that receives its events."""
+    test: bool
+    """Whether a test key made it: the sandbox answers it, without credits."""
+    state: BatchState
+    reason: str | None
+    """Why it is paused: `requested`, `out_of_credits`, `key_revoked`, `quota_exceeded`."""
+    created: Time
+    started: Time | None
+    """When its first query began."""
+    ended: Time | None
+    """When it was done or cancelled."""
+    deleted: Time | None
+    """When its queries and results were deleted."""
+    rows: Natural
+    """Its queries."""
+    rows_ended: Natural
+    """Those that have ended."""
+    rows_failed: Natural
+    """Those that have ended without a record."""
+    waiting: WaitingRecord | None
+    """Those that wait for another try, since they were blocked or their engine is left alone."""
+    outcomes: dict[str, Natural]
+    """Their number by outcome."""
+    cached: Natural
+    """Those that were answered from the cache."""
+    cost: Natural
+    """Credits that it has cost so far."""
+    rate: float | None
+    """Queries a second since its start."""
+    seconds_left: int | None
+    """Until its end, at that rate; null while queries wait."""
+
+
+@InSchema(closed=True)
+class BatchesRecord(TypedDict):
+    """Some batches of an account."""
+
+    batches: list[BatchRecord]
+    next: str | None
+    """`before` of the next page; null on the last."""
+
+
+@InSchema(closed=True)
+class LineProblem(TypedDict):
+    """What is wrong with a query of a submission."""
+
+    loc: list[str | int]
+    """The line and the field."""
+    msg: str
+    """What is wrong, and what would be right."""
+    type: str
+
+
+@InSchema(closed=True)
+class SubmittedRecord(BatchRecord):
+    """A batch that was submitted, and what of it cannot be run."""
+
+    rejected: Natural
+    """Queries that cannot be run, and were skipped."""
+    problems: list[LineProblem]
+    """Why, for the first 100 of them."""
+    ignored: list[str]
+    """Fields of queries that have no effect."""
+
+
+@InSchema(closed=True)
+class FailuresOfKind(TypedDict):
+    """How many queries failed in one way."""
+
+    outcome: str
+    kind: str | None
+    rows: Natural
+
+
+@InSchema(closed=True)
+class FailureRecord(TypedDict):
+    """A query that has no record, and why."""
+
+    row: Natural
+    """The number of the query in what was submitted."""
+    outcome: str
+    """As that of a call, or `internal`."""
+    kind: str | None
+    """What kind of it, such as `captcha`."""
+    error: str | None
+    """What happened."""
+    attempts: Natural
+    ended: Time
+    query: dict[str, Any] | None
+
+
+@InSchema(closed=True)
+class FailuresRecord(TypedDict):
+    """Some failures of a batch."""
+
+    kinds: list[FailuresOfKind]
+    """How many failed, by outcome and kind."""
+    failures: list[FailureRecord]
+    next: int | None
+    """`after` of the next page; null on the last."""
+
+
+def batch_record(batch: Batch, now: datetime) -> BatchRecord:
     """A batch as its owner sees it."""
     counts = batch.counts
     rate = _rate(batch, now)
@@ -29,9 +157,9 @@ def batch_record(batch: Batch, now: datetime) -> dict[str, Any]:
         "state": batch.state,
         "reason": batch.reason,
         "created": batch.created.isoformat(),
-        "started": batch.started and batch.started.isoformat(),
-        "ended": batch.ended and batch.ended.isoformat(),
-        "deleted": batch.deleted and batch.deleted.isoformat(),
+        "started": time_or_null(batch.started),
+        "ended": time_or_null(batch.ended),
+        "deleted": time_or_null(batch.deleted),
         "rows": batch.rows,
         "rows_ended": counts.ended,
         "rows_failed": sum(number for outcome, number in counts.outcomes.items() if outcome not in WITH_RECORD),
@@ -44,7 +172,7 @@ def batch_record(batch: Batch, now: datetime) -> dict[str, Any]:
     }
 
 
-def _waiting_record(batch: Batch) -> dict[str, Any] | None:
+def _waiting_record(batch: Batch) -> WaitingRecord | None:
     if batch.waiting is None:
         return None
     return {"rows": batch.waiting.rows, "next_try": batch.waiting.next_try.isoformat()}
@@ -64,88 +192,6 @@ def _seconds_left(batch: Batch, rate: float | None) -> int | None:
     return min(round((batch.rows - batch.counts.ended) / rate), MOST_SECONDS_LEFT)
 
 
-TEXT = {"type": "string"}
-TEXT_OR_NULL = {"type": ["string", "null"]}
-COUNT = {"type": "integer", "minimum": 0}
-TIME = {"type": "string", "format": "date-time"}
-TIME_OR_NULL = {"type": ["string", "null"], "format": "date-time"}
-BATCH_FIELDS: dict[str, Any] = {
-    "id": TEXT,
-    "resource": {**TEXT, "description": "the endpoint that answers its queries"},
-    "label": TEXT,
-    "priority": {"type": "integer"},
-    "region": {**TEXT_OR_NULL, "description": "that of queries that name none"},
-    "device": {**TEXT_OR_NULL, "description": "that of queries that name none"},
-    "retries": {**COUNT, "description": "how often a query that was lost in a way that may pass is tried again"},
-    "webhook": {**TEXT_OR_NULL, "description": "the webhook that receives its events"},
-    "test": {"type": "boolean", "description": "whether a test key made it: the sandbox answers it, without credits"},
-    "state": {"enum": ["queued", "running", "paused", "done", "cancelled"]},
-    "reason": {
-        **TEXT_OR_NULL,
-        "description": "why it is paused: `requested`, `out_of_credits`, `key_revoked`, `quota_exceeded`",
-    },
-    "created": TIME,
-    "started": {**TIME_OR_NULL, "description": "when its first query began"},
-    "ended": {**TIME_OR_NULL, "description": "when it was done or cancelled"},
-    "deleted": {**TIME_OR_NULL, "description": "when its queries and results were deleted"},
-    "rows": {**COUNT, "description": "its queries"},
-    "rows_ended": {**COUNT, "description": "those that have ended"},
-    "rows_failed": {**COUNT, "description": "those that have ended without a record"},
-    "waiting": {
-        "type": ["object", "null"],
-        "description": "those that wait for another try, since they were blocked or their engine is left alone",
-        "required": ["rows", "next_try"],
-        "properties": {"rows": COUNT, "next_try": {**TIME, "description": "when the first of them is tried"}},
-        "additionalProperties": False,
-    },
-    "outcomes": {"type": "object", "additionalProperties": COUNT, "description": "their number by outcome"},
-    "cached": {**COUNT, "description": "those that were answered from the cache"},
-    "cost": {**COUNT, "description": "credits that it has cost so far"},
-    "rate": {"type": ["number", "null"], "description": "queries a second since its start"},
-    "seconds_left": {
-        "type": ["integer", "null"],
-        "description": "until its end, at that rate; null while queries wait",
-    },
-}
-BATCH = an_object(**BATCH_FIELDS)
-BATCHES = an_object(
-    batches={"type": "array", "items": BATCH},
-    next={**TEXT_OR_NULL, "description": "`before` of the next page; null on the last"},
-)
-SUBMITTED = an_object(
-    **BATCH_FIELDS,
-    rejected={**COUNT, "description": "queries that cannot be run, and were skipped"},
-    problems={
-        "type": "array",
-        "description": "why, for the first 100 of them",
-        "items": an_object(
-            loc={"type": "array", "items": {"type": ["string", "integer"]}, "description": "the line and the field"},
-            msg={**TEXT, "description": "what is wrong, and what would be right"},
-            type=TEXT,
-        ),
-    },
-    ignored={"type": "array", "items": TEXT, "description": "fields of queries that have no effect"},
-)
-FAILURES = an_object(
-    kinds={
-        "type": "array",
-        "description": "how many failed, by outcome and kind",
-        "items": an_object(outcome=TEXT, kind=TEXT_OR_NULL, rows=COUNT),
-    },
-    failures={
-        "type": "array",
-        "items": an_object(
-            row={**COUNT, "description": "the number of the query in what was submitted"},
-            outcome={**TEXT, "description": "as that of a call, or `internal`"},
-            kind={**TEXT_OR_NULL, "description": "what kind of it, such as `captcha`"},
-            error={**TEXT_OR_NULL, "description": "what happened"},
-            attempts=COUNT,
-            ended=TIME,
-            query={"type": ["object", "null"]},
-        ),
-    },
-    next={"type": ["integer", "null"], "description": "`after` of the next page; null on the last"},
-)
 EXAMPLE = {"resource": "web_search", "queries": [{"q": "coffee"}, {"q": "tea"}], "label": "drinks"}
 SUBMISSION_BODY = {
     "application/json": {
@@ -153,14 +199,14 @@ SUBMISSION_BODY = {
             "type": "object",
             "required": ["resource", "queries"],
             "properties": {
-                "resource": TEXT,
+                "resource": {"type": "string"},
                 "queries": {"type": "array", "items": {"type": "object"}, "maxItems": 10_000, "minItems": 1},
-                "region": TEXT_OR_NULL,
-                "device": TEXT_OR_NULL,
-                "label": TEXT,
+                "region": {"type": ["string", "null"]},
+                "device": {"type": ["string", "null"]},
+                "label": {"type": "string"},
                 "priority": {"type": "integer", "minimum": 1, "maximum": 9},
                 "retries": {"type": "integer", "minimum": 0, "maximum": MOST_RETRIES},
-                "webhook": TEXT_OR_NULL,
+                "webhook": {"type": ["string", "null"]},
                 "on_invalid": {"enum": ["reject", "skip"]},
             },
         },

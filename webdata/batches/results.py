@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import orjson
 
 from webdata.batches.queries import Format
+from webdata.batches.records import FailureRecord
 from webdata.domain.csv_lines import csv_line
 from webdata.domain.records import Record
 from webdata.resources import Resource, cells
@@ -123,7 +124,7 @@ def _csv_lines(resource: Resource, columns: Sequence[str], result: RowResult, re
         yield csv_line(cells(row, columns))
 
 
-def failure_record(result: RowResult, query: bytes | None) -> dict[str, Any]:
+def failure_record(result: RowResult, query: bytes | None) -> FailureRecord:
     """A query that has no record, and why."""
     return {
         "row": result.row,

@@ -14,7 +14,7 @@ from ulid import ULID
 
 from webdata.batches.intake import Body, Intake
 from webdata.batches.queries import NewBatch
-from webdata.batches.records import batch_record
+from webdata.batches.records import SubmittedRecord, batch_record
 from webdata.batches.validation import Validated
 from webdata.domain.errors import FullDiskError, QueryError, WrongLinesError
 from webdata.runtime.process.disk import FOR_LIVE_KEYS, lacks_room
@@ -27,8 +27,6 @@ CHUNKS_AT_ONCE = 50
 KEY_HEADER = "Idempotency-Key"
 FULL_RETRY = 300
 """Seconds until another try, where a disk is nearly full."""
-
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Submissions:
 
     async def take(
         self, owner: Owner, body: Body, given: Mapping[str, Any], *, ndjson: bool, once: str | None = None
-    ) -> Answer:
+    ) -> SubmittedRecord:
         """Make a batch of the queries in a body; returns what the caller learns.
 
         `given` are the parameters in the URL. With `once`, the caller's own name of the submission, the same body gets
@@ -128,14 +126,14 @@ def _digest(owner: Owner, result: Validated, given: Mapping[str, Any]) -> str:
     return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _same(earlier: Submitted, digest: str) -> Answer:
+def _same(earlier: Submitted, digest: str) -> SubmittedRecord:
     if earlier.digest != digest:
         message = (
             f"{KEY_HEADER} {earlier.name!r} came with another body, other parameters or a key of another kind on "
             f"{earlier.time:%Y-%m-%d at %H:%M} UTC: send the same key only with the same submission"
         )
         raise QueryError([{"loc": ["header", KEY_HEADER], "msg": message, "type": "other_body"}])
-    answer: Answer = orjson.loads(earlier.answer)
+    answer: SubmittedRecord = orjson.loads(earlier.answer)
     return answer
 
 
@@ -169,7 +167,7 @@ def _batch(owner: Owner, result: Validated, now: datetime) -> Batch:
     )
 
 
-def _answer(batch: Batch, result: Validated, now: datetime) -> Answer:
+def _answer(batch: Batch, result: Validated, now: datetime) -> SubmittedRecord:
     return {
         **batch_record(batch, now),
         "rejected": result.rejected,

@@ -38,8 +38,8 @@ from collections.abc import Sequence
 from typing import ClassVar, TypedDict
 
 from webdata.domain.attempts import Attempt
+from webdata.domain.in_schema import InSchema
 from webdata.domain.outcome import Outcome
-from webdata.domain.shapes import InSchema
 
 
 @InSchema("problem", closed=True)

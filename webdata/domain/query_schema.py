@@ -51,8 +51,3 @@ def choices(queries: Iterable[type[Query]]) -> dict[str, Any]:
         for query in queries
         for name, one in _described(query).get("$defs", {}).items()
     }
-
-
-def an_object(**properties: Any) -> dict[str, Any]:
-    """The schema of an object with exactly these properties."""
-    return {"type": "object", "required": list(properties), "additionalProperties": False, "properties": properties}

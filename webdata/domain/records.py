@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import Field
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Device, Region
-from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position, sometimes
+from webdata.domain.shapes import Link, Natural, NonEmpty, Position, sometimes
 
 Record = dict[str, Any]
 """A whole record of any resource."""

@@ -4,9 +4,10 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, explained, lower
 from webdata.domain.records import WITH_CONTENT, Area, ResultPage
-from webdata.domain.shapes import InSchema, Link, Natural, NonEmpty, Position
+from webdata.domain.shapes import Link, Natural, NonEmpty, Position
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language, WebQuery
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, lower
-from webdata.domain.shapes import InSchema, NonEmpty
+from webdata.domain.shapes import NonEmpty
 from webdata.resources import Resource
 
 FRESH_SECONDS = 600

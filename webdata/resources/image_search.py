@@ -4,9 +4,10 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from pydantic import Field
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery, Verbatim
 from webdata.domain.records import EmptyObject
-from webdata.domain.shapes import InSchema, Link
+from webdata.domain.shapes import Link
 from webdata.resources import Resource, ResultFields
 
 MAX_WRITTEN = 64 * 1024

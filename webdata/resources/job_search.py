@@ -7,8 +7,9 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query
-from webdata.domain.shapes import InSchema, Natural, NonEmpty, WebLink, sometimes
+from webdata.domain.shapes import Natural, NonEmpty, WebLink, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.terms.job_terms import Wanted, wanted
 

@@ -4,8 +4,9 @@ from typing import Annotated, Literal, TypedDict
 
 from pydantic import AfterValidator, Field
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SHOWS, Query, not_blank
-from webdata.domain.shapes import InSchema, Natural, NonEmpty, Position, WebLink
+from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink
 from webdata.resources import Resource, ResultFields
 from webdata.resources.web_search import Country, Language
 

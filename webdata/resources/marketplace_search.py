@@ -4,8 +4,9 @@ from typing import Annotated, NotRequired, TypedDict
 
 from pydantic import Field
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
-from webdata.domain.shapes import InSchema, Natural, NonEmpty, Position, SecureLink, WebLink
+from webdata.domain.shapes import Natural, NonEmpty, Position, SecureLink, WebLink
 from webdata.resources import Resource, ResultFields
 
 

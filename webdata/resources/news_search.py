@@ -4,9 +4,10 @@ from typing import Annotated, Any, NotRequired, Required, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import explained, flag
 from webdata.domain.records import WITH_CONTENT, ResultPage
-from webdata.domain.shapes import InSchema, Natural, NonEmpty, sometimes
+from webdata.domain.shapes import Natural, NonEmpty, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.result_pages import PagesQuery
 from webdata.resources.terms.news_editions import edition

@@ -7,8 +7,9 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, SearchQuery
-from webdata.domain.shapes import InSchema, Natural, NonEmpty, WebLink
+from webdata.domain.shapes import Natural, NonEmpty, WebLink
 from webdata.resources import Resource, ResultFields
 
 MOST_ARTICLES = 200

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from pydantic.fields import FieldInfo
 
 from webdata.domain.errors import QueryError
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import (
     Capped,
     GivenDevice,
@@ -19,7 +20,7 @@ from webdata.domain.query import (
     not_blank,
 )
 from webdata.domain.records import Record
-from webdata.domain.shapes import InSchema, Natural, Position, Share, WebLink, sometimes
+from webdata.domain.shapes import Natural, Position, Share, WebLink, sometimes
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
@@ -381,9 +382,7 @@ class UrlRecord(TypedDict, total=False):
     """The page's text as it came, or as Markdown; base64 of what is no text."""
     status: Required[Annotated[int, Field(ge=100, le=999)]]
     """The upstream's status."""
-    headers: Annotated[
-        dict[str, str], Field(json_schema_extra={"propertyNames": {"pattern": "^[^A-Z]*$"}}), WITHOUT_FORMATS
-    ]
+    headers: Annotated[dict[Annotated[str, Field(pattern="^[^A-Z]*$")], str], WITHOUT_FORMATS]
     """The upstream's headers: names in lower case, repeated ones joined with commas."""
     config: Annotated[UrlConfig, WITHOUT_FORMATS]
     url: Annotated[WebLink, WITH_FORMATS]

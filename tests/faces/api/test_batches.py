@@ -15,9 +15,11 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from webdata.accounts.access.api_keys import new_key
-from webdata.batches.records import BATCH, BATCHES, FAILURES, SUBMITTED
+from webdata.batches.records import BatchesRecord, BatchRecord, FailuresRecord, SubmittedRecord
 from webdata.faces.api.batches import PATH
+from webdata.faces.api.key_pages import RECORDS
 from webdata.faces.api.openapi import document
+from webdata.resources import schema
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
 from webdata.stores.batches.model import QueryRow, Stored
@@ -39,10 +41,15 @@ def ndjson(count):
     return b"".join(b'{"q":"town %d"}\n' % number for number in range(1, count + 1))
 
 
+def check(record, value):
+    """Raise where a value does not match the schema of a record of these pages."""
+    Draft202012Validator(schema(RECORDS)["$defs"][record.__name__]).validate(value)
+
+
 async def submit(ask, body=NEW, **headers):
     response = await ask("POST", PATH, body, **headers)
     assert response.status == 202, response.body
-    Draft202012Validator(SUBMITTED).validate(response.json)
+    check(SubmittedRecord, response.json)
     return response.json
 
 
@@ -54,10 +61,10 @@ async def test_a_batch_is_made_of_json_listed_and_shown(ask, stores):
     assert (made["label"], made["priority"], made["region"], made["test"]) == ("drinks", 7, "DE", True)
     assert (made["retries"], made["waiting"]) == (2, None)
     shown = (await ask("GET", f"{PATH}/{made['id']}")).json
-    Draft202012Validator(BATCH).validate(shown)
-    assert {**shown, "created": made["created"]} == {name: made[name] for name in BATCH["properties"]}
+    check(BatchRecord, shown)
+    assert {**shown, "created": made["created"]} == {name: made[name] for name in BatchRecord.__annotations__}
     listed = (await ask("GET", PATH)).json
-    Draft202012Validator(BATCHES).validate(listed)
+    check(BatchesRecord, listed)
     assert listed == {"batches": [shown], "next": None}
     assert await stores.batches.queries(made["id"], 0) == [
         QueryRow(1, b'{"region":"DE","q":"coffee"}'),
@@ -259,7 +266,7 @@ async def test_failures_are_told_by_kind(ask, rows):
     await rows.end(made["id"], 1)
     await rows.end(made["id"], 2, outcome="blocked")
     answer = (await ask("GET", f"{PATH}/{made['id']}/failures")).json
-    Draft202012Validator(FAILURES).validate(answer)
+    check(FailuresRecord, answer)
     assert answer["kinds"] == [{"outcome": "blocked", "kind": "captcha", "rows": 1}]
     [failure] = answer["failures"]
     assert failure | {"row": 2, "error": "a captcha", "query": {"q": "tea", "num": 5}} == failure

@@ -1,15 +1,16 @@
 """`GET /api/v1/account` and `GET /api/v1/usage`: what a caller may know of the account behind its key."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, TypedDict, cast
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
-from webdata.domain.query_schema import an_object
+from webdata.domain.shapes import Day, Natural, Time, time_or_null
 from webdata.faces.api.key_pages import KeyCall, KeyPage
 from webdata.stores.batches.model import Stored, quota_of
 from webdata.stores.ledger.model import GroupBy
@@ -29,7 +30,7 @@ def _day(value: object) -> object:
     return date.fromisoformat(value.strip()) if isinstance(value, str) else value
 
 
-Day = Annotated[date | None, BeforeValidator(_day)]
+DayAsked = Annotated[date | None, BeforeValidator(_day)]
 
 
 class UsageQuery(Query):
@@ -39,10 +40,11 @@ class UsageQuery(Query):
         GroupBy, Field(description="day, engine (the endpoint) or key: one row for each", examples=["engine"])
     ] = "day"
     since: Annotated[
-        Day, Field(description="the first day, in UTC, such as 2026-11-01; else 30 days ago", examples=["2026-11-01"])
+        DayAsked,
+        Field(description="the first day, in UTC, such as 2026-11-01; else 30 days ago", examples=["2026-11-01"]),
     ] = None
     until: Annotated[
-        Day, Field(description="the last day, in UTC, such as 2026-11-30; else today", examples=["2026-11-30"])
+        DayAsked, Field(description="the last day, in UTC, such as 2026-11-30; else today", examples=["2026-11-30"])
     ] = None
 
     @field_validator("until")
@@ -54,30 +56,134 @@ class UsageQuery(Query):
         return until
 
 
+@InSchema(closed=True)
+class OwnerRecord(TypedDict):
+    """An account."""
+
+    id: str
+    name: str
+    created: Time
+
+
+@InSchema(closed=True)
+class PlanRecord(TypedDict):
+    """What the plan of an account allows."""
+
+    name: str
+    requests: Natural
+    """Requests of each key in so many `seconds`."""
+    seconds: Natural
+    in_flight: Natural
+    """Requests of each key at the same time."""
+    low_credits: Natural
+    """Credits at which webhooks get `credits.low`; 0: never."""
+    batch_rows: Natural
+    """As the quota of live keys; test keys have a hundredth, as of the others."""
+    batch_bytes: Natural
+    batches: Natural
+    schedules: Natural
+
+
+@InSchema(closed=True)
+class QuotaRecord(TypedDict):
+    """How much is stored, and how much may be."""
+
+    used: Natural
+    most: Natural
+
+
+@InSchema(closed=True)
+class QuotasRecord(TypedDict):
+    """What keys of this kind (test or live) store of batches and schedules."""
+
+    rows: QuotaRecord
+    """Queries of batches that have not ended."""
+    bytes: QuotaRecord
+    """Of queries and results, compressed."""
+    batches: QuotaRecord
+    """Batches until they are removed."""
+    schedules: QuotaRecord
+
+
+@InSchema(closed=True)
+class KeyRecord(TypedDict):
+    """The key of the request."""
+
+    id: str
+    name: str
+    test: bool
+    """Whether it is answered from the sandbox, without credits."""
+    scopes: list[str]
+    """Endpoints, prefixes of the gateway, `manage_webhooks`; none: all."""
+    engines: list[str]
+    """Engines that its calls ask where they have no `X-Engine`; none: all."""
+    expires: str | None
+    """When it opens no more."""
+
+
+@InSchema(closed=True)
+class AccountRecord(TypedDict):
+    """The account of the key, and what the key opens."""
+
+    account: OwnerRecord
+    credits: Natural
+    """Credits that can be spent."""
+    plan: PlanRecord
+    quotas: QuotasRecord
+    key: KeyRecord
+
+
+@InSchema(closed=True)
+class UsageRow(TypedDict):
+    """What an account has used in one group."""
+
+    group: str
+    """The day, the endpoint or the id of the key."""
+    calls: Natural
+    """Calls that ended."""
+    credits: Natural
+    """What they cost."""
+    cached: Natural
+    """Those that were answered from the cache."""
+    released: Natural
+    """Those that gave their credit back."""
+
+
+@InSchema(closed=True)
+class UsageRecord(TypedDict):
+    """What an account has used."""
+
+    account: str
+    group_by: GroupBy
+    since: Day
+    until: Day
+    usage: list[UsageRow]
+
+
 async def _nothing(_account_id: str, _test: bool) -> Stored:
     return Stored()
 
 
-async def _account(how_much: HowMuch, call: KeyCall) -> dict[str, Any]:
+async def _account(how_much: HowMuch, call: KeyCall) -> AccountRecord:
     account, key = call.caller.account, call.caller.key
     used, most = (await how_much(account.id, key.test))._asdict(), quota_of(account.plan, key.test)._asdict()
     return {
         "account": {"id": account.id, "name": account.name, "created": account.created.isoformat()},
         "credits": call.caller.balance,
-        "plan": asdict(account.plan),
-        "quotas": {name: {"used": used[name], "most": most[name]} for name in most},
+        "plan": cast(PlanRecord, asdict(account.plan)),
+        "quotas": cast(QuotasRecord, {name: {"used": used[name], "most": most[name]} for name in most}),
         "key": {
             "id": key.id,
             "name": key.name,
             "test": key.test,
             "scopes": sorted(key.scopes),
             "engines": list(key.engines),
-            "expires": key.expires and key.expires.isoformat(),
+            "expires": time_or_null(key.expires),
         },
     }
 
 
-async def _usage(call: KeyCall) -> dict[str, Any]:
+async def _usage(call: KeyCall) -> UsageRecord:
     query, account = call.query, call.caller.account
     last = min(query.until or datetime.now(UTC).date(), LATEST)
     first = query.since or max(last, date.min + SHOWN_DAYS * DAY) - SHOWN_DAYS * DAY
@@ -87,7 +193,7 @@ async def _usage(call: KeyCall) -> dict[str, Any]:
         "group_by": query.group_by,
         "since": first.isoformat(),
         "until": last.isoformat(),
-        "usage": [asdict(row) for row in rows],
+        "usage": [cast(UsageRow, asdict(row)) for row in rows],
     }
 
 
@@ -95,57 +201,11 @@ def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _described(kind: str | Sequence[str], description: str) -> dict[str, Any]:
-    return {"type": kind, "description": description}
-
-
-TEXT, COUNT = {"type": "string"}, {"type": "integer", "minimum": 0}
-TIME = {"type": "string", "format": "date-time"}
-QUOTA = an_object(used=COUNT, most=COUNT)
 ACCOUNT = KeyPage(
     "/api/v1/account",
     "the account of the key: credits, plan, and what the key opens",
     AccountQuery,
-    an_object(
-        account=an_object(id=TEXT, name=TEXT, created=TIME),
-        credits={**COUNT, "description": "credits that can be spent"},
-        plan=an_object(
-            name=TEXT,
-            requests={**COUNT, "description": "requests of each key in so many `seconds`"},
-            seconds=COUNT,
-            in_flight={**COUNT, "description": "requests of each key at the same time"},
-            low_credits={**COUNT, "description": "credits at which webhooks get `credits.low`; 0: never"},
-            batch_rows={
-                **COUNT,
-                "description": "as the quota of live keys; test keys have a hundredth, as of the others",
-            },
-            batch_bytes=COUNT,
-            batches=COUNT,
-            schedules=COUNT,
-        ),
-        quotas=an_object(
-            rows={**QUOTA, "description": "queries of batches that have not ended"},
-            bytes={**QUOTA, "description": "of queries and results, compressed"},
-            batches={**QUOTA, "description": "batches until they are removed"},
-            schedules=QUOTA,
-        ),
-        key=an_object(
-            id=TEXT,
-            name=TEXT,
-            test=_described("boolean", "answered from the sandbox, without credits"),
-            scopes={
-                "type": "array",
-                "items": TEXT,
-                "description": "endpoints, prefixes of the gateway, `manage_webhooks`; none: all",
-            },
-            engines={
-                "type": "array",
-                "items": TEXT,
-                "description": "engines that its calls ask where they have no `X-Engine`; none: all",
-            },
-            expires=_described(["string", "null"], "when it opens no more"),
-        ),
-    ),
+    AccountRecord,
     partial(_account, _nothing),
     "account",
 )
@@ -153,22 +213,7 @@ USAGE = KeyPage(
     "/api/v1/usage",
     "what the account has used, by day, endpoint or key",
     UsageQuery,
-    an_object(
-        account=TEXT,
-        group_by={"enum": ["day", "engine", "key"]},
-        since={"type": "string", "format": "date"},
-        until={"type": "string", "format": "date"},
-        usage={
-            "type": "array",
-            "items": an_object(
-                group=_described("string", "the day, the endpoint or the id of the key"),
-                calls={**COUNT, "description": "calls that ended"},
-                credits={**COUNT, "description": "what they cost"},
-                cached={**COUNT, "description": "those that were answered from the cache"},
-                released={**COUNT, "description": "those that gave their credit back"},
-            ),
-        },
-    ),
+    UsageRecord,
     _usage,
     "usage",
 )

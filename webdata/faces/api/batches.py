@@ -14,7 +14,14 @@ from webdata.batches.queries import (
     FailuresQuery,
     ResultsQuery,
 )
-from webdata.batches.records import BATCH, BATCHES, FAILURES, SUBMISSION_BODY, SUBMITTED, batch_record
+from webdata.batches.records import (
+    SUBMISSION_BODY,
+    BatchesRecord,
+    BatchRecord,
+    FailuresRecord,
+    SubmittedRecord,
+    batch_record,
+)
 from webdata.batches.results import CONTENT_TYPES, RecordReader, failure_record, formatted, page_of, pieces, queries_of
 from webdata.batches.submissions import KEY_HEADER, Owner, Submissions
 from webdata.domain.errors import QueryError, UnknownIdError
@@ -48,8 +55,7 @@ UNKNOWN = (
     "live) and of the endpoints that it opens"
 )
 
-Record = dict[str, Any]
-Reply = Callable[[KeyCall], Awaitable[Record | KeyReply]]
+Reply = Callable[[KeyCall], Awaitable[Mapping[str, Any] | KeyReply]]
 
 
 class BatchPages:
@@ -70,37 +76,53 @@ class BatchPages:
     def pages(self) -> list[KeyPage]:
         """The pages of batches."""
         one = f"{PATH}/{{id}}"
-        rows: list[tuple[Method, str, str, type[Query], Record, Reply, str]] = [
-            ("GET", PATH, "the batches that the key reaches, newest first", BatchesQuery, BATCHES, self._list, "list"),
-            ("GET", one, "a batch, with its progress", BatchQuery, BATCH, self._show, "show"),
+        rows: list[tuple[Method, str, str, type[Query], type[Any], Reply, str]] = [
+            (
+                "GET",
+                PATH,
+                "the batches that the key reaches, newest first",
+                BatchesQuery,
+                BatchesRecord,
+                self._list,
+                "list",
+            ),
+            ("GET", one, "a batch, with its progress", BatchQuery, BatchRecord, self._show, "show"),
             (
                 "DELETE",
                 one,
                 "cancel a batch, delete its queries and results",
                 BatchQuery,
-                BATCH,
+                BatchRecord,
                 self._delete,
                 "delete",
             ),
-            ("POST", f"{one}/cancel", "end a batch, keep its results", BatchQuery, BATCH, self._cancel, "cancel"),
-            ("GET", f"{one}/failures", "queries without a record", FailuresQuery, FAILURES, self._failures, "failures"),
-            ("POST", f"{one}/pause", "begin no further query", BatchQuery, BATCH, self._pause, "pause"),
-            ("POST", f"{one}/resume", "go on with a paused batch", BatchQuery, BATCH, self._resume, "resume"),
-            ("POST", f"{one}/retry-failures", "run its failures again", BatchQuery, BATCH, self._retry, "retry"),
+            ("POST", f"{one}/cancel", "end a batch, keep its results", BatchQuery, BatchRecord, self._cancel, "cancel"),
+            (
+                "GET",
+                f"{one}/failures",
+                "queries without a record",
+                FailuresQuery,
+                FailuresRecord,
+                self._failures,
+                "failures",
+            ),
+            ("POST", f"{one}/pause", "begin no further query", BatchQuery, BatchRecord, self._pause, "pause"),
+            ("POST", f"{one}/resume", "go on with a paused batch", BatchQuery, BatchRecord, self._resume, "resume"),
+            ("POST", f"{one}/retry-failures", "run its failures again", BatchQuery, BatchRecord, self._retry, "retry"),
         ]
         return [self._submit_page(), self._results_page()] + [
             KeyPage(
                 path,
                 summary,
                 query,
-                schema,
+                record,
                 reply,
                 f"batch_{name}",
                 "batches",
                 method,
                 conflicts=name in ("cancel", "pause", "resume", "retry"),
             )
-            for method, path, summary, query, schema, reply, name in rows
+            for method, path, summary, query, record, reply, name in rows
         ]
 
     def _submit_page(self) -> KeyPage:
@@ -108,7 +130,7 @@ class BatchPages:
             PATH,
             "run many queries of an endpoint",
             BatchParameters,
-            SUBMITTED,
+            SubmittedRecord,
             self._submit,
             "batch_submit",
             "batches",
@@ -123,7 +145,7 @@ class BatchPages:
             f"{PATH}/{{id}}/results",
             "the results of a batch so far, as lines",
             ResultsQuery,
-            {},
+            str,
             self._results,
             "batch_results",
             "batches",
@@ -131,7 +153,7 @@ class BatchPages:
             headers=HEADERS,
         )
 
-    async def _submit(self, call: KeyCall) -> Record:
+    async def _submit(self, call: KeyCall) -> SubmittedRecord:
         media_type = (call.header("content-type") or "").partition(";")[0].strip().lower()
         _check_encoding(call.header("content-encoding"))
         given = call.query.model_dump(mode="json", exclude_unset=True, exclude_none=True)
@@ -139,7 +161,7 @@ class BatchPages:
         name = submission_name(call.header(KEY_HEADER.lower()))
         return await self._submissions.take(owner, call.body, given, ndjson=media_type in NDJSON, once=name)
 
-    async def _list(self, call: KeyCall) -> Record:
+    async def _list(self, call: KeyCall) -> BatchesRecord:
         query, now = call.query, datetime.now(UTC)
         account, reach = call.caller.account.id, reach_of(call.caller)
         found = await self._batches.page(account, query.limit + 1, query.before, query.state, reach)
@@ -147,7 +169,7 @@ class BatchPages:
         following = listed[-1].id if len(found) > len(listed) else None
         return {"batches": [batch_record(one, now) for one in listed], "next": following}
 
-    async def _show(self, call: KeyCall) -> Record:
+    async def _show(self, call: KeyCall) -> BatchRecord:
         return batch_record(await self._find(call), datetime.now(UTC))
 
     async def _results(self, call: KeyCall) -> KeyReply:
@@ -159,7 +181,7 @@ class BatchPages:
         body = pieces(self._batches, self._reader, batch.id, page, lines, head)
         return KeyReply(body, headers, CONTENT_TYPES[query.format])
 
-    async def _failures(self, call: KeyCall) -> Record:
+    async def _failures(self, call: KeyCall) -> FailuresRecord:
         query, batch = call.query, await self._find_kept(call)
         found = await self._batches.results(batch.id, query.after, query.limit + 1, "failures")
         listed = found[: query.limit]
@@ -171,16 +193,16 @@ class BatchPages:
             "next": listed[-1].row if len(found) > len(listed) else None,
         }
 
-    async def _pause(self, call: KeyCall) -> Record:
+    async def _pause(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, partial(self._batches.pause, now=datetime.now(UTC)))
 
-    async def _resume(self, call: KeyCall) -> Record:
+    async def _resume(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, self._batches.resume)
 
-    async def _cancel(self, call: KeyCall) -> Record:
+    async def _cancel(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, partial(self._batches.cancel, now=datetime.now(UTC)))
 
-    async def _delete(self, call: KeyCall) -> Record:
+    async def _delete(self, call: KeyCall) -> BatchRecord:
         batch = await self._find(call)
         deleted = _known(await self._batches.delete(batch.account_id, batch.id, datetime.now(UTC)))
         await asyncio.shield(self._freed(batch.id))  # also for a caller who hangs up
@@ -190,10 +212,10 @@ class BatchPages:
         while await self._batches.free(batch_id, FREED_AT_ONCE):
             pass
 
-    async def _retry(self, call: KeyCall) -> Record:
+    async def _retry(self, call: KeyCall) -> BatchRecord:
         return await self._changed(call, partial(self._batches.retry_failures, now=datetime.now(UTC)))
 
-    async def _changed(self, call: KeyCall, change: Callable[[str, str], Awaitable[Batch | None]]) -> Record:
+    async def _changed(self, call: KeyCall, change: Callable[[str, str], Awaitable[Batch | None]]) -> BatchRecord:
         batch = await self._find(call)
         return batch_record(_known(await change(batch.account_id, batch.id)), datetime.now(UTC))
 

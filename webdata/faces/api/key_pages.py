@@ -3,16 +3,29 @@
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, cast
 
 from webdata.accounts.access.api_keys import Header
+from webdata.domain.errors import ConfigError
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query
+from webdata.resources import schema
 from webdata.runtime.server.streams import BodyStream
 from webdata.stores.accounts.model import Caller
 from webdata.stores.ledger.sql import Ledger
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+RECORDS = "account"
+"""The file of `schemas/` with the records of these pages."""
 SEGMENT = re.compile(r"{(\w+)}")
+
+
+@InSchema(closed=True)
+class RemovedRecord(TypedDict):
+    """What was deleted."""
+
+    id: str
+    deleted: Literal[True]
 
 
 @dataclass(frozen=True)
@@ -55,9 +68,9 @@ class KeyPage:
     summary: str
     query: type[Query]
     """The fields that are not in the path are in the URL of a GET or DELETE, else in a JSON body."""
-    schema: dict[str, Any]
-    """The JSON Schema of what it answers."""
-    reply: Callable[[KeyCall], Awaitable[dict[str, Any] | KeyReply]]
+    record: type[Any]
+    """The TypedDict of the JSON object that it answers, of which `make docs` makes the schema; `str` for other text."""
+    reply: Callable[[KeyCall], Awaitable[Mapping[str, Any] | KeyReply]]
     """Returns the JSON object that is answered, or a KeyReply."""
     name: str
     """Unique among all pages and resources."""
@@ -74,6 +87,14 @@ class KeyPage:
     """The names of further headers of its answers, in lower case, and their descriptions."""
     scope: str | None = None
     """What opens it, as the endpoint of `check_usable`; None: every key of the account."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the object that it answers; raises ConfigError where there is none yet."""
+        found, name = schema(RECORDS)["$defs"], self.record.__name__
+        if name not in found:
+            raise ConfigError(f"schemas/{RECORDS}.json has no {name}: run make docs, which writes it of that type")
+        return cast(dict[str, Any], found[name])
 
     @property
     def segments(self) -> list[str]:

@@ -40,9 +40,10 @@ from webdata.domain.errors import (
     UpgradeError,
     UpstreamTimeoutError,
 )
+from webdata.domain.in_schema import InSchema
 from webdata.domain.outcome import Outcome
 from webdata.domain.sentences import sentence
-from webdata.domain.shapes import InSchema, Natural
+from webdata.domain.shapes import Natural
 from webdata.faces.api.replies import attempt_text, loss_headers
 from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, Reply

@@ -1,8 +1,8 @@
 """`/v1/schedules`: batches that are submitted again and again."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import orjson
 from pydantic import AfterValidator, Field
@@ -10,13 +10,14 @@ from ulid import ULID
 
 from webdata.batches import cron
 from webdata.batches.queries import MOST_LABEL, MOST_LISTED
-from webdata.batches.records import COUNT, EXAMPLE, TEXT, TEXT_OR_NULL, TIME, TIME_OR_NULL
+from webdata.batches.records import EXAMPLE
 from webdata.batches.submissions import Submissions
 from webdata.domain.errors import UnknownIdError
+from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, explained
-from webdata.domain.query_schema import an_object
+from webdata.domain.shapes import Natural, Time, time_or_null
 from webdata.faces.api.batches import owner_of, reach_of
-from webdata.faces.api.key_pages import KeyCall, KeyPage, Method
+from webdata.faces.api.key_pages import KeyCall, KeyPage, Method, RemovedRecord
 from webdata.stores.batches.model import Schedule, ScheduleRun, quota_error, quota_of
 from webdata.stores.batches.schedules import ScheduleStore
 
@@ -27,8 +28,7 @@ UNKNOWN = (
     "live) and of the endpoints that it opens"
 )
 
-Record = dict[str, Any]
-Reply = Callable[[KeyCall], Awaitable[Record]]
+Reply = Callable[[KeyCall], Awaitable[Mapping[str, Any]]]
 
 
 def _explained(check: Callable[[str], object]) -> AfterValidator:
@@ -90,6 +90,55 @@ class RunsQuery(ScheduleQuery):
     ] = None
 
 
+@InSchema(closed=True)
+class ScheduleRecord(TypedDict):
+    """A schedule as its owner sees it."""
+
+    id: str
+    cron: str
+    timezone: str
+    label: str
+    created: Time
+    next_run: Time | None
+    """Null: it never runs again."""
+    batch: dict[str, Any]
+    """The parameters of the batch."""
+    queries: Natural
+    """How many queries it has."""
+
+
+@InSchema(closed=True)
+class SchedulesRecord(TypedDict):
+    """The schedules of an account."""
+
+    schedules: list[ScheduleRecord]
+
+
+@InSchema(closed=True)
+class RunRecord(TypedDict):
+    """A run of a schedule."""
+
+    time: Time
+    """When it was due."""
+    begun: Time
+    """When it was noticed."""
+    missed: Natural
+    """Earlier times at which no process ran, and which are not caught up."""
+    batch: str | None
+    """The id of the batch."""
+    error: str | None
+    """Why there is none."""
+
+
+@InSchema(closed=True)
+class RunsRecord(TypedDict):
+    """Some runs of a schedule."""
+
+    runs: list[RunRecord]
+    next: Time | None
+    """`before` of the next page; null on the last."""
+
+
 class SchedulePages:
     """The pages over the schedules of an account."""
 
@@ -100,23 +149,31 @@ class SchedulePages:
     def pages(self) -> list[KeyPage]:
         """The pages of schedules."""
         one = f"{PATH}/{{id}}"
-        rows: list[tuple[Method, str, str, type[Query], Record, Reply, str]] = [
-            ("GET", PATH, "the schedules that the key reaches", SchedulesQuery, SCHEDULES, self._list, "list"),
-            ("POST", PATH, "submit a batch again and again", NewSchedule, SCHEDULE, self._add, "add"),
-            ("GET", one, "a schedule", ScheduleQuery, SCHEDULE, self._show, "show"),
-            ("DELETE", one, "delete a schedule; its batches stay", ScheduleQuery, REMOVED, self._remove, "delete"),
-            ("GET", f"{one}/runs", "its runs, the last first", RunsQuery, RUNS, self._runs, "runs"),
+        rows: list[tuple[Method, str, str, type[Query], type[Any], Reply, str]] = [
+            ("GET", PATH, "the schedules that the key reaches", SchedulesQuery, SchedulesRecord, self._list, "list"),
+            ("POST", PATH, "submit a batch again and again", NewSchedule, ScheduleRecord, self._add, "add"),
+            ("GET", one, "a schedule", ScheduleQuery, ScheduleRecord, self._show, "show"),
+            (
+                "DELETE",
+                one,
+                "delete a schedule; its batches stay",
+                ScheduleQuery,
+                RemovedRecord,
+                self._remove,
+                "delete",
+            ),
+            ("GET", f"{one}/runs", "its runs, the last first", RunsQuery, RunsRecord, self._runs, "runs"),
         ]
         return [
-            KeyPage(path, summary, query, schema, reply, f"schedule_{name}", "batches", method)
-            for method, path, summary, query, schema, reply, name in rows
+            KeyPage(path, summary, query, record, reply, f"schedule_{name}", "batches", method)
+            for method, path, summary, query, record, reply, name in rows
         ]
 
-    async def _list(self, call: KeyCall) -> Record:
+    async def _list(self, call: KeyCall) -> SchedulesRecord:
         found = await self._schedules.all(call.caller.account.id)
         return {"schedules": [_schedule_record(one) for one in found if _is_within_reach(one, call)]}
 
-    async def _add(self, call: KeyCall) -> Record:
+    async def _add(self, call: KeyCall) -> ScheduleRecord:
         query, now, owner = call.query, datetime.now(UTC), owner_of(call.caller)
         body = orjson.dumps(query.batch)
         await self._submissions.check(owner, body)
@@ -140,16 +197,16 @@ class SchedulePages:
             raise quota_error("schedules", most, 1, most, owner.test)
         return _schedule_record(schedule)
 
-    async def _show(self, call: KeyCall) -> Record:
+    async def _show(self, call: KeyCall) -> ScheduleRecord:
         return _schedule_record(await self._find(call))
 
-    async def _remove(self, call: KeyCall) -> Record:
+    async def _remove(self, call: KeyCall) -> RemovedRecord:
         schedule = await self._find(call)
         if not await self._schedules.remove(schedule.account_id, schedule.id):
             raise UnknownIdError(UNKNOWN)
         return {"id": schedule.id, "deleted": True}
 
-    async def _runs(self, call: KeyCall) -> Record:
+    async def _runs(self, call: KeyCall) -> RunsRecord:
         query, schedule = call.query, await self._find(call)
         before = query.before and (query.before if query.before.tzinfo else query.before.replace(tzinfo=UTC))
         found = await self._schedules.runs(schedule.id, query.limit + 1, before)
@@ -168,20 +225,20 @@ def _is_within_reach(schedule: Schedule, call: KeyCall) -> bool:
     return reach_of(call.caller).includes(schedule.test, orjson.loads(schedule.parameters)["resource"])
 
 
-def _schedule_record(schedule: Schedule) -> Record:
+def _schedule_record(schedule: Schedule) -> ScheduleRecord:
     return {
         "id": schedule.id,
         "cron": schedule.cron,
         "timezone": schedule.timezone,
         "label": schedule.label,
         "created": schedule.created.isoformat(),
-        "next_run": schedule.next_run and schedule.next_run.isoformat(),
+        "next_run": time_or_null(schedule.next_run),
         "batch": orjson.loads(schedule.parameters),
         "queries": schedule.queries,
     }
 
 
-def _run_record(run: ScheduleRun) -> Record:
+def _run_record(run: ScheduleRun) -> RunRecord:
     return {
         "time": run.time.isoformat(),
         "begun": run.begun.isoformat(),
@@ -189,30 +246,3 @@ def _run_record(run: ScheduleRun) -> Record:
         "batch": run.batch_id,
         "error": run.error,
     }
-
-
-SCHEDULE = an_object(
-    id=TEXT,
-    cron=TEXT,
-    timezone=TEXT,
-    label=TEXT,
-    created=TIME,
-    next_run={**TIME_OR_NULL, "description": "null: it never runs again"},
-    batch={"type": "object", "description": "the parameters of the batch"},
-    queries={**COUNT, "description": "how many queries it has"},
-)
-SCHEDULES = an_object(schedules={"type": "array", "items": SCHEDULE})
-REMOVED = an_object(id=TEXT, deleted={"const": True})
-RUNS = an_object(
-    runs={
-        "type": "array",
-        "items": an_object(
-            time={**TIME, "description": "when it was due"},
-            begun={**TIME, "description": "when it was noticed"},
-            missed={**COUNT, "description": "earlier times at which no process ran, and which are not caught up"},
-            batch={**TEXT_OR_NULL, "description": "the id of the batch"},
-            error={**TEXT_OR_NULL, "description": "why there is none"},
-        ),
-    },
-    next={**TIME_OR_NULL, "description": "`before` of the next page; null on the last"},
-)
