@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from pybase64 import b64encode_as_string
 
 from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._url.bounds import plain_text
 from webdata.pages._url.dropping import Removal
+from webdata.pages._url.scripted import holds_text
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
@@ -19,10 +20,27 @@ from webdata.runtime.wire.kinds import Kind, kind
 if TYPE_CHECKING:
     from webdata.pages._pdf.document import PdfText
 
-__all__ = ["Removal", "is_shell", "page", "record", "removals"]
+__all__ = ["Removal", "needs_scripts", "page", "record", "removals"]
 
 PDF = "application/pdf"
+OF_MARKDOWN = ("left_out", "from_scripts")
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)
+
+
+class _Reading(NamedTuple):
+    """A text as Markdown and as plain text."""
+
+    markdown: str
+    text: str
+    left_out: float = 0.0
+    """The share of its visible words that is not in the Markdown."""
+    from_scripts: bool = False
+    """Whether text that only the page's scripts hold is in it."""
+
+
+def needs_scripts(body: bytes, content_type: str) -> bool:
+    """Whether a page has next to no text, in its data neither, so that a browser may show more of it."""
+    return is_shell(body, content_type) and not holds_text(body, content_type)
 
 
 def page(  # noqa: PLR0913  # each is an option of a query
@@ -82,9 +100,9 @@ def page(  # noqa: PLR0913  # each is an option of a query
         text, config["left_out"], config["document"] = document.text, round(document.left_out, 4), document.facts
     elif response_type == "markdown":
         with _explained(media):
-            text, _, left_out = _read(text, form, url, encoding, content, selection, bare=bare)
-        if not selection.include:
-            config["left_out"] = left_out
+            read = _read(text, form, url, encoding, content, selection, bare=bare)
+        text = read.markdown
+        config = cast(UrlConfig, {**config, **_of_markdown(read, selection)})
     return {"data": text, "status": status, "headers": lower, "config": config}
 
 
@@ -148,17 +166,22 @@ def _formatted(
     """A page in each of the formats; a page that is no HTML has no links, pictures and facts."""
     made: dict[str, Any] = {"html": text}
     if "markdown" in formats or "text" in formats:
-        made["markdown"], made["text"], left_out = _read(
-            text, form, url, charset, content, selection, as_text="text" in formats
-        )
-        made |= {} if selection.include or "markdown" not in formats else {"left_out": left_out}
+        read = _read(text, form, url, charset, content, selection, as_text="text" in formats)
+        made["markdown"], made["text"] = read.markdown, read.text
+        made |= _of_markdown(read, selection) if "markdown" in formats else {}
     if form is Kind.HTML and not {"links", "images", "metadata", "structured"}.isdisjoint(formats):
         from webdata.pages._url.facts import lists_and_facts  # noqa: PLC0415 - the converter takes 6 MB of a process
 
         made |= lists_and_facts(text, url, charset, selection)
     else:
         made |= {"links": [], "images": [], "metadata": {}, "structured": {}}
-    return {name: made[name] for name in (*dict.fromkeys(formats), *(["left_out"] if "left_out" in made else []))}
+    return {name: made[name] for name in (*dict.fromkeys(formats), *OF_MARKDOWN) if name in made}
+
+
+def _of_markdown(read: _Reading, selection: Selection) -> dict[str, Any]:
+    """What a record says of its Markdown; of chosen parts the share that is left out means nothing."""
+    left_out = {} if selection.include else {"left_out": read.left_out}
+    return {**left_out, "from_scripts": True} if read.from_scripts else left_out
 
 
 def _read(
@@ -171,21 +194,20 @@ def _read(
     *,
     bare: bool = False,
     as_text: bool = False,
-) -> tuple[str, str, float]:
-    """A text as Markdown and as plain text, and the share of its words that is not in the Markdown."""
+) -> _Reading:
     if form is Kind.HTML and bare:
         plain = plain_text(text)
-        return plain, plain, 0.0
+        return _Reading(plain, plain)
     if form is Kind.TEXT:
-        return text, text, 0.0
+        return _Reading(text, text)
     if form in (Kind.HTML, Kind.XML):
         from webdata.pages._url.markdown import converted, feed  # noqa: PLC0415 - the converter takes 6 MB of a process
 
         if form is Kind.HTML:
             found = converted(text, url, content, charset, selection, as_text=as_text)
-            return found.markdown, found.text, round(min(found.left_out, 1.0), 4)
+            return _Reading(found.markdown, found.text, round(min(found.left_out, 1.0), 4), found.from_scripts)
         if entries := feed(text, url, charset):
-            return entries, entries, 0.0
+            return _Reading(entries, entries)
     longest = max((len(fence) for fence in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}{form}\n{text.strip()}\n{fence}\n", text, 0.0
+    return _Reading(f"{fence}{form}\n{text.strip()}\n{fence}\n", text)

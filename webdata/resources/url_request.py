@@ -319,6 +319,8 @@ class UrlConfig(TypedDict):
     """The charset that its bytes were decoded with, in lower case; `base64` if they are no text."""
     left_out: NotRequired[float]
     """Of Markdown: the share of the page's visible words that is not in it, from 0 to 1."""
+    from_scripts: NotRequired[bool]
+    """Of Markdown: true where text that only the page's scripts hold, as data, is in it."""
     document: NotRequired[DocumentFacts]
     """Of a PDF as Markdown."""
     truncated: NotRequired[bool]
@@ -349,6 +351,8 @@ class UrlFormats(TypedDict):
     truncated: NotRequired[bool]
     left_out: NotRequired[float]
     """Of its Markdown."""
+    from_scripts: NotRequired[bool]
+    """Of its Markdown and text."""
     document: NotRequired[DocumentFacts]
     """Of a PDF."""
     next: NotRequired[str]
@@ -407,6 +411,8 @@ def markdown(record: Record) -> PlainText | None:
         headers["x-pages"] = f"{document['first']}-{document['last']}/{document['pages']}"
     if "left_out" in record["config"]:
         headers["x-left-out"] = f"{record['config']['left_out']:.2f}"
+    if "from_scripts" in record["config"]:
+        headers["x-from-scripts"] = "true"
     return PlainText(record["data"], MARKDOWN_TYPE, headers)
 
 
@@ -429,6 +435,7 @@ URL_REQUEST = Resource(
         ("x-truncated", "true where the page broke off before it was whole"),
         ("x-pages", "of a PDF: which of its pages are in the Markdown, and how many it has, such as 1-100/240"),
         ("x-left-out", "the share of the page's visible words that is not in the Markdown, such as 0.07"),
+        ("x-from-scripts", "true where text is in the Markdown that only the data in the page's scripts has"),
         ("x-next-cursor", "the cursor of the part after this one, where max_chars has cut the text"),
     ),
     not_found="The URL could not be accessed: there is no such host, or it has no such page. Check the URL.",

@@ -1,0 +1,133 @@
+"""Text of a page that only its scripts hold: JSON-LD for search engines, and the data that scripts would show."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape, unescape
+from itertools import groupby, islice
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url import json_ld
+from webdata.pages._url.bounds import is_too_deep
+from webdata.pages._url.hydration import hydration_blocks
+from webdata.pages._url.schema_texts import ScriptBlock, schema_blocks
+from webdata.pages._url.trees import tree
+from webdata.pages._url.weights import PROSE, Weights, size
+from webdata.pages.encoding import decoded
+
+MOST_BLOCKS = 2_000
+LONGEST = 500_000
+"""Characters of the texts that are added to a page."""
+NOTHING = 600
+"""Characters of a page's text below which it shows next to nothing without its scripts."""
+MOST_BYTES = 200_000
+"""Those of a page that is read for its data before a browser is asked, in 60 ms at most."""
+MOST_TAGS = 10_000
+"""Its tags, end tags too."""
+MISSING = 0.5
+"""The share of a text's runs of words that the page shows, below which it lacks it."""
+UNSHOWN = frozenset(["script", "style", "template", "title", "noscript"])
+MARKUP = re.compile(
+    r"</?(?:p|br|div|ul|ol|li|b|strong|i|em|a|span|h[1-6]|table|blockquote|pre|code|img)\b[^<>]*>", re.IGNORECASE
+)
+TAG = re.compile(r"<[^<>]*+>")
+WORD = re.compile(r"\w+")
+Triple = tuple[str, ...]
+
+
+def holds_text(body: bytes, content_type: str) -> bool:
+    """Whether the scripts of a page without text hold as much as would be on it."""
+    if len(body) > MOST_BYTES:
+        return False
+    text, _ = decoded(body, content_type)
+    if text.count("<") > MOST_TAGS or (root := tree(text)) is None or is_too_deep(root):
+        return False
+    return size(TAG.sub(" ", lacking(root))) >= NOTHING
+
+
+def lacking(root: HtmlElement) -> str:
+    """The HTML of the text that an unchanged page lacks and its scripts hold.
+
+    Entries of lists are always of the page; of prose there must be more than it shows itself.
+    """
+    groups = [[*islice(schema_blocks(item), MOST_BLOCKS)] for item in json_ld.items(root)[0]]
+    body = next(root.iterchildren("body"))
+    shown = _shown(body)
+    if size(shown) < NOTHING:
+        groups.append([*islice(hydration_blocks(root), MOST_BLOCKS)])
+    if not any(groups):
+        return ""
+    known, missing = set(_triples(shown)), list[ScriptBlock]()
+    for group in filter(None, groups):
+        lacked = [*_missing(group, known)]
+        known.update(triple for block in lacked for triple in _triples(block.text))
+        missing += lacked
+    prose = sum(size(block.text) for block in missing if block.tag != "li")
+    if prose < PROSE or (prose < size(shown) and prose < Weights(body).total):
+        missing = [block for block in missing if block.tag == "li"]
+    return _html(islice(_bounded(missing), MOST_BLOCKS))
+
+
+def _shown(body: HtmlElement) -> str:
+    texts = (
+        text
+        for element in body.iter("*")
+        for text in (element.text if element.tag not in UNSHOWN else None, element.tail)
+        if text
+    )
+    return " ".join(" ".join(texts).split())
+
+
+def _missing(group: Sequence[ScriptBlock], known: set[Triple]) -> Iterator[ScriptBlock]:
+    """The blocks of a group that the page lacks, where it lacks most of the group, and the headings above them."""
+    lacks = [_share(block.words, known) < MISSING for block in group]
+    amounts = [size(block.words) for block in group]
+    if sum(amount for amount, is_missing in zip(amounts, lacks, strict=True) if is_missing) < MISSING * sum(amounts):
+        return
+    for block, is_missing, is_next_missing in zip(group, lacks, [*lacks[1:], False], strict=True):
+        if is_next_missing if block.tag == "h2" else is_missing:
+            yield block
+
+
+def _share(text: str, known: set[Triple]) -> float:
+    """The share of a text's runs of three words that are known."""
+    triples = _triples(TAG.sub(" ", unescape(text)))
+    return sum(triple in known for triple in triples) / len(triples) if triples else 1.0
+
+
+def _triples(text: str) -> list[Triple]:
+    words = WORD.findall(text.casefold())
+    return [*zip(words, words[1:], words[2:], strict=False)] or ([tuple(words)] if words else [])
+
+
+def _bounded(blocks: Iterable[ScriptBlock]) -> Iterator[ScriptBlock]:
+    left = LONGEST
+    for block in dict.fromkeys(blocks):
+        left -= len(block.words)
+        if left < 0:
+            return
+        yield block
+
+
+def _html(blocks: Iterable[ScriptBlock]) -> str:
+    pieces: list[str] = []
+    for is_listed, group in groupby(blocks, lambda block: block.tag == "li"):
+        written = [_li(block) if is_listed else _prose(block) for block in group]
+        pieces += ["<ul>", *written, "</ul>"] if is_listed else written
+    return "".join(pieces)
+
+
+def _li(block: ScriptBlock) -> str:
+    text, note = (escape(" ".join(TAG.sub(" ", unescape(one)).split())) for one in (block.text, block.note))
+    title = f'<a href="{escape(block.url)}">{text}</a>' if block.url else text
+    return f"<li>{title}{' – ' if note else ''}{note}</li>"
+
+
+def _prose(block: ScriptBlock) -> str:
+    """A heading, or a text as it is if it is HTML, else its lines as paragraphs."""
+    text = block.text if MARKUP.search(block.text) else unescape(block.text)
+    if block.tag != "p":
+        return f"<{block.tag}>{escape(TAG.sub('', text))}</{block.tag}>"
+    if MARKUP.search(text):
+        return f"<div>{text}</div>"
+    return "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
