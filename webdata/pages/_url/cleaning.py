@@ -155,7 +155,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e))),
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
-        ("dialog", (e for e in parts if _is_dialog(e) and weights.share(e) < MUCH)),
+        ("dialog", _dialogs(parts, weights)),
         ("hidden", (e for e in parts if _is_hidden(e) and not _is_opened(e, weights))),
     )
     weights = Weights(body)
@@ -238,14 +238,14 @@ def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlEl
         ("hidden", (e for e in hidden if not _is_controlled(e, targets, shown))),
         ("aside", (e for e in names if _is_aside(e) and weights.links[e])),
         ("named chrome of an article", with_headings(e for e, words in names.items() if words - content)),
-        ("links in an article", with_headings(_few_links(names, weights))),
+        ("links in an article", with_headings(_few_links(names, weights, SOME if inside else MUCH))),
     )
 
 
-def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
-    """Lists of links with a small share of a page's text; a page whose lists have more is one of links."""
+def _few_links(elements: Iterable[HtmlElement], weights: Weights, most: float) -> Iterator[HtmlElement]:
+    """Lists of links with at most this share of a page's text; a page whose lists have more is one of links."""
     for element in elements:
-        if weights.is_links(element) and not weights.prose[element] and weights.text[element] < SOME * weights.whole:
+        if weights.is_links(element) and weights.text[element] < most * weights.whole:
             yield element
 
 
@@ -431,6 +431,16 @@ def _is_opened(element: HtmlElement, weights: Weights) -> bool:
     if element.get("role") in ("tabpanel", "region"):
         return True
     return weights.prose[element] > 0
+
+
+def _dialogs(parts: list[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """The dialogs with little of a page's prose, and the others where the first headline and prose are outside of all."""
+    dialogs = [element for element in parts if _is_dialog(element)]
+    outer = {element for element in dialogs if not any(_is_dialog(around) for around in element.iterancestors())}
+    first = next((element for element in parts if _is_headline(element, weights)), None)
+    is_headed = first is not None and outer.isdisjoint(first.iterancestors())
+    is_beside = is_headed and weights.total - sum(weights.prose[element] for element in outer) >= ARTICLE
+    return (element for element in dialogs if is_beside or weights.share(element) < MUCH)
 
 
 def _is_dialog(element: HtmlElement) -> bool:

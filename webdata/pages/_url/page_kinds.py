@@ -79,10 +79,12 @@ def page_kind(root: HtmlElement) -> PageKind:
             return kind
     products = sum(types[name] for name in SCHEMA_TYPES[PageKind.PRODUCT])
     listed = PageKind.LISTING in marks or any(types[name] for name in SCHEMA_TYPES[PageKind.LISTING])
-    graph = _open_graph(root)
+    graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
+    if graph is PageKind.ARTICLE and articles:
+        return graph  # the products and lists that it names stand in it or beside it
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or (products and not listed and products < FEW_PRODUCTS):
         return PageKind.PRODUCT
-    if any(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE]) and not listed:
+    if articles and not listed:
         return PageKind.ARTICLE
     if listed or products >= FEW_PRODUCTS:
         return PageKind.LISTING

@@ -24,15 +24,19 @@ MOST_BYTES = 200_000
 """Those of a page that is read for its data before a browser is asked, in 60 ms at most."""
 MOST_TAGS = 10_000
 """Its tags, end tags too."""
-MISSING = 0.5
-"""The share of a text's runs of words that the page shows, below which it lacks it."""
+SHOWN = 0.5
+"""The share of a text's runs of words that a page has from which it shows it."""
+MOST = 0.5
+NEARLY_ALL = 0.8
 UNSHOWN = frozenset(["script", "style", "template", "title", "noscript"])
 MARKUP = re.compile(
     r"</?(?:p|br|div|ul|ol|li|b|strong|i|em|a|span|h[1-6]|table|blockquote|pre|code|img)\b[^<>]*>", re.IGNORECASE
 )
 TAG = re.compile(r"<[^<>]*+>")
 WORD = re.compile(r"\w+")
-Triple = tuple[str, ...]
+Run = tuple[str, ...]
+LONGEST_RUN = 3
+"""Words of the runs by which texts are compared."""
 
 
 def holds_text(body: bytes, content_type: str) -> bool:
@@ -57,10 +61,10 @@ def lacking(root: HtmlElement) -> str:
         groups.append([*islice(hydration_blocks(root), MOST_BLOCKS)])
     if not any(groups):
         return ""
-    known, missing = set(_triples(shown)), list[ScriptBlock]()
+    known, missing = _known(shown), list[ScriptBlock]()
     for group in filter(None, groups):
         lacked = [*_missing(group, known)]
-        known.update(triple for block in lacked for triple in _triples(block.text))
+        known.update(*(_known(block.text) for block in lacked))
         missing += lacked
     prose = sum(size(block.text) for block in missing if block.tag != "li")
     if prose < PROSE or (prose < size(shown) and prose < Weights(body).total):
@@ -78,26 +82,36 @@ def _shown(body: HtmlElement) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def _missing(group: Sequence[ScriptBlock], known: set[Triple]) -> Iterator[ScriptBlock]:
+def _missing(group: Sequence[ScriptBlock], known: set[Run]) -> Iterator[ScriptBlock]:
     """The blocks of a group that the page lacks, where it lacks most of the group, and the headings above them."""
-    lacks = [_share(block.words, known) < MISSING for block in group]
-    amounts = [size(block.words) for block in group]
-    if sum(amount for amount, is_missing in zip(amounts, lacks, strict=True) if is_missing) < MISSING * sum(amounts):
-        return
+    lacks = [_share(block.words, known) < SHOWN for block in group]
+    most = {is_entry: _lacks_most(group, lacks, is_entry) for is_entry in (False, True)}
     for block, is_missing, is_next_missing in zip(group, lacks, [*lacks[1:], False], strict=True):
-        if is_next_missing if block.tag == "h2" else is_missing:
+        if most[block.tag == "li"] and (is_next_missing if block.tag == "h2" else is_missing):
             yield block
 
 
-def _share(text: str, known: set[Triple]) -> float:
-    """The share of a text's runs of three words that are known."""
-    triples = _triples(TAG.sub(" ", unescape(text)))
-    return sum(triple in known for triple in triples) / len(triples) if triples else 1.0
+def _lacks_most(group: Sequence[ScriptBlock], lacks: Sequence[bool], is_entry: bool) -> bool:
+    """Whether a page lacks half of the prose of a group, or nearly all entries: others may be on further pages."""
+    amounts = [size(block.words) if (block.tag == "li") is is_entry else 0 for block in group]
+    lacked = sum(amount for amount, is_missing in zip(amounts, lacks, strict=True) if is_missing)
+    return lacked > (NEARLY_ALL if is_entry else MOST) * sum(amounts)
 
 
-def _triples(text: str) -> list[Triple]:
+def _share(text: str, known: set[Run]) -> float:
+    """The share of a text's runs of words that are known."""
+    words = WORD.findall(TAG.sub(" ", unescape(text)).casefold())
+    runs = _runs(words, min(len(words), LONGEST_RUN))
+    return sum(run in known for run in runs) / len(runs) if runs else 1.0
+
+
+def _known(text: str) -> set[Run]:
     words = WORD.findall(text.casefold())
-    return [*zip(words, words[1:], words[2:], strict=False)] or ([tuple(words)] if words else [])
+    return {run for length in range(1, LONGEST_RUN + 1) for run in _runs(words, length)}
+
+
+def _runs(words: Sequence[str], length: int) -> list[Run]:
+    return [*zip(*(words[start:] for start in range(length)), strict=False)] if length else []
 
 
 def _bounded(blocks: Iterable[ScriptBlock]) -> Iterator[ScriptBlock]:
