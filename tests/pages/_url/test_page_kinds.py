@@ -29,6 +29,8 @@ def data(*types):
         (data("ItemList", "Product"), PageKind.LISTING),
         (data("NewsArticle"), PageKind.ARTICLE),
         ("<meta property='og:type' content='article'>", PageKind.ARTICLE),
+        (f"<meta property='og:type' content='article'>{data('NewsArticle', 'Product', 'ItemList')}", PageKind.ARTICLE),
+        (data("BlogPosting", "ItemList"), PageKind.LISTING),
         (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
         ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),
     ],
