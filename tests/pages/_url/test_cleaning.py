@@ -240,3 +240,11 @@ def test_dialogs_with_policies_are_not_the_page(read):
     assert "Policy" not in read(f"<h1>Mug</h1><p>{NOTE * 8}</p>{DIALOG}")
     assert "Policy" in read(f"<h1>Mug</h1><p>{NOTE}</p>{DIALOG}")
     assert "Policy" in read(f"<p>{NOTE * 8}</p>{DIALOG.replace('h2', 'h1')}")
+
+
+def test_the_footer_of_a_site_within_main_is_not_content(read):
+    """Where `main` is around the whole page its footer has many links; the footer of a part has few."""
+    links = "".join(f"<a href='/{number}'>Page number {number}</a> " for number in range(24))
+    html = f"<main><h1>T</h1><p>{NOTE * 9}</p><footer><p>The end. {NOTE}</p>{{}}</footer></main>"
+    assert "number 3" not in read(html.format(links))
+    assert "The end." in read(html.format("<a href='/a'>All</a>"))

@@ -68,6 +68,8 @@ DENSE = 0.4
 VERY_DENSE = 0.7
 FEW = 3
 """Links of the smallest such part."""
+MANY = 20
+"""Links of the footer of a site, of which half of the text is in links."""
 ARTICLE = 600
 """Characters of prose of a page that are its content, so that links around them are not."""
 SHORT_LINK = 28
@@ -245,7 +247,8 @@ def _is_dialog(element: HtmlElement) -> bool:
 
 def _landmarks(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
     """The landmarks of the whole page, but none with the page's heading; all stay where little would be left."""
-    found = [element for element in parts if _is_landmark(element) and element not in weights.headed]
+    landmarks = (element for element in parts if _is_landmark(element) or _is_footer_in_main(element, weights))
+    found = [element for element in landmarks if element not in weights.headed]
     outer: dict[HtmlElement, None] = {}
     for element in found:
         if not any(around in outer for around in element.iterancestors()):
@@ -264,6 +267,13 @@ def _is_landmark(element: HtmlElement) -> bool:
     if element.tag in LANDMARKS or element.get("role") in LANDMARK_ROLES:
         return True
     return element.tag in ("header", "footer") and not is_inner(element)
+
+
+def _is_footer_in_main(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is the site's footer in a `main` around the whole page: no part of one has as many links."""
+    if not _is_footer(element) or weights.links[element] < MANY:
+        return False
+    return not _is_inner_article(element) and weights.linked[element] > DENSE * weights.text[element]
 
 
 def _outside_of_main(weights: Weights) -> list[HtmlElement]:
