@@ -120,7 +120,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     removals.drop(
         body,
         ("named chrome around the content", named_around(weights, CHROME_NAMES)),
-        ("links around the content", with_headings(_links_around(weights, outside))),
+        ("links around the content", with_headings(_links_around(weights, outside, kind))),
         ("cards of other pages", with_headings(_cards(weights, outside, kind))),
     )
 
@@ -315,9 +315,9 @@ def is_inner(element: HtmlElement) -> bool:
     return any(around.tag in INNER or around.get("role") in INNER for around in element.iterancestors())
 
 
-def _links_around(weights: Weights, outside: Container[HtmlElement]) -> Iterator[HtmlElement]:
-    """Groups of short links before the first and after the last content of a page that has prose."""
-    for element in weights.elements[1:] if weights.total >= ARTICLE else ():
+def _links_around(weights: Weights, outside: Container[HtmlElement], kind: PageKind) -> Iterator[HtmlElement]:
+    """Groups of short links before the first and after the last content of a page that has prose, or is a thread."""
+    for element in weights.elements[1:] if weights.total >= ARTICLE or kind is PageKind.THREAD else ():
         if element in outside and is_menu(element, weights) and weights.text[element] < SOME * weights.whole:
             yield element
 
