@@ -253,6 +253,7 @@ def test_the_footer_of_a_site_within_main_is_not_content(read):
 def test_menus_and_notices_of_forums_are_not_the_thread(read):
     """Containers of known programs, and groups of links around a thread of few words, leave; its posts stay."""
     notice = "<div class='js-browserWarning'><p>Take another browser, which shows this page as it should be.</p></div>"
-    post = f"<article class='message--post'><p>{NOTE * 4}</p><aside class='message-signature'>My machines</aside></article>"
+    signature = "<aside class='message-signature'>My machines</aside>"
+    post = f"<article class='message--post'><p>{NOTE * 4}</p>{signature}</article>"
     text = read(f"<div>{'<a href=/f>Forum</a>, ' * 6}</div>{notice}<h1>Question</h1>{post}")
     assert text == f"# Question\n\n{(NOTE * 4).strip()}\n"

@@ -293,9 +293,9 @@ def _outside_of_main(weights: Weights) -> list[HtmlElement]:
 
 
 def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element beside the content is links to other pages: by its tag, its role or a token of its class."""
+    """Whether an element beside the content is links to other pages: by its tag, its role or a word of its name."""
     named = is_aside(element)
-    if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint(words_of(element))):
+    if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint((*words_of(element), *id_words(element)))):
         return False
     if element in weights.headed or weights.text[element] > HALF * weights.whole:
         return False
