@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape, unescape
-from itertools import groupby, islice
+from itertools import accumulate, groupby, islice
 
 from lxml.html import HtmlElement
 
@@ -16,8 +16,8 @@ from webdata.pages._url.weights import PROSE, Weights, size
 from webdata.pages.encoding import decoded
 
 MOST_BLOCKS = 2_000
-LONGEST = 500_000
-"""Characters of the texts that are added to a page."""
+LONGEST = 300_000
+"""Characters of the texts that are added to a page, and of one that shows so much that it lacks nothing."""
 NOTHING = 600
 """Characters of a page's text below which it shows next to nothing without its scripts."""
 MOST_BYTES = 200_000
@@ -34,7 +34,6 @@ MARKUP = re.compile(
 )
 TAG = re.compile(r"<[^<>]*+>")
 WORD = re.compile(r"\w+")
-Run = tuple[str, ...]
 LONGEST_RUN = 3
 """Words of the runs by which texts are compared."""
 
@@ -54,22 +53,34 @@ def lacking(root: HtmlElement) -> str:
 
     Entries of lists are always of the page; of prose there must be more than it shows itself.
     """
-    groups = [[*islice(schema_blocks(item), MOST_BLOCKS)] for item in json_ld.items(root)[0]]
     body = next(root.iterchildren("body"))
     shown = _shown(body)
-    if size(shown) < NOTHING:
-        groups.append([*islice(hydration_blocks(root), MOST_BLOCKS)])
-    if not any(groups):
-        return ""
-    known, missing = _known(shown), list[ScriptBlock]()
-    for group in filter(None, groups):
-        lacked = [*_missing(group, known)]
-        known.update(*(_known(block.text) for block in lacked))
-        missing += lacked
+    missing = _lacked(_groups(root, shown), shown) if len(shown) <= LONGEST else []
     prose = sum(size(block.text) for block in missing if block.tag != "li")
     if prose < PROSE or (prose < size(shown) and prose < Weights(body).total):
         missing = [block for block in missing if block.tag == "li"]
-    return _html(islice(_bounded(missing), MOST_BLOCKS))
+    return _html(islice(dict.fromkeys(missing), MOST_BLOCKS))
+
+
+def _groups(root: HtmlElement, shown: str) -> Iterator[list[ScriptBlock]]:
+    """The blocks of each item of JSON-LD, and those of the data of a page that shows next to nothing."""
+    for item in json_ld.items(root)[0]:
+        yield _bounded([*islice(schema_blocks(item), MOST_BLOCKS)])
+    if size(shown) < NOTHING:
+        yield _bounded([*islice(hydration_blocks(root), MOST_BLOCKS)])
+
+
+def _lacked(groups: Iterable[Sequence[ScriptBlock]], shown: str) -> list[ScriptBlock]:
+    """The blocks that are neither shown nor in an earlier group."""
+    filled = [group for group in groups if group]
+    known, missing, left = _known(shown) if filled else set(), list[ScriptBlock](), LONGEST
+    for group in filled:
+        if (left := left - sum(len(block.words) for block in group)) < 0:
+            break
+        lacked = [*_missing(group, known)]
+        known.update(*(_known(block.text) for block in lacked))
+        missing += lacked
+    return missing
 
 
 def _shown(body: HtmlElement) -> str:
@@ -82,7 +93,7 @@ def _shown(body: HtmlElement) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def _missing(group: Sequence[ScriptBlock], known: set[Run]) -> Iterator[ScriptBlock]:
+def _missing(group: Sequence[ScriptBlock], known: set[int]) -> Iterator[ScriptBlock]:
     """The blocks of a group that the page lacks, where it lacks most of the group, and the headings above them."""
     lacks = [_share(block.words, known) < SHOWN for block in group]
     most = {is_entry: _lacks_most(group, lacks, is_entry) for is_entry in (False, True)}
@@ -98,29 +109,27 @@ def _lacks_most(group: Sequence[ScriptBlock], lacks: Sequence[bool], is_entry: b
     return lacked > (NEARLY_ALL if is_entry else MOST) * sum(amounts)
 
 
-def _share(text: str, known: set[Run]) -> float:
+def _share(text: str, known: set[int]) -> float:
     """The share of a text's runs of words that are known."""
     words = WORD.findall(TAG.sub(" ", unescape(text)).casefold())
     runs = _runs(words, min(len(words), LONGEST_RUN))
     return sum(run in known for run in runs) / len(runs) if runs else 1.0
 
 
-def _known(text: str) -> set[Run]:
+def _known(text: str) -> set[int]:
     words = WORD.findall(text.casefold())
     return {run for length in range(1, LONGEST_RUN + 1) for run in _runs(words, length)}
 
 
-def _runs(words: Sequence[str], length: int) -> list[Run]:
-    return [*zip(*(words[start:] for start in range(length)), strict=False)] if length else []
+def _runs(words: Sequence[str], length: int) -> list[int]:
+    """The hashes of the runs of this many words, since the runs themselves take three times the memory."""
+    return [*map(hash, zip(*(words[start:] for start in range(length)), strict=False))] if length else []
 
 
-def _bounded(blocks: Iterable[ScriptBlock]) -> Iterator[ScriptBlock]:
-    left = LONGEST
-    for block in dict.fromkeys(blocks):
-        left -= len(block.words)
-        if left < 0:
-            return
-        yield block
+def _bounded(group: Sequence[ScriptBlock]) -> list[ScriptBlock]:
+    """The first blocks of a group, up to the longest text."""
+    ends = accumulate(len(block.words) for block in group)
+    return [block for block, end in zip(group, ends, strict=True) if end <= LONGEST]
 
 
 def _html(blocks: Iterable[ScriptBlock]) -> str:
