@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, dashboard, deliveries, machines, pairs, parse, pressure, serving, submit
+from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pressure, serving, submit
 from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
@@ -27,6 +27,7 @@ PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 WORKERS, SLOTS = 4, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
 SUBMIT_TIMES = 200
+FEW_PAGES = 10
 MACHINES_TIMES = 50
 """How many times as many queries these have as a batch of `scrapy crawl`, which fetches pages."""
 
@@ -49,9 +50,19 @@ def _parse(effort: Effort, _real: bytes | None) -> dict[str, float]:
     print(f"{'engine':18}{'pages':>6} {'ms/MB':>9} {'slowest ms':>11}")
     figures = {}
     most_pages = None if effort is FULL else FEW_PAGES
-    for name, per_mb, slowest, pages in parse.measure(CAPTURES, effort.runs, most_pages):
-        print(f"{name:18}{pages:6} {per_mb:9.2f} {slowest:11.2f}")
+    for name, per_mb, slowest, number in parse.measure(CAPTURES, effort.runs, most_pages):
+        print(f"{name:18}{number:6} {per_mb:9.2f} {slowest:11.2f}")
         figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
+    return figures
+
+
+def _pages(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    print(f"{'converter':30}{'recall':>8}{'precision':>10}{'F1':>7}{'ms/MB':>8}{'slowest ms':>11}")
+    figures = {}
+    for score in pages.measure(CAPTURES.parent / "pages", None if effort is FULL else FEW_PAGES):
+        shares = f"{score.recall:8.3f}{score.precision:10.3f}{score.f1:7.3f}"
+        print(f"{score.name:30}{shares}{score.ms_per_mb:8.0f}{score.slowest_ms:11.0f}")
+        figures[f"pages.{score.name.replace(', ', '.')}.f1"] = round(score.f1, 3)
     return figures
 
 
@@ -107,11 +118,11 @@ def _submit(effort: Effort, _real: bytes | None) -> dict[str, float]:
 
 
 def _dashboard(effort: Effort, _real: bytes | None) -> dict[str, float]:
-    pages = dashboard.measure(effort, MANY if effort is FULL else FEW)
+    found = dashboard.measure(effort, MANY if effort is FULL else FEW)
     print(f"\n{'page of the dashboard':60}{'ms':>8}{'KB':>8}")
-    for page in pages:
+    for page in found:
         print(f"{page.path[:58]:60}{page.ms:8.1f}{page.kb:8.1f}")
-    figures = {"dashboard.ms": pages[0].ms, "dashboard.kb": max(page.kb for page in pages)}
+    figures = {"dashboard.ms": found[0].ms, "dashboard.kb": max(page.kb for page in found)}
     print("   ".join(f"{name} {value:.1f}" for name, value in figures.items()))
     return {name: round(value, 1) for name, value in figures.items()}
 
@@ -146,6 +157,7 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
 
 PARTS = {
     "parse": _parse,
+    "pages": _pages,
     "serve": _serve,
     "pairs": _pairs,
     "batch": _batch,

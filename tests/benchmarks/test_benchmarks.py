@@ -51,6 +51,12 @@ def test_every_attack_has_a_row(printed):
     assert all(int(mb) > 50 for mb in rows.values())
 
 
+def test_markdown_is_scored(printed):
+    """Both contents of pages have a row, where there are pages with their texts."""
+    there = (ROOT.parent / "shared" / "pages").is_dir()
+    assert re.findall(r"^webdata, (page|main) +[01]", printed, re.MULTILINE) == (["page", "main"] if there else [])
+
+
 def test_every_page_module_is_timed(printed):
     """Each engine has a row, with a time that was measured."""
     rows = dict(re.findall(r"^(\w+) +\d+ +([\d.]+) +[\d.]+$", printed, re.MULTILINE))

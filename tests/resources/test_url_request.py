@@ -90,10 +90,12 @@ def test_only_markdown_is_text():
     """A full page is JSON; Markdown is text, with the other values of the record in headers."""
     config = {"response_type": "full", "truncated": True}
     assert markdown({"data": "x", "status": 200, "config": config}) is None
-    config = {"response_type": "markdown", "truncated": True, "left_out": 0.066}
+    config = {"response_type": "markdown", "truncated": True, "left_out": 0.066, "from_scripts": True}
     text = URL_REQUEST.text({"data": "x", "status": 203, "config": config})
     assert (text.body, text.content_type) == ("x", "text/html; charset=utf-8")
-    assert text.headers == {"x-upstream-status": "203", "x-truncated": "true", "x-left-out": "0.07"}
+    assert text.headers == {
+        "x-upstream-status": "203", "x-truncated": "true", "x-left-out": "0.07", "x-from-scripts": "true",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "content"), [({}, "page"), ({"content": "Main"}, "main")])

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -217,6 +218,15 @@ def test_a_page_of_scripts_needs_the_browser():
     assert running().partial(response(SHELL, meta={FETCH: Fetch(transport="browser")})) == "scripts"
     assert running().partial(response(meta={FETCH: Fetch(transport="browser")})) is None
     assert running().partial(response(SHELL)) is None
+
+
+def test_a_page_whose_data_has_its_text_needs_no_browser():
+    """It is no block, and not a part of a page: its Markdown is made of the data."""
+    article = json.dumps({"@type": "Article", "articleBody": "The bees fly from one tree to the next. " * 20})
+    answer = response(SHELL + f'<script type="application/ld+json">{article}</script>'.encode())
+    spider = running()
+    spider.check(answer)
+    assert spider.partial(answer) is None
 
 
 def test_a_full_answer_needs_the_received_bytes():

@@ -12,6 +12,7 @@ from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._documents import document_text
 from webdata.pages._url.bounds import plain_text
 from webdata.pages._url.dropping import Removal
+from webdata.pages._url.scripted import holds_text
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
@@ -19,9 +20,16 @@ from webdata.resources.terms.extraction import Extracted, Extraction
 from webdata.resources.url_request import Format, UrlConfig, UrlQuery, UrlRecord
 from webdata.runtime.wire.kinds import PDF, Kind, kind
 
-__all__ = ["Removal", "is_shell", "page", "record", "removals"]
+__all__ = ["Removal", "needs_scripts", "page", "record", "removals"]
 
+OF_MARKDOWN = ("left_out", "from_scripts")
+"""What a record says of its Markdown."""
 FENCE = re.compile(r"^`{3,}", re.MULTILINE)
+
+
+def needs_scripts(body: bytes, content_type: str) -> bool:
+    """Whether a page has next to no text, in its data neither, so that a browser may show more of it."""
+    return is_shell(body, content_type) and not holds_text(body, content_type)
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,22 @@ class PageOptions:
             raise UnsupportedContentError(media, "which has no elements to select", "leave include and exclude out")
         if form is not Kind.HTML and self.extract:
             raise UnsupportedContentError(media, "which has no elements to extract from", "leave extract out")
+
+
+class _Reading(NamedTuple):
+    """A text as Markdown and as plain text."""
+
+    markdown: str
+    text: str
+    left_out: float = 0.0
+    """The share of its visible words that is not in the Markdown."""
+    from_scripts: bool = False
+    """Whether text that only the page's scripts hold is in it."""
+
+    def facts(self, asked: PageOptions) -> dict[str, Any]:
+        """What a record says of its Markdown; of chosen parts the share that is left out means nothing."""
+        left_out = {} if asked.include else {"left_out": self.left_out}
+        return {**left_out, "from_scripts": True} if self.from_scripts else left_out
 
 
 class _SentText(NamedTuple):
@@ -95,8 +119,8 @@ def _whole(sent: _SentText, asked: PageOptions) -> tuple[str, str, dict[str, Any
     if asked.response_type == "full":
         return sent.text, sent.charset, {}
     with _explained(sent.media):
-        text, _, left_out = _read(sent, asked)
-    return text, sent.charset, {} if asked.include else {"left_out": left_out}
+        read = _read(sent, asked)
+    return read.markdown, sent.charset, read.facts(asked)
 
 
 def _whole_document(body: bytes, media: str, url: str, asked: PageOptions) -> tuple[str, str, dict[str, Any]]:
@@ -151,15 +175,16 @@ def _formatted(sent: _SentText, asked: PageOptions) -> dict[str, Any]:
     made |= {"links": [], "images": [], "metadata": {}, "structured": {}}
     with _explained(sent.media):
         if not {"markdown", "text"}.isdisjoint(asked.formats):
-            made["markdown"], made["text"], left_out = _read(sent, asked, as_text="text" in asked.formats)
-            made |= {} if asked.include or "markdown" not in asked.formats else {"left_out": left_out}
+            read = _read(sent, asked, as_text="text" in asked.formats)
+            made |= {"markdown": read.markdown, "text": read.text}
+            made |= read.facts(asked) if "markdown" in asked.formats else {}
         if sent.form is Kind.HTML and not {"links", "images", "metadata", "structured"}.isdisjoint(asked.formats):
             from webdata.pages._url.facts import lists_and_facts  # noqa: PLC0415 - the converter takes 6 MB
 
             made |= lists_and_facts(sent.text, sent.url, sent.charset, asked.selection)
         if asked.extract:
             made["extract"] = _extracted(sent, asked)
-    return {name: made[name] for name in (*dict.fromkeys(asked.formats), "extract", "left_out") if name in made}
+    return {name: made[name] for name in (*dict.fromkeys(asked.formats), "extract", *OF_MARKDOWN) if name in made}
 
 
 def _extracted(sent: _SentText, asked: PageOptions) -> dict[str, Extracted]:
@@ -172,22 +197,21 @@ def _extracted(sent: _SentText, asked: PageOptions) -> dict[str, Extracted]:
         raise UnsupportedContentError(sent.media, *error.args) from None
 
 
-def _read(sent: _SentText, asked: PageOptions, *, as_text: bool = False) -> tuple[str, str, float]:
-    """A text as Markdown and as plain text, and the share of its words that is not in the Markdown."""
+def _read(sent: _SentText, asked: PageOptions, *, as_text: bool = False) -> _Reading:
     text = sent.text
     if sent.form is Kind.HTML and asked.bare:
         plain = plain_text(text)
-        return plain, plain, 0.0
+        return _Reading(plain, plain)
     if sent.form is Kind.TEXT:
-        return text, text, 0.0
+        return _Reading(text, text)
     if sent.form in (Kind.HTML, Kind.XML):
         from webdata.pages._url.markdown import converted, feed  # noqa: PLC0415 - the converter takes 6 MB of a process
 
         if sent.form is Kind.HTML:
             found = converted(text, sent.url, asked.content, sent.charset, asked.selection, as_text=as_text)
-            return found.markdown, found.text, round(min(found.left_out, 1.0), 4)
+            return _Reading(found.markdown, found.text, round(min(found.left_out, 1.0), 4), found.from_scripts)
         if entries := feed(text, sent.url, sent.charset):
-            return entries, entries, 0.0
+            return _Reading(entries, entries)
     longest = max((len(fence) for fence in FENCE.findall(text)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}{sent.form}\n{text.strip()}\n{fence}\n", text, 0.0
+    return _Reading(f"{fence}{sent.form}\n{text.strip()}\n{fence}\n", text)

@@ -337,6 +337,8 @@ class UrlConfig(TypedDict):
     """The charset that its bytes were read as, in lower case; `base64` if they are no text."""
     left_out: NotRequired[Share]
     """Of Markdown: the share of the page's visible words that is not in it, from 0 to 1."""
+    from_scripts: NotRequired[bool]
+    """Of Markdown: true where text that only the page's scripts hold, as data, is in it."""
     document: NotRequired[DocumentFacts]
     """Of a document as Markdown: what it says of itself, and of a PDF which of its pages are here."""
     truncated: bool
@@ -393,6 +395,8 @@ class UrlRecord(TypedDict, total=False):
     """Whether the page broke off before it was whole."""
     left_out: Annotated[Share, _with_format("markdown")]
     """The share of the page's visible words that is not in `markdown`, from 0 to 1."""
+    from_scripts: Annotated[bool, _with_format("markdown")]
+    """True where text that only the page's scripts hold, as data, is in `markdown`."""
     document: Annotated[DocumentFacts, sometimes("With formats, of a document.")]
     next: Annotated[str, Field(pattern=f"^{CURSOR}$"), sometimes("Where max_chars has cut a text.")]
     """The cursor of the part after this one, where max_chars has cut the texts."""

@@ -153,7 +153,7 @@ class UrlSpider(EngineSpider):
             raise self.rule.refusal()  # Scrapy follows what is http or https
         if not response.body and DATALOSS in response.flags:
             raise UpstreamError("the connection broke before the page came", "truncated")
-        if self.online and self.may_render(response) and self.is_shell(response):
+        if self.online and self.may_render(response) and self.needs_scripts(response):
             error = BlockedError("the page is nothing but scripts", "javascript")
             error.readable = True
             raise error
@@ -205,7 +205,7 @@ class UrlSpider(EngineSpider):
         return self.in_browser(response) and response.request is not None and response.request.url != response.url
 
     def partial(self, response: Response) -> str | None:
-        """`scripts` where scripts would build the page, and no transport could run them.
+        """`scripts` where scripts would build the page, its data has no text, and no transport could run them.
 
         `wait_for` where what the query waits for never came.
         """
@@ -213,7 +213,7 @@ class UrlSpider(EngineSpider):
             return None
         if (shown := Fetch.of(response).shown) and shown.missed:
             return "wait_for"
-        lost = Fetch.of(response).readable is not None if self.may_render(response) else self.is_shell(response)
+        lost = Fetch.of(response).readable is not None if self.may_render(response) else self.needs_scripts(response)
         return "scripts" if lost else None
 
     def may_render(self, response: Response) -> bool:
@@ -224,10 +224,10 @@ class UrlSpider(EngineSpider):
     def in_browser(self, response: Response) -> bool:
         return Fetch.of(response).transport == "browser"
 
-    def is_shell(self, response: Response) -> bool:
-        """Whether the page has no content but the scripts that would build it; False for a page to be returned raw."""
+    def needs_scripts(self, response: Response) -> bool:
+        """Whether only scripts would build the page's content; False for a page to be returned raw."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        return not Fetch.of(response).as_sent and url.is_shell(response.body, content_type)
+        return not Fetch.of(response).as_sent and url.needs_scripts(response.body, content_type)
 
     def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
         if not isinstance(query, UrlQuery) or query.response_type == "full" or query.is_in_formats or query.include:

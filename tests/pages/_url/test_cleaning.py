@@ -54,6 +54,8 @@ def test_chrome_between_the_prose_of_an_article_is_removed(read, html):
         "<div id=share><h2>Share</h2><p>Each share is counted.</p></div>",
         "<table class=related><tr><td>cell<td>other</table>",
         f"<div class='promo'>{f'<p>{NOTE * 3}</p>' * 8}</div>",
+        "<div class='kt-adv-heading25_8ce93e-ad'>It locks the rows.</div>",
+        "<p class=paywall>It locks the rows.</p>",
     ],
 )
 def test_ids_of_headings_tables_and_much_prose_are_no_chrome_of_an_article(read, html):
@@ -63,11 +65,11 @@ def test_ids_of_headings_tables_and_much_prose_are_no_chrome_of_an_article(read,
     assert [word for word in words if word.strip(".,") not in found] == []
 
 
-def article(html):
-    """A page that says it is an article, with this between its paragraphs."""
+def article(html, end=""):
+    """A page that says it is an article, with this between its paragraphs, and behind them."""
     around = f"<p>{NOTE * 3}</p>" * 4
     head = "<head><meta property='og:type' content='article'><title>T</title></head>"
-    return f"{head}<main><h1>T</h1>{around}{html}{around}</main>"
+    return f"{head}<main><h1>T</h1>{around}{html}{around}{end}</main>"
 
 
 @pytest.mark.parametrize(
@@ -216,3 +218,42 @@ def test_what_the_publisher_declares_as_paid_is_content(read):
         f"<div class='promo-text' style='display: none'><p>For subscribers.</p></div><p>{NOTE * 3}</p></div>"
     )
     assert "For subscribers." in text
+
+
+TITLES = "".join(
+    f"<div><a href='/{number}'><p>The title of page {number} is long enough to be taken for prose of it</p></a></div>"
+    for number in range(4)
+)
+
+
+def test_lists_of_titles_behind_an_article_are_removed(read):
+    """Behind its text they are those of other pages, in blocks too; within it they are part of the text."""
+    assert read(article("", f"<div>{TITLES}</div>")) == read(article(""))
+    assert "The title of page 3" in read(article(f"<div>{TITLES}</div>"))
+
+
+DIALOG = f"<div role=dialog><h2>Policy</h2>{f'<p>What we do with data. {NOTE * 3}</p>' * 9}</div>"
+
+
+def test_dialogs_with_policies_are_not_the_page(read):
+    """A dialog with most of the prose leaves where the headline and enough prose are beside it, and else stays."""
+    assert "Policy" not in read(f"<h1>Mug</h1><p>{NOTE * 8}</p>{DIALOG}")
+    assert "Policy" in read(f"<h1>Mug</h1><p>{NOTE}</p>{DIALOG}")
+    assert "Policy" in read(f"<p>{NOTE * 8}</p>{DIALOG.replace('h2', 'h1')}")
+
+
+def test_the_footer_of_a_site_within_main_is_not_content(read):
+    """Where `main` is around the whole page its footer has many links; the footer of a part has few."""
+    links = "".join(f"<a href='/{number}'>Page number {number}</a> " for number in range(24))
+    html = f"<main><h1>T</h1><p>{NOTE * 9}</p><footer><p>The end. {NOTE}</p>{{}}</footer></main>"
+    assert "number 3" not in read(html.format(links))
+    assert "The end." in read(html.format("<a href='/a'>All</a>"))
+
+
+def test_menus_and_notices_of_forums_are_not_the_thread(read):
+    """Containers of known programs, and groups of links around a thread of few words, leave; its posts stay."""
+    notice = "<div class='js-browserWarning'><p>Take another browser, which shows this page as it should be.</p></div>"
+    signature = "<aside class='message-signature'>My machines</aside>"
+    post = f"<article class='message--post'><p>{NOTE * 4}</p>{signature}</article>"
+    text = read(f"<div>{'<a href=/f>Forum</a>, ' * 6}</div>{notice}<h1>Question</h1>{post}")
+    assert text == f"# Question\n\n{(NOTE * 4).strip()}\n"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from lxml.html import fromstring
 
-from webdata.pages._url.dropping import drop
+from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.weights import Weights
 
 TREES = st.recursive(
@@ -40,3 +40,15 @@ def test_referenced_elements_are_removed_in_linear_time():
     del weights
     assert process_time() - begun < 2
     assert root.text_content() == "y"
+
+
+def test_weights_are_those_of_what_is_left():
+    """They are computed once for each state of the page, since that takes a tenth of a conversion."""
+    body = fromstring("<body><p>One.</p><aside>Another.</aside></body>")
+    removals = Removals()
+    first = removals.weights(body)
+    removals.drop(body, ("nothing", []))
+    assert removals.weights(body) is first
+    removals.drop(body, ("aside", body.iter("aside")))
+    assert removals.weights(body).whole == len("One.")
+    assert removals.weights(body[0]).elements == [body[0]]

@@ -5,6 +5,8 @@ from lxml.html import document_fromstring
 
 from webdata.pages._url.page_kinds import PageKind, page_kind
 
+WORDS = "Each of these paragraphs is long enough to be one, and says what another page is about."
+
 
 def data(*types):
     """Structured data of the given types."""
@@ -29,6 +31,10 @@ def data(*types):
         (data("ItemList", "Product"), PageKind.LISTING),
         (data("NewsArticle"), PageKind.ARTICLE),
         ("<meta property='og:type' content='article'>", PageKind.ARTICLE),
+        (f"<meta property='og:type' content='article'>{data('NewsArticle', 'Product', 'ItemList')}", PageKind.ARTICLE),
+        (data("BlogPosting", "ItemList"), PageKind.LISTING),
+        (f"<meta property='og:type' content='article'>{f'<div><p>{WORDS}</p></div>' * 12}", PageKind.OTHER),
+        (f"<meta property='og:type' content='article'>{f'<p>{WORDS}</p>' * 12}", PageKind.ARTICLE),
         (data("FAQPage", "Question", "WebPage"), PageKind.OTHER),
         ("<p class='threadbare'>Threads of documentation about products.</p>", PageKind.OTHER),
     ],

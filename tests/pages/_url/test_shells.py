@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.pages.url import is_shell
+from webdata.pages._url.shells import is_shell
 
 HEAD = (
     "<!doctype html><title>My app</title><meta name=description content='An app of things.'><script src=a.js></script>"

@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.around import remove_around_text
+from webdata.pages._url.beside import remove_beside
 from webdata.pages._url.cleaning import (
-    remove_around_text,
-    remove_beside,
     remove_chrome,
     remove_unrendered,
     show_paid,
@@ -77,7 +77,7 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
     is_enough = _is_headed_main_part if kind is PageKind.PRODUCT else _is_main_part
     part = _narrowed(body, is_enough if is_narrow else _is_all, kind, removals)
     if extent == "main" and kind in MOSTLY_FACTS:
-        removals.drop(part, ("around most of the text", _around_most(Weights(part))))
+        removals.drop(part, ("around most of the text", _around_most(removals.weights(part))))
     if kind is not PageKind.LISTING:
         trimmed(part, site, removals)
     left = sum(_words(removal.text) for removal in removals.found)
@@ -86,7 +86,7 @@ def readable(root: HtmlElement, text: str, url: str, base: str, extent: Extent) 
 
 def _narrowed(body: HtmlElement, is_enough: IsEnough, kind: PageKind, removals: Removals) -> HtmlElement:
     """The smallest part with enough of the page, with its headline and lead; all of a page without much prose."""
-    weights = Weights(body)
+    weights = removals.weights(body)
     if weights.total < ARTICLE or kind is PageKind.LISTING:
         return body
     part, mains = body, {element for element in weights.headed if element.tag == "main"}

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 from lxml.html import Element, HtmlElement
 
+from webdata.pages._url.weights import Weights
+
 
 class Removal(NamedTuple):
     """A part of a page that was left out, by the rule that did."""
@@ -18,6 +20,13 @@ class Removals:
 
     def __init__(self) -> None:
         self.found: list[Removal] = []
+        self._weights: Weights | None = None
+
+    def weights(self, root: HtmlElement) -> Weights:
+        """The weights of what is left under an element, computed anew after a removal."""
+        if self._weights is None or self._weights.elements[0] is not root:
+            self._weights = Weights(root)
+        return self._weights
 
     def drop(self, body: HtmlElement, *rules: tuple[str, Iterable[HtmlElement]]) -> None:
         """Remove elements of a body and note their texts; the first of the rules that has an element is its rule."""
@@ -28,7 +37,9 @@ class Removals:
         outer = [*_outermost(element for element in body.iter("*") if element in chosen)] if chosen else []
         for element in outer:
             self.note(chosen[element], [element])
-        drop(outer)
+        if outer:
+            self._weights = None
+            drop(outer)
 
     def note(self, rule: str, outer: Iterable[HtmlElement]) -> None:
         """Note the texts of elements of which none is in another."""

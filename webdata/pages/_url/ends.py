@@ -14,7 +14,7 @@ from lxml.html import HtmlElement
 from webdata.pages._url.cleaning import with_headings
 from webdata.pages._url.dropping import Removals
 from webdata.pages._url.opening import HEADINGS
-from webdata.pages._url.weights import BLOCKS, PROSE, Weights, size
+from webdata.pages._url.weights import BLOCKS, PROSE, size
 
 ARTICLE = 600
 """Characters of prose from which a page may be an article; at least half of its text is prose then."""
@@ -35,7 +35,7 @@ def trimmed(part: HtmlElement, site: Container[str], removals: Removals) -> None
 
     Relative links, and those to the hosts in `site`, lead to other pages of the same site.
     """
-    weights = Weights(part)
+    weights = removals.weights(part)
     if weights.total < max(ARTICLE, weights.text[part] / 2):
         return
     blocks = _innermost(part)

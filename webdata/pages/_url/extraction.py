@@ -12,9 +12,10 @@ from webdata.pages._url import json_ld, readings
 from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
-from webdata.pages._url.markdown import base_of, tree
+from webdata.pages._url.markdown import base_of
 from webdata.pages._url.microdata import ADDRESSES, VALUES
 from webdata.pages._url.selection import Selection, TooComplexError
+from webdata.pages._url.trees import tree
 from webdata.resources.terms.extraction import Extracted, Extraction, ValueType
 
 MOST_VALUES = 1_000

@@ -10,8 +10,9 @@ from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
-from webdata.pages._url.markdown import base_of, tree
+from webdata.pages._url.markdown import base_of
 from webdata.pages._url.selection import Selection, TooComplexError
+from webdata.pages._url.trees import tree
 
 LONGEST_CONTENT = 10_000
 """Characters of the content of an element `meta`."""

@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 import html_to_markdown
 from lxml import etree
-from lxml.html import HtmlElement, HTMLParser, document_fromstring
+from lxml.html import HtmlElement
 
 from webdata.pages._url import mathematics
 from webdata.pages._url.blocks import LINE_END, normalise, plain_lines, spaced
-from webdata.pages._url.bounds import bound_tables, is_too_deep, is_too_large, plain_text
+from webdata.pages._url.bounds import is_too_deep, is_too_large, plain_text
 from webdata.pages._url.cleaning import remove_unrendered
 from webdata.pages._url.content import Extent, readable
 from webdata.pages._url.dropping import Removal
@@ -23,15 +22,16 @@ from webdata.pages._url.literal import escaped, inert
 from webdata.pages._url.marks import marked
 from webdata.pages._url.opening import opened
 from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.scripted import lacking
 from webdata.pages._url.selection import EVERYTHING, Selection, TooComplexError
 from webdata.pages._url.shells import fallback_texts
+from webdata.pages._url.trees import tree
 from webdata.pages._url.weights import BLOCKS, size
 
 LONGEST_BASE = 4_000
 """Characters of the address that each link of a page may be relative to."""
 NOTHING = 60
 """Characters of a page below which its fallback texts are added."""
-CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 OPTIONS = html_to_markdown.ConversionOptions(
     extract_metadata=False,
     compact_tables=True,
@@ -42,18 +42,6 @@ OPTIONS = html_to_markdown.ConversionOptions(
 )
 ATTRIBUTES = frozenset(["href", "src", "alt", "colspan", "rowspan", "start", "value", "reversed"])
 """Attributes that the converter uses."""
-CONTROLS = re.compile(
-    r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
-    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef]|fd[de][0-9a-f])"
-    r"|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]|649(?:7[6-9]|[89]\d)|6500[0-7]))(?![0-9a-f]);?",
-    re.IGNORECASE,
-)
-"""Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
-
-https://www.w3.org/TR/xml/#charsets, https://www.unicode.org/faq/private_use.html#noncharacters
-"""
-HEAD = frozenset(["base", "head", "link", "meta", "noscript", "script", "style", "template", "title"])
-"""Elements outside the body; libxml2 leaves others there if no text precedes them."""
 FRAMES = frozenset(["aside", "button", "dialog", "footer", "form", "header", "menu", "nav", "search"])
 """Elements that the converter would leave out by rules of its own."""
 SPACES = re.compile(r"[ \t\r\n\f]+")
@@ -72,6 +60,8 @@ class Converted(NamedTuple):
     removed: Sequence[Removal] = ()
     left_out: float = 0.0
     """The share of the visible words that are not in the Markdown, from 0 to 1."""
+    from_scripts: bool = False
+    """Whether text that only the page's scripts hold is in it."""
 
 
 def converted(
@@ -95,22 +85,35 @@ def converted(
     _held = [*root.iter("*")]  # lxml would make each element anew in each pass
     base = base_of(root, url)
     title, fallback = _title(root), fallback_texts(root)
+    added = "" if selection.include else lacking(root)
     selection.apply(root)
     if selection.include:
         return _chosen(root, base, charset, as_text)
     found = readable(root, text, url, base, extent)
     part = found.part
+    _add(added, part, base)
     plain = plain_lines(part) if as_text else ""
     _arrange(part, base, charset)
     if _length(part) < NOTHING:
-        for added in fallback:
+        for note in fallback:
             paragraph = part.makeelement("p")
-            paragraph.text = added
+            paragraph.text = note
             part.append(paragraph)
     written = _written(part)
     if not written.strip():
         return Converted(plain_text(text), plain)
-    return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out)
+    return Converted(_titled(written, title, part), plain, found.kind, found.removed, found.left_out, bool(added))
+
+
+def _add(html: str, part: HtmlElement, base: str) -> None:
+    """Add HTML behind a part of a page; nothing that is too large or too deep."""
+    if not html or is_too_large(html) or (root := tree(html)) is None or is_too_deep(root):
+        return
+    opened(root, base)
+    remove_unrendered(root)
+    part.extend([*root.iterchildren("body")])
+    for body in part.iterchildren("body"):
+        body.tag = "div"
 
 
 def _chosen(root: HtmlElement, base: str, charset: str, as_text: bool) -> Converted:
@@ -145,31 +148,6 @@ def _of_body(root: HtmlElement, url: str, charset: str) -> str:
     part = next(root.iterchildren("body"))
     _arrange(part, url, charset)
     return _written(part)
-
-
-def tree(text: str) -> HtmlElement | None:
-    """The tree of a page; None for a page without markup."""
-    if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
-        text = _without_sections(text)
-    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    try:
-        root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)
-    except etree.LxmlError:
-        return None
-    body = root.find("body")
-    if body is None:
-        body = root.makeelement("body")
-        root.append(body)
-    strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
-    body[:0] = [stray for stray in strays if stray is not body]
-    bound_tables(root)
-    return root
-
-
-def _without_sections(text: str) -> str:
-    """XHTML with CDATA sections as text; the search ends at the last end of a section."""
-    end = text.rfind("]]>") + 3
-    return CDATA.sub(lambda section: escape(section[1]), text[:end]) + text[end:] if end > 2 else text
 
 
 def _arrange(part: HtmlElement, base: str, charset: str) -> None:

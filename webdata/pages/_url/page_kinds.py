@@ -5,11 +5,13 @@ pages, by exact tokens.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 
 from lxml.html import HtmlElement
+
+from webdata.pages._url.weights import PROSE, size
 
 
 class PageKind(StrEnum):
@@ -68,6 +70,7 @@ MOST_TYPES = 2000
 """Types in the data of a page that are read."""
 NAMED = 1000
 """Characters of a class that are read."""
+TENTH = 0.1
 
 
 def page_kind(root: HtmlElement) -> PageKind:
@@ -79,10 +82,14 @@ def page_kind(root: HtmlElement) -> PageKind:
             return kind
     products = sum(types[name] for name in SCHEMA_TYPES[PageKind.PRODUCT])
     listed = PageKind.LISTING in marks or any(types[name] for name in SCHEMA_TYPES[PageKind.LISTING])
-    graph = _open_graph(root)
+    graph, articles = _open_graph(root), sum(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE])
+    if graph is PageKind.ARTICLE and articles:
+        return graph  # the products and lists that it names stand in it or beside it
     if graph is PageKind.PRODUCT or PageKind.PRODUCT in marks or (products and not listed and products < FEW_PRODUCTS):
         return PageKind.PRODUCT
-    if any(types[name] for name in SCHEMA_TYPES[PageKind.ARTICLE]) and not listed:
+    if graph is PageKind.ARTICLE and _is_scattered(root):
+        graph = None  # many sites say of each page that it is an article
+    if articles and not listed:
         return PageKind.ARTICLE
     if listed or products >= FEW_PRODUCTS:
         return PageKind.LISTING
@@ -91,6 +98,15 @@ def page_kind(root: HtmlElement) -> PageKind:
 
 FEW_PRODUCTS = 4
 """Products in the data of a page from which it lists them."""
+
+
+def _is_scattered(root: HtmlElement) -> bool:
+    """Whether no tenth of a page's long paragraphs stands in one place: they are texts of other pages."""
+    texts: defaultdict[HtmlElement | None, float] = defaultdict(float)
+    for paragraph in root.iter("p"):
+        if (amount := size("".join(paragraph.itertext()))) >= PROSE:
+            texts[paragraph.getparent()] += amount
+    return max(texts.values(), default=0) < TENTH * sum(texts.values())
 
 
 def _schema_types(root: HtmlElement) -> Iterator[str]:

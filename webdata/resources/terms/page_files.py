@@ -18,6 +18,7 @@ TEXT_HEADERS = (
         "x-screenshot",
         "the width and height of a screenshot, and whether the page goes on below: 1280x720, cut",
     ),
+    ("x-from-scripts", "true where text is in the Markdown that only the data in the page's scripts has"),
     ("x-next-cursor", "the cursor of the part after this one, where max_chars has cut the text"),
 )
 """The headers of these responses, and their descriptions."""
@@ -35,6 +36,8 @@ def markdown(record: Record) -> PlainText | None:
         headers["x-pages"] = f"{document['first']}-{document['last']}/{document['pages']}"
     if "left_out" in record["config"]:
         headers["x-left-out"] = f"{record['config']['left_out']:.2f}"
+    if "from_scripts" in record["config"]:
+        headers["x-from-scripts"] = "true"
     return PlainText(record["data"], MARKDOWN_TYPE, headers)
 
 

@@ -1,0 +1,113 @@
+"""Removal of what stands around and between the prose of an article, by names, hidden parts and lists of links."""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.cleaning import ARTICLE, HALF, MUCH, SOME, WHOLES, is_aside, is_hidden, with_headings
+from webdata.pages._url.dropping import Removals
+from webdata.pages._url.names import ARTICLE_NAMES, CHROME_NAMES, all_words
+from webdata.pages._url.opening import HEADINGS, TITLES
+from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.repetition import Form, form
+from webdata.pages._url.weights import BLOCKS, Weights
+
+ONE_TEXT = 0.6
+"""The share of a page's prose in the paragraphs of one element from which the page is one text."""
+ARTICLE_PARTS = WHOLES - {"ul", "ol", "p"}
+UNNAMED = frozenset(["main", "li", "dd", "dt", "td", "th", "tr", "tbody", "caption", "figcaption", "summary"])
+
+
+def remove_around_text(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
+    """Remove, in place, what stands around and between the prose of an article: parts by name, groups of links.
+
+    Of a page that does not say what it is, only what is outside of the element with most of its prose.
+    """
+    weights = removals.weights(body)
+    if kind not in (PageKind.ARTICLE, PageKind.OTHER) or weights.total < ARTICLE:
+        return
+    text = None if kind is PageKind.ARTICLE else _text(weights)
+    if kind is PageKind.ARTICLE or text is not None:
+        _remove_around(body, weights, frozenset() if text is None else frozenset(text.iter("*")), removals)
+
+
+def _text(weights: Weights) -> HtmlElement | None:
+    """The element with most of a page's prose in paragraphs of its own; None where there is none."""
+    prose: dict[HtmlElement, float] = {}
+    for element in weights.elements[1:]:
+        around = element.getparent() if element.tag == "p" else element
+        if around is not None:
+            prose[around] = prose.get(around, 0.0) + weights.own_prose[element]
+    best = max(prose, key=lambda element: prose[element], default=None)
+    return best if best is not None and prose[best] >= ONE_TEXT * weights.total else None
+
+
+def _remove_around(body: HtmlElement, weights: Weights, inside: Container[HtmlElement], removals: Removals) -> None:
+    targets = _targets(body)
+    known = CHROME_NAMES if inside else ARTICLE_NAMES  # comments stay on a page that may be about them
+    names = {e: known.intersection(all_words(e, targets)) for e in _nameable(weights) if e not in inside}
+    prose: Counter[str] = Counter()
+    for element, words in names.items():
+        prose.update(dict.fromkeys(words, weights.prose[element]))
+    content = {name for name, amount in prose.items() if amount >= HALF * weights.total}
+    shown = _shown(weights.elements)
+    hidden = (e for e in weights.elements[1:] if e not in inside and is_hidden(e) and weights.share(e) < HALF)
+    removals.drop(
+        body,
+        ("hidden", (e for e in hidden if not _is_controlled(e, targets, shown))),
+        ("aside", (e for e in names if is_aside(e) and weights.links[e])),
+        ("named chrome of an article", with_headings(e for e, words in names.items() if words - content)),
+        ("links in an article", with_headings(_few_links(names, weights))),
+    )
+
+
+def _few_links(elements: Iterable[HtmlElement], weights: Weights) -> Iterator[HtmlElement]:
+    """Lists of links with a small share of a page's text, and longer ones of titles before and after all of its text.
+
+    A page whose lists have more is one of links.
+    """
+    outside = _outside_of_text(weights)
+    for element in filter(weights.is_links, elements):
+        most = MUCH if element in outside else 0 if weights.prose[element] else SOME
+        if weights.text[element] < most * weights.whole:
+            yield element
+
+
+def _outside_of_text(weights: Weights) -> Container[HtmlElement]:
+    """The elements before the first and after the last prose outside of links."""
+    linked = {inner for link in weights.elements[0].iter("a") for inner in link.iter("*")}
+    text = [n for n, one in enumerate(weights.elements) if weights.own_prose[one] and one not in linked]
+    return {*weights.elements[1 : text[0]], *weights.elements[text[-1] + 1 :]} if text else frozenset()
+
+
+def _targets(body: HtmlElement) -> frozenset[str]:
+    """The ids that links and controls of a page lead to."""
+    links = (link.get("href", "")[1:] for link in body.iter("a") if link.get("href", "").startswith("#"))
+    controlled = (name for e in body.iter("*") for name in (e.get("aria-controls") or "").split())
+    return frozenset((*links, *controlled))
+
+
+def _is_controlled(element: HtmlElement, targets: Container[str], shown: Container[Form]) -> bool:
+    """Whether something opens a hidden element: a link or a control by its id, the title before it, a tab."""
+    if element.get("role") in ("tabpanel", "region") or (element.get("id") and element.get("id") in targets):
+        return True
+    if form(element) in shown:
+        return True
+    before = element.getprevious()
+    return before is not None and (before.tag in TITLES or next(before.iter(*TITLES), None) is not None)
+
+
+def _shown(elements: Iterable[HtmlElement]) -> frozenset[Form]:
+    """The forms of the elements that are shown; a hidden sibling of one of them is another panel of the same tabs."""
+    return frozenset(form(element) for element in elements if element.get("class") and not is_hidden(element))
+
+
+def _nameable(weights: Weights) -> Iterator[HtmlElement]:
+    """The blocks of an article with little of its prose that are in no table, list or listing."""
+    within: set[HtmlElement] = set()
+    for element in weights.elements[1:]:
+        if element.getparent() in within or element.tag in ARTICLE_PARTS:
+            within.add(element)
+        elif element.tag in BLOCKS - HEADINGS - UNNAMED and element not in weights.headed:
+            yield from [element] if weights.share(element) < MUCH else []

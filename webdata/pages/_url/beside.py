@@ -1,0 +1,74 @@
+"""Removal of what stands beside the subject of a page, or says it again: comments, forms, asides, copies."""
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.cleaning import (
+    ARTICLE,
+    MUCH,
+    SOME,
+    is_aside,
+    is_headline,
+    is_inner,
+    named_around,
+    with_headings,
+)
+from webdata.pages._url.dropping import Removals
+from webdata.pages._url.names import CHROME_NAMES, COMMENT_NAMES, COMMENTS, tokens
+from webdata.pages._url.page_kinds import PageKind
+from webdata.pages._url.repetition import copies, labels
+from webdata.pages._url.weights import Weights
+
+
+def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
+    """Remove, in place, what stands beside a page's subject or says it again: comments, asides, copies.
+
+    In a thread the comments are its subject; beside it are the labels of posts.
+    """
+    weights = removals.weights(body)
+    parts = weights.elements[1:]
+    if kind is PageKind.THREAD:
+        removals.drop(body, ("label of posts", labels(weights)), ("copy", copies(weights, of_records=True)))
+        return
+    removals.drop(
+        body,
+        ("form", (e for e in parts if _is_form_beside(e, kind, weights))),
+        ("comments", _comments(parts, weights)),
+        ("aside", (e for e in parts if is_aside(e) and not is_inner(e) and weights.share(e) < MUCH)),
+        ("comments around the content", named_around(weights, CHROME_NAMES | COMMENT_NAMES)),
+    )
+    weights = removals.weights(body)
+    removals.drop(body, ("before the headline", _before_headline(weights)))
+    if kind is not PageKind.DOCUMENTATION:
+        removals.drop(body, ("copy", with_headings(copies(weights, of_records=False))))
+
+
+def _comments(parts: list[HtmlElement], weights: Weights) -> list[HtmlElement]:
+    """The comments and reviews of a page that has enough prose without them."""
+    found: dict[HtmlElement, None] = {}
+    for element in parts:
+        if _is_comments(element) and not any(around in found for around in element.iterancestors()):
+            found[element] = None
+    left = weights.total - sum(weights.prose[element] for element in found)
+    return [*found] if left >= max(ARTICLE / 2, 0.2 * weights.total) else []
+
+
+def _before_headline(weights: Weights) -> list[HtmlElement]:
+    """What stands before a page's first headline; nothing where that is prose or more than some of the text."""
+    first = next((number for number, element in enumerate(weights.elements) if is_headline(element, weights)), 0)
+    before = weights.elements[1:first]
+    if any(weights.own_prose[element] for element in before):
+        return []
+    outer = [element for element in before if element not in weights.headed and element.getparent() in weights.headed]
+    return outer if sum(weights.text[element] for element in outer) < SOME * weights.whole else []
+
+
+def _is_comments(element: HtmlElement) -> bool:
+    kind = element.get("itemtype", "").rstrip("/").rpartition("/")[2]
+    return kind in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+
+
+def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:
+    """Whether an element is a form with little of the page's text; on a product's page it may have the variants."""
+    if element.tag != "form" or kind is PageKind.PRODUCT or element in weights.headed:
+        return False
+    return weights.text[element] < MUCH * weights.whole and weights.share(element) < MUCH

@@ -1,0 +1,48 @@
+"""The tree of a page."""
+
+import re
+from html import escape
+
+from lxml import etree
+from lxml.html import HtmlElement, HTMLParser, document_fromstring
+
+from webdata.pages._url.bounds import bound_tables
+
+CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+CONTROLS = re.compile(
+    r"[\0-\x08\x0b\x0c\x0e-\x1f\ufdd0-\ufdef\ufffe\uffff]"
+    r"|&#(?:x0*(?:[1-8bcef]|1[0-9a-f]|fff[ef]|fd[de][0-9a-f])"
+    r"|0*(?:[1-8]|1[124-9]|2\d|3[01]|6553[45]|649(?:7[6-9]|[89]\d)|6500[0-7]))(?![0-9a-f]);?",
+    re.IGNORECASE,
+)
+"""Characters that XML, and so the tree, cannot contain, and those that are no characters, our own placeholders.
+
+https://www.w3.org/TR/xml/#charsets, https://www.unicode.org/faq/private_use.html#noncharacters
+"""
+HEAD = frozenset(["base", "head", "link", "meta", "noscript", "script", "style", "template", "title"])
+"""Elements outside the body; libxml2 leaves others there if no text precedes them."""
+
+
+def tree(text: str) -> HtmlElement | None:
+    """The tree of a page; None for a page without markup."""
+    if text.lstrip("\ufeff \r\n\t").startswith("<?xml"):
+        text = _without_sections(text)
+    parser = HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    try:
+        root = document_fromstring(CONTROLS.sub("", text).encode("utf-8", "replace"), parser=parser)
+    except etree.LxmlError:
+        return None
+    body = root.find("body")
+    if body is None:
+        body = root.makeelement("body")
+        root.append(body)
+    strays = [child for around in (root, *root.iterfind("head")) for child in around if child.tag not in HEAD]
+    body[:0] = [stray for stray in strays if stray is not body]
+    bound_tables(root)
+    return root
+
+
+def _without_sections(text: str) -> str:
+    """XHTML with CDATA sections as text; the search ends at the last end of a section."""
+    end = text.rfind("]]>") + 3
+    return CDATA.sub(lambda section: escape(section[1]), text[:end]) + text[end:] if end > 2 else text
