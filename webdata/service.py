@@ -23,6 +23,7 @@ from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, ApiKeys
 from webdata.accounts.access.cache import Cache
 from webdata.accounts.access.call_log import CallRecorder
 from webdata.accounts.access.credits import Credits
+from webdata.accounts.access.files import Files
 from webdata.accounts.access.invitations import first_secrets
 from webdata.accounts.access.rate_limits import RateLimits
 from webdata.accounts.access.upkeep import Upkeep
@@ -45,6 +46,7 @@ from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.calls import ApiCalls
 from webdata.faces.api.docs_page import documentation
 from webdata.faces.api.doors import Door
+from webdata.faces.api.files import FilePages
 from webdata.faces.api.health import Health
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.metrics import metrics_page
@@ -251,6 +253,8 @@ class Service:
 
     def _make_pages(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
         """Make all that answers: the API, the gateway and the dashboard."""
+        is_found_again = self.worker is None or self.ephemeral.files.shared  # by whichever worker is asked
+        self.files = Files(self.ephemeral.files) if is_found_again else None
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
         self.health = self._health(stores, recent)
@@ -267,6 +271,7 @@ class Service:
             *account_pages(stores.batches.stored),
             *WebhookPages(self.webhooks).pages(),
             *self._batch_pages(stores),
+            *(FilePages(self.files).pages() if self.files else []),
         ]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
@@ -315,7 +320,7 @@ class Service:
         return Admission(
             ApiKeys(stores.keys),
             RateLimits(self.ephemeral.limits, self.ephemeral.shared_limits),
-            Cache(self.ephemeral.cache, self.config.cache_stale),
+            Cache(self.ephemeral.cache, self.config.cache_stale, files=self.files),
             Credits(stores.ledger),
             self.crawlers,
             self.config.deadline,

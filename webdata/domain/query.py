@@ -195,6 +195,11 @@ class Query(BaseModel):
         """Whether its answer is for its caller alone: neither cached nor shared with identical calls."""
         return any(getattr(self, name) is not None for name in private_fields(type(self)))
 
+    @property
+    def has_file(self) -> bool:
+        """Whether its answer has a file that is kept for a while, such as a screenshot."""
+        return False
+
     @classmethod
     def fields(cls) -> list[str]:
         """The fields that callers can set."""

@@ -20,7 +20,7 @@ from webdata.domain.query import (
 from webdata.domain.records import Record
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
-from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture
+from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture, screenshot
 from webdata.resources.terms.page_ranges import MOST_PAGES, PAGES, of_markdown
 from webdata.resources.terms.rendering import (
     GivenPictureType,
@@ -271,6 +271,10 @@ class UrlQuery(Query):
         return browser_need(self.model_dump()) is not None
 
     @property
+    def has_file(self) -> bool:
+        return "screenshot" in self.formats
+
+    @property
     def is_private(self) -> bool:
         """Also a POST without a body: it may do something, which an answer of the cache would not."""
         return super().is_private or self.method == "POST"
@@ -397,6 +401,7 @@ URL_REQUEST = Resource(
     part=part,
     text=markdown,
     text_type=MARKDOWN_TYPE,
+    file=screenshot,
     media=picture,
     media_types=PICTURE_TYPES,
     text_headers=TEXT_HEADERS,
