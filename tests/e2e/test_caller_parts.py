@@ -53,9 +53,16 @@ class Sites(TrialWeb):
     def __init__(self):
         super().__init__()
         self.arrived = []
+        self.tunnels = []
+        """What the proxy is asked for besides pages."""
 
     def knows(self, host):
         return True
+
+    def refusal(self, message):
+        if message.method == "CONNECT":
+            self.tunnels.append(str(message))
+        return super().refusal(message)
 
     def answer(self, request):
         self.arrived.append(request)
@@ -118,7 +125,7 @@ def fetched(crawlers, url, **options):
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_headers_and_cookies_arrive(sites, warm, transport):
-    """They arrive instead of the device's own headers of these names; the answer repeats none of them."""
+    """They arrive instead of the device's own headers; neither the answer nor the way through a proxy has them."""
     sites.arrived.clear()
     answer = await fetched(warm[transport], f"{HOME}/")
     one = sites.at(HOME)[0]
@@ -126,6 +133,8 @@ async def test_headers_and_cookies_arrive(sites, warm, transport):
     assert one.cookies == COOKIES
     assert not [name for name in one.headers if name.startswith("sec-ch-ua")]
     assert SECRET not in str(answer)
+    assert sites.tunnels
+    assert SECRET not in str(sites.tunnels)
 
 
 @pytest.mark.parametrize("transport", PLAIN)
