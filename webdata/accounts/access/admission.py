@@ -161,7 +161,7 @@ class Admission:
             return None
         record = found.record if isinstance(found, Answer) else orjson.loads(found.entry.body)
         file = call.resource.file(record)
-        return file and await files.keep(KeptFile(call.account, file.content_type, file.body))
+        return await files.keep(KeptFile(call.account, file.content_type, file.body)) if file else None
 
     async def _shared(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or one fetch for all identical calls."""

@@ -54,8 +54,8 @@ class Files:
         if packed is None:
             return None
         head, _, body = packed.partition(b"\n")
-        file = KeptFile(*orjson.loads(head), body)
-        return file if file.account == account else None
+        owner, content_type = orjson.loads(head)
+        return KeptFile(owner, content_type, body) if owner == account else None
 
 
 def _key(name: str) -> str:

@@ -249,8 +249,9 @@ class Api:
                         headers |= {**status.headers(), **self._cors.headers(incoming)}
                         await stream(incoming, page.status, headers, answer.body)
                         return None
-                    answer = answer.body if isinstance(answer.body, bytes) else dict(answer.body)
-                body = answer if isinstance(answer, bytes) else orjson.dumps(answer)
+                    body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(dict(answer.body))
+                else:
+                    body = orjson.dumps(answer)
                 reply = Reply(page.status, body, {"content-type": JSON, **headers})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             reply = logged_problem(error, incoming.id).reply(incoming.id, incoming.wanted_type)
