@@ -219,6 +219,8 @@ class Service:
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
         self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
+        is_found_again = worker is None or self.ephemeral.files.shared  # by whichever worker is asked
+        self.files = Files(self.ephemeral.files) if is_found_again else None
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
@@ -253,8 +255,6 @@ class Service:
 
     def _make_pages(self, stores: SqlStores, metrics: Metrics, recent: RecentCalls) -> None:
         """Make all that answers: the API, the gateway and the dashboard."""
-        is_found_again = self.worker is None or self.ephemeral.files.shared  # by whichever worker is asked
-        self.files = Files(self.ephemeral.files) if is_found_again else None
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
         self.health = self._health(stores, recent)
