@@ -31,7 +31,7 @@ from webdata.resources.terms.rendering import (
     browser_need,
     not_never,
 )
-from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
+from webdata.resources.terms.selectors import LONGEST_SELECTOR, known_selector
 from webdata.resources.terms.sent_parts import GivenBody, GivenCookies, GivenHeaders, GivenMethod, by_no_browser
 
 ResponseType = Literal["full", "markdown"]
@@ -82,17 +82,8 @@ def _of_parts(value: object, info: ValidationInfo) -> object:
     return value
 
 
-def _selector(value: str) -> str:
-    try:
-        xpath_of(value)
-    except ValueError as error:
-        shown = value if len(value) <= 60 else f"{value[:60]}…"
-        raise explained(f"has {shown!r}, which is no CSS selector ({error}): give one such as article .body") from None
-    return value
-
-
 Selectors = Annotated[
-    tuple[Annotated[str, Field(min_length=1, max_length=LONGEST_SELECTOR), AfterValidator(_selector)], ...],
+    tuple[Annotated[str, Field(min_length=1, max_length=LONGEST_SELECTOR), AfterValidator(known_selector)], ...],
     BeforeValidator(_one_or_more),
     AfterValidator(_of_parts),
     Field(max_length=MOST_SELECTORS),

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from webdata.accounts.access import files
 from webdata.accounts.access.files import Files, KeptFile
 from webdata.runtime.process.shares import MEBIBYTE
 from webdata.stores.ephemeral.cache_memory import MemoryCache
@@ -19,38 +18,37 @@ def store():
 
 
 async def test_a_file_is_found_by_its_own_account(store):
-    """By an id that is new each time; for another account, and for another id, there is none."""
+    """By one id, however often it is kept; for another account, and by another id, there is none."""
     kept = Files(store)
     first, second = await kept.keep(PICTURE), await kept.keep(PICTURE)
     assert await kept.find(first, "acc_one") == PICTURE
-    assert first != second
+    assert first == second
     assert await kept.find(first, "acc_two") is None
-    assert await kept.find("x" * 32, "acc_one") is None
+    assert await kept.find("0" * 32, "acc_one") is None
+    assert await kept.keep(PICTURE._replace(account="acc_two")) != first
 
 
-async def test_an_account_has_a_share_of_what_is_kept(store, monkeypatch):
-    """Beyond it nothing more of it is kept, and others still have room, up to what all have together."""
-    monkeypatch.setattr(files, "MOST_BYTES_OF_ONE", 2 * MEBIBYTE)
-    monkeypatch.setattr(files, "MOST_BYTES", 3 * MEBIBYTE)
+async def test_an_account_has_a_share_of_what_is_kept(store):
+    """Beyond it nothing more of it is kept, and others still have room; a file that is kept again takes no more."""
     kept = Files(store)
-    large = PICTURE._replace(body=b"x" * MEBIBYTE)
-    ids = [await kept.keep(large) for _ in range(3)]
-    others = [await kept.keep(large._replace(account=name)) for name in ("acc_two", "acc_three")]
-    assert [one is not None for one in (*ids, *others)] == [True, True, False, True, False]
+    files = [PICTURE._replace(body=b"%d" % number + b"x" * 6 * MEBIBYTE) for number in range(3)]
+    ids = [await kept.keep(one) for one in (*files, files[0], files[2]._replace(account="acc_two"))]
+    assert [one is not None for one in ids] == [True, True, False, True, True]
 
 
-async def test_the_share_is_free_again_when_the_file_has_expired(store, monkeypatch):
+async def test_the_share_is_free_again_when_a_file_has_expired(store, monkeypatch):
     """After the time for which it is kept."""
-    monkeypatch.setattr(files, "SECONDS", 0.01)
-    monkeypatch.setattr(files, "MOST_BYTES_OF_ONE", 1)
+    monkeypatch.setattr("webdata.accounts.access.files.SECONDS", 0.01)
     kept = Files(store)
-    first = await kept.keep(PICTURE)
-    assert await kept.keep(PICTURE) is None
+    large = PICTURE._replace(body=b"x" * 15 * MEBIBYTE)
+    monkeypatch.setattr(store, "takes", lambda _: True)
+    first = await kept.keep(large)
+    assert await kept.keep(PICTURE._replace(body=b"y" * 2 * MEBIBYTE)) is None
     await asyncio.sleep(0.05)
     assert await kept.find(first, "acc_one") is None
-    assert await kept.keep(PICTURE)
+    assert await kept.keep(PICTURE._replace(body=b"y" * 2 * MEBIBYTE))
 
 
-async def test_a_file_that_the_store_does_not_take_has_no_link(monkeypatch):
+async def test_a_file_that_the_store_does_not_take_has_no_link():
     """A link that leads nowhere is worse than none."""
     assert await Files(MemoryCache(1000)).keep(PICTURE) is None

@@ -1,7 +1,7 @@
 """Files of answers, such as screenshots, that their account can read again for some minutes by a link."""
 
 import asyncio
-from secrets import token_urlsafe
+from hashlib import sha256
 from typing import NamedTuple
 
 import orjson
@@ -33,20 +33,34 @@ class Files:
     def __init__(self, store: CacheStore) -> None:
         self._store = store
         self._shares = Shares(MOST_BYTES, MOST_BYTES_OF_ONE)
+        self._ends: dict[str, asyncio.TimerHandle] = {}
+        """When each of them is kept no more, by its id."""
 
     async def keep(self, file: KeptFile) -> str | None:
-        """Keep a file; returns its id, which nobody can guess, or None where there is no room for it."""
-        size = len(file.body)
-        if not self._store.takes(size + LONGEST_HEAD):
+        """Keep a file, or keep it longer; returns its id, or None where there is no room for it.
+
+        The id is of the account and the content: the answers of a cache have one for all, and no other account has it.
+        """
+        name, size = _id(file), len(file.body)
+        if end := self._ends.pop(name, None):
+            end.cancel()
+        elif self._has_room(file.account, size):
+            self._shares.change(file.account, size)
+        else:
             return None
-        if not (self._shares.has_room_for_one(file.account, size) and self._shares.has_room(size)):
-            return None
-        self._shares.change(file.account, size)
-        asyncio.get_running_loop().call_later(SECONDS, self._shares.change, file.account, -size)
-        name = token_urlsafe(24)
+        self._ends[name] = asyncio.get_running_loop().call_later(SECONDS, self._end, name, file.account, size)
         head = orjson.dumps([file.account, file.content_type])
         await self._store.put(_key(name), b"\n".join((head, file.body)), SECONDS)
         return name
+
+    def _has_room(self, account: str, size: int) -> bool:
+        shares = self._shares
+        fits = shares.has_room_for_one(account, size) and shares.has_room(size)
+        return fits and self._store.takes(size + LONGEST_HEAD)
+
+    def _end(self, name: str, account: str, size: int) -> None:
+        del self._ends[name]
+        self._shares.change(account, -size)
 
     async def find(self, name: str, account: str) -> KeptFile | None:
         """The file of an account with this id; None for another account's, and for one that is not kept any more."""
@@ -56,6 +70,10 @@ class Files:
         head, _, body = packed.partition(b"\n")
         owner, content_type = orjson.loads(head)
         return KeptFile(owner, content_type, body) if owner == account else None
+
+
+def _id(file: KeptFile) -> str:
+    return sha256(b"\n".join((file.account.encode(), file.body))).hexdigest()[:32]
 
 
 def _key(name: str) -> str:

@@ -20,9 +20,9 @@ class FileQuery(Query):
     id: Annotated[
         str,
         Field(
-            pattern=r"^[A-Za-z0-9_-]{32}$",
+            pattern=r"^[0-9a-f]{32}$",
             description="the end of the path in x-file",
-            examples=["T2pB0vJc8m4yLq1xWs7hKd3nRf6uZa9e"],
+            examples=["7d793037a0760186574b0282f2f435e7"],
         ),
     ]
 
