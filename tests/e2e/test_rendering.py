@@ -3,6 +3,7 @@
 import asyncio
 from base64 import b64decode
 from contextlib import closing
+from struct import unpack
 
 import pytest
 import pytest_twisted
@@ -27,6 +28,7 @@ PAGE = (
     f'<!doctype html><meta charset=latin-1><title>Caf\xe9</title><body style="margin:0"><h1>Caf\xe9</h1>'
     f'<div style="height:3000px">Tea</div><img src="/picture"><script>setTimeout(() => {{ {ADDED} }}, 300)</script>'
 ).encode("latin-1")
+VAST = b'<meta name=viewport content="width=10000"><div style="height: 100000px; width: 9000px">Tea</div>'
 SIGNATURES = {"png": b"\x89PNG", "jpeg": b"\xff\xd8\xff", "webp": b"RIFF"}
 
 
@@ -46,6 +48,8 @@ class Shop(TrialWeb):
         self.arrived.append(request.path)
         if request.path == "/page":
             return SiteReply(200, (("Content-Type", "text/html; charset=latin-1"),), PAGE)
+        if request.path == "/vast":
+            return SiteReply(200, HTML, VAST)
         if request.path == "/traps":
             parts = (f'<img src="{self.forbidden}/a"><iframe src="{self.forbidden}/b"></iframe>', "<p>Tea</p>")
             style = f'<style>body {{ background: url({self.forbidden}/c) }}</style><img src="http://10.0.0.1/d">'
@@ -73,6 +77,11 @@ async def warm(shop):
 def fetched(warm, path="/page", deadline=60, **options):
     query = UrlQuery.check({"url": SHOP + path, **options})
     return warm.answer(Call(URL_REQUEST, query, sandbox=True, deadline=deadline))
+
+
+def size_of_png(screenshot):
+    """Width and height, https://www.w3.org/TR/png-3/#11IHDR."""
+    return unpack(">II", b64decode(screenshot["data"])[16:24])
 
 
 async def test_an_element_is_waited_for(warm):
@@ -118,9 +127,20 @@ async def test_a_screenshot_is_of_the_screen_or_of_the_whole_page(shop, warm, pi
     )  # fmt: skip
     assert (whole["screenshot"]["height"] > 3000, whole["screenshot"]["cut"]) == (True, False)
     assert b64decode(screen["data"]).startswith(SIGNATURES[picture])
+    assert picture != "png" or size_of_png(screen) == (1280, 720)
     assert shop.arrived.count("/picture") == 2
     await fetched(warm, formats=["text"], wait_for="#late")
     assert shop.arrived.count("/picture") == 2
+
+
+async def test_the_pixels_of_a_screenshot_are_bounded(warm):
+    """A page that has itself laid out ten thousand pixels wide, and ten times as high, is made smaller, and cut."""
+    options = {"screenshot_full_page": True, "device": "mobile"}
+    found = (await fetched(warm, "/vast", formats="screenshot", **options)).record["screenshot"]
+    assert size_of_png(found) == (found["width"], found["height"])
+    assert (found["width"], found["cut"]) == (3000, True)
+    assert 7_900 < found["height"] <= 8_000
+    assert found["width"] * found["height"] <= 24_000_000
 
 
 @pytest.mark.parametrize("wanted", ["screenshot", "rendered_html"])

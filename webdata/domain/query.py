@@ -214,6 +214,11 @@ class Query(BaseModel):
         """The names of the resources of which an answer needs further calls."""
         return ()
 
+    @property
+    def has_file(self) -> bool:
+        """Whether its answer has a file that is kept for a while, such as a screenshot."""
+        return False
+
     @classmethod
     def fields(cls) -> list[str]:
         """The fields that callers can set."""

@@ -111,6 +111,8 @@ class Resource:
     """The text response to a record; None if the response is JSON."""
     text_type: str | None = None
     """The content type of its text responses; None if it has none."""
+    file: Callable[[Record], MediaFile | None] = lambda _: None
+    """The file that is in a record, and is kept for a while."""
     media: Callable[[Record, str], MediaFile | None] = lambda *_: None
     """The file that a record is, where `Accept`, the second argument, asks for one; else the response is JSON."""
     media_types: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
 from webdata.resources.terms.extraction import EXAMPLE, MOST_EXTRACTIONS, Extracted, Extractions
-from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture
+from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture, screenshot
 from webdata.resources.terms.page_ranges import MOST_PAGES, PAGES, of_markdown
 from webdata.resources.terms.rendering import (
     GivenPictureType,
@@ -36,7 +36,7 @@ from webdata.resources.terms.rendering import (
     browser_need,
     not_never,
 )
-from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
+from webdata.resources.terms.selectors import LONGEST_SELECTOR, known_selector
 from webdata.resources.terms.sent_parts import GivenBody, GivenCookies, GivenHeaders, GivenMethod, by_no_browser
 
 ResponseType = Literal["full", "markdown"]
@@ -88,17 +88,8 @@ def _of_parts(value: object, info: ValidationInfo) -> object:
     return value
 
 
-def _selector(value: str) -> str:
-    try:
-        xpath_of(value)
-    except ValueError as error:
-        shown = value if len(value) <= 60 else f"{value[:60]}…"
-        raise explained(f"has {shown!r}, which is no CSS selector ({error}): give one such as article .body") from None
-    return value
-
-
 Selectors = Annotated[
-    tuple[Annotated[str, Field(min_length=1, max_length=LONGEST_SELECTOR), AfterValidator(_selector)], ...],
+    tuple[Annotated[str, Field(min_length=1, max_length=LONGEST_SELECTOR), AfterValidator(known_selector)], ...],
     BeforeValidator(_one_or_more),
     AfterValidator(_of_parts),
     Field(max_length=MOST_SELECTORS),
@@ -292,6 +283,10 @@ class UrlQuery(Query):
         return browser_need(self.model_dump()) is not None
 
     @property
+    def has_file(self) -> bool:
+        return "screenshot" in self.formats
+
+    @property
     def is_private(self) -> bool:
         """Also a POST without a body: it may do something, which an answer of the cache would not."""
         return super().is_private or self.method == "POST"
@@ -450,6 +445,7 @@ URL_REQUEST = Resource(
     part=part,
     text=markdown,
     text_type=MARKDOWN_TYPE,
+    file=screenshot,
     media=picture,
     media_types=PICTURE_TYPES,
     text_headers=TEXT_HEADERS,

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_twisted import ensureDeferred
 
+from webdata.accounts.access.files import Files
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import (
     NotFoundError,
@@ -21,8 +22,10 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.text_parts import part_cursor
+from webdata.faces.api.files import FilePages
 from webdata.faces.api.params import body_query, members
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
+from webdata.stores.ephemeral.cache_memory import MemoryCache
 
 PAGE = {"url": "https://example.com/", "response_type": "full"}
 TOO_MUCH = "the body has a whole number of more than 64 bits, or arrays and objects in each other 255 deep"
@@ -380,3 +383,24 @@ async def test_a_screenshot_among_others_is_a_member_of_the_answer(post, calls, 
     response = await post({"url": PAGE["url"], "formats": formats}, Accept=accept)
     assert response.headers["content-type"] == "application/json"
     assert response.json["screenshot"] == PICTURE
+
+
+@ensureDeferred
+async def test_a_screenshot_is_kept_behind_a_link(make_api, make_send, calls, admission, test_secret, live_secret):
+    """For all keys of its account; the same one has the same link, one of a page with cookies none."""
+    calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
+    admission._cache.files = files = Files(MemoryCache(1_000_000))
+    send = make_send(make_api([URL_REQUEST], key_pages=FilePages(files).pages()))
+    body = {"url": PAGE["url"], "formats": ["screenshot"]}
+
+    async def fetched(**more):
+        return await send("/v1/request", "POST", {"X-Api-Key": test_secret}, orjson.dumps({**body, **more}))
+
+    first, again, private = await fetched(), await fetched(), await fetched(cookies={"a": "b"})
+    found = await send(first.headers["x-file"], headers={"X-Api-Key": live_secret})
+    unknown = await send(f"/v1/files/{'0' * 32}", headers={"X-Api-Key": live_secret})
+    assert (found.status, found.headers["content-type"], found.body) == (200, "image/png", b"\x89PNG")
+    assert again.headers["x-file"] == first.headers["x-file"]
+    assert "x-file" not in private.headers
+    assert (unknown.status, unknown.problem["code"]) == (404, "not_found")
+    assert (await send(first.headers["x-file"], headers={})).status == 401

@@ -8,10 +8,13 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+import orjson
+
 from webdata.accounts.access.api_keys import ApiKeys, Header
 from webdata.accounts.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.accounts.access.call_log import CallRecorder
 from webdata.accounts.access.credits import Credits, Payment
+from webdata.accounts.access.files import KeptFile
 from webdata.accounts.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.query import Query, Remarks, deadline_of
@@ -70,6 +73,8 @@ class CallResult:
     """What the call holds until its reply is read."""
     query: Query | None = None
     """None where it has none that can be run."""
+    file: str | None = None
+    """The id of the file of its answer that is kept for a while."""
 
 
 class Admission:
@@ -126,7 +131,7 @@ class Admission:
                 status.payment = self.credits.payment(caller, request.id, request.resource.name)
                 call = Call(request.resource, query, sandbox, deadline, account, share, status.payment.reprice)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                result = CallResult(found, status, remarks, share, query)
+                result = CallResult(found, status, remarks, share, query, await self._kept(call, found))
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
                 if share.refused:
@@ -161,6 +166,15 @@ class Admission:
             payment.note_hit(found.entry.outcome)
         self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
         return found
+
+    async def _kept(self, call: Call, found: Answer | Hit) -> str | None:
+        """The id under which the file of an answer is kept; None where it has none, or is for its caller alone."""
+        files = self._cache.files
+        if files is None or call.query.is_private or not call.query.has_file:
+            return None
+        record = found.record if isinstance(found, Answer) else orjson.loads(found.entry.body)
+        file = call.resource.file(record)
+        return await files.keep(KeptFile(call.account, file.content_type, file.body)) if file else None
 
     async def _shared(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or one fetch for all identical calls."""

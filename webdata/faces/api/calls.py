@@ -7,6 +7,7 @@ from time import monotonic
 from webdata.accounts.access.admission import Admission, CallRequest, CallResult
 from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Called
+from webdata.faces.api.files import FILES
 from webdata.faces.api.problems import logged_problem
 from webdata.faces.api.replies import answer_reply
 from webdata.faces.api.result_pages import with_pages
@@ -55,6 +56,8 @@ class ApiCalls:
         if self._observe:
             self._observe(request.resource.name, code)
         headers = {**(result.status.headers() if result.status else {}), **reply.headers}
+        if result.file:
+            headers["x-file"] = f"{FILES}/{result.file}"
         release = result.share.release if result.share and result.share.bytes_held else None
         return Reply(reply.status, reply.body, headers, release, reply.cached_as)
 

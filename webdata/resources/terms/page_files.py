@@ -19,6 +19,7 @@ TEXT_HEADERS = (
         "the width and height of a screenshot, and whether the page goes on below: 1280x720, cut",
     ),
     ("x-from-scripts", "true where text is in the Markdown that only the data in the page's scripts has"),
+    ("x-file", "the path of a screenshot, for ten minutes and keys of the account: /v1/files/…"),
     ("x-next-cursor", "the cursor of the part after this one, where max_chars has cut the text"),
 )
 """The headers of these responses, and their descriptions."""
@@ -41,13 +42,19 @@ def markdown(record: Record) -> PlainText | None:
     return PlainText(record["data"], MARKDOWN_TYPE, headers)
 
 
+def screenshot(record: Record) -> MediaFile | None:
+    """The screenshot that is in a record."""
+    if "screenshot" not in record:
+        return None
+    found = record["screenshot"]
+    size = f"{found['width']}x{found['height']}{', cut' if found['cut'] else ''}"
+    headers = {"x-upstream-status": str(record["status"]), "x-screenshot": size}
+    return MediaFile(b64decode(found["data"]), found["content_type"], headers)
+
+
 def picture(record: Record, accept: str) -> MediaFile | None:
     """The screenshot that a record is, without other formats, where `Accept` names its type (RFC 9110, 12.5.1)."""
     if "screenshot" not in record or not ALONE.issuperset(record):
         return None
-    found, headers = record["screenshot"], {"x-upstream-status": str(record["status"])}
     asked = {one.partition(";")[0].strip().lower() for one in accept.split(",")}
-    if asked.isdisjoint((found["content_type"], "image/*")):
-        return None
-    headers["x-screenshot"] = f"{found['width']}x{found['height']}{', cut' if found['cut'] else ''}"
-    return MediaFile(b64decode(found["data"]), found["content_type"], headers)
+    return None if asked.isdisjoint((record["screenshot"]["content_type"], "image/*")) else screenshot(record)

@@ -4,6 +4,8 @@ from functools import lru_cache
 
 from cssselect import HTMLTranslator, SelectorError, parse
 
+from webdata.domain.query import explained
+
 LONGEST_SELECTOR = 300
 """Characters of the longest selector."""
 
@@ -23,3 +25,13 @@ def xpath_of(selector: str) -> str:
         return " | ".join(translator.selector_to_xpath(part) for part in parts)
     except (SelectorError, RecursionError) as error:
         raise ValueError(str(error) or "it is nested too deep") from None
+
+
+def known_selector(value: str) -> str:
+    """For validators: a selector of elements that are on saved pages."""
+    try:
+        xpath_of(value)
+    except ValueError as error:
+        shown = value if len(value) <= 60 else f"{value[:60]}…"
+        raise explained(f"has {shown!r}, which is no CSS selector ({error}): give one such as article .body") from None
+    return value

@@ -15,6 +15,10 @@ from webdata.fetching.showing import Picture, Showing
 
 LONGEST_PICTURE = 16_000
 """Pixels of its height; Chromium repeats parts of one beyond 16,384."""
+WIDEST_PICTURE = 3_000
+"""Pixels of its width: a page may have itself laid out ten times as wide as the screen, and is made smaller then."""
+MOST_PIXELS = 24_000_000
+"""Of the whole picture, which takes four bytes for each while it is made."""
 LARGEST_PICTURE = 8 * 1024 * 1024
 """Bytes."""
 TOO_LARGE = (
@@ -47,15 +51,17 @@ async def came(page: Page, wanted: int | str, until: float) -> bool:
 
 
 async def picture_of(session: CDPSession, showing: Showing, scale: float) -> Picture:
-    """A screenshot of the page, whose pixels are `scale` to one of CSS; raises UpstreamError for one too large."""
+    """A screenshot of the page, of `scale` pixels for one of CSS at most; raises UpstreamError for one too large."""
     metrics = await session.send("Page.getLayoutMetrics")
-    shown, content = metrics["cssLayoutViewport"], metrics["cssContentSize"]
-    longest = LONGEST_PICTURE // scale
-    height = min(content["height"], longest) if showing.whole_page else shown["clientHeight"]
-    clip = {"x": 0, "y": 0, "width": shown["clientWidth"], "height": max(height, 1), "scale": 1}
+    screen, content = metrics["cssLayoutViewport"], metrics["cssContentSize"]
+    width = max(screen["clientWidth"], 1)
+    pixels = min(scale, WIDEST_PICTURE / width)
+    longest = min(LONGEST_PICTURE, MOST_PIXELS / (width * pixels)) / pixels
+    height = max(min(content["height"] if showing.whole_page else screen["clientHeight"], longest // 1), 1)
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": pixels}
     quality = {} if showing.quality is None else {"quality": showing.quality}
     asked: dict[str, Any] = {"format": showing.picture, "clip": clip, "captureBeyondViewport": True, **quality}
     data = base64.b64decode((await session.send("Page.captureScreenshot", asked))["data"])
     if len(data) > LARGEST_PICTURE:
         raise UpstreamError(*TOO_LARGE)
-    return Picture(data, round(clip["width"] * scale), round(clip["height"] * scale), ceil(content["height"]) > height)
+    return Picture(data, round(width * pixels), round(height * pixels), ceil(content["height"]) > height)
