@@ -22,7 +22,7 @@ EXACT = 2**53
 """Beyond it not each whole number has a floating-point number of its own."""
 NEGATIVE = re.compile(r"(?<![\w.,])[-\u2212]\s?[^\w\s-]?\s?$")
 ISO = re.compile(
-    r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
+    r"([1-9]\d{3})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
     r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
 )
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
@@ -92,7 +92,7 @@ def _endings(line: str) -> Iterator[str]:
 def _iso(found: re.Match[str]) -> str | None:
     """A date or a time that is written so already, without parts of a second; None for a day that is none."""
     year, month, day, hour, minute, second, zone = found.groups()
-    if day and int(day) > monthrange(max(int(year), 1), int(month))[1]:
+    if day and int(day) > monthrange(int(year), int(month))[1]:
         return None
     date = "-".join(filter(None, (year, month, day)))
     offset = "+00:00" if zone == "Z" else f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}" if zone else ""
