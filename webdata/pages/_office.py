@@ -74,7 +74,7 @@ def _parsed(body: bytes, media: str) -> "Document":
     form = anydoc.format_from_bytes(body)
     if form == "epub" and any(LOCKED_TEXT.search(part) for part in _members(body, LOCKS.__eq__)):
         raise refused("which is protected: its texts are encrypted")
-    if ENCRYPTED_PART in body:
+    if form not in FORMATS and ENCRYPTED_PART in body:
         raise refused("which is encrypted and opens with a password only")
     if form not in FORMATS:
         raise refused("which is broken, or no document of a known format")

@@ -28,6 +28,7 @@ ISO = re.compile(
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 """The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
 LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LABEL = re.compile(r"^[^\d:]{1,40}: +")
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2}))?")
 LANGUAGES = (
@@ -79,14 +80,21 @@ def date(text: str, language: str = "") -> str | None:
         return _iso(found)
     if MAIL.match(line):
         return _of_mail(line)
-    return next(filter(None, (_in_words(part, language) for part in _endings(line))), None)
+    return next(filter(None, (_in_words(part, language) for part in _parts(line))), None)
 
 
-def _endings(line: str) -> Iterator[str]:
-    """A text, and its end from the word before the first digit: of "Last updated on March 5, 2024" the date."""
+def _parts(line: str) -> Iterator[str]:
+    """A text; its end from the word before the first digit; and of that what is before the end of a year.
+
+    Of "Last updated on March 5, 2026 by Ann" the last one is the date.
+    """
+    found = LEADING.match(line)
+    rest = line[found.start(1) :] if found else line
     yield line
-    if found := LEADING.match(line):
-        yield line[found.start(1) :]
+    if found:
+        yield rest
+    if (year := YEAR.search(rest)) and year.end() < len(rest):
+        yield rest[: year.end()]
 
 
 def _iso(found: re.Match[str]) -> str | None:

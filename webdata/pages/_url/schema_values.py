@@ -64,14 +64,14 @@ def number(values: list[Any], _: str) -> float | None:
     return next((found for one in _texts(values) if (found := readings.number(one)) is not None), None)
 
 
-def price(values: list[Any], _: str) -> Mapping[str, Any] | None:
+def price(values: list[Any], _: str = "") -> Mapping[str, Any] | None:
     """The price of the first offer that has one; of a range the lowest."""
     return next((found for one in values if (found := _price(one)) is not None), None)
 
 
 def _price(offer: Any) -> Mapping[str, Any] | None:
     if isinstance(offer, dict) and (inner := offer.get("offers") or offer.get("priceSpecification")):
-        specified = price(inner if isinstance(inner, list) else [inner], "")
+        specified = price(inner if isinstance(inner, list) else [inner])
         if specified:
             return specified
     amount = _first(offer, "price", "lowPrice", "minPrice", "value") if isinstance(offer, dict) else offer
