@@ -21,7 +21,18 @@ from webdata.fetching.transport_policy import Scope, TransportPolicy
 HERE = Scope("google_web", "DE")
 KINDS = {
     "blocked": ["captcha", "consent", "javascript", "login", "denied", "budget"],
-    "upstream": ["timeout", "reset", "proxy", "http_500", "http_408", "http_400", "too_complex", "too_large", "truncated", None],
+    "upstream": [
+        "timeout",
+        "reset",
+        "proxy",
+        "http_500",
+        "http_408",
+        "http_400",
+        "too_complex",
+        "too_large",
+        "truncated",
+        None,
+    ],
     "degraded": [None],
     "not_found": [None],
     "layout": [None],
