@@ -238,3 +238,41 @@ def test_selectors_on_a_page_without_elements_are_refused(running):
         "/v1/request", {"url": f"{SITE}/file/notes.txt", "formats": ["links"], "include": "p"}
     )
     assert (status, b"has no elements to select" in answer) == (422, True)
+
+
+def test_values_of_a_page_are_extracted(running):
+    """The price of a shop's page is the same by a selector and by its JSON-LD; the answer is valid by the schema."""
+    wanted = {
+        "price": {"css": ".price", "type": "price"},
+        "same": {"jsonld": "Product.offers.price", "type": "price"},
+        "day": {"xpath": "//time", "type": "date"},
+    }
+    status, _, answer = running.post("/v1/request", {"url": f"{SITE}/file/product.html", "extract": wanted})
+    record = orjson.loads(answer)
+    SCHEMA.validate(record)
+    found = {name: one["value"] for name, one in record["extract"].items()}
+    price = {"amount": 24.9, "currency": "GBP"}
+    assert (status, found) == (200, {"price": price, "same": price, "day": "2026-03-05"})
+
+
+def test_a_page_has_a_summary(running):
+    """Its fields say where each is from; the answer is valid by the schema."""
+    status, _, answer = running.post("/v1/request", {"url": f"{SITE}/file/product.html", "formats": ["structured"]})
+    record = orjson.loads(answer)
+    SCHEMA.validate(record)
+    summary = record["structured"]["summary"]
+    assert (status, summary["type"], summary["breadcrumb"]["from"]) == (200, "product", "rdfa")
+
+
+def test_a_document_of_word_is_markdown(fetch):
+    """Its tables and notes are there, and what it says of itself."""
+    status, headers, text = fetch("/file/report.docx", "markdown")
+    assert (status, headers["x-left-out"], "x-pages" in headers) == (200, "0.00", False)
+    assert text.startswith("# Care of the pot\n")
+    assert "| Pot | 1,250 g |" in text
+
+
+def test_wrong_selectors_are_refused(running):
+    """A 422 names the value and its wrong part, before anything is fetched."""
+    status, _, answer = running.post("/v1/request", {"url": SITE, "extract": {"a": {"xpath": "document('x')"}}})
+    assert (status, b"document() is none of the functions" in answer) == (422, True)

@@ -21,7 +21,18 @@ from webdata.fetching.transport_policy import Scope, TransportPolicy
 HERE = Scope("google_web", "DE")
 KINDS = {
     "blocked": ["captcha", "consent", "javascript", "login", "denied", "budget"],
-    "upstream": ["timeout", "reset", "proxy", "http_500", "http_408", "http_400", "too_large", "truncated", None],
+    "upstream": [
+        "timeout",
+        "reset",
+        "proxy",
+        "http_500",
+        "http_408",
+        "http_400",
+        "too_complex",
+        "too_large",
+        "truncated",
+        None,
+    ],
     "degraded": [None],
     "not_found": [None],
     "layout": [None],
@@ -63,6 +74,7 @@ def after(attempts, *, of=None, left=60, other_proxy=False, retry_after=0.0):
         ("upstream", "http_408", "http", "http"),
         ("upstream", "http_400", "http", None),
         ("upstream", "too_large", "http", None),
+        ("upstream", "too_complex", "http", None),
         ("upstream", "dns_failed", "http", "http"),
         ("upstream", "dns_timeout", "http", None),
         ("degraded", None, "http", "http"),

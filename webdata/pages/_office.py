@@ -47,6 +47,7 @@ LONGEST_PART = 1_000_000
 """Bytes of a part with facts."""
 LONGEST_FACT = 1_000
 """Characters of what a document says of itself."""
+REFERENCE = re.compile('"#note-([^"]*)"')
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LISTS = {"decimal": "1", "lower_alpha": "a", "upper_alpha": "A", "lower_roman": "i", "upper_roman": "I"}
 ENCRYPTED_PART = "EncryptedPackage".encode("utf-16-le")
@@ -74,7 +75,7 @@ def _parsed(body: bytes, media: str) -> "Document":
     form = anydoc.format_from_bytes(body)
     if form == "epub" and any(LOCKED_TEXT.search(part) for part in _members(body, LOCKS.__eq__)):
         raise refused("which is protected: its texts are encrypted")
-    if ENCRYPTED_PART in body:
+    if form not in FORMATS and ENCRYPTED_PART in body:
         raise refused("which is encrypted and opens with a password only")
     if form not in FORMATS:
         raise refused("which is broken, or no document of a known format")
@@ -91,7 +92,8 @@ def _parsed(body: bytes, media: str) -> "Document":
 def _page(document: "Document") -> str:
     """A document as the HTML of a page; the notes that it refers to are a list at the end, as those of pages."""
     text = "".join(_blocks(document.blocks))
-    notes = [note for note in document.notes if f'"#note-{escape(note.id)}"' in text]
+    named = set(REFERENCE.findall(text)) if document.notes else set()
+    notes = [note for note in document.notes if escape(note.id) in named]
     items = (f'<li id="note-{escape(note.id)}">{"".join(_content(note.blocks))}</li>' for note in notes)
     return f"<body>{text}<ol>{''.join(items)}</ol></body>" if notes else f"<body>{text}</body>"
 

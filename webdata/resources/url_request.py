@@ -20,7 +20,7 @@ from webdata.domain.query import (
     not_blank,
 )
 from webdata.domain.records import Record
-from webdata.domain.shapes import Natural, Position, Share, WebLink, sometimes
+from webdata.domain.shapes import Position, Share, WebLink, sometimes
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
 from webdata.resources.terms.absolute_urls import normal_url
@@ -38,6 +38,7 @@ from webdata.resources.terms.rendering import (
 )
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, known_selector
 from webdata.resources.terms.sent_parts import GivenBody, GivenCookies, GivenHeaders, GivenMethod, by_no_browser
+from webdata.resources.terms.structured_data import StructuredData
 
 ResponseType = Literal["full", "markdown"]
 Content = Literal["page", "main"]
@@ -354,19 +355,6 @@ class PagePicture(TypedDict):
     url: str
     """Absolute."""
     alt: str
-
-
-class StructuredData(TypedDict, total=False):
-    """What a page says of itself to machines."""
-
-    json_ld: list[Any]
-    """The items of all blocks, those of a @graph one by one."""
-    unread: Natural
-    """How many blocks of JSON-LD cannot be read."""
-    microdata: list[dict[str, Any]]
-    opengraph: dict[str, Any]
-    twitter: dict[str, Any]
-    meta: dict[str, Any]
 
 
 @InSchema(closed=True)

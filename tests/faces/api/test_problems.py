@@ -104,7 +104,7 @@ def test_a_resource_has_its_own_message_for_not_found():
     assert "The URL could not be accessed" in problem_of(error, URL_REQUEST).message
 
 
-@pytest.mark.parametrize("kind", ["too_large", "redirects"])
+@pytest.mark.parametrize("kind", ["too_complex", "too_large", "redirects"])
 def test_reasons_that_a_caller_can_act_on_are_reported(kind):
     """Reasons that a caller can act on are reported in full."""
     problem = problem_of(errors.UpstreamError("the page is larger than the 20 MiB that are read", kind), URL_REQUEST)

@@ -43,6 +43,8 @@ def values(extract, html=HTML, **options):
         ({"xpath": "//a = 'X'"}, "true", 1),
         ({"jsonld": "Product.name"}, "Pot", 1),
         ({"jsonld": "Product.offers.price", "type": "price"}, {"amount": 19.99, "currency": "GBP"}, 2),
+        ({"jsonld": "Product.offers", "type": "price"}, {"amount": 19.99, "currency": "GBP"}, 2),
+        ({"jsonld": "Product", "type": "price"}, {"amount": 19.99, "currency": "GBP"}, 1),
         ({"jsonld": "Offer.price", "type": "number", "many": True}, [19.99, 21], 2),
         ({"jsonld": "Product.image", "type": "url"}, "https://shop.example/p.png", 1),
         ({"jsonld": "Product.aggregateRating.best"}, "true", 1),

@@ -8,7 +8,9 @@ from lxml import etree
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
 
 
-@pytest.mark.parametrize("selector", ["a[", "", "div >", "p::before", ":no-such", "a:not(", "{", "p,", ":is" * 90])
+@pytest.mark.parametrize(
+    "selector", ["a[", "", "div >", "p::before", ":no-such", "a:not(", "{", "p,", ":is" * 90, r"\1"]
+)
 def test_a_text_that_is_no_selector_is_refused(selector):
     """The error is one, and says why."""
     with pytest.raises(ValueError, match=r"\w"):

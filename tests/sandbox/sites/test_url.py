@@ -241,6 +241,8 @@ def test_each_status_has_its_page(status):
         ("paper.pdf", "application/pdf", b"%PDF-1.4"),
         ("picture.png", "image/png", b"\x89PNG"),
         ("archive.zip", "application/zip", b"PK"),
+        ("report.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK"),
+        ("product.html", "text/html; charset=utf-8", b"<!DOCTYPE html>"),
         ("picture.html", "text/html", b"\x89PNG"),
         ("paper.txt", None, b"%PDF"),
         ("table.csv", "text/csv; charset=utf-8", b"name,price"),

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webdata.pages._url import json_ld, readings
+from webdata.pages._url import json_ld, readings, schema_values
 from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
@@ -28,7 +28,6 @@ CURRENCY = re.compile(r"[A-Za-z]{3}")
 PLAIN_MEMBERS = {
     "text": ("@value", "name", "text", "@id"),
     "number": ("@value", "value"),
-    "price": ("price", "lowPrice", "amount", "value"),
     "date": ("@value",),
     "url": ("url", "contentUrl", "@id"),
 }
@@ -147,6 +146,8 @@ def _read(wanted: Extraction, page: _Page, match: _Match) -> Any:
     """What a match says as the type that is wanted; None where it cannot be read so."""
     if wanted.type == "html":
         return _html(match.value)
+    if wanted.type == "price" and isinstance(match.value, dict):
+        return schema_values.price([match.value])
     value = _plain(match.value, wanted.type)
     if value is None or value == "":
         return None
@@ -197,7 +198,7 @@ def _plain(value: Any, kind: ValueType) -> Any:
 
 def _currency(match: _Match) -> str | None:
     """The currency that stands beside a price, in the same object or item."""
-    around = match.value if isinstance(match.value, dict) else match.around
+    around = match.around
     if not isinstance(around, HtmlElement):
         return _code(around.get("priceCurrency") or around.get("currency")) if around else None
     name = around.get("property") or ""

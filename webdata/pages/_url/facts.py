@@ -5,13 +5,14 @@ from typing import Any
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url import json_ld, microdata
+from webdata.pages._url import json_ld, microdata, rdfa
 from webdata.pages._url.blocks import spaced
 from webdata.pages._url.bounds import is_too_deep, is_too_large
 from webdata.pages._url.links import address
 from webdata.pages._url.lists import links, pictures
 from webdata.pages._url.markdown import base_of
 from webdata.pages._url.selection import Selection, TooComplexError
+from webdata.pages._url.summary import summary
 from webdata.pages._url.trees import tree
 
 LONGEST_CONTENT = 10_000
@@ -62,17 +63,22 @@ def metadata(root: HtmlElement, base: str) -> dict[str, str | None]:
 
 
 def structured(root: HtmlElement, base: str) -> dict[str, Any]:
-    """JSON-LD, microdata, OpenGraph, Twitter cards and the other elements `meta`; `unread` counts broken JSON-LD."""
+    """JSON-LD, microdata, RDFa, OpenGraph, Twitter cards and the other elements `meta`, and a summary of them all.
+
+    `unread` counts broken JSON-LD.
+    """
     found, unread = json_ld.items(root)
     metas = [*_metas(root)]
-    return {
+    said = {
         "json_ld": found,
         "unread": unread,
         "microdata": microdata.items(root, base),
+        "rdfa": rdfa.items(root, base),
         "opengraph": _grouped(one for one in metas if _is_graph(one[0])),
         "twitter": _grouped(one for one in metas if one[0].startswith("twitter:")),
         "meta": _grouped(one for one in metas if not _is_graph(one[0]) and not one[0].startswith("twitter:")),
     }
+    return {"summary": summary(said, base), **said}
 
 
 def _is_graph(name: str) -> bool:

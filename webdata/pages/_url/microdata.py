@@ -30,7 +30,7 @@ def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
 def _item(element: HtmlElement, base: str, levels: int) -> dict[str, Any]:
     properties: defaultdict[str, list[Any]] = defaultdict(list)
     for found in _properties(element):
-        value = _item(found, base, levels - 1) if "itemscope" in found.attrib and levels else _value(found, base)
+        value = _item(found, base, levels - 1) if "itemscope" in found.attrib and levels else value_of(found, base)
         for name in found.get("itemprop", "").split():
             properties[name].append(value)
     types, identity = element.get("itemtype", "").split(), element.get("itemid")
@@ -50,7 +50,8 @@ def _properties(element: HtmlElement) -> Iterator[HtmlElement]:
             waiting += reversed(found)
 
 
-def _value(element: HtmlElement, base: str) -> str:
+def value_of(element: HtmlElement, base: str) -> str:
+    """The text that an element is as a property: its address, its machine-readable value, or its text."""
     tag = str(element.tag)
     if name := ADDRESSES.get(tag):
         return address(element.get(name), base) or ""

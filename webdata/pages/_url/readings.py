@@ -22,12 +22,13 @@ EXACT = 2**53
 """Beyond it not each whole number has a floating-point number of its own."""
 NEGATIVE = re.compile(r"(?<![\w.,])[-\u2212]\s?[^\w\s-]?\s?$")
 ISO = re.compile(
-    r"(\d{4})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
+    r"([1-9]\d{3})(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01])"
     r"(?:[T ]([01]\d|2[0-3]):?([0-5]\d)(?::?([0-5]\d)(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?"
 )
 MAIL = re.compile(r"(?:\w{3}, )?\d{1,2} \w{3} \d{4} \d\d:\d\d")
 """The beginning of a date in HTTP and mail: https://www.rfc-editor.org/rfc/rfc5322#section-3.3"""
 LEADING = re.compile(r"[^\d\W][\D]*?\s((?:[^\W\d]+\.?,?\s)?\d)")
+YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 LABEL = re.compile(r"^[^\d:]{1,40}: +")
 LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_](?:[A-Z][a-z]{3}[-_])?([A-Z]{2}))?")
 LANGUAGES = (
@@ -79,20 +80,27 @@ def date(text: str, language: str = "") -> str | None:
         return _iso(found)
     if MAIL.match(line):
         return _of_mail(line)
-    return next(filter(None, (_in_words(part, language) for part in _endings(line))), None)
+    return next(filter(None, (_in_words(part, language) for part in _parts(line))), None)
 
 
-def _endings(line: str) -> Iterator[str]:
-    """A text, and its end from the word before the first digit: of "Last updated on March 5, 2024" the date."""
+def _parts(line: str) -> Iterator[str]:
+    """A text; its end from the word before the first digit; and of that what is before the end of a year.
+
+    Of "Last updated on March 5, 2026 by Ann" the last one is the date.
+    """
+    found = LEADING.match(line)
+    rest = line[found.start(1) :] if found else line
     yield line
-    if found := LEADING.match(line):
-        yield line[found.start(1) :]
+    if found:
+        yield rest
+    if (year := YEAR.search(rest)) and year.end() < len(rest):
+        yield rest[: year.end()]
 
 
 def _iso(found: re.Match[str]) -> str | None:
     """A date or a time that is written so already, without parts of a second; None for a day that is none."""
     year, month, day, hour, minute, second, zone = found.groups()
-    if day and int(day) > monthrange(max(int(year), 1), int(month))[1]:
+    if day and int(day) > monthrange(int(year), int(month))[1]:
         return None
     date = "-".join(filter(None, (year, month, day)))
     offset = "+00:00" if zone == "Z" else f"{zone[:3]}:{zone[3:].lstrip(':') or '00'}" if zone else ""

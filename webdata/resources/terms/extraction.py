@@ -28,10 +28,13 @@ MOST_EXTRACTIONS = 30
 MOST_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 NAME = r"\w[\w .-]{0,63}"
-ATTRIBUTE = r"[A-Za-z_:@][\w:.@-]{0,99}"
-STEP = r"[^\s.\[\]]{1,100}"
-JSONLD = rf"{STEP}(\.{STEP}){{0,9}}"
-"""A type of schema.org and the properties that lead from it to a value: `Product.offers.price`."""
+ATTRIBUTE = "[A-Za-z_:@][A-Za-z0-9_:.@-]*"
+LONGEST_ATTRIBUTE = 100
+JSONLD = r"[^\s.]+(\.[^\s.]+)*"
+"""A type of schema.org and the properties that lead from it to a value: `Product.offers.price`.
+
+Counted repetitions in these patterns would take megabytes of each process.
+"""
 
 LITERAL = re.compile(r""""[^"]*"|'[^']*'""")
 CALL = re.compile(r"([\w.:-]+)\s*\(")
@@ -69,7 +72,11 @@ class Extraction(BaseModel):
     ] = None
     attribute: Annotated[
         str | None,
-        Field(pattern=f"^{ATTRIBUTE}$", description="the name of an attribute to read instead of the text"),
+        Field(
+            pattern=f"^{ATTRIBUTE}$",
+            max_length=LONGEST_ATTRIBUTE,
+            description="the name of an attribute to read instead of the text",
+        ),
     ] = None
     type: Annotated[ValueType, Field(description="text, number, price, date, url or html")] = "text"
     many: Annotated[bool, Field(description="true for a list of all values, or false for the first")] = False

@@ -3,6 +3,7 @@
 from functools import lru_cache
 
 from cssselect import HTMLTranslator, SelectorError, parse
+from lxml import etree
 
 from webdata.domain.query import explained
 
@@ -22,9 +23,11 @@ def xpath_of(selector: str) -> str:
         parts = parse(selector)
         if any(part.pseudo_element for part in parts):
             raise ValueError("a pseudo-element is no element of the page")
-        return " | ".join(translator.selector_to_xpath(part) for part in parts)
-    except (SelectorError, RecursionError) as error:
+        expression = " | ".join(translator.selector_to_xpath(part) for part in parts)
+        etree.XPath(expression)  # a control character is none of a page
+    except (SelectorError, RecursionError, etree.XPathError) as error:
         raise ValueError(str(error) or "it is nested too deep") from None
+    return expression
 
 
 def known_selector(value: str) -> str:

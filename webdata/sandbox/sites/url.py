@@ -45,6 +45,8 @@ PROTECTED: dict[str, tuple[str, Headers]] = {
 """Firewalls' block pages: a description and the headers."""
 FILES = {
     "paper.pdf": ("application/pdf", "a PDF"),
+    "report.docx": ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", "a document of Word"),
+    "product.html": ("text/html; charset=utf-8", "a product with structured facts"),
     "picture.png": ("image/png", "a picture"),
     "archive.zip": ("application/zip", "an empty archive"),
     "drawing.svg": ("image/svg+xml", "a drawing in SVG"),

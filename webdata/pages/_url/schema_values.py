@@ -1,0 +1,181 @@
+"""Values of schema.org as plain ones: texts, addresses, dates, numbers, prices, lists.
+
+Each function takes the values of a property and the base of the page's addresses, and returns None where none of them
+can be read. https://schema.org/docs/full.html
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from webdata.pages._url import readings
+from webdata.pages._url.json_ld import types
+from webdata.pages._url.links import address
+
+MOST_LISTED = 100
+"""Values of a list."""
+LONGEST_TEXT = 5_000
+"""Characters of a text."""
+GTIN = re.compile(r"[0-9]{8,14}|[0-9]{9}X")
+TERMS = {
+    name.lower(): name
+    for name in ("InStock", "OutOfStock", "PreOrder", "BackOrder", "SoldOut", "LimitedAvailability", "Discontinued",
+                 "InStoreOnly", "OnlineOnly", "NewCondition", "UsedCondition", "RefurbishedCondition")
+} | {"new": "NewCondition", "used": "UsedCondition", "refurbished": "RefurbishedCondition"}  # fmt: skip
+"""https://schema.org/ItemAvailability and OfferItemCondition, and what OpenGraph has for them, in lower case."""
+ADDRESS = ("name", "streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry")
+
+
+def text(values: list[Any], _: str = "") -> str | None:
+    """The first text."""
+    return next(_texts(values), None)
+
+
+def texts(values: list[Any], _: str) -> list[str] | None:
+    """All texts."""
+    return [*dict.fromkeys(_texts(values))][:MOST_LISTED] or None
+
+
+def words(values: list[Any], base: str) -> list[str] | None:
+    """The words of texts with commas."""
+    parts = (part.strip() for one in _texts(values) for part in one.split(","))
+    return texts([part for part in parts if part], base)
+
+
+def url(values: list[Any], base: str) -> str | None:
+    """The first address, absolute."""
+    named = (one if isinstance(one, str) else _first(one, "url", "contentUrl", "@id") for one in values)
+    return next((found for one in named if isinstance(one, str) and (found := address(one, base))), None)
+
+
+def urls(values: list[Any], base: str) -> list[str] | None:
+    """All addresses, absolute."""
+    found = (url([one], base) for one in values)
+    return [*dict.fromkeys(one for one in found if one)][:MOST_LISTED] or None
+
+
+def date(values: list[Any], _: str) -> str | None:
+    """The first date or time, in ISO 8601."""
+    return next((found for one in _texts(values) if (found := readings.date(one))), None)
+
+
+def number(values: list[Any], _: str) -> float | None:
+    """The first number."""
+    return next((found for one in _texts(values) if (found := readings.number(one)) is not None), None)
+
+
+def price(values: list[Any], _: str = "") -> Mapping[str, Any] | None:
+    """The price of the first offer that has one; of a range the lowest."""
+    return next((found for one in values if (found := _price(one)) is not None), None)
+
+
+def _price(offer: Any) -> Mapping[str, Any] | None:
+    if isinstance(offer, dict) and (inner := offer.get("offers") or offer.get("priceSpecification")):
+        specified = price(inner if isinstance(inner, list) else [inner])
+        if specified:
+            return specified
+    amount = _first(offer, "price", "lowPrice", "minPrice", "value") if isinstance(offer, dict) else offer
+    currency = text([_first(offer, "priceCurrency", "currency")]) if isinstance(offer, dict) else None
+    found = text([amount])
+    return readings.price(found, currency) if found else None
+
+
+def salary(values: list[Any], _: str) -> Mapping[str, Any] | None:
+    """A sum or a range of an amount of money, with its currency and the time that it is for."""
+    for one in values:
+        inner = _first(one, "value")
+        amounts = inner if isinstance(inner, dict) else {"value": inner}
+        low, high = (number([_first(amounts, name, "value")], "") for name in ("minValue", "maxValue"))
+        if low is not None or high is not None:
+            currency = text([_first(one, "currency"), _first(amounts, "currency")])
+            return {"min": low, "max": high, "currency": currency, "per": text([amounts.get("unitText")])}
+    return None
+
+
+def term(values: list[Any], base: str) -> str | None:
+    """A term of schema.org: `InStock` of its address, and of `in stock`."""
+    found = (text(values, base) or "").rstrip("/").rpartition("/")[2]
+    return TERMS.get(found.replace(" ", "").replace("_", "").lower(), found) or None
+
+
+def gtin(values: list[Any], base: str) -> str | None:
+    """A number of articles of trade, or of books."""
+    found = ((text([one], base) or "").replace("-", "") for one in values)
+    return next((one for one in found if GTIN.fullmatch(one)), None)
+
+
+def place(values: list[Any], _: str) -> str | None:
+    """A place or an address in one line."""
+    return next((found for one in values if (found := ", ".join(_lines(one)))), None)
+
+
+def _lines(value: Any) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield from _texts([value])
+        return
+    for name in ADDRESS:
+        yield from _texts([_first(value, name)])
+    yield from _lines(_first(value, "address"))
+
+
+def steps(values: list[Any], base: str) -> list[str] | None:
+    """The texts of steps, also of those in sections."""
+    inner = [one.get("itemListElement") if isinstance(one, dict) else None for one in values]
+    flat = [
+        part
+        for one, steps_of in zip(values, inner, strict=True)
+        for part in (steps_of if isinstance(steps_of, list) else [one])
+    ]
+    return texts([_first(one, "text", "name") if isinstance(one, dict) else one for one in flat], base)
+
+
+def questions(values: list[Any], base: str) -> list[dict[str, str | None]] | None:
+    """Questions, each with its answer."""
+    found = []
+    for one in values[:MOST_LISTED]:
+        if isinstance(one, dict) and (asked := text([_first(one, "name")], base)):
+            answers = one.get("acceptedAnswer") or one.get("suggestedAnswer")
+            answers = answers if isinstance(answers, list) else [answers]
+            found.append(
+                {
+                    "question": asked,
+                    "answer": text([_first(answer, "text") for answer in answers], base),
+                }
+            )
+    return found or None
+
+
+def entries(values: list[Any], base: str) -> list[dict[str, str | None]] | None:
+    """The entries of a list: a name and an address each, in the order of their positions."""
+    found = [_entry(one, base) for one in sorted(values[: 10 * MOST_LISTED], key=_position)]
+    return [one for one in found if one["name"] or one["url"]][:MOST_LISTED] or None
+
+
+def _entry(value: Any, base: str) -> dict[str, str | None]:
+    inner = _first(value, "item")
+    named = [text([_first(one, "name")], base) for one in (value, inner) if isinstance(one, dict)]
+    places = [_first(value, "url"), inner] if isinstance(value, dict) else [value]
+    if isinstance(value, dict) and "ListItem" not in types(value):
+        places.append(value.get("@id"))
+    return {"name": next(filter(None, named), None), "url": url(places, base)}
+
+
+def _position(value: Any) -> float:
+    return number([_first(value, "position")], "") or 0
+
+
+def _first(value: Any, *names: str) -> Any:
+    """The first of some members of an object, and of a list its first value."""
+    given = (value.get(name) for name in names) if isinstance(value, dict) else iter(())
+    found = next((one for one in given if one not in (None, "", [])), None)
+    return found[0] if isinstance(found, list) else found
+
+
+def _texts(values: list[Any]) -> Iterator[str]:
+    """The texts of values; that of an object is its value or its name."""
+    for one in values:
+        plain = _first(one, "@value", "name", "text") if isinstance(one, dict) else one
+        if isinstance(plain, str | int | float) and not isinstance(plain, bool):
+            line = " ".join(str(plain).split())[:LONGEST_TEXT]
+            if line:
+                yield line

@@ -1,0 +1,165 @@
+"""One summary of what a page is about, from all that it says of itself to programs.
+
+A page is of the first kind of `FIELDS` that an item of schema.org in it has, else of that which OpenGraph says. Each
+field has the value of the first source with one that can be read: JSON-LD, microdata, RDFa, OpenGraph, Twitter cards,
+other elements `meta`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, TypedDict
+from urllib.parse import urlsplit
+
+from webdata.pages._url.json_ld import NAMESPACE, types
+from webdata.pages._url.summary_fields import BREADCRUMB, FIELDS, SchemaItem, SummaryField
+
+KINDS = {
+    "product": frozenset(["Product", "ProductGroup", "IndividualProduct", "ProductModel", "Vehicle", "Car"]),
+    "job": frozenset(["JobPosting"]),
+    "recipe": frozenset(["Recipe"]),
+    "faq": frozenset(["FAQPage", "QAPage"]),
+    "listing": frozenset(["ItemList", "CollectionPage", "SearchResultsPage", "OfferCatalog", "ProductCollection"]),
+    "organization": frozenset(["Corporation", "NGO", "CollegeOrUniversity", "School", "Restaurant", "Hotel"]),
+    "breadcrumb": frozenset(["BreadcrumbList"]),
+}
+"""The types of each kind; further ones by their ends."""
+ENDS = {
+    "event": ("Event", "Festival"),
+    "article": ("Article", "BlogPosting", "ForumPosting", "MediaPosting", "Report"),
+    "organization": ("Organization", "Business", "Store", "ProfessionalService", "FinancialService"),
+}
+GRAPH_KINDS = {"article": "article", "product": "product", "og:product": "product", "product.item": "product"}
+FEW_PRODUCTS = 4
+"""Products beside each other of which a page is a list."""
+MOST_ITEMS = 2_000
+CURRENCIES = {"product:price:amount": "product:price:currency", "og:price:amount": "og:price:currency"}
+OF_SITE = ("organization", "breadcrumb")
+"""Kinds that most pages have beside what they are about."""
+LISTED = frozenset(["itemListElement", "hasPart", "mainEntity"])
+"""The properties with what a list has."""
+SOURCES = ("json_ld", "microdata", "rdfa")
+
+SummaryValue = TypedDict("SummaryValue", {"value": Any, "from": str})
+"""The value of a field, and the first source that has it."""
+
+
+def summary(structured: Mapping[str, Any], base: str) -> dict[str, Any] | None:
+    """The kind of a page as `type`, and its fields with their values; None where the page says none."""
+    sources = {name: [*islice(_items(structured[name], name), MOST_ITEMS)] for name in SOURCES}
+    metas = {name: structured[name] for name in ("opengraph", "twitter", "meta")}
+    paths = _field(BREADCRUMB, {name: _of(items, "breadcrumb", base) for name, items in sources.items()}, {}, base)
+    for kind in _kinds(sources, metas["opengraph"], base):
+        chosen = {name: _chosen(items, kind, base) for name, items in sources.items()}
+        fields = {name: _field(field, chosen, metas, base) for name, field in FIELDS[kind].items()}
+        found = {name: value for name, value in fields.items() if value is not None}
+        if found or kind == "breadcrumb":
+            return {"type": kind, **found, **({"breadcrumb": paths} if paths else {})} if found or paths else None
+    return None
+
+
+def _kinds(sources: Mapping[str, Sequence[SchemaItem]], graph: Mapping[str, Any], base: str) -> Iterator[str]:
+    """The kinds of a page, the best first: those of its items, but for its site, and that which OpenGraph says."""
+    own = [kind for kind in FIELDS if any(_chosen(items, kind, base) for items in sources.values())]
+    yield from (kind for kind in own if kind not in OF_SITE)
+    if kind := GRAPH_KINDS.get(str(graph.get("og:type")).lower()):
+        yield kind
+    yield from (kind for kind in own if kind in OF_SITE)
+
+
+def _items(found: Sequence[Any], source: str) -> Iterator[SchemaItem]:
+    """The items of a source in the form of JSON-LD, and those that they are about."""
+    for one in found:
+        item = one if source == "json_ld" else _as_json_ld(one)
+        if isinstance(item, dict):
+            yield item
+            for name in ("mainEntity", "breadcrumb"):
+                inner = item.get(name)
+                yield from (part for part in (inner if isinstance(inner, list) else [inner]) if isinstance(part, dict))
+
+
+def _as_json_ld(item: Any) -> Any:
+    """An item of microdata or RDFa, whose properties are lists of values, as JSON-LD has it."""
+    if not isinstance(item, dict):
+        return item
+    properties = {NAMESPACE.sub("", name): _alone(values) for name, values in item["properties"].items()}
+    return {"@type": item["type"], **({"@id": item["id"]} if "id" in item else {}), **properties}
+
+
+def _alone(values: Sequence[Any]) -> Any:
+    found = [_as_json_ld(one) for one in values]
+    return found[0] if len(found) == 1 else found
+
+
+def _of(items: Sequence[SchemaItem], kind: str, base: str) -> list[SchemaItem]:
+    """The items of a kind; many products are a list, and an organization without an address is the page's publisher."""
+    found = [item for item in items if _is_of(item, kind)]
+    if kind == "product" and len(found) >= FEW_PRODUCTS:
+        return []
+    if kind == "organization" and urlsplit(base).path.strip("/"):
+        return [item for item in found if item.get("address") or item.get("telephone")]
+    if kind == "listing":
+        products = [item for item in items if _is_of(item, "product")]
+        lists = [item for item in found if LISTED.intersection(item)]
+        return lists or ([{"itemListElement": products}] if len(products) >= FEW_PRODUCTS else [])
+    return found
+
+
+def _is_of(item: SchemaItem, kind: str) -> bool:
+    known, ends = KINDS.get(kind, frozenset()), ENDS.get(kind, ())
+    return any(name in known or (ends and name.endswith(ends)) for name in types(item))
+
+
+def _chosen(items: Sequence[SchemaItem], kind: str, base: str) -> list[SchemaItem]:
+    """The item of a kind that the page is about: the one with its address, else that with the most properties."""
+    found = _of(items, kind, base)
+    named = [item for item in found if str(item.get("url") or item.get("@id") or "").partition("#")[0] == base]
+    best = max(named or found, key=len, default=None)
+    return [] if best is None else [_joined(best, items)]
+
+
+def _joined(item: SchemaItem, items: Sequence[SchemaItem]) -> SchemaItem:
+    """An item in which references to other items of the page are these."""
+    known = {one["@id"]: one for one in items if isinstance(one.get("@id"), str) and len(one) > 1}
+    return {name: _resolved(value, known) for name, value in item.items()}
+
+
+def _resolved(value: Any, known: Mapping[str, SchemaItem]) -> Any:
+    if isinstance(value, list):
+        return [_resolved(one, known) for one in value]
+    if isinstance(value, dict) and len(value) == 1 and isinstance(value.get("@id"), str):
+        return known.get(value["@id"], value)
+    return value
+
+
+def _field(
+    field: SummaryField, chosen: Mapping[str, Sequence[SchemaItem]], metas: Mapping[str, Mapping[str, Any]], base: str
+) -> SummaryValue | None:
+    """The value of a field by the order of the sources; None where none has one."""
+    for source, items in chosen.items():
+        for path in field.paths:
+            found = field.read([*_at(items, path.split("."))], base) if items else None
+            if found is not None:
+                return {"value": found, "from": source}
+    for source, named in metas.items():
+        for name in field.metas:
+            found = field.read(_of_meta(named, name), base) if name in named else None
+            if found is not None:
+                return {"value": found, "from": source}
+    return None
+
+
+def _at(items: Sequence[Any], names: Sequence[str]) -> Iterator[Any]:
+    """The values at a path of properties, of each of several values."""
+    if not names:
+        yield from items
+        return
+    for item in items:
+        if isinstance(item, dict) and (value := item.get(names[0])) is not None:
+            yield from _at(value if isinstance(value, list) else [value], names[1:])
+
+
+def _of_meta(named: Mapping[str, Any], name: str) -> list[Any]:
+    """The contents of the elements `meta` of a name; a price with its currency."""
+    given = named[name] if isinstance(named[name], list) else [named[name]]
+    currency = named.get(CURRENCIES.get(name, ""))
+    return [{"price": one, "priceCurrency": currency} for one in given] if currency else given
