@@ -48,6 +48,7 @@ def test_budgets_prices_and_regions_have_bounds():
             "requests_a_day of brave: Input should be a valid integer",
         ),
         (f'[brave]\nkey = "{SECRET}"\nregions = ["XX"]', "regions.0 of brave"),
+        (f'{{"brave": {{"key": "{SECRET}"}}, "brave": {{}}}}', "give the path of a TOML file"),
         (f'["Bad name"]\nkey = "{SECRET}"', "name of Bad name"),
         (f'brave = "{SECRET}"', "at brave: give the path of a TOML file"),
     ],

@@ -28,7 +28,7 @@ def _tables(text: str) -> Mapping[str, Any]:
     """The tables of JSON, of TOML, or of a file of it."""
     try:
         if text.startswith("{"):
-            tables = json.loads(text)
+            tables = json.loads(text, object_pairs_hook=_once)
         elif "=" in text:
             tables = tomllib.loads(text)
         else:
@@ -39,6 +39,13 @@ def _tables(text: str) -> Mapping[str, Any]:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else _place(error)
         raise ConfigError(f"{NAME} cannot be used, at {where}: give {EXAMPLE}") from None
     return dict(tables)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object; raises ValueError for a name that is there twice."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name that is there twice")
+    return dict(pairs)
 
 
 def _place(error: Exception) -> str:

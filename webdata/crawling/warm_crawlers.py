@@ -16,17 +16,16 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.settings import Settings
 
 from webdata.crawling.engine import EngineSpider
+from webdata.crawling.engine_choice import able_engines, ordered_engines
 from webdata.crawling.engine_loader import EngineLoader
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import (
     BlockedError,
-    ConfigError,
     FetchError,
     LayoutError,
     OutOfCreditsError,
     OverloadedError,
     PassedOverError,
-    QueryError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -158,27 +157,6 @@ def known_spiders() -> list[type[EngineSpider]]:
     return load_spiders(settings)
 
 
-def able_engines(call: Call, engines: Sequence[type[EngineSpider]]) -> list[type[EngineSpider]]:
-    """The engines that can honour a call's query, in the order that it asks for, else in that of their rank.
-
-    Raises QueryError where it names an engine that the resource does not have, and where none can honour it.
-    """
-    known = {engine.name: engine for engine in engines}
-    named = list(dict.fromkeys(getattr(call.query, "engine_names", ())))
-    if unknown := [name for name in named if name not in known]:
-        raise _engine_error(f"{unknown[0]} is no engine of {call.resource.name}: give some of {', '.join(known)}")
-    wanted = [known[name] for name in named] or list(engines)
-    able = [engine for engine in wanted if not engine.refused(call.query)]
-    if not able:
-        lacks = "; ".join(f"{one.name} cannot honour {', '.join(one.refused(call.query))}" for one in wanted)
-        raise _engine_error(f"{lacks}: leave it out, or name another engine, of {', '.join(known)}")
-    return able
-
-
-def _engine_error(message: str) -> QueryError:
-    return QueryError([{"loc": ["header", "X-Engine"], "msg": f"X-Engine: {message}", "type": "engines"}])
-
-
 def own_settings(settings: Settings, sandbox: bool, max_calls: int) -> Settings:
     """The settings of the warm crawlers that talk to the sandbox, or to the internet.
 
@@ -219,7 +197,8 @@ class WarmCrawlers:
             for resource in spider.resources:
                 self._engines[resource.name].append(spider)
                 self._resources[resource.name] = resource
-        self._order(settings.getdict("ENGINE_ORDERS"))
+        for resource, names in settings.getdict("ENGINE_ORDERS").items():
+            self._engines[resource] = ordered_engines(resource, names, self._engines)
         self._settings = {sandbox: own_settings(settings, sandbox, max_calls) for sandbox in (False, True)}
         self.fetch_resources = {
             sandbox: FetchResources.from_settings(own, Browser.from_settings(own))
@@ -281,7 +260,7 @@ class WarmCrawlers:
             )
         began, budgets = monotonic(), list[EngineBudget]()
         engines = first_answer(
-            able_engines(call, self._engines[call.resource.name]),
+            able_engines(call.query, call.resource, self._engines[call.resource.name]),
             lambda spider: self._breakers[spider.name, call.sandbox],
             partial(self._run_on, call, began, budgets),
             call.deadline,
@@ -315,18 +294,6 @@ class WarmCrawlers:
         self._opened.clear()
         for resources in self.fetch_resources.values():
             await resources.close()
-
-    def _order(self, orders: Mapping[str, Sequence[str]]) -> None:
-        """Have resources answered by the engines that the operator names, in that order; raises ConfigError."""
-        for resource, names in orders.items():
-            known = {engine.name: engine for engine in self._engines.get(resource, ())}
-            if not known:
-                right = f"give some of {', '.join(sorted(self._resources))}"
-                raise ConfigError(f"WEBDATA_ENGINES cannot be used: there is no resource {resource}: {right}")
-            if wrong := [name for name in names if name not in known]:
-                right = f"give some of {', '.join(known)}"
-                raise ConfigError(f"WEBDATA_ENGINES cannot be used: {wrong[0]} is no engine of {resource}: {right}")
-            self._engines[resource] = [known[name] for name in dict.fromkeys(names)]
 
     def _forget(self, task: "asyncio.Task[Answer]") -> None:
         self._running.discard(task)

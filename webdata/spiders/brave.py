@@ -38,7 +38,7 @@ OTHER_LANGUAGES = {
 """Its codes of languages that have another elsewhere."""
 FRESHNESS = {"qdr:d": "pd", "qdr:w": "pw", "qdr:m": "pm", "qdr:y": "py"}
 SAFETY = {"off": "off", "medium": "moderate", "high": "strict", "active": "strict"}
-USUAL, MOST = 10, 20
+USUAL_SIZE, LARGEST_SIZE = 10, 20
 """Results of a page."""
 LAST_PAGE = 9
 """The largest number of pages that it skips."""
@@ -71,7 +71,7 @@ class BraveSpider(UpstreamSpider):
         page, country = page_of(query, _size(query)), country_of(query)
         wrong_country = is_of_union(query) or (country is not None and country not in COUNTRIES)
         fields = {
-            "num": _size(query) > MOST,
+            "num": _size(query) > LARGEST_SIZE,
             "start": page is None or page - 1 > LAST_PAGE,
             "tbs": (getattr(query, "tbs", None) or "qdr:d") not in FRESHNESS,
             "hl": bool(getattr(query, "hl", None)) and _language(query) is None,
@@ -105,7 +105,7 @@ class BraveSpider(UpstreamSpider):
 
 
 def _size(query: Any) -> int:
-    return getattr(query, "num", None) or USUAL
+    return getattr(query, "num", None) or USUAL_SIZE
 
 
 def _language(query: Any) -> str | None:

@@ -30,7 +30,7 @@ LOCATIONS = {
 """The numbers of countries (ISO 3166-1), behind which its locations are numbered."""
 FIRST_LOCATION = 2000
 USUAL_COUNTRY, USUAL_LANGUAGE = "us", "en"
-USUAL_DEPTH, MOST = 10, 100
+USUAL_DEPTH, LARGEST_DEPTH = 10, 100
 WEB_FIELDS = ("num", "hl", "gl", "region", "device")
 
 
@@ -59,7 +59,7 @@ class DataforseoSpider(UpstreamSpider):
     def unable(cls, query: Any) -> list[str]:
         is_known = (country_of(query) or USUAL_COUNTRY) in LOCATIONS
         fields = {
-            "num": (getattr(query, "num", None) or 0) > MOST,
+            "num": (getattr(query, "num", None) or 0) > LARGEST_DEPTH,
             "gl" if getattr(query, "gl", None) else "region": not is_known,
         }
         return [name for name, wrong in fields.items() if wrong]

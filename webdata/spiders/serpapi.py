@@ -30,7 +30,7 @@ ENGINES = {
 }
 """Its engine for each resource."""
 SAFETY = {"off": "off", "medium": "active", "high": "active", "active": "active"}
-PLACES, WORKS, POSTINGS_COUNTRY = 20, 20, "us"
+MOST_PLACES, MOST_WORKS, POSTINGS_COUNTRY = 20, 20, "us"
 """The most places and works of a page, and the country of its jobs: the resource's are of North America."""
 WEB_FIELDS = ("num", "start", "hl", "gl", "region", "lr", "cr", "safe", "tbs", "filter", "domain", "device")
 VIDEO_FIELDS = ("start", "hl", "gl", "region", "lr", "safe", "tbs", "filter", "domain")
@@ -65,7 +65,7 @@ class SerpapiSpider(UpstreamSpider):
 
     @classmethod
     def unable(cls, query: Any) -> list[str]:
-        most = {MAPS_SEARCH.query: PLACES, SCHOLAR_SEARCH.query: WORKS}.get(type(query))
+        most = {MAPS_SEARCH.query: MOST_PLACES, SCHOLAR_SEARCH.query: MOST_WORKS}.get(type(query))
         fields = {
             "num": most is not None and (query.num or 0) > most,
             "region": is_of_union(query),

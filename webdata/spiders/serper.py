@@ -23,7 +23,7 @@ PATHS = {
     NEWS_SEARCH.name: "/news",
     SCHOLAR_SEARCH.name: "/scholar",
 }
-USUAL, MOST_WORKS = 10, 10
+USUAL_SIZE, MOST_WORKS = 10, 10
 """Results of a page."""
 WEB_FIELDS = ("num", "start", "hl", "gl", "region", "tbs")
 
@@ -55,7 +55,7 @@ class SerperSpider(UpstreamSpider):
     def unable(cls, query: Any) -> list[str]:
         of_works = type(query) is SCHOLAR_SEARCH.query
         fields = {
-            "num": of_works and (query.num or USUAL) > MOST_WORKS,
+            "num": of_works and (query.num or USUAL_SIZE) > MOST_WORKS,
             "start": page_of(query, _size(query)) is None,
             "region": is_of_union(query),
         }
@@ -85,4 +85,4 @@ class SerperSpider(UpstreamSpider):
 
 
 def _size(query: Any) -> int:
-    return getattr(query, "num", None) or USUAL
+    return getattr(query, "num", None) or USUAL_SIZE

@@ -62,15 +62,6 @@ class WebdataSpider(UpstreamSpider):
             path = path.replace(f"{{{segment}}}", quote(pairs.pop(field), safe=""))
         return self.api_request(path, pairs, headers)
 
-    async def parsed(self, response: Response, query: Query) -> ParsedPage:
-        """The record of the answer; raises FetchError, also for one that this version's schema refuses."""
-        found = await super().parsed(response, query)
-        try:
-            validate(self.resource_of(query), envelope(found))
-        except RecordError as error:
-            raise LayoutError("a record of this version") from error
-        return found
-
     def check(self, response: Response) -> None:
         if error := answers.refusal(response.status, response.body):
             raise self.told(error, response)
@@ -82,7 +73,13 @@ class WebdataSpider(UpstreamSpider):
         return tuple(told.split(", ")) if PARTS.fullmatch(told) else ()
 
     async def parse(self, response: Response, query: Any) -> AsyncIterator[Record]:
-        yield cast(Record, answers.record(response.body, query))
+        """Yield the record of the answer; raises LayoutError for one that this version's schema refuses."""
+        page, resource = answers.record(response.body, query), self.resource_of(query)
+        try:
+            validate(resource, envelope(ParsedPage(page, query, 0.0, envelope=resource.envelope)))
+        except RecordError as error:
+            raise LayoutError("a record of this version") from error
+        yield cast(Record, page)
 
 
 def _text(value: str) -> str:

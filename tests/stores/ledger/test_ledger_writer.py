@@ -8,7 +8,8 @@ from sqlalchemy import event
 from webdata.domain.errors import OutOfCreditsError
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.database.database import open_database
-from webdata.stores.ledger.ledger_state import Credit, End, Free, Reservation, Reserve
+from webdata.stores.ledger.ledger_audit import audit
+from webdata.stores.ledger.ledger_state import Credit, End, Free, Reprice, Reservation, Reserve
 from webdata.stores.ledger.ledger_writer import LedgerWriter
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -68,3 +69,15 @@ def test_credits_and_commits_are_durable(database, unsynced, operation, survives
     unsynced.clear()
     assert not isinstance(writer.write([operation])[0], Exception)
     assert len(unsynced) == (not survives)
+
+
+def test_a_price_changes_what_is_reserved_and_spent(database):
+    """Reserved, repriced and spent in one group or in several, a call costs its last price, and no credit is lost."""
+    writer = LedgerWriter(database)
+    assert writer.write([reserve(1), Reprice(NOW, "req_1", 5)]) == [999, 995]
+    assert writer.write([Reprice(NOW, "req_1", 2), End(NOW, "req_1", "commit", "ok")]) == [998, 998]
+    assert writer.write([reserve(2), Reprice(NOW, "req_2", 3), End(NOW, "req_2", "release", "blocked")])[-1] == 998
+    [refused] = writer.write([Reprice(NOW, "req_2", 3)])
+    assert isinstance(refused, LookupError)
+    with database.reads.connect() as connection:
+        assert audit(connection).faults == ()

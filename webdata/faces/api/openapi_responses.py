@@ -38,7 +38,8 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "x-partial": (
         TEXT,
         (
-            "Only with an incomplete record: `atom` from a feed, `scripts` without the content that scripts would add, "
+            "Only with an incomplete record: `atom` from a feed, `html` from a page of a forum, `scripts` without the "
+            "content that scripts would add, "
             "`items:2` where two items of the page could not be read, or had characters that no text has."
         ),
     ),
