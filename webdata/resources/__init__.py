@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, Literal, cast
 
 from webdata.domain.errors import ConfigError, Problem
@@ -18,6 +21,8 @@ from webdata.domain.records import Record
 
 PAGE = "page"
 """The key of a result's own page, which only answers have: no batch fetches it."""
+SHARED_PARTS = {"$schema", "$id", "title", "description", "$defs"}
+"""The keys of a schema that has parts of others, and is of no record."""
 WHOLE = "record"
 """A column with the whole of a row."""
 ENVELOPE = ("query", "ts", "device_region", "device_type")
@@ -164,6 +169,13 @@ def value_at(record: Record, path: str) -> Any:
     return value
 
 
+def all_resources() -> dict[str, Resource]:
+    """The resources of every module of this package, by name."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, Resource)}
+    return {resource.name: resource for resource in sorted(found, key=lambda one: one.name)}
+
+
 def first_text(row: Record, paths: Iterable[str]) -> str:
     """The first value of these paths that is there, as text; empty where none is."""
     for path in paths:
@@ -191,10 +203,19 @@ def schema(name: str) -> dict[str, Any]:
 
     Raises ConfigError where there is none.
     """
-    packaged = files("webdata") / "schemas"
-    folder = packaged if packaged.is_dir() else Path(str(files("webdata"))).parent / "schemas"
     try:
-        text = (folder / f"{name}.json").read_text(encoding="utf-8")
+        text = (_schemas() / f"{name}.json").read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ConfigError(f"write schemas/{name}.json, the JSON Schema of the records of {name}") from error
     return cast(dict[str, Any], json.loads(text))
+
+
+def _schemas() -> Traversable:
+    packaged = files("webdata") / "schemas"
+    return packaged if packaged.is_dir() else Path(str(files("webdata"))).parent / "schemas"
+
+
+def resource_titles() -> dict[str, str]:
+    """The titles of all resources by name, by their schemas: no resource is imported."""
+    found = {file.name.removesuffix(".json") for file in _schemas().iterdir()}
+    return {name: schema(name)["title"] for name in sorted(found) if schema(name).keys() != SHARED_PARTS}

@@ -17,7 +17,7 @@ import click
 import orjson
 from tqdm import tqdm
 
-from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service
+from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, in_session, key_of
 from webdata.faces.administration.query_files import check_file, pieces
 from webdata.faces.administration.tables import print_table
 
@@ -32,8 +32,6 @@ TAIL = 1 << 20
 ENDS = ("done", "cancelled")
 GOES_ON = "out_of_credits"
 """Why a batch is paused that goes on by itself, when there are some."""
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it: 128 and the number of the signal."""
 
 
 @click.group()
@@ -53,16 +51,7 @@ def _over_api(command: Command) -> Callable[..., None]:
     @click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
     @click.pass_obj
     def run(server: Callable[..., Server], /, api_key: str | None, **options: Any) -> None:
-        if not api_key:
-            raise click.UsageError("give an API key in the variable WEBDATA_API_KEY")
-        try:
-            asyncio.run(_run(server(key=api_key), options))
-        except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
-
-    async def _run(server: Server, options: dict[str, Any]) -> None:
-        async with ApiClient(server) as client:
-            await command(client, **options)
+        in_session(server(key=key_of(api_key)), lambda client: command(client, **options))
 
     return update_wrapper(run, command)
 
