@@ -126,6 +126,19 @@ def test_an_answer_is_written_to_a_file(run, tmp_path):
     assert file.read_text(encoding="utf-8").startswith("# ")
 
 
+def test_what_cannot_be_written_or_sent_is_bad_usage_or_a_failure(run, tmp_path):
+    """Each is told in a line, without a traceback."""
+    page = ("fetch", "https://example.com/article")
+    ends = [
+        (run(*page, "-o", str(tmp_path / "missing" / "a.md")), 1, "missing"),
+        (run("search", "tea", "--table", "-o", str(tmp_path / "a")), 2, "--table is for a terminal"),
+        (run("search", "tea", "--region", "D\nE"), 2, "X-Proxy-Location cannot have control characters"),
+    ]
+    for done, status, said in ends:
+        assert (done.exit_code, said in done.stderr, done.stdout) == (status, True, "")
+        assert isinstance(done.exception, SystemExit)
+
+
 def test_a_key_is_needed(run):
     """A missing one is bad usage, one that is not known a failure."""
     assert (

@@ -21,6 +21,9 @@ from webdata.domain.records import Record
 
 PAGE = "page"
 """The key of a result's own page, which only answers have: no batch fetches it."""
+CellType = Literal["string", "integer", "number", "boolean", "json"]
+"""What the cells of a column hold."""
+PLAIN_TYPES: tuple[CellType, ...] = ("string", "integer", "number", "boolean")
 SHARED_PARTS = {"$schema", "$id", "title", "description", "$defs"}
 """The keys of a schema that has parts of others, and is of no record."""
 WHOLE = "record"
@@ -146,14 +149,20 @@ class Resource:
     @property
     def columns(self) -> Sequence[str]:
         """The columns of its rows in the format `csv`, by its schema; WHOLE where its results have several forms."""
+        return tuple(self.cell_types)
+
+    @property
+    def cell_types(self) -> Mapping[str, CellType]:
+        """The columns of its rows, and what their cells hold."""
         found: Mapping[str, Any] = self.schema
         file = self.name
         for key in (self.rows or "").split("."):
             if key:
                 found, file = _resolved(found["properties"][key], file)
                 found, file = _resolved(found.get("items", found), file)
-        names = (name for name in found.get("properties", (WHOLE,)) if name != PAGE)
-        return tuple(dict.fromkeys(("query", "position", *names)))
+        properties: Mapping[str, Any] = found.get("properties", {WHOLE: {}})
+        of_results = {name: _cell_type(one, file) for name, one in properties.items() if name != PAGE}
+        return {"query": "string", "position": "integer", **of_results}
 
 
 def cells(row: Record, columns: Sequence[str]) -> list[Any]:
@@ -167,6 +176,20 @@ def value_at(record: Record, path: str) -> Any:
     for key in path.split("."):
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
+
+
+def _cell_type(property_schema: Mapping[str, Any], file: str) -> CellType:
+    """What the values of a property are, beside null; JSON where they have parts, or are of several types."""
+    found, file = _resolved(property_schema, file)
+    kinds: set[Any] = {_cell_type(one, file) for one in found.get("anyOf", ()) if one.get("type") != "null"}
+    named = found.get("type", ())
+    kinds |= {named} if isinstance(named, str) else {one for one in named if one != "null"}
+    if not kinds and all(isinstance(one, str) for one in found.get("enum", (None,))):
+        kinds = {"string"}
+    if kinds == {"integer", "number"}:
+        return "number"
+    (kind,) = kinds if len(kinds) == 1 else ("json",)
+    return kind if kind in PLAIN_TYPES else "json"
 
 
 def all_resources() -> dict[str, Resource]:

@@ -6,7 +6,7 @@ import pytest
 
 from webdata.domain.outcome import Outcome
 from webdata.faces.administration.command_names import command_titles, resource_of
-from webdata.faces.administration.resource_commands import FIELD, Json, resource_command
+from webdata.faces.administration.resource_commands import FIELD, Json, _without_controls, resource_command
 from webdata.faces.administration.single_calls import CallReply, asked_of_service
 from webdata.main import main
 from webdata.resources import all_resources, resource_titles
@@ -117,6 +117,11 @@ def test_remarks_are_told():
         "there is more: --cursor 300",
     ]
     assert CallReply(b"", {"x-outcome": "ok", "x-upstream-status": "200"}).remarks == []
+
+
+def test_no_page_commands_the_terminal():
+    """Control characters are replaced, lines and tabs stay."""
+    assert _without_controls("a\x1b[31mb\x9bc\n\té".encode()) == "a\ufffd[31mb\ufffdc\n\té".encode()
 
 
 def test_objects_are_json():

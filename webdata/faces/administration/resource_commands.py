@@ -4,6 +4,7 @@ A command is made of its resource: the required parameters are its arguments, th
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,6 +29,7 @@ FIELD = "field_"
 """The beginning of the names of what is a field of the query, apart from the command's own options."""
 EXITS = "Exit status: 0 found; 1 nothing found, blocked or failed; 2 wrong parameters; 130 interrupted."
 FORMATS = "formats"
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def resource_command(name: str) -> click.Command:
@@ -103,6 +105,8 @@ def _runner(resource: Resource) -> Callable[..., None]:
         shape: str | None,
         **given: Any,
     ) -> None:
+        if output and shape == "table":
+            raise click.UsageError("--table is for a terminal: leave it out, or leave -o out")
         values = _values(resource, given, as_json=shape == "json")
         reply = (
             _asked_here(context.obj, resource, values)
@@ -145,12 +149,25 @@ def _write(
     resource: Resource, values: Mapping[str, Any], reply: CallReply, output: Path | None, shape: str | None
 ) -> None:
     if output:
-        output.write_bytes(_text(values, reply, shape))
+        _write_file(output, _text(values, reply, shape))
     elif resource.result_fields and (shape or ("table" if sys.stdout.isatty() else "json")) == "table":
         print_results(resource, orjson.loads(reply.body), get_terminal_size().columns)
     else:
         text = _text(values, reply, shape)
-        click.echo(text, nl=not text.endswith(b"\n"))
+        shown = _without_controls(text) if sys.stdout.isatty() else text
+        click.echo(shown, nl=not shown.endswith(b"\n"))
+
+
+def _write_file(path: Path, text: bytes) -> None:
+    try:
+        path.write_bytes(text)
+    except OSError as error:
+        raise click.FileError(str(path), error.strerror) from error
+
+
+def _without_controls(text: bytes) -> bytes:
+    """Text without the characters of a page that a terminal would obey."""
+    return CONTROLS.sub("\ufffd", text.decode("utf-8", "replace")).encode()
 
 
 def _text(values: Mapping[str, Any], reply: CallReply, shape: str | None) -> bytes:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+import click
 import orjson
 
 from webdata.domain.outcome import Outcome
@@ -52,6 +53,8 @@ async def asked_of_service(client: ApiClient, resource: Resource, values: Mappin
     keys = frozenset(resource.query.keys())
     in_headers = {name: header for name, header in resource.query.headers().items() if name not in keys}
     headers = {header: str(values[name]) for name, header in in_headers.items() if name in values}
+    if wrong := [header for header, value in headers.items() if not value.isprintable()]:
+        raise click.UsageError(f"{wrong[0]} cannot have control characters: leave them out")
     sent = {name: value for name, value in values.items() if name in keys}
     if resource.method == "POST":
         body = orjson.dumps(sent)
