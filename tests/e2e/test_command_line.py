@@ -87,6 +87,13 @@ def test_a_search_is_json_in_a_pipe(run):
     assert len(orjson.loads(done.stdout)["results"]) == 3
 
 
+def test_a_search_may_have_pages(run):
+    """Those of the first results, by calls of the same service."""
+    results = orjson.loads(run("search", "coffee", "--content", "2", "--content-chars", "200").stdout)["results"]
+    assert [one.get("page", {}).get("outcome") for one in results[:3]] == ["ok", "ok", None]
+    assert all(0 < len(one["page"]["markdown"]) <= 200 for one in results[:2])
+
+
 def test_every_option_reaches_the_service(run):
     """What it refuses is told as bad usage, by the service's own words."""
     done = run("search", "coffee", "--num", "many")

@@ -38,7 +38,7 @@ from webdata.pages._google import (
 from webdata.pages._google.organic import Title
 from webdata.pages._google.tree import GooglePage, Ordered
 from webdata.pages._text import clean
-from webdata.resources.web_search import WebQuery
+from webdata.resources.web_search import GoogleQuery, WebQuery
 
 RESULT_MARKS, block = blocks.RESULT_MARKS, blocks.block
 
@@ -118,7 +118,7 @@ def _results(titles: list[Title], boxes: Ordered[AnswerBox]) -> list[Title]:
     return [title for title in titles if title.mark.order not in featured or title.link not in listed]
 
 
-def web_page(page: GooglePage, parts: Parts, query: WebQuery) -> WebPage:
+def web_page(page: GooglePage, parts: Parts, query: GoogleQuery) -> WebPage:
     """The record of a page with these parts; raises LayoutError as `record` does."""
     if not parts.have_content and not empty.reports_no_results(page, query.q, _shown_query(page)):
         raise LayoutError("neither results nor a message that nothing was found")
