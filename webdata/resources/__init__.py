@@ -165,6 +165,12 @@ class Resource:
         return {"query": "string", "position": "integer", **of_results}
 
 
+def example(resource: Resource) -> dict[str, Any]:
+    """The required parameters of a resource, with the values of their examples."""
+    fields = resource.query.model_fields
+    return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
+
+
 def cells(row: Record, columns: Sequence[str]) -> list[Any]:
     """The values of a row in these columns."""
     return [row if name == WHOLE else row.get(name) for name in columns]

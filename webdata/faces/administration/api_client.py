@@ -23,7 +23,6 @@ SILENCE = 300.0
 """Seconds without a byte after which a response is given up: a large submission is validated before its answer."""
 PASSING = (429, 503)
 """Statuses of what may pass, where the response says when; 503 also where it does not."""
-WRONG_PARAMETERS = (400, 422)
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it: 128 and the number of the signal."""
 Result = TypeVar("Result")
@@ -42,18 +41,11 @@ class Server:
 
 
 class ApiError(click.ClickException):
-    """What the API says is wrong, with what would be right."""
+    """What the API says is wrong, with what would be right. `status` is that of its response, 0 without one."""
 
-
-class ParametersError(ApiError):
-    """What is wrong with the parameters of a request: bad usage, as of any command."""
-
-    exit_code = 2
-
-
-def api_error(message: str, status: int) -> ApiError:
-    """The error of a response with this status."""
-    return ParametersError(message) if status in WRONG_PARAMETERS else ApiError(message)
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def at_service(command: Callable[..., None]) -> Callable[..., None]:
@@ -85,9 +77,9 @@ def at_service(command: Callable[..., None]) -> Callable[..., None]:
 class ApiClient:
     """Asks the API of a server; to be used as a context manager. What may pass is tried so many times."""
 
-    def __init__(self, server: Server, tries: int = TRIES) -> None:
+    def __init__(self, server: Server, tries: int | None = None) -> None:
         self._server = server
-        self._tries = tries
+        self._tries = tries or TRIES
 
     async def __aenter__(self) -> Self:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=SILENCE)
@@ -137,7 +129,7 @@ class ApiClient:
                 ) as response:
                     if not _passes(response) or attempt == self._tries:
                         if response.status >= 400:
-                            raise api_error(await _problem(response), response.status)
+                            raise ApiError(await _problem(response), response.status)
                         yield response
                         return
                     wait = float(response.headers.get("retry-after", 2**attempt))
@@ -161,7 +153,9 @@ def key_of(api_key: str | None) -> str:
     return api_key
 
 
-def in_session(server: Server, work: Callable[[ApiClient], Coroutine[Any, Any, Result]], tries: int = TRIES) -> Result:
+def in_session(
+    server: Server, work: Callable[[ApiClient], Coroutine[Any, Any, Result]], tries: int | None = None
+) -> Result:
     """The result of what is asked of a service; after Ctrl-C the program ends with INTERRUPTED."""
 
     async def run() -> Result:

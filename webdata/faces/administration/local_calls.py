@@ -14,8 +14,8 @@ from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import QueryError, WebdataError
 from webdata.domain.query import Query, deadline_of
-from webdata.faces.administration.api_client import INTERRUPTED, api_error
-from webdata.faces.administration.single_calls import CallReply
+from webdata.faces.administration.api_client import INTERRUPTED
+from webdata.faces.administration.single_calls import CallReply, call_error
 from webdata.faces.api.problems import problem_of
 from webdata.faces.api.replies import answer_reply
 from webdata.resources import Resource
@@ -43,7 +43,7 @@ def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) ->
         sys.exit(INTERRUPTED)
     except WebdataError as error:
         problem = problem_of(error, resource)
-        raise api_error(problem.message, problem.status) from error
+        raise call_error(problem.message, problem.status) from error
     return CallReply(bytes(reply.body), reply.headers)
 
 

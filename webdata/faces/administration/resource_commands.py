@@ -20,8 +20,7 @@ from webdata.faces.administration.api_client import Server, at_service, in_sessi
 from webdata.faces.administration.command_names import resource_of
 from webdata.faces.administration.result_tables import print_results
 from webdata.faces.administration.single_calls import CallReply, asked_of_service
-from webdata.faces.api.params import example
-from webdata.resources import Resource, all_resources
+from webdata.resources import Resource, all_resources, example
 
 OPTIONS = {"formats": "--format", "include": "--select"}
 """Options whose names differ from their field of the query: they are given once for each value."""

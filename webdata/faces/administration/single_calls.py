@@ -9,12 +9,24 @@ import click
 import orjson
 
 from webdata.domain.outcome import Outcome
-from webdata.faces.administration.api_client import ApiClient
+from webdata.faces.administration.api_client import ApiClient, ApiError
 from webdata.resources import Resource
 
 JSON_BODY = {"Content-Type": "application/json"}
+WRONG_PARAMETERS = (400, 422)
 WORST_STATUS = 400
 """From which on a page's own status is told."""
+
+
+class ParametersError(ApiError):
+    """What is wrong with the parameters of a call: bad usage, as of any command."""
+
+    exit_code = 2
+
+
+def call_error(message: str, status: int) -> ApiError:
+    """The error of a call with this status."""
+    return ParametersError(message, status) if status in WRONG_PARAMETERS else ApiError(message, status)
 
 
 @dataclass(frozen=True)
@@ -63,8 +75,11 @@ async def asked_of_service(client: ApiClient, resource: Resource, values: Mappin
         in_path = {segment: quote(str(values[name]), safe="") for segment, name in resource.segments.items()}
         params = {name: _as_text(sent[name]) for name in sent if name not in resource.segments.values()}
         request = client.response("GET", resource.path.format(**in_path), params, None, headers)
-    async with request as response:
-        return CallReply(await response.read(), {name.lower(): value for name, value in response.headers.items()})
+    try:
+        async with request as response:
+            return CallReply(await response.read(), {name.lower(): value for name, value in response.headers.items()})
+    except ApiError as error:
+        raise call_error(error.message, error.status) from error
 
 
 def _as_text(value: Any) -> str:
