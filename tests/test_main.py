@@ -55,7 +55,7 @@ def test_parse_prints_a_line_of_json_for_each_file(run, page):
         (["parse", "google_web", "{page}", "-a", "nmu=5"], "nmu is not a parameter here: the parameters are q,"),
         (["parse", "google_web", "{page}", "--status", "9000"], "not in the range 100<=x<=999"),
         (["parse", "google_web", "{page}", "--header", "gws"], "'gws' is not of the form NAME:VALUE"),
-        (["search"], "No such command 'search'"),
+        (["serch"], "No such command 'serch'"),
     ],
 )
 def test_bad_usage_is_status_2_with_the_valid_usage(run, page, arguments, message):

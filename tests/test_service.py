@@ -56,9 +56,10 @@ def test_the_collector_runs_over_no_open_crawler(monkeypatch):
     assert len(kept) == 3
 
 
-def test_a_command_imports_what_it_needs(starts):
+@pytest.mark.parametrize("command", ["batches", "fetch", "news_search"])
+def test_a_command_imports_what_it_needs(starts, command):
     """A command that calls the API starts in a fraction of a second: it imports neither engines nor databases."""
-    code = "from webdata.main import main; import sys; main(['batches', '--help'], standalone_mode=False); "
+    code = f"from webdata.main import main; import sys; main(['{command}', '--help'], standalone_mode=False); "
     code += "print(*{name.partition('.')[0] for name in sys.modules})"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"scrapy", "twisted", "sqlalchemy", "klein"} & set(printed.splitlines()[-1].split())

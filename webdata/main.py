@@ -52,15 +52,25 @@ class Commands(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*self._own(ctx), *_resource_commands()])
+
+    def _own(self, ctx: click.Context) -> list[str]:
         return sorted([*super().list_commands(ctx), *ADMINISTRATION])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in ADMINISTRATION:
-            return super().get_command(ctx, cmd_name)
-        command: click.Command = getattr(
-            import_module(f"webdata.faces.administration.{ADMINISTRATION[cmd_name]}"), cmd_name
-        )
-        return command
+        if cmd_name in ADMINISTRATION:
+            command: click.Command = getattr(_of_administration(ADMINISTRATION[cmd_name]), cmd_name)
+            return command
+        if (own := super().get_command(ctx, cmd_name)) or cmd_name not in _resource_commands():
+            return own
+        of_resource: click.Command = _of_administration("resource_commands").resource_command(cmd_name)
+        return of_resource
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        own = {name: command for name in self._own(ctx) if (command := self.get_command(ctx, name))}
+        click.Group(commands=own).format_commands(ctx, formatter)
+        with formatter.section("One call, over the API or with --local"):
+            formatter.write_dl(list(_resource_commands().items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -69,6 +79,16 @@ class Commands(click.Group):
             raise click.UsageError(str(error)) from error
         except DatabaseUnavailableError as error:
             raise click.ClickException(f"the database does not answer: {error}") from error
+
+
+def _resource_commands() -> dict[str, str]:
+    """The commands of resources, and what each is for."""
+    titles: dict[str, str] = _of_administration("command_names").command_titles()
+    return titles
+
+
+def _of_administration(module: str) -> Any:
+    return import_module(f"webdata.faces.administration.{module}")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -152,9 +152,10 @@ def test_the_faces_know_resources_access_and_crawling(part):
 
 def test_production_never_imports_the_sandbox():
     """Only what puts a program together, Scrapy's middleware and the maker of new engines know the sandbox."""
-    known_to = ("main", "service", "worker", "downloadermiddlewares.sandbox", "faces.administration.skeletons")
+    programs = {"main", "service", "worker", "faces.administration.local_calls"}
+    known_to = {*programs, "downloadermiddlewares.sandbox", "faces.administration.skeletons"}
     importers = {name_of(path) for path in MODULES if any(name.startswith("webdata.sandbox") for name in imports(path))}
-    assert {name for name in importers if not name.startswith("sandbox.")} == set(known_to)
+    assert {name for name in importers if not name.startswith("sandbox.")} == known_to
 
 
 def test_only_the_top_opens_a_store():

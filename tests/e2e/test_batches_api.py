@@ -1,5 +1,6 @@
 """Batches over the API of a running service, by the command line and by plain requests."""
 
+import csv
 import re
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 from click.testing import CliRunner
+from pyarrow import parquet
 
 from tests.processor_seconds import of_family
 from webdata.main import main
@@ -62,6 +64,21 @@ def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
     table = command("results", batch, "--format", "csv").splitlines()
     assert table[0].startswith("row,query,position,title")
     assert "is done" in command("cancel", batch, status=1)
+
+
+def test_results_are_written_as_tables(command, tmp_path):
+    """The file's name says the format, also while a batch is waited for; all have the same rows."""
+    (tmp_path / "queries.txt").write_text("coffee\ntea\n", encoding="utf-8")
+    batch = command("submit", "queries.txt", "--resource", "web_search", "--wait", "-o", "out.parquet").strip()
+    table = parquet.read_table(tmp_path / "out.parquet")
+    assert set(table.column("query").to_pylist()) == {"coffee", "tea"}
+    command("results", batch, "-o", "out.csv")
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert (head, len(rows)) == (table.column_names, table.num_rows)
+    command("results", batch, "-o", "out.xlsx")
+    assert (tmp_path / "out.xlsx").read_bytes().startswith(b"PK")
+    assert "give one of them" in command("results", batch, "--format", "rows", "-o", "out.xlsx", status=2)
 
 
 def test_a_batch_is_paused_resumed_and_retried(command, tmp_path):

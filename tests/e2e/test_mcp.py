@@ -77,8 +77,8 @@ async def test_a_long_page_is_read_in_parts(running):
 async def test_every_tool_answers_in_the_sandbox(running):
     """All tools are made from resources, and each takes the example of its query."""
     from webdata.crawling.warm_crawlers import load_spiders
-    from webdata.faces.api.params import example
     from webdata.faces.mcp.tools import tools_of
+    from webdata.resources import example
 
     tools = tools_of(resource for spider in load_spiders() for resource in spider.resources)
     async with client(running, NEW, "/mcp?tools=all") as one:

@@ -4,14 +4,17 @@ import json
 from typing import Any
 
 import orjson
-from itemadapter import ItemAdapter
 
 from webdata.domain.records import Record
 
 
 def as_record(item: Any) -> Record:
     """The record that an item is: a dict unchanged, any other type as nested dicts. Raises TypeError for no item."""
-    return item if isinstance(item, dict) else ItemAdapter(item).asdict()
+    if isinstance(item, dict):
+        return item
+    from itemadapter import ItemAdapter  # noqa: PLC0415  # it imports Scrapy, which a client of the API has no use for
+
+    return ItemAdapter(item).asdict()
 
 
 def as_json(value: object) -> bytes:

@@ -6,6 +6,7 @@ The OpenAPI document and the dashboard's forms are made of it, so that a new eng
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
+from urllib.parse import unquote_plus
 
 from webdata.domain.query import Query
 
@@ -42,6 +43,11 @@ def field_example(query: type[Query], name: str) -> Any:
     values = [*field.get("examples", ()), field.get("default"), *field.get("enum", ())]
     branches = [value for branch in field.get("anyOf", ()) for value in branch.get("enum", ())]
     return next((value for value in [*values, *branches] if value is not None), None)
+
+
+def plain_description(query: type[Query], name: str) -> str:
+    """What a parameter is, without the form of a URL: `the search terms, such as q=coffee+shops` has no `q=`."""
+    return unquote_plus((query.model_fields[name].description or "").replace(f"{name}=", ""))
 
 
 def choices(queries: Iterable[type[Query]]) -> dict[str, Any]:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, Literal, cast
 
 from webdata.domain.errors import ConfigError, Problem
@@ -18,6 +21,11 @@ from webdata.domain.records import Record
 
 PAGE = "page"
 """The key of a result's own page, which only answers have: no batch fetches it."""
+CellType = Literal["string", "integer", "number", "boolean", "json"]
+"""What the cells of a column hold."""
+PLAIN_TYPES: tuple[CellType, ...] = ("string", "integer", "number", "boolean")
+SHARED_PARTS = {"$schema", "$id", "title", "description", "$defs"}
+"""The keys of a schema that has parts of others, and is of no record."""
 WHOLE_COLUMN = "record"
 """A column with the whole of a row."""
 ENVELOPE = ("query", "ts", "device_region", "device_type")
@@ -159,14 +167,26 @@ class Resource:
     @property
     def columns(self) -> Sequence[str]:
         """The columns of its rows in the format `csv`, by its schema; one for the whole where they differ."""
+        return tuple(self.cell_types)
+
+    @property
+    def cell_types(self) -> Mapping[str, CellType]:
+        """The columns of its rows, and what their cells hold."""
         found: Mapping[str, Any] = self.schema
         file = self.name
         for key in (self.rows or "").split("."):
             if key:
                 found, file = _resolved(found["properties"][key], file)
                 found, file = _resolved(found.get("items", found), file)
-        names = (name for name in found.get("properties", (WHOLE_COLUMN,)) if name != PAGE)
-        return tuple(dict.fromkeys(("query", "position", *names)))
+        properties: Mapping[str, Any] = found.get("properties", {WHOLE_COLUMN: {}})
+        of_results = {name: _cell_type(one, file) for name, one in properties.items() if name != PAGE}
+        return {"query": "string", "position": "integer", **of_results}
+
+
+def example(resource: Resource) -> dict[str, Any]:
+    """The required parameters of a resource, with the values of their examples."""
+    fields = resource.query.model_fields
+    return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
 
 
 def cells(row: Record, columns: Sequence[str]) -> list[Any]:
@@ -180,6 +200,27 @@ def value_at(record: Record, path: str) -> Any:
     for key in path.split("."):
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value
+
+
+def _cell_type(property_schema: Mapping[str, Any], file: str) -> CellType:
+    """What the values of a property are, beside null; JSON where they have parts, or are of several types."""
+    found, file = _resolved(property_schema, file)
+    kinds: set[Any] = {_cell_type(one, file) for one in found.get("anyOf", ()) if one.get("type") != "null"}
+    named = found.get("type", ())
+    kinds |= {named} if isinstance(named, str) else {one for one in named if one != "null"}
+    if not kinds and all(isinstance(one, str) for one in found.get("enum", (None,))):
+        kinds = {"string"}
+    if kinds == {"integer", "number"}:
+        return "number"
+    (kind,) = kinds if len(kinds) == 1 else ("json",)
+    return kind if kind in PLAIN_TYPES else "json"
+
+
+def all_resources() -> dict[str, Resource]:
+    """The resources of every module of this package, by name."""
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    found = {one for module in modules for one in vars(module).values() if isinstance(one, Resource)}
+    return {resource.name: resource for resource in sorted(found, key=lambda one: one.name)}
 
 
 def first_text(row: Record, paths: Iterable[str]) -> str:
@@ -209,12 +250,21 @@ def schema(name: str) -> dict[str, Any]:
 
     Raises ConfigError where there is none.
     """
-    packaged = files("webdata") / "schemas"
-    folder = packaged if packaged.is_dir() else Path(str(files("webdata"))).parent / "schemas"
     try:
-        text = (folder / f"{name}.json").read_text(encoding="utf-8")
+        text = (_schemas() / f"{name}.json").read_text(encoding="utf-8")
     except FileNotFoundError as error:
         raise ConfigError(
             f"schemas/{name}.json is missing: run make docs, which writes it of the record type of {name}"
         ) from error
     return cast(dict[str, Any], json.loads(text))
+
+
+def _schemas() -> Traversable:
+    packaged = files("webdata") / "schemas"
+    return packaged if packaged.is_dir() else Path(str(files("webdata"))).parent / "schemas"
+
+
+def resource_titles() -> dict[str, str]:
+    """The titles of all resources by name, by their schemas: no resource is imported."""
+    found = {file.name.removesuffix(".json") for file in _schemas().iterdir()}
+    return {name: schema(name)["title"] for name in sorted(found) if schema(name).keys() != SHARED_PARTS}

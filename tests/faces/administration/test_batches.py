@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from webdata.faces.administration import batches
-from webdata.faces.administration.api_client import ApiError
+from webdata.faces.administration.api_client import INTERRUPTED, ApiError
 
 HEAD = b"row,title\n"
 WAITING = {"rows": 1, "next_try": "2026-11-25T23:31:07+00:00"}
@@ -149,7 +149,7 @@ def test_the_status_after_an_interruption(starts):
         with process, silent.accept()[0] as asked:
             assert asked.recv(10)
             assert b"Traceback" not in interrupted(process)
-        assert process.returncode == batches.INTERRUPTED
+        assert process.returncode == INTERRUPTED
 
 
 def interrupted(process):

@@ -14,7 +14,7 @@ from referencing import Resource as SchemaResource
 from tests.service_in_memory import ANSWER, TIMINGS, ScriptedCalls
 from webdata.accounts.access.api_keys import new_key
 from webdata.crawling.warm_crawlers import Answer
-from webdata.domain.errors import BlockedError, LayoutError, QueryError
+from webdata.domain.errors import BlockedError, LayoutError, QueryError, TargetError
 from webdata.domain.outcome import Outcome
 from webdata.resources import schema
 from webdata.resources.news_search import NEWS_SEARCH
@@ -269,6 +269,27 @@ async def test_results_of_one_address_share_a_page(send_live, calls, monkeypatch
     response = await send_live("/v1/search?q=tea&content=2")
     assert pages_of(response)[0] == pages_of(response)[1]
     assert response.headers["x-credits-cost"] == "2"
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "ftp://a.example/", "/relative", "mailto:a@a.example"])
+@ensureDeferred
+async def test_a_link_that_is_no_page_is_refused(send_live, calls, monkeypatch, link):
+    """What a site gives as a link is checked as what a caller sends: nothing is fetched, and the result says why."""
+    refused = [{**RESULTS[0], "link": link}, RESULTS[1]]
+    monkeypatch.setattr("tests.faces.api.test_result_pages.RESULTS", refused)
+    calls.pages[link] = TargetError("The target is not allowed")
+    wrong, found = pages_of(await send_live("/v1/search?q=tea&content=2"))
+    assert (wrong["outcome"], found["outcome"]) == ("refused", "ok")
+    assert wrong["error"]["code"] in ("validation_error", "target_not_allowed")
+
+
+@ensureDeferred
+async def test_each_page_counts_as_a_request(send_live, database):
+    """Pages beyond the limit of the key are refused, and the search stays."""
+    database.plans["default"] = replace(database.plans["default"], requests=3)
+    codes = [one.get("error", {}).get("code") for one in pages_of(await send_live("/v1/search?q=tea&content=4"))]
+    assert codes.count("too_many_requests") == 2
+    assert codes.count(None) == 2
 
 
 @ensureDeferred

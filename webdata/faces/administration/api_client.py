@@ -2,12 +2,13 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import aiohttp
 import click
@@ -21,6 +22,10 @@ LONGEST_WAIT = 30.0
 SILENCE = 300.0
 """Seconds without a byte after which a response is given up: a large submission is validated before its answer."""
 PASSING = (429, 503)
+"""Statuses of what may pass, where the response says when; 503 also where it does not."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it: 128 and the number of the signal."""
+Result = TypeVar("Result")
 Body = Callable[[], AsyncIterator[bytes] | bytes]
 """Makes the body of a request anew for each try."""
 
@@ -36,7 +41,11 @@ class Server:
 
 
 class ApiError(click.ClickException):
-    """What the API says is wrong, with what would be right."""
+    """What the API says is wrong, with what would be right. `status` is that of its response, 0 without one."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 def at_service(command: Callable[..., None]) -> Callable[..., None]:
@@ -66,10 +75,11 @@ def at_service(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class ApiClient:
-    """Asks the API of a server; to be used as a context manager."""
+    """Asks the API of a server; to be used as a context manager. What may pass is tried so many times."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, tries: int | None = None) -> None:
         self._server = server
+        self._tries = tries or TRIES
 
     async def __aenter__(self) -> Self:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=SILENCE)
@@ -112,24 +122,50 @@ class ApiClient:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """A response whose body is read as it comes; raises ApiError."""
         given = {name: str(value) for name, value in (params or {}).items() if value is not None}
-        for attempt in range(1, TRIES + 1):
+        for attempt in range(1, self._tries + 1):
             try:
                 async with self._session.request(
                     method, self._server.url + path, params=given, data=body and body(), headers=headers
                 ) as response:
-                    if response.status not in PASSING or attempt == TRIES:
+                    if not _passes(response) or attempt == self._tries:
                         if response.status >= 400:
-                            raise ApiError(await _problem(response))
+                            raise ApiError(await _problem(response), response.status)
                         yield response
                         return
                     wait = float(response.headers.get("retry-after", 2**attempt))
                     problem = await _problem(response)
             except aiohttp.ClientError as error:
-                if isinstance(error, aiohttp.ClientSSLError) or attempt == TRIES:
+                if isinstance(error, aiohttp.ClientSSLError) or attempt == self._tries:
                     raise ApiError(_unreachable(self._server, error)) from error
                 wait = 0.5 * 2**attempt
                 problem = _unreachable(self._server, error)
             await _pause(min(wait, LONGEST_WAIT), problem)
+
+
+def _passes(response: aiohttp.ClientResponse) -> bool:
+    return response.status in PASSING and (response.status == 503 or "retry-after" in response.headers)
+
+
+def key_of(api_key: str | None) -> str:
+    """The key to ask with; raises UsageError where there is none."""
+    if not api_key:
+        raise click.UsageError("give an API key in the variable WEBDATA_API_KEY")
+    return api_key
+
+
+def in_session(
+    server: Server, work: Callable[[ApiClient], Coroutine[Any, Any, Result]], tries: int | None = None
+) -> Result:
+    """The result of what is asked of a service; after Ctrl-C the program ends with INTERRUPTED."""
+
+    async def run() -> Result:
+        async with ApiClient(server, tries) as client:
+            return await work(client)
+
+    try:
+        return asyncio.run(run())
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 async def _pause(seconds: float, problem: str) -> None:

@@ -4,22 +4,24 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import update_wrapper
 from pathlib import Path
 from shlex import quote
-from typing import IO, Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 import click
 import orjson
 from tqdm import tqdm
 
-from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service
+from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, in_session, key_of
 from webdata.faces.administration.query_files import check_file, pieces
+from webdata.faces.administration.table_files import TABLE_FILES, form_of, table_file
 from webdata.faces.administration.tables import print_table
+from webdata.resources import all_resources
 
 PATH = "/v1/batches"
 PAGE = 10_000
@@ -32,8 +34,6 @@ TAIL = 1 << 20
 ENDS = ("done", "cancelled")
 GOES_ON = "out_of_credits"
 """Why a batch is paused that goes on by itself, when there are some."""
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it: 128 and the number of the signal."""
 
 
 @click.group()
@@ -53,16 +53,7 @@ def _over_api(command: Command) -> Callable[..., None]:
     @click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
     @click.pass_obj
     def run(server: Callable[..., Server], /, api_key: str | None, **options: Any) -> None:
-        if not api_key:
-            raise click.UsageError("give an API key in the variable WEBDATA_API_KEY")
-        try:
-            asyncio.run(_run(server(key=api_key), options))
-        except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
-
-    async def _run(server: Server, options: dict[str, Any]) -> None:
-        async with ApiClient(server) as client:
-            await command(client, **options)
+        in_session(server(key=key_of(api_key)), lambda client: command(client, **options))
 
     return update_wrapper(run, command)
 
@@ -102,7 +93,7 @@ async def submit(
         raise click.UsageError("-o is where --wait writes the results: give --wait, too")
     if no_retry and retries:
         raise click.UsageError("--no-retry is --retries 0: give one of the two")
-    size = check_file(file)
+    size, form = check_file(file), form_of(output, None)
     given = {
         **parameters,
         "retries": 0 if no_retry else retries,
@@ -119,7 +110,7 @@ async def submit(
     if wait:
         path = output or file.with_suffix(".results.jsonl")
         path.unlink(missing_ok=True)  # else the results of another batch would be taken for the first of this one
-        await _fetch(client, batch["id"], path, "records", wait=True)
+        await _fetch(client, batch["id"], path, form, wait=True)
 
 
 @batches.command("list")
@@ -162,12 +153,17 @@ async def show(client: ApiClient, batch: str) -> None:
     type=click.Path(dir_okay=False, path_type=Path),
     help="A file: what it has already is not fetched again (default: standard output).",
 )
-@click.option("--format", "form", type=click.Choice(["records", "rows", "csv"]), default="records", show_default=True)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["records", "rows", "csv", *TABLE_FILES]),
+    help="What is written (default: by the file's name, .csv, .parquet or .xlsx, else records).",
+)
 @click.option("--wait", is_flag=True, help="Until the batch has ended.")
 @_over_api
-async def results(client: ApiClient, batch: str, output: Path | None, form: str, wait: bool) -> None:
+async def results(client: ApiClient, batch: str, output: Path | None, form: str | None, wait: bool) -> None:
     """Fetch the results of BATCH so far."""
-    await _fetch(client, batch, output, form, wait=wait)
+    await _fetch(client, batch, output, form_of(output, form), wait=wait)
 
 
 @batches.command("cancel")
@@ -226,8 +222,10 @@ async def _fetch(client: ApiClient, batch_id: str, output: Path | None, form: st
     again = f"webdata batches results {batch_id} --wait --format {form}"
     again += f" -o {quote(str(output))}" if output else ""
     how = f"the batch goes on. `{again}` waits for it, `webdata batches cancel {batch_id}` ends it"
-    with _told(how), output.open("ab" if after else "wb") if output else nullcontext(sys.stdout.buffer) as file:
-        batch = await _follow(client, _Results(f"{PATH}/{batch_id}", form, file, after), wait=wait)
+    opened = await _opened(client, batch_id, output, form, after)
+    with _told(how), opened as file:
+        sent_form = "rows" if form in TABLE_FILES else form
+        batch = await _follow(client, _Results(f"{PATH}/{batch_id}", sent_form, file, after), wait=wait)
     if output:
         click.echo(f"results are in {output}", err=True)
     if batch["rows_failed"]:
@@ -236,13 +234,35 @@ async def _fetch(client: ApiClient, batch_id: str, output: Path | None, form: st
         raise ApiError(f"{batch_id} was cancelled: {batch['rows_ended']} of {batch['rows']} queries have ended")
 
 
+class _Sink(Protocol):
+    """Where results are written."""
+
+    def write(self, piece: bytes, /) -> Any: ...
+
+    def flush(self) -> None: ...
+
+
+async def _opened(
+    client: ApiClient, batch_id: str, output: Path | None, form: str, after: int
+) -> AbstractContextManager[_Sink]:
+    """What the results are written to; raises ApiError for a batch whose results have no known columns."""
+    if output is None:
+        return nullcontext(sys.stdout.buffer)
+    if form not in TABLE_FILES:
+        return output.open("ab" if after else "wb")
+    name = (await client.ask("GET", f"{PATH}/{batch_id}"))["resource"]
+    if name not in (known := all_resources()):
+        raise ApiError(f"the columns of {name} are not known here: fetch the results with --format records")
+    return table_file(output, form, known[name])
+
+
 @dataclass
 class _Results:
     """The results of a batch, on their way to a file."""
 
     path: str
     form: str
-    file: IO[bytes]
+    file: _Sink
     after: int
     """The row up to which the file has them."""
     has_head: bool = False

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import click
 import orjson
 
-from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service
+from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, key_of
 
 PATH = "/mcp"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -30,10 +30,9 @@ PARSE_ERROR, SERVER_ERROR = -32700, -32000
 @at_service
 def mcp(server: Callable[..., Server], tools: str | None, api_key: str | None) -> None:
     """Offer a service's tools to a language model's client, with the key in WEBDATA_API_KEY."""
-    if not api_key:
-        raise click.UsageError("give an API key in the variable WEBDATA_API_KEY")
+    key = key_of(api_key)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it waits for a line in a thread, which nothing else ends
-    asyncio.run(_forward_all(server(key=api_key), f"{PATH}?{urlencode({'tools': tools})}" if tools else PATH))
+    asyncio.run(_forward_all(server(key=key), f"{PATH}?{urlencode({'tools': tools})}" if tools else PATH))
 
 
 async def _forward_all(server: Server, path: str) -> None:

@@ -13,8 +13,7 @@ from webdata.domain.query import header_of
 from webdata.faces.api.account import KEY_PAGES
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.open_pages import OpenPage
-from webdata.faces.api.params import example
-from webdata.resources import Resource
+from webdata.resources import Resource, example
 
 
 def describe(

@@ -12,7 +12,7 @@ import orjson
 from webdata.domain.errors import Problem, QueryError
 from webdata.domain.query import Query, Remarks, SearchQuery, check_known, decode, unpack
 from webdata.faces.api.key_pages import KeyPage
-from webdata.resources import Resource
+from webdata.resources import Resource, example
 
 SHARED_HEADERS = tuple(SearchQuery.header_names().values())
 """The headers of most endpoints; an endpoint on which one has no effect lists it as ignored."""
@@ -192,12 +192,6 @@ def _json_members(body: bytes, such_as: Mapping[str, Any], header: Header) -> li
     if media_type in FORMS:
         raise _wrong_body(f"the Content-Type is {media_type!r}, that of a form: {right}")
     return members(body, right)
-
-
-def example(resource: Resource) -> dict[str, Any]:
-    """The required parameters of a resource, with the values of their examples."""
-    fields = resource.query.model_fields
-    return {name: field.examples[0] for name, field in fields.items() if field.is_required() and field.examples}
 
 
 class Members(dict[str, Any]):

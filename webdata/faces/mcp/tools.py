@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
-from urllib.parse import unquote_plus
 
 from webdata.domain.query import MAX_LENGTH, of_answer
-from webdata.domain.query_schema import resolved_schema
+from webdata.domain.query_schema import plain_description, resolved_schema
 from webdata.faces.mcp.wording import ARGUMENTS, WORDINGS, ToolWording, wording_of
 from webdata.resources import ENVELOPE, Resource
 
@@ -151,15 +150,10 @@ def _argument(resource: Resource, name: str) -> dict[str, Any]:
     kept = {key: value for key, value in found.items() if key != "pattern"}  # the description says it in words
     if kept.get("maxLength") == MAX_LENGTH:  # as long as any text may be
         del kept["maxLength"]
-    description = ARGUMENTS.get(name) or resource.query.model_fields[name].description or ""
+    description = ARGUMENTS.get(name) or plain_description(resource.query, name)
     if not description.startswith(CHOICES):
-        kept["description"] = _as_argument(name, description)
+        kept["description"] = description
     return kept
-
-
-def _as_argument(name: str, description: str) -> str:
-    """A description without the form of a URL: `the search terms, such as q=coffee+shops` has no `q=` and no `+`."""
-    return unquote_plus(description.replace(f"{name}=", ""))
 
 
 def tools_of(resources: Iterable[Resource]) -> dict[str, WebTool]:
