@@ -23,6 +23,7 @@ from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, ApiKeys
 from webdata.accounts.access.cache import Cache
 from webdata.accounts.access.call_log import CallRecorder
 from webdata.accounts.access.credits import Credits
+from webdata.accounts.access.files import Files
 from webdata.accounts.access.invitations import first_secrets
 from webdata.accounts.access.rate_limits import RateLimits
 from webdata.accounts.access.upkeep import Upkeep
@@ -45,6 +46,7 @@ from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.calls import ApiCalls
 from webdata.faces.api.docs_page import documentation
 from webdata.faces.api.doors import Door
+from webdata.faces.api.files import FilePages
 from webdata.faces.api.health import Health
 from webdata.faces.api.key_pages import KeyPage
 from webdata.faces.api.metrics import metrics_page
@@ -218,6 +220,8 @@ class Service:
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
         self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
+        is_found_again = self.worker is None or self.ephemeral.files.shared  # by whichever worker is asked
+        self.files = Files(self.ephemeral.files) if is_found_again else None
 
     async def start(self) -> None:
         """Start everything and listen. Raises ConfigError for a setting that cannot be used."""
@@ -268,6 +272,7 @@ class Service:
             *account_pages(stores.batches.stored),
             *WebhookPages(self.webhooks).pages(),
             *self._batch_pages(stores),
+            *(FilePages(self.files).pages() if self.files else []),
         ]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
@@ -316,7 +321,7 @@ class Service:
         return Admission(
             ApiKeys(stores.keys),
             RateLimits(self.ephemeral.limits, self.ephemeral.shared_limits),
-            Cache(self.ephemeral.cache, self.config.cache_stale),
+            Cache(self.ephemeral.cache, self.config.cache_stale, files=self.files),
             Credits(stores.ledger),
             self.crawlers,
             self.config.deadline,

@@ -124,6 +124,7 @@ DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.decompression.DecompressionMiddleware": 590,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,  # ours fetches no list of domains
     "webdata.downloadermiddlewares.cookies.ShippedSuffixesCookiesMiddleware": 700,
+    "webdata.downloadermiddlewares.caller_parts.CallerPartsMiddleware": 710,  # below all that redirect
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750
     "webdata.downloadermiddlewares.region.RegionMiddleware": 745,  # after the sandbox, whose proxy it replaces
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it

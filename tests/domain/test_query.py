@@ -252,13 +252,13 @@ def test_a_wrong_header_is_named_as_such():
 def test_every_field_is_a_key_or_a_header():
     """Region, device, session and engines are headers."""
     assert SearchQuery.keys() == ["q"]
-    assert SearchQuery.headers() == {
+    assert SearchQuery.header_names() == {
         "region": "X-Proxy-Location",
         "device": "X-User-Agent",
         "session": "X-Session",
         "engines": "X-Engine",
     }
-    assert {*WebQuery.keys(), *WebQuery.headers()} == set(WebQuery.model_fields)
+    assert {*WebQuery.keys(), *WebQuery.header_names()} == set(WebQuery.model_fields)
 
 
 @pytest.mark.parametrize("name", WebQuery.model_fields)

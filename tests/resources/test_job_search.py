@@ -37,7 +37,7 @@ def test_the_terms_are_required(values, message):
 
 def test_the_terms_are_the_only_parameter():
     """A region or device is no parameter of a job search."""
-    assert (JobQuery.keys(), JobQuery.headers()) == (["q"], {})
+    assert (JobQuery.keys(), JobQuery.header_names()) == (["q"], {})
     assert JobQuery.read([("q", "nurse"), ("num", "5")])[1].ignored == ("num",)
 
 

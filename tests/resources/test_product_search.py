@@ -19,4 +19,4 @@ def test_a_page_and_its_envelope_make_a_record():
 def test_the_terms_are_the_only_query_key():
     """All other parameters of a product search are headers."""
     assert ProductQuery.keys() == ["q"]
-    assert set(ProductQuery.headers().values()) == {"X-Proxy-Location", "X-User-Agent", "X-Session", "X-Engine"}
+    assert set(ProductQuery.header_names().values()) == {"X-Proxy-Location", "X-User-Agent", "X-Session", "X-Engine"}

@@ -67,4 +67,4 @@ def test_region_and_device_have_no_effect():
     """Both are accepted, and listed as headers without effect."""
     query, _ = ScholarQuery.read([("q", "mills")], {"region": "DE", "device": "mobile"})
     assert (query.region, query.device) == ("DE", "mobile")
-    assert set(query.without_effect) == set(query.headers().values()) - {"X-Session", "X-Engine"}
+    assert set(query.without_effect) == set(query.header_names().values()) - {"X-Session", "X-Engine"}

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from webdata.domain.errors import QueryError
 from webdata.domain.text_parts import part_cursor
-from webdata.resources.url_request import URL_REQUEST, UrlQuery, markdown, page_range, part
+from webdata.resources.terms.page_ranges import page_range
+from webdata.resources.url_request import URL_REQUEST, UrlQuery, markdown, part
 
 URL = "https://example.com/"
 

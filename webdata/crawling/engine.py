@@ -291,7 +291,7 @@ class EngineSpider(Spider):
         `BlockedMiddleware` sends. All fetches of the query count as attempts.
         """
         fetch = Fetch.of(response)
-        if not fetch.attempts:
+        if not fetch.attempts or not fetch.may_repeat(error):
             return None
         last, run = fetch.attempts[-1], fetch.run
         last["outcome"], last["kind"] = (error.outcome, error.kind) if error else (Outcome.DEGRADED, None)

@@ -6,7 +6,7 @@ of `scrapy crawl` and the rows of a file of queries; its fields have description
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -79,6 +79,14 @@ class Capped:
 @dataclass(frozen=True)
 class OfCalls:
     """Marks a field of single calls, which batches refuse: they store their queries, and whole records."""
+
+
+@dataclass(frozen=True)
+class Private:
+    """Marks a field with what a caller sends to a site: it is never logged, stored, cached, or repeated in a message.
+
+    Its validators raise errors of their own (`explained`), which do not repeat what was given either.
+    """
 
 
 class Remarks(NamedTuple):
@@ -182,6 +190,16 @@ class Query(BaseModel):
         """The text of the query that the record repeats."""
         return str(getattr(self, "q", ""))
 
+    @property
+    def is_private(self) -> bool:
+        """Whether its answer is for its caller alone: neither cached nor shared with identical calls."""
+        return any(getattr(self, name) is not None for name in private_fields(type(self)))
+
+    @property
+    def has_file(self) -> bool:
+        """Whether its answer has a file that is kept for a while, such as a screenshot."""
+        return False
+
     @classmethod
     def fields(cls) -> list[str]:
         """The fields that callers can set."""
@@ -193,14 +211,14 @@ class Query(BaseModel):
         return [name for name in cls.fields() if _is_key(cls.model_fields[name])]
 
     @classmethod
-    def headers(cls) -> dict[str, str]:
+    def header_names(cls) -> dict[str, str]:
         """The fields that HTTP callers send as headers: field name to header name."""
         return dict(_headers(cls))
 
     @classmethod
-    def refuse_in_batches(cls, names: Collection[str]) -> None:
-        """Raise QueryError for the names of fields that only single calls may have."""
-        if wrong := [name for name in _of_calls(cls) if name in names]:
+    def refuse_in_batches(cls, given: Mapping[str, Any]) -> None:
+        """Raise QueryError for the values of fields, not validated, that only single calls may have."""
+        if wrong := [name for name in _of_calls(cls) if name in given]:
             why = "is of single calls, since batches store their queries, and records are whole: leave it out"
             raise QueryError([_problem("query", name, f"{name} {why}", "of_calls") for name in wrong])
 
@@ -226,7 +244,7 @@ class Query(BaseModel):
             if key not in known:
                 ignored[key] = None
             elif values.setdefault(key, value) != value:
-                twice.append(_duplicate(key, values[key], value))
+                twice.append(_duplicate(key, *(() if key in private_fields(cls) else (values[key], value))))
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         twice += [
             _differing(name, values[name], _headers(cls)[name], text)
@@ -302,8 +320,9 @@ def _wrong(row: dict[str, Any]) -> str:
     return f"cannot be {_quoted(text)}"
 
 
-def _duplicate(key: str, first: object, second: object) -> Problem:
-    message = f"{key} is given twice, as {_quoted(str(first))} and as {_quoted(str(second))}: give it once"
+def _duplicate(key: str, *values: object) -> Problem:
+    shown = ", " + " and ".join(f"as {_quoted(str(value))}" for value in values) if values else ""
+    message = f"{key} is given twice{shown}: give it once"
     return _problem("query", key, message, "duplicate")
 
 
@@ -356,6 +375,12 @@ def _headers(query: type[Query]) -> dict[str, str]:
 @cache
 def _of_calls(query: type[Query]) -> list[str]:
     return [name for name, field in query.model_fields.items() if OfCalls() in field.metadata]
+
+
+@cache
+def private_fields(query: type[Query]) -> frozenset[str]:
+    """The fields with what a caller sends to a site."""
+    return frozenset(name for name, field in query.model_fields.items() if Private() in field.metadata)
 
 
 @cache

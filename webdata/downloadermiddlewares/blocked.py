@@ -121,7 +121,7 @@ class BlockedMiddleware:
     ) -> Request:
         """The request of the next attempt; raises the error where there is none."""
         self._end(fetch, error)
-        if request.meta.get("dont_retry"):
+        if request.meta.get("dont_retry") or not fetch.may_repeat(error):
             raise error
         if error.kind == "captcha" and response is not None and (solved := await self._solved(fetch, response, error)):
             return solved

@@ -9,8 +9,10 @@ from scrapy import Request
 from scrapy.http import Headers, Response
 
 from webdata.domain.attempts import TRANSPORTS, Attempt, Transport
-from webdata.domain.errors import FetchError
+from webdata.domain.errors import BlockedError, FetchError
 from webdata.domain.outcome import Outcome
+from webdata.fetching.caller_parts import CallerParts
+from webdata.fetching.showing import Showing, ShownPage
 from webdata.fetching.transport_policy import Scope
 from webdata.runtime.process.shares import CallShare
 
@@ -103,6 +105,14 @@ class Fetch:
     began: float = 0.0
     """When the last attempt began; when it ended: `ended`. Both by the monotonic clock."""
     ended: float = 0.0
+    parts: CallerParts | None = field(default=None, repr=False)
+    """What its caller sends to the page's origin."""
+    plain_headers: Headers | None = field(default=None, repr=False)
+    """Those of the request that is downloaded, without the caller's; None where it has none of them."""
+    showing: Showing | None = None
+    """What a browser is to do with the page beside loading it; None where that is nothing."""
+    shown: ShownPage | None = field(default=None, repr=False)
+    """What the browser has made of the page; None where none was asked."""
     readable: Response | None = field(default=None, repr=False)
     """A page that is given where no better one is fetched, and its transport."""
     readable_transport: Transport = "http"
@@ -133,6 +143,10 @@ class Fetch:
         self.attempts.append(attempt)
         self.run.attempts.append(attempt)
         return attempt
+
+    def may_repeat(self, error: FetchError | None) -> bool:
+        """Whether another attempt may be made: a POST that may have been done is not repeated (RFC 9110, 9.2.2)."""
+        return self.parts is None or self.parts.body is None or isinstance(error, BlockedError)
 
     def avoid_proxy(self) -> None:
         """Have the last attempt's proxy chosen no more, where others are left."""

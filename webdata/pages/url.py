@@ -13,7 +13,8 @@ from webdata.pages._url.dropping import Removal
 from webdata.pages._url.selection import Selection, TooComplexError
 from webdata.pages._url.shells import is_shell
 from webdata.pages.encoding import decoded
-from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord, page_range
+from webdata.resources.terms.page_ranges import page_range
+from webdata.resources.url_request import Format, UrlConfig, UrlFormats, UrlQuery, UrlRecord
 from webdata.runtime.wire.kinds import Kind, kind
 
 if TYPE_CHECKING:
@@ -145,8 +146,8 @@ def _formatted(
     selection: Selection,
     formats: Sequence[Format],
 ) -> dict[str, Any]:
-    """A page in each of the formats; a page that is no HTML has no links, pictures and facts."""
-    made: dict[str, Any] = {"html": text}
+    """A page in each of the formats but a screenshot; a page that is no HTML has no links, pictures and facts."""
+    made: dict[str, Any] = {"html": text, "rendered_html": text}
     if "markdown" in formats or "text" in formats:
         made["markdown"], made["text"], left_out = _read(
             text, form, url, charset, content, selection, as_text="text" in formats
@@ -158,7 +159,7 @@ def _formatted(
         made |= lists_and_facts(text, url, charset, selection)
     else:
         made |= {"links": [], "images": [], "metadata": {}, "structured": {}}
-    return {name: made[name] for name in (*dict.fromkeys(formats), *(["left_out"] if "left_out" in made else []))}
+    return {name: made[name] for name in (*dict.fromkeys(formats), "left_out") if name in made}
 
 
 def _read(

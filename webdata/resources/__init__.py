@@ -37,6 +37,16 @@ class PlainText:
 
 
 @dataclass(frozen=True)
+class MediaFile:
+    """A response body that is a file of its own, such as a picture."""
+
+    body: bytes
+    content_type: str
+    headers: dict[str, str]
+    """As in PlainText."""
+
+
+@dataclass(frozen=True)
 class ResultFields:
     """The paths in a result to what a result of any search has; of several paths the first with a value counts."""
 
@@ -96,8 +106,14 @@ class Resource:
     """The text response to a record; None if the response is JSON."""
     text_type: str | None = None
     """The content type of its text responses; None if it has none."""
+    file: Callable[[Record], MediaFile | None] = lambda _: None
+    """The file that is in a record, and is kept for a while."""
+    media: Callable[[Record, str], MediaFile | None] = lambda *_: None
+    """The file that a record is, where `Accept`, the second argument, asks for one; else the response is JSON."""
+    media_types: tuple[str, ...] = ()
+    """The content types of such files."""
     text_headers: tuple[tuple[str, str], ...] = ()
-    """The names of the headers of text responses, in lower case, and their descriptions."""
+    """The names of the headers of responses that are no JSON, in lower case, and their descriptions."""
     not_found: str = "The upstream says that this does not exist: check the query."
     """The message of the outcome `not_found`."""
 

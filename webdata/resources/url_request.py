@@ -1,10 +1,8 @@
 """URL fetch: the query, the record types and the resource of `POST /v1/request`."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-from ada_url import URL
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
 from webdata.domain.errors import QueryError
@@ -21,23 +19,26 @@ from webdata.domain.query import (
 )
 from webdata.domain.records import Record
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
-from webdata.resources import PlainText, Resource
+from webdata.resources import Resource
+from webdata.resources.terms.absolute_urls import normal_url
+from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture, screenshot
+from webdata.resources.terms.page_ranges import MOST_PAGES, PAGES, of_markdown
+from webdata.resources.terms.rendering import (
+    GivenPictureType,
+    GivenQuality,
+    GivenWait,
+    GivenWholePage,
+    Screenshot,
+    browser_need,
+    not_never,
+)
 from webdata.resources.terms.selectors import LONGEST_SELECTOR, xpath_of
-
-ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-PAGES = re.compile("[0-9]{1,6}(-([0-9]{1,6})?)?")
-SPACES = " \t\r\n\f"
+from webdata.resources.terms.sent_parts import GivenBody, GivenCookies, GivenHeaders, GivenMethod, by_no_browser
 
 ResponseType = Literal["full", "markdown"]
 Content = Literal["page", "main"]
-PageRange = tuple[int, int]
-"""The first and the last page, counted from 1."""
-MOST_PAGES = 100
-"""Pages of a document in one answer: they take two seconds of the processor."""
-ALL_PAGES = 999_999
 Render = Literal["auto", "never", "always"]
-Format = Literal["markdown", "html", "text", "links", "images", "metadata", "structured"]
+Format = Literal["markdown", "html", "text", "links", "images", "metadata", "structured", "rendered_html", "screenshot"]
 OF_PARTS = frozenset(["markdown", "text", "links", "images"])
 """Formats that are made of parts of a page, where it has selectors."""
 TEXTS = ("markdown", "text")
@@ -49,32 +50,6 @@ FRESH_SECONDS = 300
 LONGEST_TIMEOUT = 600
 MOST_PART = 1_000_000
 """Characters of the largest part of a text."""
-
-
-def normal_url(value: str) -> str:
-    """For validators: an absolute URL as browsers normalise it, with an ASCII host and without a fragment.
-
-    https://url.spec.whatwg.org/ Whether the URL may be fetched is not checked here.
-    """
-    text = value.strip(SPACES)
-    if CONTROLS.search(text):
-        raise ValueError("holds control characters")
-    if not ABSOLUTE.match(text):
-        raise _no_scheme(text)
-    url = URL(text)  # raises ValueError
-    url.hash = ""
-    return url.href
-
-
-def _no_scheme(text: str) -> Exception:
-    """The error of a text that is no absolute URL; it proposes a scheme if the text is a URL without one."""
-    try:
-        url = URL(f"https://{text.lstrip('/')}")
-    except ValueError:
-        url = None
-    if url is None or url.username or "." not in url.hostname.strip("."):
-        return ValueError("is no absolute URL")
-    return explained(f"has no scheme: write https://{text.lstrip('/')}")
 
 
 def _one_or_more(value: object) -> object:
@@ -92,28 +67,6 @@ def _of_markdown(value: str, info: ValidationInfo) -> str:
     if value == "main" and OF_TEXT.isdisjoint(_formats_of(info) or OF_TEXT):
         raise explained("is of Markdown when it is main: ask for it with response_type markdown")
     return value
-
-
-def _page_range(value: str | None, info: ValidationInfo) -> str | None:
-    if value is None:
-        return None
-    if info.data.get("response_type") == "full":
-        raise explained("is of Markdown: ask for it with response_type markdown")
-    if not PAGES.fullmatch(value):
-        raise explained("is one page (3), pages from one to another (1-20), or from one on (21-)")
-    first, last = page_range(value)
-    if first < 1 or last < first:
-        raise explained("goes from a page to a later one, such as 1-20")
-    if last - first >= MOST_PAGES and not value.endswith("-"):
-        most = f"{first}-{first + MOST_PAGES - 1}"
-        raise explained(f"holds more than the {MOST_PAGES} pages of one answer: ask for {most}")
-    return value
-
-
-def page_range(value: str) -> PageRange:
-    """The first and the last page of `3`, `3-20` or `3-`, of which the last goes to the end."""
-    first, dash, last = value.partition("-")
-    return int(first), int(last or (ALL_PAGES if dash else first))
 
 
 def _of_text(value: object, info: ValidationInfo) -> object:
@@ -145,6 +98,13 @@ Selectors = Annotated[
     AfterValidator(_of_parts),
     Field(max_length=MOST_SELECTORS),
 ]
+
+
+def _of_transports(value: Any, info: ValidationInfo) -> Any:
+    part = by_no_browser(value) if info.field_name == "headers" else by_no_browser(None, value)
+    if part and (need := browser_need(info.data)):
+        raise explained(f"has {part}, which a browser would keep for other origins: leave it out, or {need}")
+    return value
 
 
 def _of_part(value: object, info: ValidationInfo) -> object:
@@ -179,9 +139,10 @@ class UrlQuery(Query):
         tuple[Format, ...],
         BeforeValidator(_one_or_more),
         Field(
-            max_length=7,
+            max_length=9,
             description="for a JSON answer with each of these: markdown, html, text, links, images, metadata, "
-            "structured; response_type then says of what they are made: full for the page as it was sent",
+            "structured, rendered_html, screenshot; response_type then says of what they are made: full for the page "
+            "as it was sent",
             examples=[["markdown", "links"]],
         ),
     ] = ()
@@ -197,7 +158,7 @@ class UrlQuery(Query):
     ] = "page"
     pages: Annotated[
         str | None,
-        AfterValidator(_page_range),
+        AfterValidator(of_markdown),
         Field(
             description="of a PDF as markdown: one page (3), pages from one to another (1-20), or from one on (21-); "
             f"at most {MOST_PAGES} are in one answer",
@@ -223,12 +184,21 @@ class UrlQuery(Query):
     render: Annotated[
         Render,
         BeforeValidator(lower),
+        AfterValidator(not_never),
         Field(
             description="always for the page as a browser shows it, never for the page without a browser, or auto for "
             "a browser where there is no text without it",
             examples=["always"],
         ),
     ] = "auto"
+    wait_for: GivenWait = None
+    screenshot_type: GivenPictureType = None
+    screenshot_full_page: GivenWholePage = False
+    screenshot_quality: GivenQuality = None
+    headers: Annotated[GivenHeaders, AfterValidator(_of_transports)] = None
+    cookies: GivenCookies = None
+    method: Annotated[GivenMethod, AfterValidator(_of_transports)] = "GET"
+    body: GivenBody = None
     region: Annotated[GivenRegion, Header("X-Proxy-Location", or_key=True)] = None
     device: Annotated[GivenDevice, Header("X-User-Agent", or_key=True)] = None
     timeout: Annotated[
@@ -283,11 +253,32 @@ class UrlQuery(Query):
             return {**values, "response_type": "markdown"}
         return values
 
+    @classmethod
+    def refuse_in_batches(cls, given: Mapping[str, Any]) -> None:
+        super().refuse_in_batches(given)
+        if "screenshot" in str(given.get("formats", "")):
+            message = "formats has screenshot, which is of single calls, since batches store records: leave it out"
+            raise QueryError([{"loc": ["query", "formats"], "msg": message, "type": "of_calls"}])
+
     @property
     def conversion(self) -> dict[str, Any]:
         """The arguments of `webdata.pages.url.page` that it says."""
-        names = ("response_type", "content", "pages", "formats", "include", "exclude")
+        names = ("method", "response_type", "content", "pages", "formats", "include", "exclude")
         return {name: getattr(self, name) for name in names}
+
+    @property
+    def needs_browser(self) -> bool:
+        """Whether no other transport has what it asks for."""
+        return browser_need(self.model_dump()) is not None
+
+    @property
+    def has_file(self) -> bool:
+        return "screenshot" in self.formats
+
+    @property
+    def is_private(self) -> bool:
+        """Also a POST without a body: it may do something, which an answer of the cache would not."""
+        return super().is_private or self.method == "POST"
 
 
 class DocumentFacts(TypedDict):
@@ -361,10 +352,11 @@ class UrlFormats(TypedDict):
     images: NotRequired[list[dict[str, str]]]
     metadata: NotRequired[dict[str, str | None]]
     structured: NotRequired[dict[str, Any]]
+    rendered_html: NotRequired[str]
+    screenshot: NotRequired[Screenshot]
 
 
 UrlRecord = UrlPage | UrlFormats
-MARKDOWN_TYPE = "text/html; charset=utf-8"
 
 
 def part(record: Record, query: Query) -> Record:
@@ -385,21 +377,6 @@ def part(record: Record, query: Query) -> Record:
     return {**record, **parts, **({"next": part_cursor(longest, end)} if end < len(longest) else {})}
 
 
-def markdown(record: Record) -> PlainText | None:
-    """The text response to a record of Markdown, with its other values in headers; None for a full page."""
-    if "config" not in record or record["config"]["response_type"] != "markdown":
-        return None
-    headers = {"x-upstream-status": str(record["status"])}
-    if record["config"]["truncated"]:
-        headers["x-truncated"] = "true"
-    if "document" in record["config"]:
-        document = record["config"]["document"]
-        headers["x-pages"] = f"{document['first']}-{document['last']}/{document['pages']}"
-    if "left_out" in record["config"]:
-        headers["x-left-out"] = f"{record['config']['left_out']:.2f}"
-    return PlainText(record["data"], MARKDOWN_TYPE, headers)
-
-
 URL_REQUEST = Resource(
     name="url_request",
     path="/v1/request",
@@ -414,12 +391,9 @@ URL_REQUEST = Resource(
     part=part,
     text=markdown,
     text_type=MARKDOWN_TYPE,
-    text_headers=(
-        ("x-upstream-status", "the status of the page itself"),
-        ("x-truncated", "true where the page broke off before it was whole"),
-        ("x-pages", "of a PDF: which of its pages are in the Markdown, and how many it has, such as 1-100/240"),
-        ("x-left-out", "the share of the page's visible words that is not in the Markdown, such as 0.07"),
-        ("x-next-cursor", "the cursor of the part after this one, where max_chars has cut the text"),
-    ),
+    file=screenshot,
+    media=picture,
+    media_types=PICTURE_TYPES,
+    text_headers=TEXT_HEADERS,
     not_found="The URL could not be accessed: there is no such host, or it has no such page. Check the URL.",
 )

@@ -1,6 +1,7 @@
 """Any URL, as it is or as Markdown."""
 
 import asyncio
+from base64 import b64encode
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -13,19 +14,31 @@ from scrapy.settings import BaseSettings
 
 from webdata.crawling.engine import EngineSpider, plain_headers, with_retry_after
 from webdata.domain.attempts import TRANSPORTS, Transport
-from webdata.domain.errors import BlockedError, NotFoundError, QueryError, UpstreamError, WebdataError
+from webdata.domain.errors import (
+    BlockedError,
+    NotFoundError,
+    QueryError,
+    UnsupportedContentError,
+    UpstreamError,
+    WebdataError,
+)
 from webdata.domain.query import Query
 from webdata.domain.records import Record
 from webdata.downloadermiddlewares.cookies import OneQuery
 from webdata.downloadermiddlewares.decompression import DATALOSS, sent_encoding
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
+from webdata.fetching.caller_parts import CallerParts, origin_of
 from webdata.fetching.conversion.processes import CONVERSIONS, LargePageLimit
 from webdata.fetching.egress.rule import Rule
 from webdata.fetching.fetch import Fetch, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
+from webdata.fetching.showing import Showing, ShownPage
 from webdata.pages import url
 from webdata.pages.blocked import block_of
+from webdata.pages.encoding import decoded
+from webdata.resources.terms.rendering import BY_BROWSER, browser_need
+from webdata.resources.terms.sent_parts import CONTENT_TYPE, body_bytes, body_type, by_no_browser
 from webdata.resources.url_request import URL_REQUEST, Render, UrlQuery, UrlRecord
 from webdata.runtime.wire.content_codings import Decompressed
 
@@ -40,7 +53,6 @@ RENDERING: Mapping[Render, tuple[Transport, ...]] = {
     "always": ("browser",),
 }
 """The transports of each way to render a page."""
-NO_BROWSER = "render cannot be 'always', since this service has no browser: leave it out"
 OFFLINE = 60.0
 """Seconds for a saved page."""
 
@@ -85,7 +97,8 @@ class UrlSpider(EngineSpider):
 
     def request(self, query: UrlQuery) -> Request:
         """Raises TargetError for a URL that is refused without a DNS look-up."""
-        return Request(self.rule.check_url(query.url).url if self.online else query.url)
+        url = self.rule.check_url(query.url).url if self.online else query.url
+        return Request(url, method=query.method, body=b"" if query.body is None else body_bytes(query.body))
 
     def query_run(self, query: Query, account: str = "") -> QueryRun:
         return replace(super().query_run(query, account), cookiejar=OneQuery())  # callers do not share cookies
@@ -94,11 +107,21 @@ class UrlSpider(EngineSpider):
         assert isinstance(query, UrlQuery)
         request = super().prepared(query, run)
         fetch = Fetch.of(request)
-        fetch.as_sent = query.response_type == "full" and query.render != "always"
-        fetch.transports = RENDERING[query.render]
-        if query.render == "always" and self.online and not self.has_browser:
-            raise QueryError([{"loc": ["query", "render"], "msg": NO_BROWSER, "type": "no_browser"}])
+        render: Render = "always" if query.needs_browser else query.render
+        fetch.as_sent = query.response_type == "full" and render != "always"
+        fetch.transports = RENDERING["never" if by_no_browser(query.headers, query.method) else render]
+        fetch.parts = caller_parts(query, request.url)
+        if render == "always":
+            fetch.showing = showing(query)
+            self.check_browser(query)
         return request
+
+    def check_browser(self, query: UrlQuery) -> None:
+        """Raise QueryError where the query needs a browser, and there is none."""
+        if self.online and not self.has_browser:
+            name, _, value = (browser_need(query.model_dump()) or "").partition(" ")
+            message = f"{name} cannot be {value or 'given'!r}, since this service has no browser: leave it out"
+            raise QueryError([{"loc": ["query", name], "msg": message, "type": "no_browser"}])
 
     @property
     def has_browser(self) -> bool:
@@ -141,6 +164,7 @@ class UrlSpider(EngineSpider):
         packed = headers.get("content-encoding") if body else None
         if encoding := sent_encoding(response):
             headers["content-encoding"] = encoding
+        shown = self.shown(response, query)
         details: dict[str, Any] = {"url": response.url, "status": response.status, "headers": headers}
         run = Fetch.of(response).run
         left = run.seconds_left if self.online else OFFLINE
@@ -152,9 +176,17 @@ class UrlSpider(EngineSpider):
                 run.share.hold(len(body))
             found = cast(Record, await page(body, left, {**details, **query.conversion}, run.account))
         if query.formats:
-            yield {**found, "truncated": not whole}
+            yield {**found, **await made_by_browser(shown, query), "truncated": not whole}
         else:
             yield {**found, "config": {"asked": query.url, **found["config"], "truncated": not whole}}
+
+    def shown(self, response: Response, query: UrlQuery) -> ShownPage | None:
+        """What the browser has made of the page; raises UnsupportedContentError where it showed none."""
+        shown = Fetch.of(response).shown
+        if not (shown and shown.is_page) and (wanted := [name for name in BY_BROWSER if name in query.formats]):
+            media = (response.headers.get("Content-Type") or b"").decode("latin-1").partition(";")[0]
+            raise UnsupportedContentError(media, "which no browser shows as a page", f"leave {wanted[0]} out")
+        return shown
 
     async def unpacked(self, body: bytes, encodings: str, left: float, key: str) -> Decompressed:
         """The plain body, and whether it is whole; raises UpstreamError for one that is too large."""
@@ -173,9 +205,14 @@ class UrlSpider(EngineSpider):
         return self.in_browser(response) and response.request is not None and response.request.url != response.url
 
     def partial(self, response: Response) -> str | None:
-        """`scripts` where scripts would build the page, and no transport could run them."""
+        """`scripts` where scripts would build the page, and no transport could run them.
+
+        `wait_for` where what the query waits for never came.
+        """
         if not self.online:
             return None
+        if (shown := Fetch.of(response).shown) and shown.missed:
+            return "wait_for"
         lost = Fetch.of(response).readable is not None if self.may_render(response) else self.is_shell(response)
         return "scripts" if lost else None
 
@@ -211,6 +248,41 @@ class UrlSpider(EngineSpider):
     def shown_query(self, body: bytes) -> Mapping[str, str]:
         """Any URL: only the base of the page's links depends on it."""
         return {"url": "https://example.com/", "response_type": "full"}
+
+
+def caller_parts(query: UrlQuery, url: str) -> CallerParts | None:
+    """What a query sends to the origin of its URL, beside the request itself; None where that is nothing."""
+    if not query.is_private:
+        return None
+    body = b"" if query.body is None else body_bytes(query.body)
+    headers = dict(query.headers or {})
+    if query.body is not None and CONTENT_TYPE not in map(str.lower, headers):
+        headers["Content-Type"] = body_type(query.body)
+    return CallerParts(origin_of(url) or "", headers, query.cookies or {}, body if query.method == "POST" else None)
+
+
+def showing(query: UrlQuery) -> Showing:
+    """What a query asks of a browser."""
+    has_picture, both = "screenshot" in query.formats, {"html", "rendered_html"}.issubset(query.formats)
+    picture = (query.screenshot_type or "png") if has_picture else None
+    return Showing(query.wait_for, both, picture, query.screenshot_full_page, query.screenshot_quality)
+
+
+async def made_by_browser(shown: ShownPage | None, query: UrlQuery) -> dict[str, Any]:
+    """The parts of a record in formats that are not made of the page's body."""
+    made: dict[str, Any] = {}
+    if shown and shown.html_as_sent is not None:
+        made["html"] = (await asyncio.to_thread(decoded, shown.html_as_sent, "text/html; charset=utf-8"))[0]
+    if shown and shown.picture:
+        picture = shown.picture
+        made["screenshot"] = {
+            "content_type": f"image/{query.screenshot_type or 'png'}",
+            "width": picture.width,
+            "height": picture.height,
+            "cut": picture.cut,
+            "data": b64encode(picture.data).decode(),
+        }
+    return made
 
 
 async def page(body: bytes, left: float, details: Mapping[str, Any], key: str) -> UrlRecord:

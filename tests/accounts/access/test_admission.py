@@ -7,6 +7,7 @@ from time import perf_counter
 from unittest.mock import Mock
 from uuid import uuid4
 
+import orjson
 import pytest
 from pytest_twisted import ensureDeferred
 from scrapy.utils.defer import deferred_from_coro
@@ -27,6 +28,7 @@ from webdata.domain.errors import (
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Remarks
 from webdata.faces.api.calls import ApiCalls
+from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.runtime.process.shares import MEBIBYTE, CallShare, HeldBytes
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN
@@ -169,6 +171,23 @@ async def test_identical_calls_at_once_cost_one_credit(send_live, calls, databas
     assert sorted(cost(one)[0] for one in response) == [0, 0, 0, 0, 1]
     assert len(calls.calls) == 1
     assert database.ledger_state.balances[DEFAULT_ACCOUNT] == 999
+
+
+@ensureDeferred
+async def test_a_call_with_what_its_caller_sends_is_shared_with_none(make_api, make_send, live_secret, calls):
+    """Identical calls at once are fetched each, with a stale answer accepted too, and nothing of them is cached."""
+    send = make_send(make_api([URL_REQUEST]))
+    calls.gate = asyncio.Event()
+    headers = {"X-Api-Key": live_secret, "Cache-Control": "stale-if-error"}
+    body = {"url": "https://example.com/", "response_type": "full", "cookies": {"a": "s3cret"}}
+    pending = [send("/v1/request", "POST", headers, orjson.dumps(body)) for _ in range(3)]
+    await deferred_from_coro(calls.begun.wait())
+    calls.gate.set()
+    response = [await one for one in pending]
+    again = await send("/v1/request", "POST", headers, orjson.dumps(body))
+
+    assert [one.headers["x-cache"] for one in (*response, again)] == ["MISS"] * 4
+    assert len(calls.calls) == 4
 
 
 @ensureDeferred

@@ -73,7 +73,7 @@ def resource_of(operation) -> Resource:
 
 
 def field_of(resource, parameter):
-    names = {header: name for name, header in resource.query.headers().items()} | resource.segments
+    names = {header: name for name, header in resource.query.header_names().items()} | resource.segments
     return names.get(parameter["name"], parameter["name"])
 
 

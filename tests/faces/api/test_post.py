@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_twisted import ensureDeferred
 
+from webdata.accounts.access.files import Files
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.errors import (
     NotFoundError,
@@ -21,8 +22,10 @@ from webdata.domain.errors import (
 )
 from webdata.domain.outcome import Outcome
 from webdata.domain.text_parts import part_cursor
+from webdata.faces.api.files import FilePages
 from webdata.faces.api.params import body_query, members
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
+from webdata.stores.ephemeral.cache_memory import MemoryCache
 
 PAGE = {"url": "https://example.com/", "response_type": "full"}
 TOO_MUCH = "the body has a whole number of more than 64 bits, or arrays and objects in each other 255 deep"
@@ -354,3 +357,50 @@ async def test_an_invalid_body_may_be_a_422(make_api, make_send, test_secret):
 
     assert response.status == 422
     assert [row["loc"] for row in response.json["detail"]] == [["body"]]
+
+
+PICTURE = {"content_type": "image/png", "width": 1280, "height": 720, "cut": True, "data": "iVBORw=="}
+SHOWN = {"url": PAGE["url"], "status": 200, "content_type": "text/html", "truncated": False, "screenshot": PICTURE}
+
+
+@pytest.mark.parametrize("accept", ["image/png", "image/webp, image/*;q=0.8"])
+@ensureDeferred
+async def test_a_screenshot_alone_is_a_picture_where_accept_asks_for_one(post, calls, accept):
+    """Its size is in a header."""
+    calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
+    response = await post({"url": PAGE["url"], "formats": ["screenshot"]}, Accept=accept)
+    assert (response.headers["content-type"], response.body) == ("image/png", b"\x89PNG")
+    assert response.headers["x-screenshot"] == "1280x720, cut"
+    assert response.headers["x-upstream-status"] == "200"
+
+
+@pytest.mark.parametrize(("accept", "more"), [("*/*", {}), ("image/webp", {}), ("image/png", {"text": "Tea"})])
+@ensureDeferred
+async def test_a_screenshot_among_others_is_a_member_of_the_answer(post, calls, accept, more):
+    """So is one of another type than what is accepted: no answer is better than this one."""
+    calls.end = Answer({**SHOWN, **more}, Outcome.OK, "browser", {"fetch": 0.25})
+    formats = ["screenshot", *more]
+    response = await post({"url": PAGE["url"], "formats": formats}, Accept=accept)
+    assert response.headers["content-type"] == "application/json"
+    assert response.json["screenshot"] == PICTURE
+
+
+@ensureDeferred
+async def test_a_screenshot_is_kept_behind_a_link(make_api, make_send, calls, admission, test_secret, live_secret):
+    """For all keys of its account; a hit of the cache has a link of its own, an answer to cookies none."""
+    calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
+    admission._cache.files = files = Files(MemoryCache(1_000_000))
+    send = make_send(make_api([URL_REQUEST], key_pages=FilePages(files).pages()))
+    body = {"url": PAGE["url"], "formats": ["screenshot"]}
+
+    async def fetched(**more):
+        return await send("/v1/request", "POST", {"X-Api-Key": test_secret}, orjson.dumps({**body, **more}))
+
+    first, again, private = await fetched(), await fetched(), await fetched(cookies={"a": "b"})
+    found = await send(first.headers["x-file"], headers={"X-Api-Key": live_secret})
+    unknown = await send(f"/v1/files/{'x' * 32}", headers={"X-Api-Key": live_secret})
+    assert (found.status, found.headers["content-type"], found.body) == (200, "image/png", b"\x89PNG")
+    assert again.headers["x-file"] != first.headers["x-file"]
+    assert "x-file" not in private.headers
+    assert (unknown.status, unknown.problem["code"]) == (404, "not_found")
+    assert (await send(first.headers["x-file"], headers={})).status == 401

@@ -115,7 +115,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
 
 @pytest.fixture
 def dashboard(service, stores):
-    return service._dashboard(stores)
+    return service._dashboard(stores, ["mcp", "openwebui", "searxng"])
 
 
 @pytest.fixture

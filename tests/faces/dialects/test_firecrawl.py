@@ -102,7 +102,7 @@ async def test_several_formats_are_one_document(post, calls):
         ({"formats": "markdown"}, "formats"),
         ({"formats": []}, "formats"),
         ({"headers": {"Cookie": "a=b"}}, "headers"),
-        ({"waitFor": 100}, "waitFor"),
+        ({"waitFor": 40_000}, "waitFor"),
         ({"includeTags": ["a[["]}, "includeTags"),
         ({"formats": [{"type": "markdown", "fullPage": True}]}, "formats has 'fullPage'"),
         ({"parsers": [{"type": "pdf", "maxPages": 3}]}, "parsers has 'maxPages'"),

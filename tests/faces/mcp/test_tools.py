@@ -76,7 +76,7 @@ def test_descriptions_of_arguments_are_those_of_arguments(tool):
         text = schema.get("description", "")
         assert f"{name}=" not in text
         assert "+" not in text
-        assert not [header for header in tool.resource.query.headers().values() if header in text]
+        assert not [header for header in tool.resource.query.header_names().values() if header in text]
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))

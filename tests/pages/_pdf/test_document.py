@@ -7,7 +7,7 @@ import pytest
 from tests.composed_pdf import PLAIN, hostile, lines, pdf, text, with_pages
 from webdata.domain.errors import UnsupportedContentError
 from webdata.pages._pdf.document import converted, raw_text
-from webdata.resources.url_request import MOST_PAGES
+from webdata.resources.terms.page_ranges import MOST_PAGES
 
 FILES = hostile()
 SLOW = {"forms of forms of forms", "a bomb", "a million lines", "a million places", "a bomb in a bomb"}

@@ -8,10 +8,13 @@ from math import inf
 from time import perf_counter
 from typing import Any
 
+import orjson
+
 from webdata.accounts.access.api_keys import ApiKeys, Header
 from webdata.accounts.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.accounts.access.call_log import CallRecorder
 from webdata.accounts.access.credits import Credits, Payment
+from webdata.accounts.access.files import KeptFile
 from webdata.accounts.access.rate_limits import RateLimits, check_limit, limit_headers
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.query import Query, Remarks, deadline_of
@@ -70,6 +73,8 @@ class CallResult:
     """What the call holds until its reply is read."""
     query: Query | None = None
     """None where it has none that can be run."""
+    file: str | None = None
+    """The id of the file of its answer that is kept for a while."""
 
 
 class Admission:
@@ -124,7 +129,7 @@ class Admission:
                 call = Call(request.resource, query, sandbox, deadline, account, share)
                 status.payment = self.credits.payment(caller, request.id, call.resource.name)
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                result = CallResult(found, status, remarks, share, query)
+                result = CallResult(found, status, remarks, share, query, await self._kept(call, found))
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
                 if share.refused:
@@ -145,26 +150,44 @@ class Admission:
 
     async def _found(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
         """The answer of the cache, or of a crawler where there is none."""
-        found: Answer | Hit | None
-        try:
-            async with self._cache.flight(call, control) as flight:
-                found = flight.hit
-                if found is None:
-                    if call.share:
-                        call.share.check_caller()
-                    async with payment:
-                        found = await self._crawlers.answer(flight.call)
-                        _hold(call, len(found.json))
-                        payment.settle(found.outcome)
-                    await flight.land(found)
-        except STALE_FOR:
-            found = await self._cache.stale(call, control)
-            if found is None:
-                raise
+        found = await (self._fetched(call, payment) if call.query.is_private else self._shared(call, payment, control))
         if isinstance(found, Hit):
             _hold(call, len(found.entry.body))
             payment.note_hit(found.entry.outcome)
         self._answers[found.state if isinstance(found, Hit) else "MISS"] += 1
+        return found
+
+    async def _kept(self, call: Call, found: Answer | Hit) -> str | None:
+        """The id under which the file of an answer is kept; None where it has none, or is for its caller alone."""
+        files = self._cache.files
+        if files is None or call.query.is_private or not call.query.has_file:
+            return None
+        record = found.record if isinstance(found, Answer) else orjson.loads(found.entry.body)
+        file = call.resource.file(record)
+        return await files.keep(KeptFile(call.account, file.content_type, file.body)) if file else None
+
+    async def _shared(self, call: Call, payment: Payment, control: CacheControl) -> Answer | Hit:
+        """The answer of the cache, or one fetch for all identical calls."""
+        try:
+            async with self._cache.flight(call, control) as flight:
+                found: Answer | Hit = flight.hit or await self._fetched(flight.call, payment)
+                if isinstance(found, Answer):
+                    await flight.land(found)
+        except STALE_FOR:
+            stale = await self._cache.stale(call, control)
+            if stale is None:
+                raise
+            return stale
+        return found
+
+    async def _fetched(self, call: Call, payment: Payment) -> Answer:
+        """The answer of a crawler."""
+        if call.share:
+            call.share.check_caller()
+        async with payment:
+            found = await self._crawlers.answer(call)
+            _hold(call, len(found.json))
+            payment.settle(found.outcome)
         return found
 
     async def close(self, seconds: float) -> None:

@@ -19,6 +19,7 @@ from typing import Literal, Self
 
 import orjson
 
+from webdata.accounts.access.files import Files
 from webdata.crawling.warm_crawlers import Answer, Call
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import (
@@ -147,8 +148,12 @@ class Cache:
     Answers are stored `stale_seconds` longer than they are fresh, for callers that prefer them to an error.
     """
 
-    def __init__(self, store: CacheStore, stale_seconds: float, clock: Callable[[], float] = time) -> None:
+    def __init__(
+        self, store: CacheStore, stale_seconds: float, clock: Callable[[], float] = time, files: Files | None = None
+    ) -> None:
         self.store = store
+        self.files = files
+        """Where files of answers are kept; None where no link would find them again."""
         self.owner = token_hex(8)
         """The name of this process in the store."""
         self.flights: dict[str, asyncio.Future[CacheEntry | None]] = {}

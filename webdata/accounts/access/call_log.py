@@ -12,8 +12,8 @@ from webdata.accounts.access.cache import Hit
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.attempts import Attempt
 from webdata.domain.errors import DatabaseUnavailableError, FetchError, outcome_of
-from webdata.domain.query import Query
-from webdata.domain.secrets import masked, masked_text
+from webdata.domain.query import Query, private_fields
+from webdata.domain.secrets import MASK, masked, masked_text
 from webdata.resources import Resource
 from webdata.stores.accounts.model import Caller
 from webdata.stores.calls.model import LoggedCall
@@ -176,9 +176,11 @@ def _logged_call(call: EndedCall) -> LoggedCall:
 
 
 def shown_query(query: Query) -> dict[str, Any]:
-    """The fields of a query that differ from their defaults, with masked secrets."""
-    fields = query.model_dump(mode="json", include=_fields(type(query)), exclude_defaults=True)
-    return {name: masked(value) for name, value in fields.items()}
+    """The fields of a query that differ from their defaults, with masked secrets; of private ones only their names."""
+    private = private_fields(type(query))
+    fields = query.model_dump(mode="json", include=_fields(type(query)) - private, exclude_defaults=True)
+    given = {name: MASK for name in sorted(private) if getattr(query, name) is not None}
+    return {name: masked(value) for name, value in fields.items()} | given
 
 
 @lru_cache(16)

@@ -252,8 +252,10 @@ class Api:
                         headers |= {**status.headers(), **self._cors.headers(incoming)}
                         await stream(incoming, page.status, headers, answer.body)
                         return None
-                    answer = dict(answer.body)
-                reply = Reply(page.status, orjson.dumps(answer), {"content-type": JSON, **headers})
+                    body = answer.body if isinstance(answer.body, bytes) else orjson.dumps(dict(answer.body))
+                else:
+                    body = orjson.dumps(answer)
+                reply = Reply(page.status, body, {"content-type": JSON, **headers})
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             reply = logged_problem(error, incoming.id).reply(incoming.id, incoming.wanted_type)
         return Reply(reply.status, reply.body, {**(status.headers() if status else {}), **reply.headers})

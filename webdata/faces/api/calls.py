@@ -5,9 +5,9 @@ from collections.abc import Callable
 from webdata.accounts.access.admission import Admission, CallRequest, CallResult
 from webdata.domain.errors import QueryError
 from webdata.faces.api.calling import Called
+from webdata.faces.api.files import FILES
 from webdata.faces.api.problems import logged_problem
 from webdata.faces.api.replies import answer_reply
-from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, Reply
 
 Observer = Callable[[str, str], None]
@@ -40,7 +40,7 @@ class ApiCalls:
             raise
 
     def _reply(self, request: CallRequest, result: CallResult, wanted_type: str) -> Reply:
-        shown = _shown(request.resource, result)
+        shown = _shown(request, result)
         if isinstance(shown, Exception):
             problem = logged_problem(shown, request.id, request.resource)
             reply, code = problem.reply(request.id, wanted_type), problem.code
@@ -49,15 +49,18 @@ class ApiCalls:
         if self._observe:
             self._observe(request.resource.name, code)
         headers = {**(result.status.headers() if result.status else {}), **reply.headers}
+        if result.file:
+            headers["x-file"] = f"{FILES}/{result.file}"
         release = result.share.release if result.share and result.share.bytes_held else None
         return Reply(reply.status, reply.body, headers, release, reply.cached_as)
 
 
-def _shown(resource: Resource, result: CallResult) -> Reply | Exception:
+def _shown(request: CallRequest, result: CallResult) -> Reply | Exception:
     """The reply with the record of a call, or why there is none."""
     if isinstance(result.end, Exception):
         return result.end
     try:
-        return answer_reply(resource, result.end, result.remarks, result.query)
+        accept = request.header("accept") or ""
+        return answer_reply(request.resource, result.end, result.remarks, result.query, accept)
     except QueryError as error:  # whether a record has the part that was asked for is known with it alone
         return error

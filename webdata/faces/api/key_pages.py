@@ -32,8 +32,8 @@ class KeyCall:
 class KeyReply:
     """What a page answers that is more than a JSON object."""
 
-    body: Mapping[str, Any] | AsyncGenerator[bytes]
-    """A JSON object, or the pieces of a body that is sent while they come."""
+    body: Mapping[str, Any] | bytes | AsyncGenerator[bytes]
+    """A JSON object, a whole body, or the pieces of a body that is sent while they come."""
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
 

@@ -114,10 +114,11 @@ def record_response(resource: Resource) -> dict[str, Any]:
     """The response with a record, or its text."""
     record = reference("schemas", component_name((resource.name, None), [resource.name]))
     text = {resource.text_type: {"schema": TEXT}} if resource.text_type else {}
+    files: dict[str, Any] = {media_type: {"schema": {}} for media_type in resource.media_types}
     return {
         "description": "The record. An empty one is true: the site itself says that nothing was found.",
         "headers": {name: reference("headers", name) for name in RECORD_HEADERS} | _further(resource.text_headers),
-        "content": {JSON: {"schema": record}} | text,
+        "content": {JSON: {"schema": record}} | text | files,
     }
 
 

@@ -14,7 +14,7 @@ from webdata.domain.query import Query, Remarks, SearchQuery, check_known, decod
 from webdata.faces.api.key_pages import KeyPage
 from webdata.resources import Resource
 
-SHARED_HEADERS = tuple(SearchQuery.headers().values())
+SHARED_HEADERS = tuple(SearchQuery.header_names().values())
 """The headers of most endpoints; an endpoint on which one has no effect lists it as ignored."""
 
 CACHED_QUERIES = 1000
@@ -44,13 +44,13 @@ def packed_query(resource: Resource, segment: str, query: str, header: Header) -
 @cache
 def _header_names(query: type[Query]) -> frozenset[str]:
     """The headers of this query, and those that are shared by most."""
-    return frozenset({*query.headers().values(), *SHARED_HEADERS})
+    return frozenset({*query.header_names().values(), *SHARED_HEADERS})
 
 
 @lru_cache(CACHED_QUERIES)
 def _packed(resource: Resource, segment: str, query: str, sent: tuple[tuple[str, str], ...]) -> tuple[Query, Remarks]:
     header = dict(sent).get
-    fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
+    fields = {name: header(sent_as) for name, sent_as in resource.query.header_names().items()}
     check_encoding(segment, query)
     segment = packed_segment(resource, segment)
     check_encoding(segment)
@@ -128,7 +128,7 @@ def path_query(resource: Resource, segments: Mapping[str, str], query: str, head
 
     The parameters after an `&` in a segment are ignored. Raises QueryError that lists every wrong parameter.
     """
-    fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
+    fields = {name: header(sent_as) for name, sent_as in resource.query.header_names().items()}
     check_encoding(*segments.values(), query)
     values = {name: segments.get(segment, "").removesuffix("/") for segment, name in resource.segments.items()}
     given = [(name, segment_value(name, text)) for name, text in values.items() if text]
@@ -150,7 +150,7 @@ def body_query(resource: Resource, body: bytes, query: str, header: Header) -> t
     check_encoding(query)
     sent = _json_members(body, example(resource), header)
     check_known((name for name, _ in sent), resource.query.keys())
-    fields = {name: header(sent_as) for name, sent_as in resource.query.headers().items()}
+    fields = {name: header(sent_as) for name, sent_as in resource.query.header_names().items()}
     try:
         parsed, remarks = resource.query.read(sent, fields)
     except QueryError as error:

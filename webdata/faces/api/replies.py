@@ -11,7 +11,7 @@ from webdata.domain.attempts import Attempt
 from webdata.domain.errors import FetchError
 from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
-from webdata.resources import Resource
+from webdata.resources import MediaFile, PlainText, Resource
 from webdata.runtime.server.replies import Reply
 
 PHASES = ("queue", "fetch", "render", "parse", "validate")
@@ -20,11 +20,13 @@ MAX_NAMED = 20
 """How many ignored parameters are named; nobody needs to read more, and headers must stay short."""
 
 
-def answer_reply(resource: Resource, answer: Answer | Hit, remarks: Remarks, query: Query | None = None) -> Reply:
+def answer_reply(
+    resource: Resource, answer: Answer | Hit, remarks: Remarks, query: Query | None = None, accept: str = ""
+) -> Reply:
     """The reply that carries a record, or the part of it that the query asks for; raises QueryError for none."""
     whole = record_of(answer) if resource.text_type else None
     shown = resource.part(whole, query) if whole and query else whole
-    text = resource.text(shown) if shown else None
+    text = shown and (resource.text(shown) or resource.media(shown, accept))
     headers = {
         "content-type": text.content_type if text else "application/json",
         **(text.headers if text else {}),
@@ -32,11 +34,15 @@ def answer_reply(resource: Resource, answer: Answer | Hit, remarks: Remarks, que
         **(_hit_headers(answer) if isinstance(answer, Hit) else _answer_headers(answer)),
         **remark_headers(remarks),
     }
-    part = text.body.encode() if text else None if shown is whole else orjson.dumps(shown)
+    part = _body_of(text) if text else None if shown is whole else orjson.dumps(shown)
     if not isinstance(answer, Hit):
         return Reply(200, answer.json if part is None else part, headers)
     body = answer.entry.body if part is None else part
     return Reply(200, body, headers, cached_as=f"{answer.key} {answer.entry.at}" if shown is whole else None)
+
+
+def _body_of(found: PlainText | MediaFile) -> bytes:
+    return found.body.encode() if isinstance(found, PlainText) else found.body
 
 
 def record_of(answer: Answer | Hit) -> Record:

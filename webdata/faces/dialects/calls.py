@@ -134,7 +134,7 @@ def read_query(
     own names of what has no effect.
     """
     given = {name: value for name, value in values.items() if value is not None}
-    headers = resource.query.headers()
+    headers = resource.query.header_names()
     pairs = [(name, value) for name, value in given.items() if name not in headers]
     try:
         query, remarks = resource.query.read(pairs, {name: given.get(name) for name in headers})
@@ -168,7 +168,7 @@ def located(resource: Resource, country: str | None) -> dict[str, str | None]:
 
 def _renamed(problem: Problem, resource: Resource, names: Mapping[str, str]) -> Problem:
     *place, sent_as = problem["loc"]
-    fields = {header: name for name, header in resource.query.headers().items()}
+    fields = {header: name for name, header in resource.query.header_names().items()}
     name = names.get(fields.get(str(sent_as), str(sent_as)))
     if name is None:
         return problem

@@ -129,7 +129,8 @@ class BatchTools:
             known = ", ".join(self._by_name)
             raise wrong_argument("tool", f"cannot be {given.tool[:60]!r}: the tools are {known}")
         _check_names(tool, given.queries)
-        always = {name: value for name, value in tool.wording.given.items() if value}
+        fields = tool.resource.query.model_fields
+        always = {name: value for name, value in tool.wording.given.items() if value != fields[name].default}
         queries = [{**always, **query} for query in given.queries]
         body = orjson.dumps({"resource": tool.resource.name, "queries": queries, "label": given.label})
         answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False)

@@ -38,7 +38,7 @@ class WebTool:
     @property
     def argument_names(self) -> dict[str, str]:
         """The arguments that are headers of HTTP, with the headers' names."""
-        return self.resource.query.headers()
+        return self.resource.query.header_names()
 
     def is_open_to(self, scopes: Collection[str]) -> bool:
         """Whether a key with these scopes opens it."""

@@ -27,6 +27,8 @@ class ToolWording:
     """Arguments that every call of it has, and that a model does not see."""
 
 
+OF_PEOPLE = ("headers", "cookies", "body", "screenshot_type", "screenshot_quality")
+"""Parameters of pages that no model is offered: what is sent to a site in a person's name, and pictures."""
 WORDINGS = {
     "web_search": ToolWording(
         "web_search",
@@ -52,7 +54,13 @@ WORDINGS = {
         "Fetch a web page by its address and read it as Markdown. A long page comes in parts: call again with the "
         "cursor of the answer.",
         is_default=True,
-        given={"response_type": "markdown", "formats": ()},
+        given={
+            "response_type": "markdown",
+            "formats": (),
+            "method": "GET",
+            "screenshot_full_page": False,
+            **dict.fromkeys(OF_PEOPLE),
+        },
     ),
     "bing_search": ToolWording("bing_search", "Search the web with Bing. Gives the same as web_search."),
     "video_search": ToolWording("video_search", "Search videos. Gives title, address, channel and date."),

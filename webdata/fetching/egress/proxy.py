@@ -15,6 +15,7 @@ from webdata.domain.errors import TargetError, UpstreamError, WebdataError
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.outbound import PORTS, PROXY_FAILED, ParentProxy, connect_to_target
 from webdata.fetching.egress.relay import relay, relay_response
+from webdata.fetching.egress.rule import Target
 from webdata.runtime.wire.exchange import TEXT, SiteReply
 from webdata.runtime.wire.listener import HOST, Listener, Stream
 from webdata.runtime.wire.wire import ESTABLISHED, Message, Requests, reply_bytes, request_bytes
@@ -57,6 +58,7 @@ class GuardProxy:
         self._guard = guard
         self._parent = ParentProxy.from_url(parent, verify=verify) if parent else None
         self._listener = Listener(self._serve, MAX_CONNECTIONS)
+        self._reserved: Target | None = None
         self._faults: OrderedDict[tuple[str, int], WebdataError] = OrderedDict()
 
     def fault(self, url: str) -> WebdataError | None:
@@ -65,6 +67,13 @@ class GuardProxy:
         A TargetError, or an UpstreamError with a kind.
         """
         return copy(self._faults.get(_host_port(url)))
+
+    def reserve(self, origin: str | None) -> None:
+        """Refuse connections to the host of an origin that are not of this origin: by another port, or scheme.
+
+        With None all are possible again.
+        """
+        self._reserved = self._guard.rule.check_url(f"{origin}/") if origin else None
 
     async def start(self) -> str:
         """Listen on a free port of loopback, and return the proxy's URL, without its password."""
@@ -122,6 +131,8 @@ class GuardProxy:
         """A connection to the host and port of a URL; None when it failed, which is recorded."""
         try:
             target = self._guard.rule.check_url(url)
+            if self._is_of_other_origin(target, tunnel=tunnel):
+                return None
             server = await connect_to_target(target, await self._guard.addresses(target), self._parent, tunnel=tunnel)
         except DNSLookupError:
             self._record_fault(url, UpstreamError(*UNKNOWN_NAME))
@@ -131,6 +142,12 @@ class GuardProxy:
             self._faults.pop(_host_port(url), None)
             return server
         return None
+
+    def _is_of_other_origin(self, target: Target, *, tunnel: bool) -> bool:
+        reserved = self._reserved
+        if reserved is None or reserved.host != target.host:
+            return False
+        return (target.port, tunnel) != (reserved.port, reserved.scheme == "https")
 
     def _record_fault(self, url: str, fault: WebdataError) -> None:
         self._faults[_host_port(url)] = copy(fault)  # without its traceback

@@ -16,7 +16,8 @@ from webdata.pages._pdf.tables import ruled_tables
 from webdata.pages._pdf.text import joined_blocks, words_of
 from webdata.pages._pdf.words import PdfSheet, sheet
 from webdata.pages._url.literal import inert
-from webdata.resources.url_request import MOST_PAGES, DocumentFacts, PageRange
+from webdata.resources.terms.page_ranges import MOST_PAGES, PageRange
+from webdata.resources.url_request import DocumentFacts
 
 MEDIA = "application/pdf"
 MOST_LETTERS = 1_000_000

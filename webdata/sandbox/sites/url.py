@@ -12,6 +12,8 @@ from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 
+import orjson
+
 from webdata.runtime.wire.exchange import HTML, Handler, Headers, SandboxRequest, SiteReply, redirect
 from webdata.sandbox.invention import PUBLISHERS, SeededRandom
 from webdata.sandbox.templates import html, render
@@ -129,6 +131,12 @@ def _halved(request: SandboxRequest) -> SiteReply:
     return SiteReply(200, HTML, body, cut=len(body) // 2)
 
 
+def echo(request: SandboxRequest) -> SiteReply:
+    """What was sent, as JSON."""
+    sent = {"method": request.method, "headers": dict(request.headers), "body": request.body.decode("utf-8", "replace")}
+    return SiteReply(200, (("Content-Type", "application/json"),), orjson.dumps(sent))
+
+
 def _huge(_request: SandboxRequest) -> SiteReply:
     """A page most of which is white space."""
     return SiteReply(200, HTML, small_page("Large", "A large page.").ljust(HUGE_BYTES))
@@ -167,6 +175,7 @@ TRIALS = (
     Trial("/redirect/loop/b", "the other one of the two", constant(redirect("/redirect/loop/a"))),
     *(Trial(f"/slow/{seconds}", f"the article, after {seconds} s", partial(_late, seconds)) for seconds in DELAYS),
     Trial("/reset", "the connection breaks before the first byte", constant(SiteReply(reset=True))),
+    Trial("/echo", "the method, the headers and the body that were sent, as JSON", echo),
     Trial("/truncated", "half of what Content-Length says", _halved),
     Trial("/empty", "200 without a body", constant(SiteReply())),
     Trial("/huge", "a page of 25 MB", _huge),

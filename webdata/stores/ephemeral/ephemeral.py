@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 CALL_ENDS_WITHIN = 60.0
 """Seconds after its deadline in which a call has ended, however slow the database is."""
+FILE_BYTES = 80 * 1024 * 1024
+"""Of files in the memory of a process, which are bounded by their accounts' shares before."""
 
 
 class EphemeralStores:
-    """The cache and limits of a process; in Redis where it has a URL.
+    """The cache, files and limits of a process; in Redis where it has a URL.
 
     `cache_bytes` bounds the cache in memory, `longest_call` is in seconds. Raises ConfigError for an invalid URL.
     """
@@ -26,6 +28,7 @@ class EphemeralStores:
         self._memory = MemoryCache(cache_bytes)
         self._server: RedisServer | None = None
         self.cache: CacheStore = self._memory
+        self.files: CacheStore = MemoryCache(FILE_BYTES)
         self.limits: LimitStore = MemoryLimits()
         self.shared_limits: LimitStore | None = None
         if redis:
@@ -38,7 +41,7 @@ class EphemeralStores:
         from webdata.stores.ephemeral.redis_server import RedisServer  # noqa: PLC0415
 
         self._server = RedisServer(redis)
-        self.cache = RedisCache(self._server)
+        self.cache = self.files = RedisCache(self._server)
         self.shared_limits = RedisLimits(self._server, longest_call)
 
     @property

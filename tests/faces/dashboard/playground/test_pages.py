@@ -317,3 +317,27 @@ async def test_a_form_can_be_linked_to(visitor, key):
     page = tree(await ada.get("/playground/web_search?q.q=tea+%26+more&q.num=3"))
     assert page.get_element_by_id("f-q.q").value == "tea & more"
     assert "q=tea & more" in page.get_element_by_id("code-1").text_content()
+
+
+async def test_a_screenshot_is_shown(visitor, key, calls):
+    """As a picture; its bytes are not shown as text."""
+    ada = await visitor().sign_up()
+    picture = {"content_type": "image/png", "width": 1280, "height": 720, "cut": False, "data": "iVBORw0KGgo="}
+    page = {"url": "https://example.com/", "status": 200, "content_type": "text/html", "truncated": False}
+    calls.end = Answer({**page, "screenshot": picture}, Outcome.OK, "browser", {"render": 1.2})
+    response = await run(ada, await key(), "url_request", url="https://example.com/", formats="screenshot")
+    shown = tree(response)
+    assert shown.xpath("//img[@class='screenshot']/@src") == ["data:image/png;base64,iVBORw0KGgo="]
+    assert "img-src 'self' data:" in response.headers["content-security-policy"]
+    assert "1280" in text(shown.get_element_by_id("answer"))
+
+
+async def test_what_is_sent_to_a_site_is_a_line_each(visitor, key, calls):
+    """Headers and cookies come from text areas; the form of a call of the history has none of them."""
+    ada = await visitor().sign_up()
+    sent = {"url": "https://example.com/", "response_type": "full", "headers": "X-One: 1\nX-Two: 2", "cookies": "a=b"}
+    response = await run(ada, await key(), "url_request", **sent)
+    assert response.status == 200
+    query = calls.calls[0].query
+    assert (query.headers, query.cookies) == ({"X-One": "1", "X-Two": "2"}, {"a": "b"})
+    assert tree(response).get_element_by_id("f-q.headers").tag == "textarea"

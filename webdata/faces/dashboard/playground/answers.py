@@ -22,6 +22,8 @@ from webdata.resources import Resource
 LONGEST_HEADER = 500
 """Characters that are shown of a header's value."""
 MOST_ATTEMPTS = 20
+LARGEST_PICTURE = 4_000_000
+"""Characters of the base64 of a picture that is shown."""
 NOTHING = Shown([], [], [])
 
 
@@ -55,6 +57,8 @@ class AnswerView:
     """How long it took; None for an answer of the cache."""
     attempts: Sequence[Attempt]
     shown: Shown
+    picture: str
+    """The address of a picture that is in the answer, as a `data:` URL; "" without one."""
     document: MarkdownAnswer | None
     json: Markup
     json_is_whole: bool
@@ -97,11 +101,33 @@ def answer_view(resource: Resource, called: Called, request_id: str) -> AnswerVi
         timings=timings,
         seconds=end.seconds if isinstance(end, FetchError) else sum(timings.values()) if timings else None,
         attempts=end.attempts[:MOST_ATTEMPTS] if isinstance(end, Answer | FetchError) else (),
-        shown=NOTHING if record is None or text else shown(resource, record),
+        shown=NOTHING if record is None or text else shown(resource, _without_pictures(record)),
+        picture=_picture(record or {}),
         document=_document(text.body) if text else None,
         json=json,
         json_is_whole=is_whole,
     )
+
+
+def _picture(record: Record) -> str:
+    """The first picture of a record, unless it is too large for a page."""
+    found = next((value for value in record.values() if _is_picture(value)), None)
+    if found is None or len(found["data"]) > LARGEST_PICTURE:
+        return ""
+    return f"data:{found['content_type']};base64,{found['data']}"
+
+
+def _without_pictures(record: Record) -> Record:
+    """The record without the bytes of its pictures, which nobody reads as text."""
+    return {name: _facts_of(value) if _is_picture(value) else value for name, value in record.items()}
+
+
+def _facts_of(picture: Record) -> Record:
+    return {name: value for name, value in picture.items() if name != "data"}
+
+
+def _is_picture(value: Any) -> bool:
+    return isinstance(value, dict) and str(value.get("content_type")).startswith("image/") and "data" in value
 
 
 def _document(text: str) -> MarkdownAnswer:

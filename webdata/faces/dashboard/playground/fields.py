@@ -118,7 +118,8 @@ def _field(resource: Resource, name: str, form: Form | None, errors: Mapping[str
 def _kind(schema: Mapping[str, Any]) -> Kind:
     if "enum" in schema:
         return "select"
-    kinds: dict[str, Kind] = {"boolean": "checkbox", "integer": "number", "number": "number", "array": "lines"}
+    kinds: dict[str, Kind] = {"boolean": "checkbox", "integer": "number", "number": "number"}
+    kinds |= {"array": "lines", "object": "lines"}
     return kinds.get(schema.get("type", ""), "text")
 
 

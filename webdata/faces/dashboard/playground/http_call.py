@@ -28,7 +28,7 @@ class HttpCall:
     @classmethod
     def of(cls, resource: Resource, values: Values) -> "HttpCall":
         """The request of a resource with these parameters."""
-        names = resource.query.headers()
+        names = resource.query.header_names()
         headers = {names[name]: _one(value) for name, value in values.items() if name in names}
         fields = {name: value for name, value in values.items() if name not in names}
         if resource.method == "POST":
@@ -57,7 +57,7 @@ def _one(value: str | list[str]) -> str:
 def read_query(resource: Resource, values: Values) -> tuple[Query, Remarks]:
     """The query of these parameters, the same as by HTTP; raises QueryError that lists every wrong one."""
     call = HttpCall.of(resource, values)
-    names = resource.query.headers()
+    names = resource.query.header_names()
     pairs = [(name, value) for name, value in values.items() if name not in names]
     headers = {name: call.headers.get(header) for name, header in names.items()}
     return resource.query.read(pairs, headers, call.query)

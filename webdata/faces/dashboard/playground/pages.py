@@ -9,6 +9,7 @@ from typing import Any
 from webdata.accounts.access.admission import CallRequest
 from webdata.accounts.access.api_keys import check_usable
 from webdata.domain.errors import UnauthorizedError, UnknownIdError
+from webdata.domain.secrets import MASK
 from webdata.faces.api.calling import Called, Calling
 from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.playground.answers import AnswerView, answer_view
@@ -96,7 +97,7 @@ class PlaygroundPages:
         if call is None:
             raise UnknownIdError("There is no such call in the log of this account: older ones are removed.")
         resource = self._resource(call.resource)
-        form = {NAME_PREFIX + key: _text(value) for key, value in call.query.items()}
+        form = {NAME_PREFIX + key: _text(value) for key, value in call.query.items() if value != MASK}
         return await self._page(visit, resource, form, call.key_id)
 
     async def _run(self, visit: Visit, name: str) -> Reply:

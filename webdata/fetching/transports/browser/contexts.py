@@ -72,6 +72,11 @@ class Context:
         """Why the guard proxy did not reach a URL lately (`GuardProxy.fault`); None without that proxy."""
         return self._guard_proxy.fault(url) if self._guard_proxy else None
 
+    def reserve(self, origin: str | None) -> None:
+        """Have the guard proxy refuse other origins of this one's host (`GuardProxy.reserve`)."""
+        if self._guard_proxy:
+            self._guard_proxy.reserve(origin)
+
     async def open(self, chromium: "Chromium") -> "BrowserContext":
         """Open it in a browser, with the guard proxy, whose parent is the profile's proxy."""
         profile = self.profile

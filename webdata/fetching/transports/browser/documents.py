@@ -16,6 +16,7 @@ from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 from scrapy.exceptions import DownloadCancelledError, IgnoreRequest, ResponseDataLossError
 
+from webdata.fetching.transports.browser.page_parts import PageParts
 from webdata.fetching.transports.http import check_headers
 from webdata.runtime.wire.kinds import Kind, kind
 
@@ -50,6 +51,8 @@ class Rules:
     """Why the guard proxy did not reach a URL; None when it did, or without that proxy."""
     as_sent: bool = False
     """Whether pages are read as they were sent too, not only as the browser renders them."""
+    parts: PageParts | None = None
+    """What its caller sends with them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +143,7 @@ class Documents:
             if "responseErrorReason" in event:
                 return self._on_unreached(event)
             if "responseStatusCode" not in event:
-                return self._on_request(event)
+                return await self._on_request(event)
             return await self._on_response(event)
         except PlaywrightError:
             raise
@@ -156,11 +159,13 @@ class Documents:
             return self._fail(fault)
         return "continueRequest", {}
 
-    def _on_request(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    async def _on_request(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         self._redirects = self._redirects + 1 if "redirectedRequestId" in event else 0
         if self._redirects > self._rules.redirects:
             raise IgnoreRequest("max redirections reached")
         self._rules.check(event["request"]["url"])
+        if self._rules.parts and self._session:
+            return "continueRequest", await self._rules.parts.changes(self._session, event["request"])
         return "continueRequest", {}
 
     async def _on_response(self, event: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

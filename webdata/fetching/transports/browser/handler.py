@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from email.utils import formatdate
 from time import monotonic
 from typing import Any
@@ -37,6 +37,7 @@ from webdata.fetching.egress.rule import Rule
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.transports.browser.contexts import Context, Profile
 from webdata.fetching.transports.browser.documents import Rules
+from webdata.fetching.transports.browser.page_parts import PageParts
 from webdata.fetching.transports.browser.process import Browser
 from webdata.fetching.transports.browser.visit import BrowserVisit, LoadedPage
 from webdata.fetching.transports.http import too_many_headers
@@ -60,6 +61,10 @@ FAILURES: tuple[tuple[str, type[Exception], str], ...] = (
     ("net::", DownloadFailedError, "the browser could not load the page"),
 )
 """Part of the browser's error message, and the exception that a plain download raises for the same failure."""
+
+
+Begin = Callable[[Page, Request], Awaitable[None]]
+"""Prepares a page for its first navigation."""
 
 
 class BrowserHandler(BaseDownloadHandler):
@@ -88,7 +93,9 @@ class BrowserHandler(BaseDownloadHandler):
         self._fails_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._encoding = settings["HTTPPROXY_AUTH_ENCODING"]
         self._engine = crawler.spidercls.name
-        self._pages = _pages(crawler, browser)
+        self._with_pictures: set[Page] = set()
+        """Pages that load pictures and fonts, for a screenshot."""
+        self._pages = _pages(crawler, browser, self._with_pictures)
 
     async def download_request(self, request: Request) -> Response:
         seconds = request.meta.get("download_timeout") or self._seconds
@@ -123,11 +130,12 @@ class BrowserHandler(BaseDownloadHandler):
         languages = _languages(request)
         guard = None if self._browser.remote else self._guard.for_caller(Fetch.of(request).run.account)
         async with self._browser.contexts.borrow(self._profile(request, languages), guard) as context:
+            context.unusable = context.unusable or Fetch.of(request).parts is not None  # has a caller's cookies
             rules = self._rules(request, context)
             engine = self._engine if self._rule.sites is not None else None
-            visit = BrowserVisit(
-                identity(Fetch.of(request).run.device), languages, _cookies(request), rules, until, engine
-            )
+            fetch = Fetch.of(request)
+            who = identity(fetch.run.device)
+            visit = BrowserVisit(who, languages, _cookies(request), rules, until, engine, fetch.showing)
             try:
                 page = await self._visit(request, context, visit, until)
             finally:
@@ -137,15 +145,18 @@ class BrowserHandler(BaseDownloadHandler):
             raise DownloadCancelledError(f"the page is longer than {self._maxsize} bytes")
         if not page.complete and self._fails_on_loss:
             raise ResponseDataLossError("the page was cut off")
+        fetch.shown = page.shown
         return _response(request, page)
 
     def _rules(self, request: Request, context: Context) -> Rules:
+        parts = Fetch.of(request).parts
         return Rules(
             maxsize=self._maxsize,
             redirects=self._redirects,
             check=self._rule.check_url,
             fault=context.fault,
             as_sent=Fetch.of(request).as_sent,
+            parts=PageParts(parts, context.reserve) if parts else None,
         )
 
     def _profile(self, request: Request, languages: tuple[str, ...]) -> Profile:
@@ -160,13 +171,22 @@ class BrowserHandler(BaseDownloadHandler):
 
     async def _visit(self, request: Request, context: Context, visit: BrowserVisit, until: float) -> LoadedPage:
         method = PageMethod(visit.load)
-        page_request = _page_request(request, context, visit, method, until - monotonic())
+        showing = Fetch.of(request).showing
+
+        async def begin(page: Page, request: Request) -> None:
+            context.pages.add(page)
+            if showing and showing.picture:
+                self._with_pictures.add(page)
+            await visit.begin(page, request)
+
+        page_request = _page_request(request, context, begin, method, until - monotonic())
         visit.task = task = asyncio.create_task(self._pages.download_request(page_request))
         try:
             await self._browser.wait_for(task)
         finally:
             await self._end(task, context, visit)
             context.pages.discard(visit.page)
+            self._with_pictures.discard(visit.page)
         if visit.failure:
             raise visit.failure
         if task.cancelled():
@@ -223,25 +243,21 @@ class _SharedBrowser:
         """Do nothing: other crawlers use it too."""
 
 
-def _pages(crawler: Crawler, browser: Browser) -> ScrapyPlaywrightDownloadHandler:
+def _pages(crawler: Crawler, browser: Browser, with_pictures: Collection[Page]) -> ScrapyPlaywrightDownloadHandler:
     for name in ("scrapy-playwright", "playwright"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # failures are logged with their call
     pages = ScrapyPlaywrightDownloadHandler(crawler)
     pages.config.max_pages_per_context = browser.limit
     pages.config.target_closed_max_retries = 0
     pages.process_request_headers = None  # the browser sets its own headers
-    pages.abort_request = lambda request: request.resource_type in BLOCKED_RESOURCES
+    pages.abort_request = lambda request: (
+        request.resource_type in BLOCKED_RESOURCES and request.frame.page not in with_pictures
+    )
     pages.browser_provider = _SharedBrowser(browser)
     return pages
 
 
-def _page_request(
-    request: Request, context: Context, visit: BrowserVisit, method: PageMethod, seconds: float
-) -> Request:
-    async def begin(page: Page, request: Request) -> None:
-        context.pages.add(page)
-        await visit.begin(page, request)
-
+def _page_request(request: Request, context: Context, begin: Begin, method: PageMethod, seconds: float) -> Request:
     goto = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
     if referer := request.headers.get("Referer"):
         goto["referer"] = referer.decode("latin-1")
@@ -295,7 +311,8 @@ def _response(request: Request, page: LoadedPage) -> Response:
     encoding = headers.pop("Content-Encoding", None)
     if not page.as_sent and b"html" in (headers.get("Content-Type") or b"html"):
         headers["Content-Type"] = "text/html; charset=utf-8"  # the encoding of the browser's HTML
-    sent = _cookies(request)
+    parts = Fetch.of(request).parts
+    sent = {**_cookies(request), **(parts.cookies if parts else {})}
     new = [cookie for cookie in page.cookies if sent.get(cookie["name"]) != cookie["value"]]
     if new:
         headers.setlist("Set-Cookie", [_set_cookie(cookie) for cookie in new])

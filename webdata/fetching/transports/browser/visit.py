@@ -12,8 +12,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request
 
+from webdata.domain.errors import UpstreamError
 from webdata.fetching.device_profiles import Identity
+from webdata.fetching.showing import Showing, ShownPage
 from webdata.fetching.transports.browser.documents import Document, Documents, Rules
+from webdata.fetching.transports.browser.showing import came, picture_of
 from webdata.pages.blocked import Block, block_of
 
 NAVIGATING = "page is navigating"
@@ -22,11 +25,14 @@ POLL = 0.5
 """Seconds between two checks of a page without an event."""
 LOAD_SECONDS = 2.0
 """Time limit for the `load` event of a page whose DOM is complete."""
+PICTURES_SECONDS = 8.0
+"""The same where a screenshot is made of the page."""
 PATIENCE = {"javascript": float("inf"), "captcha": 8.0}
 """Seconds that a block of this kind may take to be solved; blocks of other kinds are final at once."""
 ERROR = 400
 ERROR_PAGE = "chrome-error:"
 """The scheme of the page that Chromium shows for an error response without a body."""
+NOT_STORED = ("the browser has the page only as it shows it: ask for rendered_html without html", "too_large")
 MARGIN = 1.0
 """Seconds before the deadline at which a block is returned as it is."""
 
@@ -44,6 +50,8 @@ class LoadedPage:
     as_sent: bool = False
     """Whether the body is that of the response, not the HTML that the browser has rendered."""
     complete: bool = True
+    shown: ShownPage | None = None
+    """None for a page that is a block."""
 
 
 class BrowserVisit:
@@ -62,6 +70,7 @@ class BrowserVisit:
         rules: Rules,
         until: float,
         engine: str | None = None,
+        showing: Showing | None = None,
     ):
         self.page: Page | None = None
         self.failure: Exception | None = None
@@ -74,6 +83,9 @@ class BrowserVisit:
         self._as_sent = rules.as_sent
         self._until = until - MARGIN
         self._engine = engine
+        self._showing = showing or Showing()
+        self._session: CDPSession | None = None
+        self._is_blocked = False
         self._changed = asyncio.Event()
         self._documents = Documents(rules, self._on_document, self._on_failure)
         self._pending: Document | None = None
@@ -85,7 +97,7 @@ class BrowserVisit:
         page.on("framenavigated", self._on_navigated)
         page.on("domcontentloaded", self._on_change)
         page.on("load", self._on_change)
-        session = await page.context.new_cdp_session(page)
+        session = self._session = await page.context.new_cdp_session(page)
         await self._emulate(page, session)
         await self._documents.begin(session)
         await self._add_cookies(page, request.url)
@@ -94,17 +106,41 @@ class BrowserVisit:
         """Wait until the page shows no block, or one that is final, and return the page."""
         status, in_place = await self._wait_for_challenge(page)
         with suppress(PlaywrightTimeoutError):
-            await page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1000)
+            await page.wait_for_load_state("load", timeout=self._load_seconds * 1000)
+        shown = None if self._is_blocked else await self._shown(page)
         document = self._current
         body = await self._body(page)
         if document is None:
-            return LoadedPage(status, page.url, {}, body, await _cookies(page, page.url))
+            return LoadedPage(status, page.url, {}, body, await _cookies(page, page.url), shown=shown)
         if document.body is not None and not in_place and (self._as_sent or not document.is_page):
             url, complete = document.url, document.complete
-            cookies = await _cookies(page, url)
-            return LoadedPage(status, url, document.headers, document.body, cookies, as_sent=True, complete=complete)
+            cookies, headers = await _cookies(page, url), document.headers
+            return LoadedPage(status, url, headers, document.body, cookies, True, complete, shown)
         url = document.url if page.url.startswith(ERROR_PAGE) else page.url
-        return LoadedPage(status, url, document.headers, body, await _cookies(page, url))
+        return LoadedPage(status, url, document.headers, body, await _cookies(page, url), shown=shown)
+
+    @property
+    def _load_seconds(self) -> float:
+        """How long the page's pictures and scripts are waited for."""
+        left = max(self._until - monotonic(), 0.1)
+        return min(left / 2, PICTURES_SECONDS) if self._showing.picture else LOAD_SECONDS
+
+    async def _shown(self, page: Page) -> ShownPage:
+        """What is made of the page, after it has what is waited for."""
+        showing, document = self._showing, self._current
+        if document is None or not document.is_page or self._session is None:
+            return ShownPage(missed=isinstance(showing.wait_for, str), is_page=False)
+        came_late = showing.wait_for is not None and not await came(page, showing.wait_for, self._until)
+        sent = await self._sent(document) if showing.html_as_sent else None
+        picture = await picture_of(self._session, showing, self._identity.scale) if showing.picture else None
+        return ShownPage(came_late, html_as_sent=sent, picture=picture)
+
+    async def _sent(self, document: Document) -> bytes:
+        """The HTML of a document, in UTF-8; raises UpstreamError where the browser does not store it any more."""
+        body = await self._documents.body(document)
+        if not body:
+            raise UpstreamError(*NOT_STORED)
+        return body
 
     async def empty_error(self) -> LoadedPage | None:
         """The error response without a body that Chromium reports as a failed navigation; None without one."""
@@ -172,6 +208,7 @@ class BrowserVisit:
             if clear > in_place:  # what a script does in place may be incomplete, so it is checked twice
                 return status, in_place
             if block and not self._may_be_solved(block, since):
+                self._is_blocked = True
                 return (document.status if document else status), False
             challenge = document
             await self._wait(poll=clear > 0)
