@@ -220,7 +220,7 @@ class Service:
         self.ports: list[Any] = []
         self.connections = Connections(room_for(config.max_connections))
         self.ephemeral = EphemeralStores(config.redis, config.cache_bytes, config.deadline + CALL_ENDS_WITHIN)
-        is_found_again = self.worker is None or self.ephemeral.files.shared  # by whichever worker is asked
+        is_found_again = worker is None or self.ephemeral.files.shared  # by whichever worker is asked
         self.files = Files(self.ephemeral.files) if is_found_again else None
 
     async def start(self) -> None:

@@ -10,7 +10,7 @@ from scrapy.utils.defer import deferred_from_coro
 from tests.trial_web.web import TrialWeb
 from webdata.config.config import find_chromium
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.domain.errors import UpstreamError
+from webdata.domain.errors import TargetError, UpstreamError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.runtime.wire.exchange import HTML, SiteReply, redirect
 
@@ -34,6 +34,11 @@ OTHERS = (
     "https://other.example",
 )
 """Origins that differ from HOME by scheme, port, subdomain, domain, dot and name."""
+REDIRECTS = (
+    *((transport, other) for transport in PLAIN for other in OTHERS),
+    *(pytest.param("browser", other, marks=browser.marks) for other in OTHERS[:3]),
+    *(pytest.param("browser", other, marks=[*browser.marks, pytest.mark.slow]) for other in OTHERS[3:]),
+)
 PAGE = b"<title>Page</title><h1>Tea</h1><p>" + b"A pot of green tea for everybody. " * 20
 LOADING = """<script>
 const quiet = (act) => { try { const done = act(); if (done && done.catch) done.catch(() => 0); } catch {} };
@@ -152,8 +157,7 @@ async def test_a_body_arrives(sites, warm, transport, body, sent, content_type):
     assert SECRET not in str(answer)
 
 
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(("transport", "other"), REDIRECTS)
 async def test_no_redirect_takes_them_to_another_origin(sites, warm, transport, other):
     """By status, refresh or script, at once or after another page of the origin."""
     plain = ("301", "302", "303", "307", "308", "meta", "refresh")
@@ -191,6 +195,21 @@ async def test_a_body_ends_where_a_redirect_would_take_it_to_another_origin(site
     await fetched(warm[transport], f"{HOME}/{status}?to={HOME}/end", method="POST", body=SECRET)
     end = sites.at(HOME)[-1]
     assert (end.method, end.body, end.headers["content-type"]) == ("POST", SECRET.encode(), "text/plain; charset=utf-8")
+
+
+@pytest.mark.parametrize(
+    "led", ["302?to=http://10.0.0.1/", "303?to=http://127.0.0.1/", "meta?to=http://169.254.169.254/"]
+)
+@pytest.mark.parametrize(
+    ("transport", "options"),
+    [*((one, {"method": "POST", "body": SECRET}) for one in PLAIN), *((one, {}) for one in PLAIN),
+     pytest.param("browser", {"wait_for": "p"}, marks=browser.marks),
+     pytest.param("browser", {"formats": ["screenshot", "rendered_html", "html"]}, marks=browser.marks)],
+)  # fmt: skip
+async def test_no_option_leads_to_a_forbidden_target(sites, warm, transport, options, led):
+    """The rule of what may be reached holds with each of them, also where they would be sent no more."""
+    with pytest.raises(TargetError):
+        await fetched(warm[transport], f"{HOME}/{led}", **options)
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="there is no Chromium")

@@ -102,14 +102,22 @@ def test_a_page_that_is_not_rendered_is_returned_without_its_scripts():
     assert spider.partial(answer) == "scripts"
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"render": "always"}, "render cannot be 'always'"),
+        ({"wait_for": 100}, "wait_for cannot be done"),
+        ({"formats": ["screenshot"]}, "formats cannot be 'screenshot'"),
+    ],
+)
 @pytest.mark.parametrize(("transports", "remote"), [(["http"], False), (["http", "browser"], True)])
-def test_without_a_browser_a_page_as_it_shows_it_is_refused(transports, remote):
+def test_without_a_browser_a_page_as_it_shows_it_is_refused(transports, remote, options, words):
     """Also where the browser runs elsewhere, and is not held to the egress guard; the message says so by name."""
     spider = running()
     browser = SimpleNamespace(remote=remote)
     spider.crawler.fetch_resources = SimpleNamespace(browser=browser, transports=TransportPolicy(transports))
-    with pytest.raises(QueryError, match="render cannot be 'always'"):
-        spider.prepared(UrlQuery.check({"url": URL, "response_type": "full", "render": "always"}))
+    with pytest.raises(QueryError, match=f"{words}, since this service has no browser"):
+        spider.prepared(UrlQuery.check({"url": URL, "response_type": "markdown", **options}))
 
 
 def test_a_query_has_no_more_time_than_it_asks_for():

@@ -120,7 +120,8 @@ class UrlSpider(EngineSpider):
         """Raise QueryError where the query needs a browser, and there is none."""
         if self.online and not self.has_browser:
             name, _, value = (browser_need(query.model_dump()) or "").partition(" ")
-            message = f"{name} cannot be {value or 'given'!r}, since this service has no browser: leave it out"
+            wrong = f"cannot be {value!r}" if value else "cannot be done"
+            message = f"{name} {wrong}, since this service has no browser: leave it out"
             raise QueryError([{"loc": ["query", name], "msg": message, "type": "no_browser"}])
 
     @property

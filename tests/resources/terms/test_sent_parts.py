@@ -39,7 +39,8 @@ def test_parts_are_objects_or_texts(given, expected):
     [
         ({"headers": {"Cookie": SECRET}}, "give it as cookies"),
         *(({"headers": {name: SECRET}}, f"has {name}, which belongs to a connection") for name in
-          ("Host", "Content-Length", "Transfer-Encoding", "connection", "TE", "Proxy-Authorization", "proxy-x")),
+          ("Host", "Content-Length", "Transfer-Encoding", "connection", "TE", "Proxy-A", "proxy-x", "Sec-Fetch-Site")),
+        *(({"headers": {name: SECRET}}, f"has {name}, which no client sends") for name in ("Set-Cookie", "Cookie2")),
         *(({"headers": {name: SECRET}}, f"has {name}, which is of this service") for name in
           ("X-Api-Key", "api-key", "X-Proxy-Location", "x-user-agent", "X-Session", "X-Engine")),
         ({"headers": {"X-One": f"{SECRET}\r\nX-Two: 2"}}, "on one line"),

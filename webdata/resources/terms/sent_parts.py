@@ -43,7 +43,9 @@ OF_CONNECTION = frozenset(
         *("keep-alive", "te", "trailer", "transfer-encoding", "upgrade"),
     )
 )
-"""Headers of a single connection (RFC 9110, 7.6.1), and those that are made here; `Proxy-…` are refused as well."""
+"""Headers of a single connection (RFC 9110, 7.6.1), and those that are made here."""
+MADE_HERE = ("proxy-", "sec-fetch-")
+"""The beginnings of further ones; a browser takes what it says of a request (`Sec-Fetch-…`) from nobody."""
 OF_SERVICE = frozenset(name.lower() for name in (*KEY_HEADERS, *SearchQuery.header_names().values()))
 """Headers that callers of this service send to it."""
 
@@ -86,7 +88,9 @@ def _check_header(name: str, value: str) -> None:
     lower = name.lower()
     if lower == "cookie":
         raise explained("has Cookie: give it as cookies, an object of names and values")
-    if lower in OF_CONNECTION or lower.startswith("proxy-"):
+    if lower in ("set-cookie", "cookie2"):
+        raise explained(f"has {name}, which no client sends: give cookies, an object of names and values")
+    if lower in OF_CONNECTION or lower.startswith(MADE_HERE):
         raise explained(f"has {name[:60]}, which belongs to a connection and is set here: leave it out")
     if lower in OF_SERVICE:
         raise explained(f"has {name[:60]}, which is of this service and no site's: leave it out")
