@@ -167,7 +167,7 @@ def test_a_misspelt_word_of_the_sandbox_is_the_callers_mistake(send, target):
     assert "sandbox:slow, " in answer.json["error"]["message"]
 
 
-WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/batches", "/v1/schedules")
+WITH_STATE = ("/ping", "/{path}", "/api/v1/webhooks", "/v1/batches", "/v1/schedules", "/v1/files")
 
 
 def generated(folder, name, document):
