@@ -1,6 +1,6 @@
 """Clients of other services against a running service: as their protocols are, and unmodified where they are installed.
 
-To try the clients, `pip install firecrawl-py langchain-community` beside the rest.
+To try the clients, `pip install firecrawl-py langchain-community langchain-firecrawl` beside the rest.
 """
 
 import asyncio
@@ -149,3 +149,33 @@ def test_langchains_wrapper_searches(trusted):
     wrapper = utilities.SearxSearchWrapper(searx_host=f"{trusted.url}/searxng", headers=bearer(trusted))
     assert isinstance(wrapper.run("coffee"), str)
     assert len(wrapper.results("coffee", num_results=3, categories=["general", "news"])) == 3
+
+
+@pytest.mark.parametrize("package", ["langchain_community.document_loaders.firecrawl", "langchain_firecrawl"])
+def test_langchains_loaders_read(trusted, package):
+    """Both of LangChain's loaders of Firecrawl get a page, and what a search finds."""
+    loaders = pytest.importorskip(package, reason=f"{package.partition('.')[0]} is not installed")
+    given = {"api_key": trusted.test_key, "api_url": f"{trusted.url}/firecrawl"}
+    (page,) = loaders.FireCrawlLoader(URL, mode="scrape", **given).load()
+    assert (page.metadata["url"], bool(page.page_content)) == (URL, True)
+    found = loaders.FireCrawlLoader("coffee", mode="search", params={"query": "coffee", "limit": 3}, **given).load()
+    assert len(found) == 3
+
+
+def test_a_client_that_sends_its_usual_options_is_answered(trusted):
+    """Certificates that need not be verified, an old cache, empty headers, and a time for the search."""
+    firecrawl = pytest.importorskip("firecrawl", reason="firecrawl-py is not installed")
+    app = firecrawl.Firecrawl(api_key=trusted.test_key, api_url=f"{trusted.url}/firecrawl")
+    options = {"headers": {}, "wait_for": 0, "skip_tls_verification": True, "max_age": 172_800_000, "proxy": "auto"}
+    assert app.scrape(URL, formats=["markdown"], **options).markdown
+    assert len(app.search("coffee", limit=3, timeout=20_000).web) == 3
+    assert app.get_credit_usage().remaining_credits > 0
+
+
+def test_a_client_of_every_searxng_is_answered(running):
+    """It names engines that are elsewhere, in a category of its own, with the key in a header."""
+    query = urlencode({"q": "coffee", "format": "json", "categories": "images", "engines": "google,bing,duckduckgo"})
+    status, _, body = running.request("GET", f"/searxng/search?{query}", {"X-API-Key": running.test_key})
+    found = orjson.loads(body)
+    assert (status, [name for name, _ in found["unresponsive_engines"]]) == (200, ["duckduckgo"])
+    assert {one["category"] for one in found["results"]} == {"general", "images", "other"}

@@ -1,5 +1,6 @@
 """Language models' tools, as the protocol's own client reaches them: by HTTP in both eras, and by a program."""
 
+import asyncio
 import os
 import ssl
 import sys
@@ -13,6 +14,7 @@ MORE_FILES = 12
 """Files that two workers may open late, for their stores and threads; calls that left theirs open would have 200."""
 WEBDATA = Path(sys.executable).with_name("webdata")
 NAMES = ["web_search", "news_search", "image_search", "places_search", "scholar_search", "fetch_page"]
+OF_BATCHES = ("submit_batch", "batch_results")
 MOST_TOKENS, MOST_TOKENS_OF_TOOLS = 1000, 3000
 """Of an answer of ten results as text, and of the list of tools; a token has four bytes."""
 
@@ -75,18 +77,34 @@ async def test_a_long_page_is_read_in_parts(running):
 
 @pytest.mark.task
 async def test_every_tool_answers_in_the_sandbox(running):
-    """All tools are made from resources, and each takes the example of its query."""
+    """All tools but those of batches are made from resources, and each takes the example of its query."""
     from webdata.crawling.warm_crawlers import load_spiders
     from webdata.faces.mcp.tools import tools_of
     from webdata.resources import example
 
     tools = tools_of(resource for spider in load_spiders() for resource in spider.resources)
     async with client(running, NEW, "/mcp?tools=all") as one:
-        assert {tool.name for tool in (await one.list_tools()).tools} == set(tools)
+        assert {tool.name for tool in (await one.list_tools()).tools} == {*tools, *OF_BATCHES}
         for name, tool in tools.items():
             given = {key: value for key, value in example(tool.resource).items() if key in tool.query_fields}
             result = await one.call_tool(name, given)
             assert not result.is_error, text_of(result)
+
+
+@pytest.mark.task
+async def test_a_batch_runs_in_the_background(running):
+    """Its results are there once it is done, each with what its tool shows."""
+    queries = [{"url": f"https://example.com/{name}"} for name in ("tea", "coffee")]
+    async with client(running, NEW, "/mcp?tools=submit_batch,batch_results") as one:
+        made = await one.call_tool("submit_batch", {"tool": "fetch_page", "queries": queries})
+        state = {}
+        async with asyncio.timeout(60):
+            while state.get("state") != "done":
+                await asyncio.sleep(0.5)
+                given = {"batch": made.structured_content["batch"]}
+                state = (await one.call_tool("batch_results", given)).structured_content
+    assert [row["url"] for row in state["results"]] == ["https://example.com/tea", "https://example.com/coffee"]
+    assert all(row["text"] for row in state["results"])
 
 
 @pytest.mark.task

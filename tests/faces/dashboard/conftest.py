@@ -131,7 +131,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
 
 @pytest.fixture
 def dashboard(service, stores):
-    return service._dashboard(stores, [*service.config.dialects])
+    return service._dashboard(stores, ["mcp", "openwebui", "searxng"])
 
 
 @pytest.fixture

@@ -50,9 +50,9 @@ async def test_a_new_key_comes_with_the_lines_of_other_programs(person):
     """The page of a new key has it in the settings of the programs whose API is spoken, with the browser's address."""
     await person.sign_up()
     page = (await person.post("/keys", name="shop", kind="test", expiry="30")).body.decode()
-    for program in ("Open WebUI", "LiteLLM", "n8n", "Firecrawl&#39;s SDK"):
+    for program in ("Claude Code", "Cursor", "Open WebUI", "LiteLLM"):
         assert f"<summary>{program}</summary>" in page
-    assert "Claude Code" not in page
+    assert "n8n" not in page
 
 
 @task

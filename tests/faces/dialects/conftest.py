@@ -29,7 +29,7 @@ ENGINES = {
     "product_search": ["amazon_products"],
     "url_request": ["url"],
 }
-FORMATS = {"markdown", "html", "text", "links", "images", "metadata"}
+FORMATS = {"markdown", "html", "text", "links", "images", "metadata", "screenshot"}
 COFFEE = {
     "title": "Coffee",
     "link": "https://coffee.example/",
@@ -138,6 +138,7 @@ def page_record(url, markdown, title=None):
             {"url": "https://a.example/next", "text": "again"},
         ],
         "images": [{"url": "https://a.example/a.png", "alt": ""}],
+        "screenshot": {"content_type": "image/png", "width": 1280, "height": 720, "cut": False, "data": "iVBORw=="},
         "metadata": {"title": title, "description": None, "language": "en"},
     }
 

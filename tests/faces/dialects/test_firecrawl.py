@@ -67,6 +67,15 @@ async def test_a_page_is_scraped(post, calls, path):
         ({"onlyMainContent": False}, {"formats": ["markdown", "metadata"], "content": "page"}),
         ({"formats": [{"type": "rawHtml"}, "html"]}, {"formats": ["html", "metadata"]}),
         ({"includeTags": ["article"], "excludeTags": ["nav"]}, {"include": ["article"], "exclude": ["nav"]}),
+        (
+            {"headers": {"X-Shelf": "7"}, "waitFor": 500, "location": {"languages": ["de-AT", "de"]}},
+            {"wait_for": 500, "headers": {"Accept-Language": "de-AT,de", "X-Shelf": "7"}},
+        ),
+        ({"formats": ["screenshot@fullPage"]}, {"formats": ["screenshot", "metadata"], "screenshot_full_page": True}),
+        (
+            {"formats": ["markdown", {"type": "screenshot", "fullPage": False, "quality": 60}]},
+            {"screenshot_type": "jpeg", "screenshot_quality": 60, "screenshot_full_page": False},
+        ),
         ({"mobile": True, "location": {"country": "de", "languages": []}}, {"device": "mobile", "region": "DE"}),
         ({"timeout": 1500, "maxAge": 0}, {"timeout": 2, "max_age": 0}),
         ({"parsers": [{"type": "pdf"}], "proxy": "auto", "headers": {}, "actions": []}, {}),
@@ -110,7 +119,11 @@ async def test_several_formats_are_one_document(post, calls):
         ({"proxy": "stealth"}, "proxy cannot be 'stealth'"),
         ({"parsers": []}, "parsers has no pdf"),
         ({"location": {"country": "XX"}}, "location"),
-        ({"location": {"languages": ["de"]}}, "location.languages is not honoured here"),
+        ({"location": {"languages": "de"}}, "location.languages is a list of languages"),
+        ({"location": {"city": "Berlin"}}, "location.city is not honoured here"),
+        ({"headers": "Accept: text/html"}, "headers is no object of names and texts"),
+        ({"headers": {"Accept": 5}}, "headers"),
+        ({"formats": [{"type": "screenshot", "viewport": {"width": 100}}]}, "formats has 'viewport'"),
         ({"timeout": 0}, "timeout"),
         ({"onlyMain": True}, "'onlyMain' is no field here: the nearest is 'onlyMainContent'"),
         ({"url": "a.example"}, "url has no scheme"),
@@ -317,3 +330,18 @@ async def test_a_path_that_is_not_here_is_no_path_of_the_gateway(dialect_calls, 
     response = await send(path)
     assert (response.status, response.json["code"]) == (404, "NOT_FOUND")
     assert "/firecrawl/v2/scrape" in response.json["error"]
+
+
+@ensureDeferred
+async def test_a_screenshot_is_an_address_that_holds_it(post):
+    """Whoever has the answer has the picture, without a key."""
+    response = await post("/v2/scrape", url=URL, formats=["screenshot", "markdown"])
+    assert response.json["data"]["screenshot"] == "data:image/png;base64,iVBORw=="
+
+
+@ensureDeferred
+async def test_what_a_site_is_sent_stands_in_no_error(post):
+    """A header that is refused is named without its value."""
+    response = await post("/v2/scrape", url=URL, headers={"X-Api-Key": "a secret value"})
+    assert response.status == 400
+    assert "secret" not in response.body.decode()

@@ -105,7 +105,7 @@ async def test_a_body_may_have_the_url(send, calls, test_secret):
 @pytest.mark.parametrize(
     ("target", "headers", "named"),
     [
-        ("/reader/https://a.example/", {"X_Respond_With": "screenshot"}, "X-Respond-With"),
+        ("/reader/https://a.example/", {"X_Respond_With": "vlm"}, "X-Respond-With"),
         ("/reader/https://a.example/", {"X_With_Generated_Alt": "true"}, "X-With-Generated-Alt"),
         ("/reader/https://a.example/", {"X_Proxy_Url": "http://p.example"}, "X-Proxy-Url"),
         ("/reader/https://a.example/", {"X_Cache_Tolerance": "soon"}, "X-Cache-Tolerance"),
@@ -137,3 +137,23 @@ async def test_no_cache_fetches_anew(admission, read, calls):
     for headers in ({"X_No_Cache": "true"}, {"X_Cache_Tolerance": "0"}):
         assert (await read(f"/reader/{PAGE}", **headers)).headers["x-cache"] == "MISS"
     assert len(calls.calls) == 2
+
+
+@ensureDeferred
+async def test_a_screenshot_is_the_picture(read, calls):
+    """Alone, or as an address that holds it in JSON; `pageshot` is of the whole page."""
+    calls.pages = {"https://a.example/": page_answer("https://a.example/", "x")}
+    picture = await read("/reader/https://a.example/", X_Respond_With="pageshot")
+    assert (picture.headers["content-type"], picture.body[:4]) == ("image/png", b"\x89PNG")
+    assert calls.calls[0].query.screenshot_full_page
+    described = await read("/reader/https://a.example/", X_Respond_With="screenshot", Accept="application/json")
+    assert described.json["data"]["screenshotUrl"] == "data:image/png;base64,iVBORw=="
+
+
+@ensureDeferred
+async def test_cookies_and_waiting_are_those_of_a_page(read, calls):
+    """Each has a header of its own."""
+    calls.pages = {"https://a.example/": page_answer("https://a.example/", "x")}
+    response = await read("/reader/https://a.example/", X_Set_Cookie="visit=abc", X_Wait_For_Selector="#results")
+    assert response.status == 200
+    assert (dict(calls.calls[0].query.cookies), calls.calls[0].query.wait_for) == ({"visit": "abc"}, "#results")

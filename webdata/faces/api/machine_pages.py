@@ -48,6 +48,7 @@ def machine_pages(resources: Iterable[Resource], doors: Iterable[Door] = ()) -> 
     ordered = sorted(set(resources), key=lambda resource: resource.path)
     endpoints = "\n".join(f"- `{call_of(resource)}`: {resource.summary}" for resource in ordered)
     others = "".join(f"- `/{door.prefixes[0]}`: {door.summary}\n" for door in doors)
+    others += "- [OpenAPI of these](/openapi/doors.json)\n" if others else ""
     llms = LLMS.format(header=HEADERS[0], authorization=AUTHORIZATION, doors=others, endpoints=endpoints)
     return [
         _page("/llms.txt", "what this service offers, for language models", llms),

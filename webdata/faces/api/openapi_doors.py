@@ -41,7 +41,9 @@ def doors_document(doors: Iterable[Door]) -> dict[str, Any]:
             "openapi": "3.1.0",
             "info": {"title": "webdata for other clients", "version": version("webdata"), "description": ABOUT},
             "servers": [{"url": "/", "description": "The service that gave this document."}],
-            "tags": [{"name": _tag(door), "description": f"{door.summary}."} for door in known],
+            "tags": [
+                {"name": _tag(door), "description": f"{door.summary[0].upper()}{door.summary[1:]}."} for door in known
+            ],
             "security": [{"bearer": []}],
             "paths": paths,
             "components": {

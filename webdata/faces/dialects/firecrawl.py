@@ -31,7 +31,7 @@ from webdata.faces.dialects.calls import (
     wrong,
 )
 from webdata.faces.dialects.firecrawl_options import FORMS, NAMES, FirecrawlPage, FirecrawlScrape, FirecrawlSearch
-from webdata.faces.dialects.pages import ANY_URL, PAGES, page_call, page_query
+from webdata.faces.dialects.pages import ANY_URL, PAGES, data_url, page_call, page_query
 from webdata.faces.dialects.plain_results import PlainResult, plain_results
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
@@ -191,13 +191,15 @@ def rules(path: str) -> list[str]:
 def document(url: str, forms: Sequence[str], record: Record) -> dict[str, Any]:
     """A page in Firecrawl's form: its formats, and what is known about it."""
     known = {name: value for name, value in record["metadata"].items() if value}
-    contents = {form: _listed(record[FORMS[form]]) for form in forms}
+    contents = {form.partition("@")[0]: _listed(record[FORMS[form]]) for form in forms}
     page = {"sourceURL": url, "url": record["url"], "statusCode": record["status"]}
     return {**contents, "metadata": {**known, **page, "contentType": record["content_type"]}}
 
 
 def _listed(content: Any) -> Any:
-    """The addresses of links and images; a text as it is."""
+    """The addresses of links and images, a screenshot as an address that holds it; a text as it is."""
+    if isinstance(content, dict):
+        return data_url(content)
     return list(dict.fromkeys(one["url"] for one in content)) if isinstance(content, list) else content
 
 

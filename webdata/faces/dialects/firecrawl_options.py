@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import ceil, inf
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from webdata.batches.chunk_runs import ROWS_AT_ONCE
 from webdata.domain.query import Query, check_known, explained, lower, not_blank
@@ -22,11 +22,11 @@ MOST_SCRAPED = 20
 MOST_PAGES = 1000
 """Pages of one batch."""
 FORMS = {"markdown": "markdown", "html": "html", "rawHtml": "html", "links": "links", "images": "images"}
+FORMS |= {"screenshot": "screenshot", "screenshot@fullPage": "screenshot"}
 """The formats, and those of `/v1/request` that they are."""
 FIELDS = {
     "includeTags": "include",
     "excludeTags": "exclude",
-    "sent_headers": "headers",
     "waitFor": "wait_for",
     "timeout": "timeout",
     "maxAge": "max_age",
@@ -39,8 +39,14 @@ NAMES = {field: option for option, field in FIELDS.items()} | {
     "content": "onlyMainContent",
     "region": "location",
     "device": "mobile",
+    "screenshot_full_page": "formats",
+    "screenshot_type": "formats",
+    "screenshot_quality": "formats",
 }
 """Firecrawl's names of the fields."""
+OF_SCREENSHOT = ("fullPage", "quality")
+BEST = 100
+"""The quality of a screenshot without losses."""
 
 
 EMPTY: tuple[Any, ...] = (None, False, 0, "", [], {})
@@ -63,6 +69,24 @@ def _format(value: object) -> object:
     return value.get("type")
 
 
+def _page_format(value: object) -> object:
+    """As `_format`; a screenshot with what it has of its own."""
+    if isinstance(value, dict) and value.get("type") == "screenshot":
+        _format({name: given for name, given in value.items() if name not in OF_SCREENSHOT})
+        return value
+    name = _format(value)
+    if not isinstance(name, str):
+        raise explained(f"has one without a name: give some of {', '.join(FORMS)}")
+    return name
+
+
+def _object(value: object) -> object:
+    """For validators: an object, whose values no message repeats."""
+    if value is not None and not isinstance(value, dict):
+        raise explained("is no object of names and texts")
+    return value or None
+
+
 def _pdf(value: object) -> object:
     """The parsers, which are objects or names."""
     names = [_format(one) for one in value] if isinstance(value, list) else []
@@ -76,7 +100,7 @@ Refused = Annotated[Any, AfterValidator(_empty)]
 Told = Annotated[Any, Field(description="anything: it has no effect on an answer")]
 """Who sent a request, which no answer depends on."""
 Formats = Annotated[
-    tuple[Annotated[str, BeforeValidator(_format)], ...],
+    tuple[Annotated[str | dict[str, Any], BeforeValidator(_page_format)], ...],
     Field(min_length=1, max_length=20, description=f"a list of {', '.join(FORMS)}"),
 ]
 Done = Annotated[Literal[True], Field(description="true")]
@@ -86,17 +110,13 @@ NotDone = Annotated[Literal[False], Field(description="false")]
 class FirecrawlPage(Query):
     """How a page is scraped. An option with one possible value is what happens in any case."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _name_headers(cls, given: Mapping[str, Any]) -> dict[str, Any]:
-        return {"sent_headers" if name == "headers" else name: value for name, value in given.items()}
-
     formats: Formats = ("markdown",)
     onlyMainContent: Annotated[bool, Field(description="true or false")] = True
     includeTags: Annotated[list[str] | None, Field(description="a list of CSS selectors")] = None
     excludeTags: Annotated[list[str] | None, Field(description="a list of CSS selectors")] = None
-    sent_headers: Annotated[dict[str, str] | None, Field(description="an object of names and values")] = None
-    """`headers`, a name that every query has for something else."""
+    headers: Annotated[
+        dict[str, Any] | None, BeforeValidator(_object), Field(description="an object of names and texts")
+    ] = None
     waitFor: Annotated[int, Field(ge=0, le=60_000, description="milliseconds from 0 to 60000")] = 0
     timeout: Annotated[int | None, Field(ge=1, le=600_000, description="milliseconds from 1 to 600000")] = None
     maxAge: Annotated[int | None, Field(ge=0, description="milliseconds from 0")] = None
@@ -132,11 +152,6 @@ class FirecrawlPage(Query):
     integration: Told = None
     origin: Told = None
 
-    @classmethod
-    def keys(cls) -> list[str]:
-        """The options in Firecrawl's names."""
-        return ["headers" if name == "sent_headers" else name for name in cls.model_fields]
-
     def values(self, url: str) -> dict[str, Any]:
         """The fields of the query of a page; raises QueryError for what is not honoured."""
         given: dict[str, Any] = {option: getattr(self, option) or None for option in FIELDS}
@@ -150,7 +165,27 @@ class FirecrawlPage(Query):
             **{field: given[option] for option, field in FIELDS.items()},
             "device": "mobile" if self.mobile else None,
             "region": _country(self.location),
+            "headers": self._sent,
+            **self._screenshot,
         }
+
+    @property
+    def _sent(self) -> dict[str, Any] | None:
+        """The headers, with the languages of the location."""
+        languages = (self.location or {}).get("languages") or []
+        if not isinstance(languages, list) or not all(isinstance(one, str) for one in languages):
+            raise wrong("location", "location.languages is a list of languages, such as de-AT")
+        accepted = {"Accept-Language": ",".join(languages)} if languages else {}
+        return {**accepted, **(self.headers or {})} or None
+
+    @property
+    def _screenshot(self) -> dict[str, Any]:
+        """The fields for how the screenshot is taken."""
+        (asked,) = [one for one in self.formats if isinstance(one, dict)] or [{}]
+        quality = asked.get("quality") or BEST
+        lossy = {"screenshot_type": "jpeg", "screenshot_quality": quality} if quality != BEST else {}
+        is_whole = bool(asked.get("fullPage")) or "screenshot@fullPage" in self.formats
+        return {**lossy, "screenshot_full_page": is_whole or None}
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -171,17 +206,18 @@ class FirecrawlPage(Query):
     @property
     def forms(self) -> list[str]:
         """The formats, each once; raises QueryError for one that is not made here."""
-        for form in self.formats:
+        asked = [str(one["type"]) if isinstance(one, dict) else one for one in self.formats]
+        for form in asked:
             if form not in FORMS:
                 known = ", ".join(FORMS)
                 raise wrong("formats", f"formats cannot have {form[:60]!r}: it is not made here, but {known} are")
-        return list(dict.fromkeys(self.formats))
+        return list(dict.fromkeys(asked))
 
 
 def _country(location: Mapping[str, Any] | None) -> str | None:
-    """The region of a location; raises QueryError for its other members."""
+    """The region of a location; raises QueryError for other members than this and its languages."""
     for name, value in (location or {}).items():
-        if name != "country" and value not in (None, [], ""):
+        if name not in ("country", "languages") and value not in EMPTY:
             raise not_honoured(f"location.{name[:60]}")
     country = (location or {}).get("country")
     return None if country is None else str(country).upper()

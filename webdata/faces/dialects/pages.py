@@ -48,6 +48,11 @@ def page_query(
     return read_query(resource, chosen(values), names, ignored)
 
 
+def data_url(picture: Mapping[str, Any]) -> str:
+    """A screenshot as an address that holds it (RFC 2397)."""
+    return f"data:{picture['content_type']};base64,{picture['data']}"
+
+
 def not_honoured(name: str) -> QueryError:
     """The error of an option that nothing here does."""
     return wrong(name, f"{name} is not honoured here: leave it out")

@@ -1,6 +1,7 @@
 """The API of Jina Reader, https://github.com/jina-ai/reader: a page for a language model, its URL in the path."""
 
 import re
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, unquote
@@ -13,7 +14,7 @@ from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.params import FORMS, members
 from webdata.faces.api.problems import ProblemDetails
 from webdata.faces.dialects.calls import CallOf, DialectCalls, MadeCall, answered, refused, refusing, wrong
-from webdata.faces.dialects.pages import PAGES, facts_of, not_honoured, page_call
+from webdata.faces.dialects.pages import PAGES, data_url, facts_of, not_honoured, page_call
 from webdata.resources import Resource
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import JSON, Reply
@@ -27,6 +28,8 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
     "markdown": {"formats": ["markdown", "metadata"], "content": "page"},
     "text": {"formats": ["text", "metadata"], "content": "page"},
     "html": {"formats": ["html", "metadata"]},
+    "screenshot": {"formats": ["screenshot", "metadata"]},
+    "pageshot": {"formats": ["screenshot", "metadata"], "screenshot_full_page": True},
 }
 """The forms of a page by the value of X-Respond-With or X-Return-Format, and what they are in `/v1/request`."""
 TEXTS = ("markdown", "text", "html")
@@ -61,11 +64,13 @@ SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):/+", re.IGNORECASE)
 ENCODED = re.compile(r"[a-z][a-z0-9+.-]*%3A(?:/|%2F)", re.IGNORECASE)
 EVENTS = "text/event-stream"
 PLAIN = "text/plain; charset=utf-8"
+GIVES = (PLAIN, JSON, "image/png")
 ABOUT_URL = "the absolute URL of a page, such as https://example.com/"
 NAMES = {field: header for header, field in FIELDS.items()} | {
     "url": "url",
     "formats": "X-Respond-With",
     "max_age": "X-Cache-Tolerance",
+    "screenshot_full_page": "X-Respond-With",
 }
 
 
@@ -93,14 +98,14 @@ class Reader:
     def door(self) -> Door:
         """Its routes."""
         of_path = RouteContract(
-            "a page for a language model", parameters={"url": ABOUT_URL}, headers=HEADERS, gives=(PLAIN, JSON)
+            "a page for a language model", parameters={"url": ABOUT_URL}, headers=HEADERS, gives=GIVES
         )
         of_body = RouteContract(
             "the same, with its URL in the body",
             ReaderBody,
             {"url": "https://example.com/"},
             headers=HEADERS,
-            gives=(PLAIN, JSON),
+            gives=GIVES,
         )
         routes = [
             DoorRoute(f"/{PREFIX}", self._of_body),
@@ -192,11 +197,15 @@ def _text_of(made: MadeCall) -> str:
 
 def _json(made: MadeCall) -> Reply:
     data = {"title": "", "description": "", **facts_of(made.record), "url": made.record["url"]}
-    return answered([made], {"code": 200, "status": 20000, "data": {**data, "content": _text_of(made)}})
+    picture = made.record.get("screenshot")
+    content = {"screenshotUrl": data_url(picture)} if picture else {"content": _text_of(made)}
+    return answered([made], {"code": 200, "status": 20000, "data": {**data, **content}})
 
 
 def _text(made: MadeCall) -> Reply:
-    """Markdown behind two lines about the page, as Jina Reader writes it; plain text and HTML alone."""
+    """Markdown behind two lines about the page, as Jina Reader writes it; plain text, HTML and pictures alone."""
+    if picture := made.record.get("screenshot"):
+        return answered([made], b64decode(picture["data"]), picture["content_type"])
     text = _text_of(made)
     if "markdown" in made.record:
         title = facts_of(made.record).get("title", "")

@@ -129,8 +129,9 @@ class BatchTools:
             known = ", ".join(self._by_name)
             raise wrong_argument("tool", f"cannot be {given.tool[:60]!r}: the tools are {known}")
         _check_names(tool, given.queries)
-        usual = {name: field.default for name, field in tool.resource.query.model_fields.items()}
-        always = {name: value for name, value in tool.wording.given.items() if value and value != usual[name]}
+        fields = tool.resource.query.model_fields
+        usual = {name: field.get_default(call_default_factory=True) for name, field in fields.items()}
+        always = {name: value for name, value in tool.wording.given.items() if value != usual[name]}
         queries = [{**always, **query} for query in given.queries]
         body = orjson.dumps({"resource": tool.resource.name, "queries": queries, "label": given.label})
         answer = await self._submissions.take(owner_of(caller), body, {}, ndjson=False)
