@@ -203,6 +203,13 @@ def test_replies_of_a_thread_are_what_it_is_about(read, mark):
     assert "So. I had the same" in read(f"<body>{html}", content="main")
 
 
+def test_what_stands_before_a_threads_headline_is_beside_it(read):
+    """Short texts before the headline are the site's, also where replies are what the page is about."""
+    html = f"<div>Members: 14</div><h1>Question</h1><div class=bbp-topic><p>{NOTE * 9}</p></div>"
+    assert "Members" not in read(f"<body>{html}", content="main")
+    assert "Members" in read(f"<body>{html}")
+
+
 @pytest.mark.parametrize("name", ["paywall-text", "teaser", "sidebar"])
 def test_what_half_of_the_page_is_named_is_content(read, name):
     """A name of chrome on nearly every paragraph is one of content there, though each has little of the page."""

@@ -21,6 +21,7 @@ def data(*types):
         ("<div itemscope itemtype='https://schema.org/QAPage'>", PageKind.THREAD),
         ("<meta name=generator content='Discourse 3.2'>", PageKind.THREAD),
         ("<div class='bbp-reply-content'>", PageKind.THREAD),
+        ("<div class='details comment-node'>", PageKind.THREAD),
         ("<shreddit-comment></shreddit-comment>", PageKind.THREAD),
         ("<meta name=generator content='Docusaurus v3'>", PageKind.DOCUMENTATION),
         ("<div class='rst-content'>", PageKind.DOCUMENTATION),

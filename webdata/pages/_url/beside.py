@@ -27,7 +27,12 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
     weights = removals.weights(body)
     parts = weights.elements[1:]
     if kind is PageKind.THREAD:
-        removals.drop(body, ("label of posts", labels(weights)), ("copy", copies(weights, of_records=True)))
+        removals.drop(
+            body,
+            ("before the headline", _before_headline(weights)),
+            ("label of posts", labels(weights)),
+            ("copy", copies(weights, of_records=True)),
+        )
         return
     removals.drop(
         body,

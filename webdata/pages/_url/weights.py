@@ -27,7 +27,8 @@ class Weights:
         links = [0] * len(elements)
         for number in range(len(elements) - 1, -1, -1):  # what is in an element comes before it
             element = elements[number]
-            tag, begins = element.tag, size(element.text)
+            tag, raw = element.tag, element.text
+            begins = size(raw) if raw else 0.0  # most have none, and the call takes longer than the look
             text[number] += begins
             free = own[number] + begins
             if tag == "a":
@@ -40,7 +41,8 @@ class Weights:
             around = element.getparent()
             if around is None or (parent := numbers.get(around)) is None:
                 continue
-            tail = size(element.tail)
+            raw = element.tail
+            tail = size(raw) if raw else 0.0
             own[parent] += tail + (0 if is_block or tag == "a" else free)
             text[parent] += tail + text[number]
             linked[parent] += linked[number]
