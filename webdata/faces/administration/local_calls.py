@@ -28,7 +28,7 @@ CLOSES_WITHIN = 1.0
 
 def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) -> CallReply:
     """The reply of a call without a service; raises QueryError, and ApiError with what a service would say."""
-    headers = resource.query.headers()
+    headers = resource.query.header_names()
     pairs = [(name, value) for name, value in values.items() if name not in headers]
     query, remarks = resource.query.read(pairs, {name: values.get(name) for name in headers})
     if query.further_calls:

@@ -63,7 +63,7 @@ def _remarks(headers: Mapping[str, str]) -> Iterator[str]:
 async def asked_of_service(client: ApiClient, resource: Resource, values: Mapping[str, Any]) -> CallReply:
     """The reply of a service; raises ApiError."""
     keys = frozenset(resource.query.keys())
-    in_headers = {name: header for name, header in resource.query.headers().items() if name not in keys}
+    in_headers = {name: header for name, header in resource.query.header_names().items() if name not in keys}
     headers = {header: str(values[name]) for name, header in in_headers.items() if name in values}
     if wrong := [header for header, value in headers.items() if not value.isprintable()]:
         raise click.UsageError(f"{wrong[0]} cannot have control characters: leave them out")
