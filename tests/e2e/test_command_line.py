@@ -116,7 +116,7 @@ def test_a_page_is_text(run):
     """Markdown by default, or the only format that is asked for, with what more there is told beside it."""
     done = run("fetch", "https://example.com/article", "--max-chars", "200")
     assert (done.exit_code, done.stdout.startswith("# ")) == (0, True)
-    assert re.fullmatch(r"there is more: --cursor \d+\n", done.stderr)
+    assert re.fullmatch(r"there is more: --cursor \d+-[0-9a-f]{8}\n", done.stderr)
     text = run("fetch", "https://example.com/article", "--format", "text", "--select", "h1")
     assert (text.exit_code, text.stdout.count("\n")) == (0, 1)
     both = run("fetch", "https://example.com/article", "--format", "text", "--format", "links")

@@ -32,8 +32,7 @@ def markdown(record: Record) -> PlainText | None:
     headers = {"x-upstream-status": str(record["status"])}
     if record["config"]["truncated"]:
         headers["x-truncated"] = "true"
-    if "document" in record["config"]:
-        document = record["config"]["document"]
+    if "pages" in (document := record["config"].get("document", {})):
         headers["x-pages"] = f"{document['first']}-{document['last']}/{document['pages']}"
     if "left_out" in record["config"]:
         headers["x-left-out"] = f"{record['config']['left_out']:.2f}"
