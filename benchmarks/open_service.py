@@ -12,7 +12,7 @@ class OpenAdmission(admission.Admission):
     async def answer(self, request: CallRequest) -> CallResult:
         """The engine's answer."""
         query, ignored = request.read()
-        call = Call(request.resource, query, self._sandbox_always, self._deadline)
+        call = Call(request.resource, query, self._sandbox_always, self.deadline)
         return CallResult(await self._crawlers.answer(call), None, ignored)
 
 
