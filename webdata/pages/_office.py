@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from lxml import etree
@@ -27,6 +28,8 @@ FORMATS = frozenset(["doc", "docx", "epub", "odp", "ods", "odt", "ppt", "pptx", 
 """The formats that are read; the library has others, which come as other kinds of content here."""
 MOST_TAGS = 250_000
 """Tags of a document as HTML: those of a hundred thousand cells, which take three seconds."""
+MOST_PIECES = 2 * MOST_TAGS
+"""Pieces of HTML: so many have more tags than are read, since two of the three pieces of a cell are tags."""
 LOCKS = "META-INF/encryption.xml"
 """The part of a book that says which of its parts are encrypted: EPUB Open Container Format 3.3, 4.2.6.3.2."""
 LOCKED_TEXT = re.compile(rb"""URI\s*=\s*["'][^"']*\.x?html?["'#]""", re.IGNORECASE)
@@ -91,7 +94,7 @@ def _parsed(body: bytes, media: str) -> "Document":
 
 def _page(document: "Document") -> str:
     """A document as the HTML of a page; the notes that it refers to are a list at the end, as those of pages."""
-    text = "".join(_blocks(document.blocks))
+    text = "".join(islice(_blocks(document.blocks), MOST_PIECES))
     named = set(REFERENCE.findall(text)) if document.notes else set()
     notes = [note for note in document.notes if escape(note.id) in named]
     items = (f'<li id="note-{escape(note.id)}">{"".join(_content(note.blocks))}</li>' for note in notes)
