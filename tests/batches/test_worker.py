@@ -288,6 +288,7 @@ async def test_tickets_in_memory_have_one_process(sqlite):
         assert not others.asked
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_a_small_batch_does_not_wait_for_a_large_one(stores, url):
     """The chunks of an account that comes later, with less, are run among those of the first."""

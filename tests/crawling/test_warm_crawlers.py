@@ -255,6 +255,7 @@ async def test_the_first_error_is_raised_when_all_engines_fail(opened):
         await warm.answer(call("coffee"))
 
 
+@pytest.mark.slow
 async def test_a_slow_engine_leaves_time_for_the_next(opened):
     """An engine gets its share of the time, so that the next one can answer within the deadline."""
     warm = opened(("a", 0, "sandbox:slow=30"), ("b", 1, ""))

@@ -44,6 +44,7 @@ def lines(path):
     return [orjson.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_a_file_is_submitted_and_its_results_are_written(command, tmp_path):
     """A line of text is a query; --wait writes the results, and a further fetch goes on where the file ends."""
     (tmp_path / "queries.txt").write_text("coffee\n\ntea\nsandbox:notfound\n", encoding="utf-8")

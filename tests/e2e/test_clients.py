@@ -203,6 +203,7 @@ def client_of(running):
         one.close()
 
 
+@pytest.mark.slow
 def test_a_client_generated_from_the_document_calls_every_endpoint(running, client_of, tmp_path):
     """Each operation but those that need a state is called with its example, and read without loss."""
     document = running.get("/openapi.json")[2]

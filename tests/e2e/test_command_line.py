@@ -168,6 +168,7 @@ def test_a_call_in_this_process_needs_no_service(local):
     assert len(done.stdout.splitlines()) == 3
 
 
+@pytest.mark.slow
 def test_a_failure_in_this_process_is_that_of_a_service(local):
     """It has the words and the status of the API's."""
     blocked = local("search", "sandbox:denied", "--local")

@@ -130,6 +130,7 @@ async def test_the_whole_way(running, invitation, options, request):
     assert messages == []
 
 
+@pytest.mark.slow
 async def test_a_call_of_the_history_is_run_again(running, invitation):
     """A call that a program has made can be run again from the playground, and its code can be copied."""
     async with browser_tab(viewport={"width": 1280, "height": 900}) as (tab, messages):

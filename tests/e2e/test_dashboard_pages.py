@@ -85,6 +85,7 @@ async def test_no_page_has_a_barrier(running, invitation):
         assert f"/dashboard/{part}" in seen
 
 
+@pytest.mark.slow
 async def test_the_second_factor_in_a_browser(start):
     """A second factor is set up by what the page shows; from then on its code is asked for after the password."""
     with start() as running:

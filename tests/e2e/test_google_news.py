@@ -85,6 +85,7 @@ def test_links_are_unchanged_with_the_aggregator_down(running, scenario):
     validate(NEWS_SEARCH, record)
 
 
+@pytest.mark.slow
 def test_links_are_resolved_within_the_deadline(start):
     """With an aggregator that is too slow fewer links are resolved, and the answer is in time."""
     with start(WEBDATA_DEADLINE="4") as one:

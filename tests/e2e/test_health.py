@@ -80,6 +80,7 @@ def test_a_full_service_is_not_ready(running, until):
     until(lambda: health() == (200, 0))
 
 
+@pytest.mark.slow
 def test_a_stopping_service_is_503(start, until):
     """A stopping service answers health and calls by 503, on old and new connections, until its calls are answered."""
     with start() as one, ThreadPoolExecutor(1) as thread:

@@ -34,6 +34,7 @@ def redirect_port(one):
     return int(re.search(r"plain HTTP on port (\d+)", one.banner)[1])
 
 
+@pytest.mark.slow
 def test_plain_http_is_redirected(running):
     """A request by plain HTTP is redirected to HTTPS, where the call is answered; only HTTPS sends HSTS."""
     plain = HTTPConnection("localhost", redirect_port(running), timeout=10)
@@ -94,6 +95,7 @@ def own(tmp_path):
     return {"WEBDATA_TLS_CERT": str(tmp_path / "own.pem"), "WEBDATA_TLS_KEY": str(tmp_path / "own.key")}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 def test_an_own_certificate_is_used(start, own, tmp_path):
     """With an own certificate none is made, and the banner's curl command works where its authority is trusted.

@@ -63,6 +63,7 @@ def test_a_failure_has_its_outcome(running, scenario, code, outcome):
     assert (status, body["error"]["code"], headers["x-outcome"]) == (502, code, outcome)
 
 
+@pytest.mark.slow
 def test_a_slow_second_page_does_not_lose_the_first(start):
     """The postings of the first page are the answer where the second page is too slow."""
     with start(WEBDATA_DEADLINE="4") as one:

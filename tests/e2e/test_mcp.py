@@ -125,6 +125,7 @@ async def test_a_program_forwards_to_the_service(running, mode):
         assert text_of(failed).startswith("validation_error: limit is no argument of web_search")
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_two_workers_answer_alternately_and_leave_nothing(start, until):
     """After 200 calls of both eras over two workers both have about as many files and connections open as before."""

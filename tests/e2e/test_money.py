@@ -114,6 +114,7 @@ def test_a_killed_service_loses_no_movement(serve, database):
     assert balance == sum(before)
 
 
+@pytest.mark.slow
 def test_a_caller_that_disconnects_pays(serve, database):
     """A caller that disconnects pays for a fetch that has begun, and no credit stays reserved when the service ends."""
     with serve() as one:

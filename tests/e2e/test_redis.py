@@ -34,6 +34,7 @@ def movements(folder):
         return Counter(dict(database.execute("SELECT kind, count(*) FROM movements GROUP BY kind")))
 
 
+@pytest.mark.slow
 def test_two_services_share_one_fetch(start, own_redis, tmp_path, until):
     """Fifty identical calls at once to two services are one paid fetch and hits."""
     shared = {"WEBDATA_REDIS": own_redis.url, "WEBDATA_SANDBOX": "always", "WEBDATA_CACHE_BYTES": "1000000"}

@@ -84,6 +84,7 @@ def size_of_png(screenshot):
     return unpack(">II", b64decode(screenshot["data"])[16:24])
 
 
+@pytest.mark.slow
 async def test_an_element_is_waited_for(warm):
     """A page is read once it has the element, or after a number of milliseconds."""
     answers = [await fetched(warm, formats=["text"], wait_for=one) for one in ("#late", 1500)]
@@ -91,6 +92,7 @@ async def test_an_element_is_waited_for(warm):
     assert all("Late" in one.record["text"] for one in answers)
 
 
+@pytest.mark.slow
 async def test_an_element_that_never_comes_leaves_the_page_as_it_is(warm):
     """The answer says that it is partial; that of a document which no browser shows says so at once."""
     page = await fetched(warm, formats=["text"], wait_for="#never", deadline=8)

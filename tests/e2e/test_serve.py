@@ -127,6 +127,7 @@ def test_sighup_is_ignored(start, arguments):
         assert one.stop() == 0
 
 
+@pytest.mark.slow
 def test_keys_and_certificate_are_valid_after_a_restart(start):
     """After the second start the keys of the first are valid, without a file of new ones, and so is its certificate."""
     with start() as first:
@@ -138,6 +139,7 @@ def test_keys_and_certificate_are_valid_after_a_restart(start):
         assert second.get("/v1/search?q=coffee", key=key)[0] == 200
 
 
+@pytest.mark.slow
 def test_a_live_key_may_be_answered_from_the_sandbox(another):
     """With WEBDATA_SANDBOX=always a live key is answered without the internet."""
     assert another.get("/v1/search?q=coffee", key=another.live_key)[0] == 200

@@ -49,6 +49,7 @@ def kinds(database):
     return dict(database.execute("SELECT kind, count(*) FROM movements WHERE kind != 'credit' GROUP BY kind"))
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 def test_calls_wait_for_a_locked_database(paying, database):
     """While another process locks the database calls wait, and none is lost or paid twice."""
@@ -64,6 +65,7 @@ def test_calls_wait_for_a_locked_database(paying, database):
     assert kinds(database) == {"reserve": 8, "commit": 8}
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of other processes need Linux")
 def test_calls_are_refused_while_the_disk_is_full(paying, database, tmp_path):
@@ -82,6 +84,7 @@ def test_calls_are_refused_while_the_disk_is_full(paying, database, tmp_path):
     assert paying.stop() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.timed
 def test_a_deleted_database_is_noticed(paying, tmp_path):
     """While the file is gone calls are 503 and the service is not ready; no empty file takes its place."""

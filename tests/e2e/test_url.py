@@ -72,6 +72,7 @@ def test_a_page_is_converted_to_markdown(fetch):
     assert "<" not in text.partition("```")[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_every_compression_is_decompressed(fetch, name):
     """Every Content-Encoding, also a wrong one, is decompressed to the article."""

@@ -148,6 +148,7 @@ async def test_the_size_of_a_rendered_page_is_limited(warm):
     assert monotonic() - begun < 15
 
 
+@pytest.mark.slow
 async def test_a_page_of_scripts_is_rendered_by_the_browser(site):
     """Markdown is made of the rendered page; without a browser it is made of the static page, and marked as partial."""
     async with serving(site, "http", "browser") as warm:

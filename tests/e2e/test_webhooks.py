@@ -69,6 +69,7 @@ def running(tmp_path):
         yield running, port
 
 
+@pytest.mark.slow
 def test_events_arrive_and_are_sent_again(running, tmp_path):
     """A test arrives and verifies; what a stopped receiver has missed is repeated, and sent again when asked for."""
     running, port = running

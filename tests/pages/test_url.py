@@ -301,6 +301,7 @@ def test_any_bytes_give_a_record_or_are_refused(body, content_type):
         assert error.content_type  # noqa: PT017  both ends are right for random bytes
 
 
+@pytest.mark.slow
 @pytest.mark.captures
 def test_real_pages_are_converted(captures):
     """Every saved page has Markdown."""

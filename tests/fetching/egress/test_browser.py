@@ -138,6 +138,7 @@ def net_events(log):
         yield names[event["type"]], event.get("params", {})
 
 
+@pytest.mark.slow
 @pytest.mark.task
 async def test_no_request_of_a_page_reaches_loopback(ground, tmp_path):
     """The proxy refuses subresources, scripts' requests, sockets, forms, windows and redirects of an allowed page.

@@ -257,6 +257,7 @@ def test_a_signal_stops_all(supervisor, number):
     assert all_gone(pids)
 
 
+@pytest.mark.slow
 def test_the_supervisor_waits_idle_for_the_last_worker(supervisor):
     """While one worker finishes after a signal and the other has ended, it uses hardly any processor time."""
     pid = supervisor.process.pid
