@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webdata.config.proxies import Proxy, pools, read_pools
+from webdata.config.proxies import read_pools
 from webdata.domain.errors import ConfigError
+from webdata.domain.proxies import Proxy, pools
 
 SECRET = "s3cret"
 

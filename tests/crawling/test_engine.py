@@ -25,8 +25,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.downloadermiddlewares.cookies import SessionJar
-from webdata.fetching.fetch import Fetch
+from webdata.fetching.fetch import Fetch, SessionJar
 from webdata.resources.maps_search import MAPS_SEARCH
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.spiders.google_web import GoogleWebSpider

@@ -89,5 +89,5 @@ def test_odd_items_of_a_page_are_told_as_its_partial_record():
     saved = page(f'{{"kind": "Listing", "data": {{"children": [{post}, {{"kind": "t9"}}]}}}}')
     given = {"resource": "forum_subforum", "subforum": "pottery"}
     with ThreadPoolExecutor() as thread:
-        parsing = thread.submit(lambda: asyncio.run(offline.parsed_page(RedditSpider(), saved, given)))
-    assert parsing.result()[1].partial == "items:2"
+        parsing = thread.submit(lambda: asyncio.run(offline.valid_page(RedditSpider(), saved, given)))
+    assert parsing.result().partial == "items:2"

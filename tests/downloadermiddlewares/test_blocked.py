@@ -10,10 +10,10 @@ from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.config.proxies import Proxy
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, ConfigError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.domain.proxies import Proxy
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.fetching.fetch import FETCH, Fetch
 from webdata.fetching.transports.handler import TransportsHandler

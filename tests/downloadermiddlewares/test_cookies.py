@@ -12,10 +12,9 @@ from scrapy.utils.test import get_crawler
 from webdata.downloadermiddlewares.cookies import (
     MOST_JARS,
     Jars,
-    OneQuery,
-    SessionJar,
     ShippedSuffixesCookiesMiddleware,
 )
+from webdata.fetching.fetch import OneQuery, SessionJar
 
 
 @pytest.fixture

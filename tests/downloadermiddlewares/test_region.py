@@ -6,7 +6,7 @@ import pytest
 from pytest_twisted import ensureDeferred
 from scrapy import Request
 
-from webdata.config.proxies import pools
+from webdata.domain.proxies import pools
 from webdata.domain.query import Region
 from webdata.downloadermiddlewares.region import RegionMiddleware
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun

@@ -20,11 +20,11 @@ from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
 from scrapy.utils.defer import deferred_from_coro
 
 from webdata.config.config import find_chromium
-from webdata.config.proxies import pools
 from webdata.crawling.engine import fetch_error
 from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import TargetError, UpstreamError
 from webdata.domain.outcome import Outcome
+from webdata.domain.proxies import pools
 from webdata.domain.query import Device
 from webdata.fetching.fetch import FETCH, Fetch, QueryRun
 from webdata.fetching.transports.browser.process import Browser

@@ -7,9 +7,9 @@ import pytest
 import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import QueryError, UpstreamError
+from webdata.domain.proxies import pools
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.proxies import Behaviour, RegionProxy
 from webdata.sandbox.server import Sandbox

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from tests.fetching.clock import Clock
-from webdata.config.proxies import pools
 from webdata.domain.errors import QueryError
+from webdata.domain.proxies import pools
 from webdata.fetching.circuit_breaker import FIRST_SECONDS, JITTER, LONGEST_SECONDS, PROBE_SECONDS
 from webdata.fetching.proxy_pool import MOST_SESSIONS, ProxyPool, check_region, used_pools
 

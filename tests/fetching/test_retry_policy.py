@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetching.clock import Clock
-from webdata.config.proxies import pools
 from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.errors import BlockedError, NotFoundError, UpstreamError
+from webdata.domain.proxies import pools
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch, QueryRun
 from webdata.fetching.proxy_pool import ProxyPool

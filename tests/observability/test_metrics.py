@@ -14,7 +14,6 @@ from prometheus_client.multiprocess import mark_process_dead
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_families
 from prometheus_client.parser import text_string_to_metric_families as plain_families
 
-from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import (
     BlockedError,
@@ -27,6 +26,7 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
 )
 from webdata.domain.outcome import Outcome
+from webdata.domain.proxies import pools
 from webdata.domain.query import Region
 from webdata.fetching.transport_policy import Scope
 from webdata.observability import metrics as metrics_module

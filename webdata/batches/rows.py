@@ -23,9 +23,8 @@ from webdata.domain.errors import (
     UpstreamTimeoutError,
     outcome_of,
 )
-from webdata.domain.outcome import Outcome
+from webdata.domain.outcome import Outcome, may_pass
 from webdata.domain.query import deadline_of
-from webdata.fetching.retry_policy import may_pass
 from webdata.resources import Resource
 from webdata.runtime.process.memory import LargeGarbage
 from webdata.runtime.process.shares import CallShare, HeldBytes

@@ -12,10 +12,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainVali
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from webdata.config.gateway_routes import GatewayRoute, read_routes
-from webdata.config.proxies import LAST_PORT, POOLS, Pools, read_pools
+from webdata.config.proxies import LAST_PORT, read_pools
 from webdata.config.upstreams import read_upstreams
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
+from webdata.domain.proxies import POOLS, Pools
 from webdata.domain.upstreams import Upstream
 
 PREFIX = "WEBDATA_"

@@ -1,41 +1,18 @@
-"""The pools of proxies by region, parsed from the settings."""
+"""The settings of the pools of proxies."""
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from webdata.domain.errors import ConfigError
-from webdata.domain.query import Region
+from webdata.domain.proxies import POOLS, Pools, pools
 
-ANY = "ANY"
-"""The pool of calls without a region, and of those whose region has no pool of its own."""
-POOLS = (*Region, ANY)
 NAME = "WEBDATA_PROXIES"
-UNION = "EU"
-MEMBERS = ("IE", "FR", "DE", "SE")
-"""The regions whose proxies are also in the pool of the EU, whose results follow its law; GB left it in 2020."""
-
 USER = r"[^\s:@/?#]+(?::[^\s@/?#]*)?"
 HOST = r"\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253}"
 URL = re.compile(rf"https?://(?:{USER}@)?(?:{HOST}):(?P<port>\d{{1,5}})/?")
 LAST_PORT = 65535
 EXAMPLE = "http://user:password@host:3128"
-
-
-@dataclass(frozen=True)
-class Proxy:
-    """An HTTP or HTTPS proxy. Its URL may hold a password and is never displayed."""
-
-    url: str = field(repr=False)
-    region: str
-    label: str
-    """Its name in logs and metrics: the region and the position in that pool, such as `DE-2`."""
-
-
-Pools = Mapping[str, tuple[Proxy, ...]]
-"""The proxies by region; a region without proxies is missing."""
 
 
 def read_pools(variables: Mapping[str, str]) -> Pools:
@@ -46,19 +23,6 @@ def read_pools(variables: Mapping[str, str]) -> Pools:
     urls = [(region, url) for region in POOLS for url in _list(f"{NAME}_{region}", variables.get(region, ""))]
     file = variables.get("FILE")
     return pools([*urls, *(_file(Path(file)) if file else ())])
-
-
-def pools(urls: Iterable[tuple[str, str]]) -> Pools:
-    """The pools of (region, URL) pairs, in their order; duplicates within a region count once."""
-    by_region: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for region, url in urls:
-        by_region[region][url] = None
-    own = {
-        region: tuple(Proxy(url, region, f"{region}-{number}") for number, url in enumerate(unique, 1))
-        for region, unique in by_region.items()
-    }
-    union = tuple(proxy for region in (UNION, *MEMBERS) for proxy in own.get(region, ()))
-    return {**own, UNION: union} if union else own
 
 
 def _list(name: str, text: str) -> Iterator[str]:

@@ -42,8 +42,7 @@ from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query, deadline_of
 from webdata.domain.records import Record
-from webdata.downloadermiddlewares.cookies import SessionJar
-from webdata.fetching.fetch import FETCH, Fetch, QueryRun
+from webdata.fetching.fetch import FETCH, Fetch, QueryRun, SessionJar
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.proxy_pool import check_region
 from webdata.pages.blocked import block_of

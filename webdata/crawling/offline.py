@@ -36,20 +36,20 @@ async def judge(spider: EngineSpider, page: SavedPage, given: Mapping[str, str])
     Raises QueryError when the given fields cannot be run, RecordError for a fault of ours.
     """
     try:
-        resource, found = await parsed_page(spider, page, given)
+        found = await valid_page(spider, page, given)
     except FetchError as error:
         return {"outcome": error.outcome, "kind": error.kind, "reason": error.reason, "record": None}
     except UnsupportedContentError as error:
         return {"outcome": "invalid", "kind": None, "reason": str(error), "record": None}
-    record = envelope(found)
-    validate(resource, record)
-    return {"outcome": found.outcome, "kind": None, "reason": None, "record": record}
+    return {"outcome": found.outcome, "kind": None, "reason": None, "record": envelope(found)}
 
 
-async def parsed_page(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> tuple[Resource, ParsedPage]:
-    """The page, parsed for a query of the `given` fields, and its resource; raises the errors of its spider."""
+async def valid_page(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> ParsedPage:
+    """The page, parsed for a query of the `given` fields; raises the errors of its spider, and RecordError."""
     resource, query = query_of(spider, page.body, given)
-    return resource, await spider.parsed(_response(spider, page, query), query)
+    found = await spider.parsed(_response(spider, page, query), query)
+    validate(resource, envelope(found))
+    return found
 
 
 def left_out(spider: EngineSpider, page: SavedPage, given: Mapping[str, str]) -> list[tuple[str, str]]:

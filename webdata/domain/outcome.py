@@ -2,6 +2,18 @@
 
 from enum import StrEnum
 
+NOT_REPEATED = {
+    "dns_timeout",
+    "failed",
+    "off_site",
+    "redirects",
+    "too_complex",
+    "too_large",
+    "too_many_encodings",
+    "too_many_headers",
+}
+"""Kinds of failures that would be the same again, beside statuses that blame the request."""
+
 
 class Outcome(StrEnum):
     """The seven outcomes of a fetch.
@@ -23,3 +35,14 @@ class Outcome(StrEnum):
     """A result page with a layout that the parser does not know."""
     UPSTREAM = "upstream"
     """A timeout, a reset, a status 5xx or a broken body."""
+
+
+def may_pass(outcome: str, kind: str | None) -> bool:
+    """Whether an attempt that ended like this may end otherwise when it is repeated.
+
+    A status that blames the request (4xx) stays, but for 408, by which a server says that it did not wait.
+    """
+    if outcome == Outcome.DEGRADED:
+        return True
+    blames = kind is not None and kind.startswith("http_4") and kind != "http_408"
+    return outcome == Outcome.UPSTREAM and kind not in NOT_REPEATED and not blames

@@ -1,8 +1,7 @@
 """Cookies, without Scrapy's own request for the list of public suffixes."""
 
 from collections import defaultdict
-from secrets import token_hex
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
@@ -10,26 +9,9 @@ from scrapy.downloadermiddlewares import cookies
 from scrapy.http.cookies import CookieJar
 
 from webdata.fetching.egress.names import SHIPPED
+from webdata.fetching.fetch import OneQuery, SessionJar
 
 MOST_JARS = 1_000
-
-
-class OneQuery:
-    """The value of `meta["cookiejar"]` for cookies of one query, which are dropped with it. Each has a unique name."""
-
-    def __init__(self) -> None:
-        self._name = f"query-{token_hex(8)}"
-
-    def __str__(self) -> str:
-        return self._name
-
-
-class SessionJar(NamedTuple):
-    """The value of `meta["cookiejar"]` for cookies that stay, as long as there is room."""
-
-    account: str
-    """Whose session it is; empty for the cookies of all calls without a session."""
-    name: str
 
 
 class Jars(defaultdict[Any, CookieJar]):

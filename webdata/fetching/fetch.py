@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass, field, replace
 from math import inf
+from secrets import token_hex
 from time import monotonic
-from typing import Any, Self
+from typing import NamedTuple, Self
 
 from scrapy import Request
 from scrapy.http import Headers, Response
@@ -20,6 +21,24 @@ FETCH = "fetch"
 """The key of `request.meta`."""
 
 
+class OneQuery:
+    """The value of `meta["cookiejar"]` for cookies of one query, which are dropped with it. Each has a unique name."""
+
+    def __init__(self) -> None:
+        self._name = f"query-{token_hex(8)}"
+
+    def __str__(self) -> str:
+        return self._name
+
+
+class SessionJar(NamedTuple):
+    """The value of `meta["cookiejar"]` for cookies that stay, as long as there is room."""
+
+    account: str
+    """Whose session it is; empty for the cookies of all calls without a session."""
+    name: str
+
+
 @dataclass
 class QueryRun:
     """What all fetches for one query share: their identity, their time, and their attempts."""
@@ -28,7 +47,7 @@ class QueryRun:
     device: str | None = None
     session: str | None = None
     """Its fetches go through one proxy, as long as that works."""
-    cookiejar: Any = None
+    cookiejar: OneQuery | SessionJar | None = None
     deadline: float = inf
     """Seconds that all of its fetches together may take."""
     started_at: float | None = None

@@ -12,8 +12,8 @@ from typing import Any, Literal, cast, get_args
 
 from scrapy.settings import BaseSettings
 
-from webdata.config.proxies import ANY, Pools, Proxy
 from webdata.domain.errors import QueryError
+from webdata.domain.proxies import ANY, Pools, Proxy
 from webdata.fetching.circuit_breaker import LONGEST_SECONDS, CircuitBreaker, State
 
 Verdict = Literal["won", "lost", "blocked"]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from webdata.domain.attempts import Attempt, Transport
 from webdata.domain.errors import BlockedError, FetchError, NotFoundError, PassedOverError
-from webdata.domain.outcome import Outcome
+from webdata.domain.outcome import Outcome, may_pass
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.proxy_pool import ProxyPool, Verdict
@@ -20,17 +20,6 @@ OTHER_TRANSPORT = {"captcha", "denied", "javascript"}
 """Kinds of blocks that another transport may pass."""
 TRANSPORT_KINDS = {"browser"}
 """Kinds of failures that are those of the transport itself."""
-NOT_REPEATED = {
-    "dns_timeout",
-    "failed",
-    "off_site",
-    "redirects",
-    "too_complex",
-    "too_large",
-    "too_many_encodings",
-    "too_many_headers",
-}
-"""Kinds of failures that would be the same again, beside statuses that blame the request."""
 HANDSHAKE = {"reset"}
 """Kinds of failures by which a site refuses a client that it does not take for a browser."""
 FIRST_SHARE = 2 / 3
@@ -212,17 +201,6 @@ def verdict(attempt: Attempt) -> Verdict:
     if attempt["outcome"] == Outcome.BLOCKED and attempt["kind"] in OTHER_PROXY:
         return "blocked"
     return "lost" if attempt["kind"] == "proxy" else "won"
-
-
-def may_pass(outcome: str, kind: str | None) -> bool:
-    """Whether an attempt that ended like this may end otherwise when it is repeated.
-
-    A status that blames the request (4xx) stays, but for 408, by which a server says that it did not wait.
-    """
-    if outcome == Outcome.DEGRADED:
-        return True
-    blames = kind is not None and kind.startswith("http_4") and kind != "http_408"
-    return outcome == Outcome.UPSTREAM and kind not in NOT_REPEATED and not blames
 
 
 def is_same_again(attempts: Sequence[Attempt]) -> bool:

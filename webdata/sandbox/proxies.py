@@ -10,8 +10,8 @@ from time import monotonic
 
 from pydantic import TypeAdapter, ValidationError
 
-from webdata.config.proxies import ANY
 from webdata.domain.errors import ConfigError
+from webdata.domain.proxies import ANY
 from webdata.domain.query import Region
 from webdata.runtime.wire.exchange import HTML, TEXT, SandboxRequest, SiteReply
 from webdata.runtime.wire.listener import HOST

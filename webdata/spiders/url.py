@@ -24,14 +24,13 @@ from webdata.domain.errors import (
 )
 from webdata.domain.query import Query
 from webdata.domain.records import Record
-from webdata.downloadermiddlewares.cookies import OneQuery
 from webdata.downloadermiddlewares.decompression import DATALOSS, sent_encoding
 from webdata.downloadermiddlewares.redirect import RedirectMiddleware
 from webdata.downloadermiddlewares.refresh import RefreshMiddleware
 from webdata.fetching.caller_parts import CallerParts, origin_of
 from webdata.fetching.conversion.processes import CONVERSIONS, LargePageLimit
 from webdata.fetching.egress.rule import Rule
-from webdata.fetching.fetch import Fetch, QueryRun
+from webdata.fetching.fetch import Fetch, OneQuery, QueryRun
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.fetching.showing import Showing, ShownPage
 from webdata.pages import url

@@ -5,9 +5,9 @@ import re
 import pytest
 from pytest_twisted import ensureDeferred
 
-from webdata.config.proxies import pools
 from webdata.crawling.warm_crawlers import Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import UpstreamError
+from webdata.domain.proxies import pools
 from webdata.fetching.transport_policy import Scope
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 

@@ -12,14 +12,12 @@ import orjson
 
 from webdata.crawling.cases import SUFFIX, Case
 from webdata.crawling.engine import EngineSpider
-from webdata.crawling.offline import SavedPage, judge, left_out, page_of, parsed_page
+from webdata.crawling.offline import SavedPage, judge, left_out, page_of, valid_page
 from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
 from webdata.faces.administration.options import Pair, Pairs
 from webdata.faces.administration.skeletons import new_engine, source_tree, write
-from webdata.pipelines.envelope import envelope
-from webdata.pipelines.validate import validate
 
 
 class Engine(click.ParamType[type[EngineSpider]]):
@@ -145,10 +143,9 @@ def parse(
 async def _end(spider: EngineSpider, page: SavedPage, query: dict[str, str]) -> dict[str, Any]:
     """What a case expects: the page's record, without the envelope, or its error."""
     try:
-        resource, found = await parsed_page(spider, page, query)
+        found = await valid_page(spider, page, query)
     except FetchError as error:
         return {"error": {"outcome": error.outcome, "kind": error.kind, "reason": error.reason}}
-    validate(resource, envelope(found))
     return {"expected": as_record(found.page)}
 
 
