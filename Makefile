@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
-.PHONY: setup lock serve test test-fast test-slow lint docs bench clean
+.PHONY: setup lock serve test test-fast test-slow lint docs bench campaign clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
@@ -51,6 +51,11 @@ docs: setup
 bench: setup
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# Twenty minutes of a mixed load while everything fails in turn, then an audit; CAMPAIGN="--seed 7" repeats one.
+campaign: setup
+	@sh scripts/servers
+	$(BIN)/python -m benchmarks.campaign $(CAMPAIGN)
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* build dist
