@@ -1,6 +1,7 @@
 """Upstream APIs of an operator: stand-ins on loopback that speak the documented APIs, and repeat the key."""
 
 import os
+import re
 import signal
 import threading
 from collections import Counter
@@ -53,6 +54,9 @@ class Api(BaseHTTPRequestHandler):
         is_brave = self.path.startswith("/res/v1/web/search")
         self.server.sent.append((self.path, terms))
         word = terms.partition(" ")[0] if is_brave else ""
+        if word == "gone":
+            self.close_connection = True
+            return
         if word == "stall":
             sleep(STALL_SECONDS)
         status, content_type, body = FAILURES.get(word, (200, "application/json", None))
@@ -136,6 +140,9 @@ def test_the_next_engine_answers_and_no_key_is_seen(start, tmp_path, word):
             alone = search(one, f"{word} tea", **{"X-Engine": "paid"})
             pages = [one.request("GET", path, {}) for path in ("/health/ready", "/metrics", "/openapi.json")]
         assert (found[0], found[1]["x-engine"], found[1]["x-credits-cost"]) == (200, "home", "1")
+        outcome = "layout" if word == "layout" else "upstream"
+        attempts = rf'attempt1;desc="paid http {outcome}\b.*attempt2;desc="home http ok"'
+        assert re.search(attempts, found[1]["server-timing"])
         assert (alone[0], alone[2]["error"]["code"] in ("upstream_failed", "upstream_timeout", "layout_changed")) == (
             502,
             True,
@@ -159,6 +166,16 @@ def test_a_call_costs_the_price_of_its_upstream(start):
         ("0", "997"),
         ("3", "994"),
     ]
+
+
+def test_a_request_is_sent_once(start):
+    """Also where an open connection breaks: the API may have counted the request that was lost."""
+    with api() as stand_in:
+        only = {"name": "paid", "kind": "brave", "url": stand_in.url, "key": KEY}
+        with start(**settings(only)) as one:
+            statuses = [search(one, terms)[0] for terms in ("tea", "gone tea")]
+        assert statuses == [200, 502]
+        assert [terms for _, terms in stand_in.sent] == ["tea", "gone tea"]
 
 
 def test_test_keys_spend_no_budget(start):

@@ -262,6 +262,7 @@ class EngineSpider(Spider):
                 page = await limited(self._page(response, query))
             except LayoutError as error:
                 self.report_layout(response, error.reason)
+                Fetch.of(response).end_page(error.outcome, error.kind)
                 raise
         seconds = max(monotonic() - Fetch.of(response).run.start(), 0.0)  # some virtual machines' clocks step back
         partial = ", ".join(filter(None, (self.partial(response), odd.told))) or None
@@ -301,7 +302,7 @@ class EngineSpider(Spider):
         if not fetch.attempts or not fetch.may_repeat(error):
             return None
         last, run = fetch.attempts[-1], fetch.run
-        last["outcome"], last["kind"] = (error.outcome, error.kind) if error else (Outcome.DEGRADED, None)
+        fetch.end_page(*((error.outcome, error.kind) if error else (Outcome.DEGRADED, None)))
         attempts = [*(one for one in run.attempts if one is not last), last]
         retries = FetchResources.of(self.crawler).retries
         following = retries.after_loss(fetch, error, attempts) if error else retries.after(fetch, attempts)

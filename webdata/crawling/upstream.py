@@ -17,6 +17,7 @@ from webdata.domain.errors import ConfigError, FetchError, UpstreamError
 from webdata.domain.query import Query, Region, of_answer
 from webdata.domain.secrets import MASK
 from webdata.domain.upstreams import Upstream
+from webdata.fetching.fetch import Fetch
 from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN
 from webdata.pipelines.envelope import ParsedPage
 
@@ -99,8 +100,12 @@ class UpstreamSpider(EngineSpider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Allow the address that the operator has set up, which may be private, and no other."""
+        """Allow the address that the operator has set up, which may be private, and no other; send nothing twice.
+
+        Twisted sends a GET again whose idle connection was closed meanwhile; but the API may have counted it.
+        """
         super().update_settings(settings)
+        settings.set("SENT_ONCE", True, priority="spider")
         if cls.upstream and cls.upstream.address and not settings.getbool("SANDBOX"):
             parts = urlsplit(cls.upstream.url or "")
             settings.set("EGRESS_PORTS", (cls.upstream.address[1],), priority="spider")
@@ -170,6 +175,7 @@ class UpstreamSpider(EngineSpider):
         try:
             return await super().parsed(self._without_key(response), query)
         except FetchError as error:
+            Fetch.of(response).end_page(error.outcome, error.kind)
             raise self.told(error, response) from error
 
     def _without_key(self, response: Response) -> Response:

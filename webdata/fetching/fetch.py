@@ -163,6 +163,11 @@ class Fetch:
         self.run.attempts.append(attempt)
         return attempt
 
+    def end_page(self, outcome: Outcome, kind: str | None) -> None:
+        """Correct how the last attempt ended, which brought a page, to what the page turned out to be."""
+        if self.attempts:
+            self.attempts[-1]["outcome"], self.attempts[-1]["kind"] = outcome, kind
+
     def may_repeat(self, error: FetchError | None) -> bool:
         """Whether another attempt may be made: a POST that may have been done is not repeated (RFC 9110, 9.2.2)."""
         return self.parts is None or self.parts.body is None or isinstance(error, BlockedError)

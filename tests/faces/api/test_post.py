@@ -387,7 +387,7 @@ async def test_a_screenshot_among_others_is_a_member_of_the_answer(post, calls, 
 
 @ensureDeferred
 async def test_a_screenshot_is_kept_behind_a_link(make_api, make_send, calls, admission, test_secret, live_secret):
-    """For all keys of its account; the same one has the same link, one of a page with cookies none."""
+    """For whoever has the link, with or without a key; the same one has the same link, one with cookies none."""
     calls.end = Answer(SHOWN, Outcome.OK, "browser", {"fetch": 0.25})
     admission._cache.files = files = Files(MemoryCache(1_000_000))
     send = make_send(make_api([URL_REQUEST], key_pages=FilePages(files).pages()))
@@ -398,9 +398,11 @@ async def test_a_screenshot_is_kept_behind_a_link(make_api, make_send, calls, ad
 
     first, again, private = await fetched(), await fetched(), await fetched(cookies={"a": "b"})
     found = await send(first.headers["x-file"], headers={"X-Api-Key": live_secret})
+    opened = await send(first.headers["x-file"], headers={})
     unknown = await send(f"/v1/files/{'0' * 32}", headers={"X-Api-Key": live_secret})
     assert (found.status, found.headers["content-type"], found.body) == (200, "image/png", b"\x89PNG")
     assert again.headers["x-file"] == first.headers["x-file"]
     assert "x-file" not in private.headers
     assert (unknown.status, unknown.problem["code"]) == (404, "not_found")
-    assert (await send(first.headers["x-file"], headers={})).status == 401
+    assert (opened.status, opened.body, opened.headers["cache-control"]) == (200, b"\x89PNG", "no-store")
+    assert (await send(f"/v1/files/{'0' * 32}", headers={})).status == 401

@@ -1,7 +1,8 @@
-"""Files of answers, such as screenshots, that their account can read again for some minutes by a link."""
+"""Files of answers, such as screenshots, that can be read again for some minutes by a link."""
 
 import asyncio
-from hashlib import sha256
+import hmac
+import secrets
 from typing import NamedTuple
 
 import orjson
@@ -35,13 +36,15 @@ class Files:
         self._shares = Shares(MOST_BYTES, MOST_BYTES_OF_ONE)
         self._ends: dict[str, asyncio.TimerHandle] = {}
         """When each of them is kept no more, by its id."""
+        self._secret = secrets.token_bytes(32)
 
     async def keep(self, file: KeptFile) -> str | None:
         """Keep a file, or keep it longer; returns its id, or None where there is no room for it.
 
-        The id is of the account and the content: the answers of a cache have one for all, and no other account has it.
+        The id is a signature of the account and the content, which nobody can guess: the answers of a cache have one
+        for all, and no other account has it.
         """
-        name, size = _id(file), len(file.body)
+        name, size = self._signed(file), len(file.body)
         if end := self._ends.pop(name, None):
             end.cancel()
         elif self._has_room(file.account, size):
@@ -53,6 +56,10 @@ class Files:
         await self._store.put(_key(name), b"\n".join((head, file.body)), SECONDS)
         return name
 
+    def _signed(self, file: KeptFile) -> str:
+        content = b"\n".join((file.account.encode(), file.body))
+        return hmac.digest(self._secret, content, "sha256").hex()[:32]
+
     def _has_room(self, account: str, size: int) -> bool:
         shares = self._shares
         fits = shares.has_room_for_one(account, size) and shares.has_room(size)
@@ -62,18 +69,14 @@ class Files:
         del self._ends[name]
         self._shares.change(account, -size)
 
-    async def find(self, name: str, account: str) -> KeptFile | None:
-        """The file of an account with this id; None for another account's, and for one that is not kept any more."""
+    async def find(self, name: str) -> KeptFile | None:
+        """The file with this id; None for one that is not kept any more."""
         packed = await self._store.get(_key(name))
         if packed is None:
             return None
         head, _, body = packed.partition(b"\n")
-        owner, content_type = orjson.loads(head)
-        return KeptFile(owner, content_type, body) if owner == account else None
-
-
-def _id(file: KeptFile) -> str:
-    return sha256(b"\n".join((file.account.encode(), file.body))).hexdigest()[:32]
+        account, content_type = orjson.loads(head)
+        return KeptFile(account, content_type, body)
 
 
 def _key(name: str) -> str:

@@ -238,6 +238,9 @@ class Api:
         admission, status = self._admission, None
         try:
             check_places(incoming)
+            if linked := page.linked and await page.linked(segments):
+                assert isinstance(linked.body, bytes)
+                return Reply(page.status, linked.body, {**FRESH, "content-type": linked.content_type})
             caller = await admission.api_keys.authenticate(incoming.header, page.scope)
             async with admission.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
                 status = CallerStatus(limit, caller)

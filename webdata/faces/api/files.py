@@ -1,5 +1,6 @@
 """`GET /v1/files/{id}`: a file of an answer, for some minutes."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from webdata.faces.api.key_pages import KeyCall, KeyPage, KeyReply
 from webdata.resources.terms.page_files import PICTURE_TYPES
 
 FILES = "/v1/files"
-UNKNOWN = f"There is no such file: one is kept for {SECONDS / 60:g} minutes, for keys of the account that fetched it."
+UNKNOWN = f"There is no such file: one is kept for {SECONDS / 60:g} minutes."
 
 
 class FileQuery(Query):
@@ -41,15 +42,17 @@ class FilePages:
                 summary="a screenshot that an answer has in x-file",
                 query=FileQuery,
                 record=str,
-                reply=self._file,
+                reply=self._unknown,
+                linked=self._file,
                 name="file",
                 content_types=PICTURE_TYPES,
                 scope="url_request",
             )
         ]
 
-    async def _file(self, call: KeyCall) -> KeyReply:
-        found = await self._files.find(call.query.id, call.caller.account.id)
-        if found is None:
-            raise UnknownIdError(UNKNOWN)
-        return KeyReply(found.body, {}, found.content_type)
+    async def _file(self, segments: Mapping[str, str]) -> KeyReply | None:
+        found = await self._files.find(segments["id"])
+        return found and KeyReply(found.body, {}, found.content_type)
+
+    async def _unknown(self, call: KeyCall) -> KeyReply:
+        raise UnknownIdError(UNKNOWN)

@@ -87,6 +87,8 @@ class KeyPage:
     """The names of further headers of its answers, in lower case, and their descriptions."""
     scope: str | None = None
     """What opens it, as the endpoint of `check_usable`; None: every key of the account."""
+    linked: Callable[[Mapping[str, str]], Awaitable[KeyReply | None]] | None = None
+    """What it answers without a key, from the segments of a path that nobody can guess; None for another one."""
 
     @property
     def schema(self) -> dict[str, Any]:

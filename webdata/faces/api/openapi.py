@@ -217,6 +217,7 @@ def _key_operation(page: KeyPage) -> dict[str, Any]:
         "tags": [page.tag],
         "parameters": [_key_parameter(page, name) for name in named],
         **_key_body(page),
+        **({"security": []} if page.linked else {}),
         "responses": page_responses(page),
     }
 

@@ -99,6 +99,7 @@ class GuardedHandler(BoundedHandler):
         super().__init__(crawler)
         pool = GuardedPool(reactor, guard, self._contextFactory)
         pool.maxPersistentPerHost = self._pool.maxPersistentPerHost
+        pool.retryAutomatically = self._pool.retryAutomatically
         pool._factory = self._pool._factory  # noqa: SLF001  # Scrapy's, lenient with broken servers
         self._pool = self._guarded_pool = pool
 

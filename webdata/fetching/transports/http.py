@@ -70,6 +70,7 @@ class BoundedHandler(HTTP11DownloadHandler):
         self._contextFactory = SharedContext(self._contextFactory)
         self._pool.maxPersistentPerHost = MAX_IDLE_CONNECTIONS
         self._pool._factory = BoundedClientFactory  # noqa: SLF001  # as Scrapy sets its own
+        self._pool.retryAutomatically = not crawler.settings.getbool("SENT_ONCE")
         self._bodies = BodyLimit()
 
     async def download_request(self, request: Request) -> Response:

@@ -19,7 +19,7 @@ TEXT_HEADERS = (
         "the width and height of a screenshot, and whether the page goes on below: 1280x720, cut",
     ),
     ("x-from-scripts", "true where text is in the Markdown that only the data in the page's scripts has"),
-    ("x-file", "the path of a screenshot, for ten minutes and keys of the account: /v1/files/…"),
+    ("x-file", "the path of a screenshot, for ten minutes and whoever has it: /v1/files/…"),
     ("x-next-cursor", "the cursor of the part after this one, where max_chars has cut the text"),
 )
 """The headers of these responses, and their descriptions."""
