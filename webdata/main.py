@@ -107,13 +107,18 @@ def main(ctx: click.Context) -> None:
     help="Which port (default: WEBDATA_PORT or 8443, 8080 with WEBDATA_TLS=off).",
 )
 @click.option("--workers", type=click.IntRange(1, 64), help="How many processes (default: WEBDATA_WORKERS or 1).")
+@click.option("--http", is_flag=True, help="Plain HTTP alone, for a proxy in front that ends TLS (as WEBDATA_TLS=off).")
 @click.pass_obj
-def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
-    """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+def serve(config: Config, host: str | None, port: int | None, workers: int | None, http: bool) -> None:
+    """Answer /v1 until SIGINT or SIGTERM; calls in flight are finished first.
+
+    By HTTPS; on loopback, where nobody else can listen, by plain HTTP on WEBDATA_HTTP_PORT (8080) as well.
+    """
     gc.disable()  # until all is imported: that makes no garbage, and to search for it takes a fifth of the start
     from webdata.runtime.server.listening import Listening
 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
+    config = config.without_tls() if http else config
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:

@@ -40,7 +40,7 @@ GOES_ON = "out_of_credits"
 @at_service
 @click.pass_context
 def batches(context: click.Context, server: Callable[..., Server]) -> None:
-    """Run files of queries on a service, with the key in WEBDATA_API_KEY."""
+    """Run files of queries on a service, with the key in WEBDATA_KEY."""
     context.obj = server
 
 
@@ -50,7 +50,7 @@ Command = Callable[..., Coroutine[Any, Any, None]]
 def _over_api(command: Command) -> Callable[..., None]:
     """A command that asks the service."""
 
-    @click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
+    @click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
     @click.pass_obj
     def run(server: Callable[..., Server], /, api_key: str | None, **options: Any) -> None:
         in_session(server(key=key_of(api_key)), lambda client: command(client, **options))

@@ -26,10 +26,10 @@ PARSE_ERROR, SERVER_ERROR = -32700, -32000
 
 @click.command()
 @click.option("--tools", help="The tools to offer: all, or names with commas between (default: six of them).")
-@click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
+@click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
 @at_service
 def mcp(server: Callable[..., Server], tools: str | None, api_key: str | None) -> None:
-    """Offer a service's tools to a language model's client, with the key in WEBDATA_API_KEY."""
+    """Offer a service's tools to a language model's client, with the key in WEBDATA_KEY."""
     key = key_of(api_key)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it waits for a line in a thread, which nothing else ends
     asyncio.run(_forward_all(server(key=key), f"{PATH}?{urlencode({'tools': tools})}" if tools else PATH))

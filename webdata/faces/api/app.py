@@ -138,8 +138,8 @@ class Api:
         """The root of the service, for a site."""
         return self._dispatcher
 
-    def site(self, hsts: int = 0) -> Site:
-        """The site of a port; by TLS it sends `hsts`, in seconds."""
+    def site(self, hsts: int = 0, is_own_host: Callable[[str], bool] | None = None) -> Site:
+        """The site of the ports; by TLS it sends `hsts`, in seconds, by plain HTTP it answers to its own hosts."""
         return Site(
             self._dispatcher,
             self._connections,
@@ -148,6 +148,7 @@ class Api:
             hsts,
             self._streams,
             self._most_body,
+            is_own_host,
         )
 
     def _streams(self, target: bytes) -> bool:
