@@ -109,3 +109,9 @@ def test_elsewhere_plain_http_is_redirected(start, strict):
         port = int(re.search(r"plain HTTP on port (\d+)", one.banner)[1])
         response = asked(HTTPConnection("127.0.0.1", port, timeout=30), "GET", KEYED, {})
         assert (response.status, orjson.loads(response.content)["error"]["code"]) == (308, "https_required")
+
+
+def test_a_mistyped_path_gets_the_nearest(running):
+    """The 404 names the endpoint that was meant."""
+    status, _, body = running.get("/v1/serch?q=coffee")
+    assert (status, "the nearest is /v1/search; all are" in body["error"]["message"]) == (404, True)

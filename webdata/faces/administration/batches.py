@@ -18,6 +18,7 @@ import orjson
 from tqdm import tqdm
 
 from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, in_session, key_of
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.query_files import check_file, pieces
 from webdata.faces.administration.table_files import TABLE_FILES, form_of, table_file
 from webdata.faces.administration.tables import print_table
@@ -36,7 +37,7 @@ GOES_ON = "out_of_credits"
 """Why a batch is paused that goes on by itself, when there are some."""
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 @at_service
 @click.pass_context
 def batches(context: click.Context, server: Callable[..., Server]) -> None:

@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from webdata.config.config import Config
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.runtime.process import private_files
 from webdata.runtime.server.certificates import BUNDLE, authorities_file, certificate_of, joined_authorities
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def certificates() -> None:
     """The certificate that clients have to trust."""
 

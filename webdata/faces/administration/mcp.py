@@ -15,6 +15,7 @@ import click
 import orjson
 
 from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, key_of
+from webdata.faces.administration.docs_pages import DocumentedCommand
 
 PATH = "/mcp"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -24,7 +25,7 @@ NO_SERVICE = "What answers there is no service of webdata's: give its address by
 PARSE_ERROR, SERVER_ERROR = -32700, -32000
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.option("--tools", help="The tools to offer: all, or names with commas between (default: six of them).")
 @click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
 @at_service

@@ -42,7 +42,7 @@ def resource_command(name: str) -> click.Command:
         name,
         params=[*map(_argument, arguments), *(_option(resource, field) for field in options)],
         help=f"{resource.summary}.",
-        epilog=f"Example: webdata {name} {given}\n\n{EXITS}",
+        epilog=f"Example: webdata {name} {given}\n\n{EXITS}\n\nMore: webdata docs command-line",
     )(_runner(resource))
 
 
