@@ -22,7 +22,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 from ulid import ULID
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.calls.model import LoggedCall
 from webdata.stores.sql_stores import SqlStores

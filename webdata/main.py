@@ -15,6 +15,7 @@ import click
 
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError, DatabaseUnavailableError, QueryError
+from webdata.faces.administration.docs_pages import DocumentedGroup, write_commands
 
 if TYPE_CHECKING:
     from webdata.runtime.process.workers import Worker
@@ -25,6 +26,8 @@ ADMINISTRATION = {
     "batches": "batches",
     "certificates": "certificates",
     "database": "database",
+    "docs": "docs_pages",
+    "doctor": "doctor",
     "fixture": "engines",
     "keys": "keys",
     "mcp": "mcp",
@@ -45,7 +48,7 @@ WORKER_MODULES = (
 """Modules of a worker that are slow to import and need no reactor."""
 
 
-class Commands(click.Group):
+class Commands(DocumentedGroup):
     """Loads a command when it is called for.
 
     Reports errors in settings and arguments in one line, with exit status 2; of the database, with status 1.
@@ -68,7 +71,7 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         own = {name: command for name in self._own(ctx) if (command := self.get_command(ctx, name))}
-        click.Group(commands=own).format_commands(ctx, formatter)
+        write_commands(formatter, own)
         with formatter.section("One call, over the API or with --local"):
             formatter.write_dl(list(_resource_commands().items()))
 
@@ -95,7 +98,10 @@ def _of_administration(module: str) -> Any:
 @click.version_option(package_name="webdata")
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Public web data as clean JSON."""
+    """Public web data as clean JSON.
+
+    Begin with `webdata serve`; `webdata docs` lists the pages of the documentation.
+    """
     ctx.obj = Config.from_environ(os.environ)
 
 
@@ -107,13 +113,18 @@ def main(ctx: click.Context) -> None:
     help="Which port (default: WEBDATA_PORT or 8443, 8080 with WEBDATA_TLS=off).",
 )
 @click.option("--workers", type=click.IntRange(1, 64), help="How many processes (default: WEBDATA_WORKERS or 1).")
+@click.option("--http", is_flag=True, help="Plain HTTP alone, for a proxy in front that ends TLS (as WEBDATA_TLS=off).")
 @click.pass_obj
-def serve(config: Config, host: str | None, port: int | None, workers: int | None) -> None:
-    """Answer /v1 by HTTPS until SIGINT or SIGTERM; calls in flight are finished first."""
+def serve(config: Config, host: str | None, port: int | None, workers: int | None, http: bool) -> None:
+    """Answer /v1 until SIGINT or SIGTERM; calls in flight are finished first.
+
+    By HTTPS; on loopback, where nobody else can listen, by plain HTTP on WEBDATA_HTTP_PORT (8080) as well.
+    """
     gc.disable()  # until all is imported: that makes no garbage, and to search for it takes a fifth of the start
     from webdata.runtime.server.listening import Listening
 
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # there is nothing to read anew: certificates are, when they change
+    config = config.without_tls() if http else config
     config = config.with_options(host=host, port=port, workers=workers)
     with Listening.of(config) as listening:
         if config.workers == 1:

@@ -102,7 +102,7 @@ from webdata.runtime.process.workers import TICK, Worker
 from webdata.runtime.server.banner import show_banner
 from webdata.runtime.server.connections import Connections
 from webdata.runtime.server.listening import Listening, room_for
-from webdata.runtime.server.plain_http import RedirectSite, secured
+from webdata.runtime.server.plain_http import RedirectSite, own_hosts, secured
 from webdata.runtime.server.tls import ServerTLS
 from webdata.sandbox.server import Sandbox
 from webdata.stores.batches.parts import open_parts
@@ -417,14 +417,14 @@ class Service:
         return GatewayProxy(targets, admission.api_keys, admission.rate_limits, admission.credits, metrics.passed_on)
 
     def _mcp(self, stores: SqlStores) -> McpDoor:
-        origins = {*self.config.cors_origins, self.config.url}
+        origins = {*self.config.cors_origins, *self.config.urls}
         batches = BatchTools(self.submissions, stores.batches, self._part_reader())
         return McpDoor(self.crawlers.resources, self.admission, self.api_calls, origins, batches)
 
     def _dashboard(self, stores: SqlStores, prefixes: Sequence[str]) -> Dashboard:
         members, passwords = stores.members, Passwords()
         samples = Samples(self.config.samples) if self.config.samples else None
-        sessions = self.sessions = Sessions(members)
+        sessions = self.sessions = Sessions(members, plain=self.config.answers_plain)
         attempts = Attempts(self.admission.rate_limits, members)
         confirmation, address = Confirmation(passwords, attempts), self._address()
         return Dashboard(
@@ -470,18 +470,17 @@ class Service:
         )
 
     def _listen(self, listening: Listening, metrics: Metrics) -> None:
-        config = self.config
-        if config.tls:
-            factory: Any = secured(self.api.site(config.hsts), ServerTLS(config))
-        else:
-            factory = self.api.site()
+        config, certificate = self.config, listening.certificate
+        site = self.api.site(config.sent_hsts, own_hosts(certificate) if config.answers_plain else None)
         self.opened.push_async_callback(self._finish_calls)
-        self._serve(listening.api, factory)
-        if listening.redirect:
-            port = None if config.public_url else listening.port
-            refuse_keys, key_sent = config.http_keys == "refuse", partial(metrics.answered, "plain_http")
-            redirect = RedirectSite(listening.url, port, self.connections, refusals, refuse_keys, key_sent)
-            self._serve(listening.redirect, redirect)
+        self._serve(listening.api, secured(site, ServerTLS(config)) if certificate else site)
+        if listening.plain:
+            self._serve(listening.plain, site if config.answers_plain else self._redirect(listening, metrics))
+
+    def _redirect(self, listening: Listening, metrics: Metrics) -> RedirectSite:
+        port = None if self.config.public_url else listening.port
+        refuse_keys, key_sent = self.config.http_keys == "refuse", partial(metrics.answered, "plain_http")
+        return RedirectSite(listening.url, port, self.connections, refusals, refuse_keys, key_sent)
 
     def _serve(self, listening: socket, factory: Any) -> None:
         self.ports.append(reactor.adoptStreamPort(listening.fileno(), listening.family, factory))

@@ -28,7 +28,7 @@ def command(running, tmp_path, monkeypatch):
 
     def run(*arguments, status=0, key=None):
         environ = {
-            "WEBDATA_API_KEY": key or running.test_key,
+            "WEBDATA_KEY": key or running.test_key,
             "WEBDATA_URL": running.url,
             "WEBDATA_CA": running.certificate,
         }

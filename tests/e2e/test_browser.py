@@ -19,7 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
 from scrapy.utils.defer import deferred_from_coro
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.crawling.engine import fetch_error
 from webdata.crawling.warm_crawlers import Call, WarmCrawler, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import TargetError, UpstreamError

@@ -31,7 +31,7 @@ main()
 @pytest.fixture
 def environ(running):
     return {
-        "WEBDATA_API_KEY": running.test_key,
+        "WEBDATA_KEY": running.test_key,
         "WEBDATA_URL": running.url,
         "WEBDATA_CA": running.certificate,
         "COLUMNS": "80",
@@ -149,8 +149,8 @@ def test_what_cannot_be_written_or_sent_is_bad_usage_or_a_failure(run, tmp_path)
 def test_a_key_is_needed(run):
     """A missing one is bad usage, one that is not known a failure."""
     assert (
-        run("search", "tea", WEBDATA_API_KEY="").exit_code,
-        run("search", "tea", WEBDATA_API_KEY="x").exit_code,
+        run("search", "tea", WEBDATA_KEY="").exit_code,
+        run("search", "tea", WEBDATA_KEY="x").exit_code,
     ) == (2, 1)
 
 
@@ -197,7 +197,7 @@ def test_ctrl_c_ends_with_130(tmp_path, where):
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         settings = {
             **os.environ,
-            "WEBDATA_API_KEY": "x",
+            "WEBDATA_KEY": "x",
             "WEBDATA_URL": url,
             "WEBDATA_SANDBOX": "always",
             "WEBDATA_SANDBOX_URL": url,

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import async_playwright, expect
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 
 CHROMIUM = find_chromium()
 pytestmark = [

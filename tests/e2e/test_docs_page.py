@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import async_playwright, expect
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 
 CHROMIUM = find_chromium()
 pytestmark = [

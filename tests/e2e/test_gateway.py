@@ -9,7 +9,7 @@ import orjson
 import pytest
 from playwright.async_api import async_playwright
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 
 CHROMIUM = find_chromium()
 GUIDE = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ NORMAL = 0.5
 
 @pytest.fixture(scope="module")
 def environ():
-    return {"WEBDATA_HTTP_PORT": "0"}
+    return {"WEBDATA_HTTP_PORT": "0", "WEBDATA_HTTP_KEYS": "redirect"}
 
 
 def redirect_port(one):

@@ -114,7 +114,7 @@ async def test_a_program_forwards_to_the_service(running, mode):
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    environ = {**os.environ, "WEBDATA_API_KEY": running.test_key, "WEBDATA_URL": running.url}
+    environ = {**os.environ, "WEBDATA_KEY": running.test_key, "WEBDATA_URL": running.url}
     arguments = ["mcp", "--ca", running.certificate, "--tools", "web_search,video_search"]
     started = StdioServerParameters(command=str(WEBDATA), args=arguments, env=environ)
     async with Client(stdio_client(started), mode=mode) as one:

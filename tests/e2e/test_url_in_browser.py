@@ -10,7 +10,7 @@ import pytest_twisted
 from scrapy.utils.defer import deferred_from_coro
 
 from tests.trial_web.web import TrialWeb
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import BlockedError, NotFoundError, TargetError, UpstreamError
 from webdata.resources.url_request import URL_REQUEST, UrlQuery

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from functools import cached_property
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
@@ -11,27 +10,21 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainValidator, ValidationError, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from webdata.config._names import PREFIX, check_names
+from webdata.config.chromium import find_chromium
 from webdata.config.gateway_routes import GatewayRoute, read_routes
 from webdata.config.proxies import LAST_PORT, read_pools
 from webdata.config.upstreams import read_upstreams
 from webdata.domain.attempts import TRANSPORTS, Transport
 from webdata.domain.errors import ConfigError
-from webdata.domain.proxies import POOLS, Pools
+from webdata.domain.loopback import is_loopback
+from webdata.domain.proxies import Pools
 from webdata.domain.upstreams import Upstream
 
-PREFIX = "WEBDATA_"
-CLIENT_VARIABLES = tuple(PREFIX + name for name in ("KEY", "URL", "API_KEY", "CA"))
-"""Variables of `webdata batches`, and of the examples in the docs; the service does not read them."""
-PROXY_VARIABLES = tuple(f"{PREFIX}PROXIES_{pool}" for pool in (*POOLS, "FILE"))
+PLAIN_PORT = 8080
+"""The port of plain HTTP, unless another is set."""
 EMPTY_MEANS_NONE = f"{PREFIX}SAMPLES"
 """The variable whose default an empty value turns off; any other empty one means the default."""
-
-
-def find_chromium() -> str | None:
-    """The path of a Chromium or Chrome on the PATH, else of Playwright's; None without any."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    own = sorted(Path.home().glob(".cache/ms-playwright/chromium-*/chrome-*/chrome"))
-    return next((path for path in [*map(shutil.which, names), *map(str, own)] if path), None)
 
 
 def _number(default: float | None, least: float, most: float) -> Any:
@@ -108,23 +101,24 @@ class Config(BaseSettings):
     tls: Switch = True
     """Whether the API uses HTTPS; off behind a proxy that ends TLS."""
     port: Port = Field(
-        default_factory=lambda before: 8443 if before["tls"] else 8080,
+        default_factory=lambda before: 8443 if before["tls"] else PLAIN_PORT,
         description=f"a number from 0 to {LAST_PORT}, such as 8443",
     )
     """The API's port; 8080 by default without TLS."""
     http_port: Annotated[Port | None, OffIsNone] = Field(
-        8080, description=f"a number from 0 to {LAST_PORT}, such as 8080, or off"
+        PLAIN_PORT, description=f"a number from 0 to {LAST_PORT}, such as 8080, or off"
     )
-    """The port of plain HTTP, which redirects to HTTPS; None for no such port."""
-    http_keys: Literal["redirect", "refuse"] = Field("redirect", description="one of redirect, refuse")
-    """Requests by plain HTTP that carry a key: `redirect` answers 308 as to all others, `refuse` 403."""
+    """The port of plain HTTP beside HTTPS; None for no such port."""
+    http_keys: Literal["redirect", "refuse"] | None = Field(None, description="one of redirect, refuse")
+    """Requests on that port: `redirect` answers 308, `refuse` does too but to those with a key, which get 403. None:
+    they are answered where only this machine reaches the port, elsewhere redirected."""
     tls_cert: File = None
     """A certificate chain in PEM, with `tls_key`. Without them the service makes a certificate."""
     tls_key: File = None
     tls_folder: Path = Path(".webdata/tls")
     """The folder of the certificate that the service makes, and its key."""
     hsts: int = _number(31_536_000, 0, 10 * 31_536_000)
-    """Seconds of `Strict-Transport-Security` (RFC 6797); 0 omits the header."""
+    """Seconds of `Strict-Transport-Security` (RFC 6797); 0 omits the header; see `sent_hsts`."""
     public_url: PublicUrl | None = Field(
         None, description="where callers find the service, such as https://data.example.com"
     )
@@ -279,7 +273,7 @@ class Config(BaseSettings):
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> Self:
         """Read `WEBDATA_…` variables; raises a ConfigError that names the variable and a right value."""
-        _check_names(environ)
+        check_names(environ, [str(field.alias) for name, field in cls.model_fields.items() if name != "proxies"])
         stripped = {name: value.strip() for name, value in environ.items()}
         variables = EnvSettingsSource(cls)
         variables.env_vars = {name: value for name, value in stripped.items() if value or name == EMPTY_MEANS_NONE}
@@ -335,11 +329,30 @@ class Config(BaseSettings):
         return [one.partition("=") for one in self.engine_slots]
 
     @property
+    def answers_plain(self) -> bool:
+        """Whether plain HTTP is answered beside HTTPS: only this machine reaches it, and it is not told otherwise."""
+        is_local = is_loopback(self.host) and not self.public_url
+        return self.tls and self.http_port is not None and self.http_keys is None and is_local
+
+    @property
+    def sent_hsts(self) -> int:
+        """Seconds of `Strict-Transport-Security`; unless set, none where plain HTTP is answered on the same host."""
+        return 0 if self.answers_plain and "hsts" not in self.model_fields_set else self.hsts
+
+    @property
     def url(self) -> str:
         """Where callers find the service, as far as the settings tell, without a slash at the end."""
+        return self.urls[0]
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The same, and where else it answers: by HTTPS beside plain HTTP."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104  # compared alone
         address = f"[{host}]" if ":" in host else host
-        return self.public_url or f"{'https' if self.tls else 'http'}://{address}:{self.port}"
+        of_api = f"{'https' if self.tls else 'http'}://{address}:{self.port}"
+        if self.public_url:
+            return (self.public_url,)
+        return (f"http://{address}:{self.http_port}", of_api) if self.answers_plain else (of_api,)
 
     @property
     def links_database(self) -> str:
@@ -386,15 +399,6 @@ class Config(BaseSettings):
         """The same settings, replaced by the options that are not None."""
         return self.model_copy(update={name: value for name, value in options.items() if value is not None})
 
-
-def _check_names(environ: Mapping[str, str]) -> None:
-    """Refuse unknown variables: most are misspelt, and would silently have no effect."""
-    of_fields = [str(field.alias) for name, field in Config.model_fields.items() if name != "proxies"]
-    known = {*of_fields, *PROXY_VARIABLES, *CLIENT_VARIABLES}
-    for name in environ:
-        if not name.startswith(PREFIX) or name in known:
-            continue
-        if "PROX" in name:
-            raise ConfigError(f"{name} means nothing: the pools are {', '.join(PROXY_VARIABLES)}")
-        nearest = get_close_matches(name.upper(), of_fields, 1, 0)[0]
-        raise ConfigError(f"{name} means nothing: the nearest setting is {nearest}; docs/settings.md lists all")
+    def without_tls(self) -> Self:
+        """The same settings as with WEBDATA_TLS=off."""
+        return self.with_options(tls=False, port=None if "port" in self.model_fields_set else PLAIN_PORT)

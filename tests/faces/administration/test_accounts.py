@@ -55,7 +55,7 @@ def test_invalid_commands_are_refused_with_a_hint(mistake, arguments, message):
 
 def test_a_member_is_invited(run, attempt, mistake, use):
     """The link is printed alone on standard output, and makes a member of the role; an unknown account is refused."""
-    path = run("accounts", "invite", "default", "--role", "admin").strip().removeprefix("https://127.0.0.1:8443")
+    path = run("accounts", "invite", "default", "--role", "admin").strip().removeprefix("http://127.0.0.1:8080")
     secret = path.removeprefix("/dashboard/invitations/")
     found = use(lambda stores: stores.members.invitation(digest(secret), datetime.now(UTC)))
     assert (found.account_id, found.role, found.expires - found.created) == ("acc_default", "admin", VALID_FOR)

@@ -145,7 +145,7 @@ def test_the_status_after_an_interruption(starts):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         command = [sys.executable, "-c", WITH_INTERRUPTS, "batches", "--url", url, "show", "bat_1"]
-        process = subprocess.Popen(command, env={**os.environ, "WEBDATA_API_KEY": "wd_test_x"}, stderr=subprocess.PIPE)
+        process = subprocess.Popen(command, env={**os.environ, "WEBDATA_KEY": "wd_test_x"}, stderr=subprocess.PIPE)
         with process, silent.accept()[0] as asked:
             assert asked.recv(10)
             assert b"Traceback" not in interrupted(process)
@@ -170,7 +170,7 @@ def test_how_often_is_tried_again(attempt, monkeypatch, tmp_path, options, retri
     client, file = Answers(), tmp_path / "queries.txt"
     file.write_text("coffee\n")
     monkeypatch.setattr(batches.ApiClient, "ask", client.ask)
-    monkeypatch.setenv("WEBDATA_API_KEY", "wd_test_x")
+    monkeypatch.setenv("WEBDATA_KEY", "wd_test_x")
     assert attempt("batches", "submit", str(file), "--resource", "web_search", *options).exit_code == 0
     assert client.given["retries"] == retries
 
@@ -179,7 +179,7 @@ def test_how_often_is_tried_again(attempt, monkeypatch, tmp_path, options, retri
 def test_options_that_say_nothing_together_are_refused(mistake, monkeypatch, tmp_path, options):
     """No option is passed over in silence."""
     (tmp_path / "queries.txt").write_text("coffee\n")
-    monkeypatch.setenv("WEBDATA_API_KEY", "wd_test_x")
+    monkeypatch.setenv("WEBDATA_KEY", "wd_test_x")
     assert options[0] in mistake(
         "batches", "submit", str(tmp_path / "queries.txt"), "--resource", "web_search", *options
     )

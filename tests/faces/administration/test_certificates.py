@@ -8,8 +8,8 @@ import certifi
 import pytest
 from click.testing import CliRunner
 
-from webdata.faces.administration import certificates
 from webdata.main import main
+from webdata.runtime.server import certificates
 
 
 @pytest.fixture

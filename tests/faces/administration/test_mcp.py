@@ -94,5 +94,5 @@ async def test_a_line_that_is_no_json_is_an_error(forwarder, written):
 
 def test_a_key_is_needed():
     """The command says where it belongs."""
-    done = CliRunner().invoke(main, ["mcp"], env={"WEBDATA_API_KEY": ""})
-    assert (done.exit_code, "give an API key in the variable WEBDATA_API_KEY" in done.output) == (2, True)
+    done = CliRunner().invoke(main, ["mcp"], env={"WEBDATA_KEY": ""})
+    assert (done.exit_code, "give an API key in the variable WEBDATA_KEY" in done.output) == (2, True)

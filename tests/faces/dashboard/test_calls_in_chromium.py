@@ -9,7 +9,7 @@ from playwright.async_api import async_playwright
 
 from tests.logged_calls import HOSTILE, attempt, logged_call
 from webdata.accounts.access.api_keys import new_key
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.crawling.samples import Samples
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 

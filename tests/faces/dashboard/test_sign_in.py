@@ -11,13 +11,15 @@ from sqlalchemy import text
 from tests.faces.dashboard.person import PASSWORD
 from webdata.accounts.access.api_keys import digest
 from webdata.accounts.access.invitations import invite
+from webdata.faces.api.browsing import PLAIN_COOKIES
 from webdata.faces.dashboard.attempts import ADDRESS_ATTEMPTS, BROWSER_ATTEMPTS, NAME_ATTEMPTS, SECONDS
-from webdata.faces.dashboard.sessions import BROWSER_COOKIE, SESSION_COOKIE, Sessions
+from webdata.faces.dashboard.sessions import Sessions
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 
 task = pytest.mark.task
 
 NAME = "ada@example.com"
+SESSION_COOKIE, BROWSER_COOKIE = f"{PLAIN_COOKIES}session", f"{PLAIN_COOKIES}browser"
 
 
 @pytest.fixture
@@ -99,7 +101,7 @@ async def test_signing_in_and_out(visitor, stores):
     await person.get("/sign-in?to=/settings")
     response = await person.post("/sign-in", name="ADA@Example.com", password=PASSWORD, to="/settings")
     assert (response.status, response.headers["location"]) == (303, "/dashboard/settings")
-    assert "Path=/; Secure; HttpOnly; SameSite=Lax" in response.headers["set-cookie"]
+    assert "Path=/; HttpOnly; SameSite=Lax" in response.headers["set-cookie"]
     secret = person.cookies[SESSION_COOKIE]
     assert await stores.members.signed_in(digest(secret), datetime.now(UTC) - timedelta(hours=1))
     with stores._database.reads.connect() as on:

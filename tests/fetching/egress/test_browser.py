@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.async_api import Error, async_playwright
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.fetching.egress.guard import Guard
 from webdata.fetching.egress.proxy import BROWSER_ARGUMENTS, GuardProxy
 from webdata.fetching.egress.rule import Rule

@@ -15,7 +15,7 @@ from scrapy.core.downloader.handlers.http11 import TunnelError
 from scrapy.crawler import Crawler
 from twisted.web.http import _MalformedChunkedDataError
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.crawling.engine import fetch_error
 from webdata.crawling.warm_crawlers import WarmCrawler, scrapy_settings
 from webdata.domain.errors import UpstreamError

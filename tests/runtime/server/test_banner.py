@@ -75,11 +75,12 @@ def test_first_keys_that_cannot_be_written(plain, tmp_path, capsys):
     assert FIRST.live not in text
 
 
-def test_without_first_keys(plain, capsys):
+def test_without_first_keys(plain, capsys, monkeypatch):
     """The banner has the command that makes a key, and its last line reads one from the environment."""
+    monkeypatch.setattr(sys, "argv", [".venv/bin/webdata", "serve"])
     show_banner(*plain, None)
     text = capsys.readouterr().out
-    assert "webdata keys create" in text
+    assert "export WEBDATA_KEY=$(.venv/bin/webdata keys create)" in text
     assert '-H "X-Api-Key: $WEBDATA_KEY"' in text.splitlines()[-1]
 
 
@@ -91,6 +92,18 @@ def test_a_made_certificate_is_named(tmp_path, capsys):
     text = capsys.readouterr().out
     assert f"--cacert {tmp_path}/cert.pem " in text.splitlines()[-1]
     assert "3 times as often as its plan allows" in text
+
+
+def test_plain_http_stands_first_on_loopback(tmp_path, capsys):
+    """HTTPS is on the second line, with the absolute path of the bundle; the last line needs no certificate."""
+    config = Config(port=0, http_port=0, tls_folder=tmp_path)
+    with Listening.of(config) as listening:
+        show_banner(listening, config, None)
+    first, second, *_, last = capsys.readouterr().out.splitlines()
+    assert first == f"webdata answers on {listening.url}"
+    assert first.startswith("webdata answers on http://127.0.0.1:")
+    assert second == f"and on https://127.0.0.1:{listening.port}, for clients that trust {tmp_path}/bundle.pem"
+    assert (listening.url in last, "cacert" in last) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_processes_make_one_certificate(tmp_path):
     processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     fingerprints = {process.communicate(timeout=60)[0].strip() for process in processes}
     assert fingerprints == {made(tmp_path / "tls", ("localhost",)).fingerprint}
-    assert {file.name for file in (tmp_path / "tls").iterdir()} == {"cert.pem", "key.pem", "lock"}
+    assert {file.name for file in (tmp_path / "tls").iterdir()} == {"bundle.pem", "cert.pem", "key.pem", "lock"}
 
 
 def test_a_folder_that_cannot_be_written(tmp_path):

@@ -30,12 +30,12 @@ def port_of(one):
 def test_the_address_of_the_service():
     """The address has the scheme, host and port; for a service that listens on all addresses the host is loopback."""
     for host, tls, url in [
-        ("127.0.0.1", True, "https://127.0.0.1"),
+        ("127.0.0.1", True, "http://127.0.0.1"),
         ("127.0.0.1", False, "http://127.0.0.1"),
         ("0.0.0.0", True, "https://127.0.0.1"),
-        ("::1", True, "https://[::1]"),
+        ("::1", True, "http://[::1]"),
         ("::", True, "https://[::1]"),
-        ("localhost", True, "https://127.0.0.1"),
+        ("localhost", True, "http://127.0.0.1"),
     ]:
         try:
             listening = Listening.of(ANY.with_options(host=host, tls=tls))
@@ -43,7 +43,8 @@ def test_the_address_of_the_service():
             assert ":" in host, "only IPv6 may be missing"
             continue
         with listening:
-            assert listening.url in (f"{url}:{port_of(listening.api)}", f"https://[::1]:{port_of(listening.api)}")
+            first = listening.plain if tls and url.startswith("http:") else listening.api
+            assert listening.url in (f"{url}:{port_of(first)}", f"http://[::1]:{port_of(first)}")
 
 
 def test_a_public_address():
@@ -55,19 +56,46 @@ def test_a_public_address():
 def test_the_socket_of_plain_http():
     """With TLS there is a second socket, unless it is off."""
     with Listening.of(ANY) as both, Listening.of(Config(port=0, http_port=None)) as one:
-        assert (both.redirect is None, one.redirect is None) == (False, True)
-        assert port_of(both.redirect) != port_of(both.api)
+        assert (both.plain is None, one.plain is None) == (False, True)
+        assert port_of(both.plain) != port_of(both.api)
     with Listening.of(ANY.with_options(tls=False)) as plain:
-        assert plain.redirect is None
+        assert plain.plain is None
 
 
-@pytest.mark.parametrize("taken", ["port", "http_port"])
-def test_a_port_that_is_taken(taken):
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_port_that_is_taken(host):
     """The message names the address, the reason and what to change, and no socket stays open."""
+    with closing(socket.create_server((host, 0))) as other:
+        taken = ANY.with_options(host=host, port=port_of(other))
+        with pytest.raises(ConfigError, match=rf"{host}:{port_of(other)}: Address already in use; .*--port"):
+            Listening.of(taken)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_a_port_of_plain_http_that_is_taken(host, caplog):
+    """HTTPS is served without it, and the log says why."""
+    with closing(socket.create_server((host, 0))) as other:
+        taken = port_of(other)
+        listening = Listening.of(ANY.with_options(host=host, http_port=taken))
+    with listening:
+        assert listening.plain is None
+        assert listening.url == f"https://127.0.0.1:{port_of(listening.api)}"
+    assert f"{taken}: Address already in use; choose another with --host and WEBDATA_HTTP_PORT" in caplog.text
+
+
+def test_a_port_of_https_that_is_taken_unchosen(caplog):
+    """On loopback plain HTTP is served without HTTPS, and the log says why; with both taken the start ends."""
     with closing(socket.create_server(("127.0.0.1", 0))) as other:
-        setting = {"port": "--port", "http_port": "WEBDATA_HTTP_PORT"}[taken]
-        with pytest.raises(ConfigError, match=rf"127.0.0.1:{port_of(other)}: Address already in use; .*{setting}"):
-            Listening.of(ANY.with_options(**{taken: port_of(other)}))
+        unchosen = Config(http_port=0).model_copy(update={"port": port_of(other)})
+        unchosen.model_fields_set.discard("port")
+        with Listening.of(unchosen) as listening:
+            assert (listening.url, listening.plain) == (f"http://127.0.0.1:{port_of(listening.api)}", None)
+            assert listening.certificate is None
+        assert "HTTPS is not answered: cannot listen on" in caplog.text
+        both = unchosen.model_copy(update={"http_port": port_of(other)})
+        both.model_fields_set.discard("port")
+        with pytest.raises(ConfigError, match="Address already in use"):
+            Listening.of(both)
 
 
 SHARED = ANY.with_options(workers=2)
@@ -75,7 +103,7 @@ SHARED = ANY.with_options(workers=2)
 
 def forked(reserved):
     """The copies of its sockets that a worker has."""
-    return replace(reserved, api=reserved.api.dup(), redirect=reserved.redirect.dup())
+    return replace(reserved, api=reserved.api.dup(), plain=reserved.plain.dup())
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -100,7 +128,7 @@ def test_workers_share_ports(host):
         return
     with reserved, forked(reserved).of_its_own() as first, forked(reserved).of_its_own() as second:
         for one in (first, second):
-            assert (port_of(one.api), port_of(one.redirect)) == (reserved.port, port_of(reserved.redirect))
+            assert (port_of(one.api), port_of(one.plain)) == (reserved.port, port_of(reserved.plain))
 
 
 def test_a_reservation_gets_no_connections():

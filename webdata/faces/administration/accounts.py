@@ -11,6 +11,7 @@ from ulid import ULID
 from webdata.accounts.access.invitations import invite
 from webdata.config.config import Config
 from webdata.domain.account_names import check_account_name
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.options import Name
 from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table, to_minute
@@ -24,7 +25,7 @@ MAX_LOW = 10**9
 """The highest mark of a plan: the database has 32 bits for it."""
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def accounts() -> None:
     """Make and list accounts, and give them credits."""
 
@@ -117,7 +118,7 @@ async def _invite(stores: SqlStores, name: str, role: Role) -> str:
 QUOTA = click.IntRange(1, 10**15)
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def plans() -> None:
     """List and change plans: how fast the keys of accounts may call."""
 

@@ -14,6 +14,7 @@ import aiohttp
 import click
 
 from webdata.config.config import Config
+from webdata.runtime.process.program import called_as
 
 TRIES = 5
 """Attempts of a request that can be repeated, while the service is away or has no room."""
@@ -54,9 +55,7 @@ def at_service(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--url",
         envvar="WEBDATA_URL",
-        default="https://127.0.0.1:8443",
-        show_default=True,
-        help="Where the service is (or WEBDATA_URL).",
+        help="Where the service is (or WEBDATA_URL; by default that of this machine).",
     )
     @click.option(
         "--ca",
@@ -65,11 +64,13 @@ def at_service(command: Callable[..., None]) -> Callable[..., None]:
         help="Certificates to trust (or WEBDATA_CA); by default also that of a service started in this folder.",
     )
     @click.pass_context
-    def run(context: click.Context, /, url: str, ca: Path | None, **options: Any) -> None:
+    def run(context: click.Context, /, url: str | None, ca: Path | None, **options: Any) -> None:
         config: Config = context.obj
         own = config.tls_folder / "cert.pem"
         certificate = ca or (own if own.exists() else None)
-        context.invoke(command, server=partial(Server, url.rstrip("/"), certificate=certificate), **options)
+        context.invoke(
+            command, server=partial(Server, (url or config.url).rstrip("/"), certificate=certificate), **options
+        )
 
     return update_wrapper(run, command)
 
@@ -149,7 +150,10 @@ def _passes(response: aiohttp.ClientResponse) -> bool:
 def key_of(api_key: str | None) -> str:
     """The key to ask with; raises UsageError where there is none."""
     if not api_key:
-        raise click.UsageError("give an API key in the variable WEBDATA_API_KEY")
+        raise click.UsageError(
+            "give an API key in the variable WEBDATA_KEY; on the machine of the service a test key is made by: "
+            f"export WEBDATA_KEY=$({called_as()} keys create)"
+        )
     return api_key
 
 
@@ -185,8 +189,9 @@ def _trust(server: Server) -> ssl.SSLContext:
 
 def _unreachable(server: Server, error: aiohttp.ClientError | TimeoutError) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
-        return f"the certificate of {server.url} is not trusted: give its file by --ca, such as .webdata/tls/cert.pem"
-    return f"{server.url} does not answer ({error}): give its address by --url"
+        right = "give its file by --ca or WEBDATA_CA, such as .webdata/tls/cert.pem"
+        return f"the certificate of {server.url} is not trusted: {right}"
+    return f"{server.url} does not answer ({error}): give its address by --url or WEBDATA_URL"
 
 
 async def _problem(response: aiohttp.ClientResponse) -> str:

@@ -18,6 +18,7 @@ import orjson
 from tqdm import tqdm
 
 from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, in_session, key_of
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.query_files import check_file, pieces
 from webdata.faces.administration.table_files import TABLE_FILES, form_of, table_file
 from webdata.faces.administration.tables import print_table
@@ -36,11 +37,11 @@ GOES_ON = "out_of_credits"
 """Why a batch is paused that goes on by itself, when there are some."""
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 @at_service
 @click.pass_context
 def batches(context: click.Context, server: Callable[..., Server]) -> None:
-    """Run files of queries on a service, with the key in WEBDATA_API_KEY."""
+    """Run files of queries on a service, with the key in WEBDATA_KEY."""
     context.obj = server
 
 
@@ -50,7 +51,7 @@ Command = Callable[..., Coroutine[Any, Any, None]]
 def _over_api(command: Command) -> Callable[..., None]:
     """A command that asks the service."""
 
-    @click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
+    @click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
     @click.pass_obj
     def run(server: Callable[..., Server], /, api_key: str | None, **options: Any) -> None:
         in_session(server(key=key_of(api_key)), lambda client: command(client, **options))

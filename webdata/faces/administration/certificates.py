@@ -1,26 +1,16 @@
 """`webdata certificates`: the service's certificate for clients."""
 
-import ssl
 from pathlib import Path
 
-import certifi
 import click
-from cryptography.hazmat.primitives.serialization import Encoding
 
 from webdata.config.config import Config
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.runtime.process import private_files
-from webdata.runtime.server.certificates import certificate_of
-
-SYSTEM_FILES = (
-    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Alpine, Arch
-    "/etc/pki/tls/certs/ca-bundle.crt",  # Red Hat
-    "/etc/ssl/ca-bundle.pem",  # SUSE
-    "/etc/ssl/cert.pem",  # macOS, BSD
-)
-"""Where systems have their authorities in one file."""
+from webdata.runtime.server.certificates import BUNDLE, authorities_file, certificate_of, joined_authorities
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def certificates() -> None:
     """The certificate that clients have to trust."""
 
@@ -38,11 +28,10 @@ def bundle(config: Config, output: Path | None) -> None:
     It is for programs that read their authorities from one file alone, which SSL_CERT_FILE or REQUESTS_CA_BUNDLE names.
     """
     certificate, authorities = certificate_of(config), authorities_file()
-    file = output or config.tls_folder / "bundle.pem"
-    chain = [one.public_bytes(Encoding.PEM) for one in certificate.chain]
+    file = output or config.tls_folder / BUNDLE
     try:
         private_files.make_folder(file.parent)
-        private_files.replace(file, b"\n".join([authorities.read_bytes(), *chain]), 0o644)
+        private_files.replace(file, joined_authorities(certificate), 0o644)
     except OSError as error:
         raise click.ClickException(f"{file} cannot be written: {error.strerror}; give another --output") from error
     click.echo(
@@ -51,9 +40,3 @@ def bundle(config: Config, output: Path | None) -> None:
         f"    export SSL_CERT_FILE={file.resolve()} REQUESTS_CA_BUNDLE={file.resolve()}\n"
         f"    export NODE_EXTRA_CA_CERTS={certificate.cert_file.resolve()}"
     )
-
-
-def authorities_file() -> Path:
-    """The system's file of authorities, which may have those of a company; else that of certifi."""
-    of_system = (ssl.get_default_verify_paths().openssl_cafile, *SYSTEM_FILES)
-    return next((path for path in map(Path, of_system) if path.is_file()), Path(certifi.where()))

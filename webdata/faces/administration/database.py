@@ -6,6 +6,7 @@ from time import monotonic
 import click
 from sqlalchemy import make_url
 
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.tables import print_table
 from webdata.stores.database.database import Database
 from webdata.stores.database.database_copy import Content, copy, open_source, open_target, other_users
@@ -14,7 +15,7 @@ from webdata.stores.ledger.ledger_audit import Audit
 SHOWN_USERS = 5
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def database() -> None:
     """Copy the database."""
 

@@ -16,6 +16,7 @@ from webdata.crawling.offline import SavedPage, judge, left_out, page_of, valid_
 from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
+from webdata.faces.administration.docs_pages import DocumentedCommand, DocumentedGroup
 from webdata.faces.administration.options import Pair, Pairs
 from webdata.faces.administration.skeletons import new_engine, source_tree, write
 
@@ -32,7 +33,7 @@ class Engine(click.ParamType[type[EngineSpider]]):
         return spiders[value]
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def new() -> None:
     """Write the files that something new begins with."""
 
@@ -53,7 +54,7 @@ def engine(name: str, resource: str | None, host: str | None) -> None:
     )
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.argument("spider", metavar="ENGINE", type=Engine())
 @click.argument("page", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("-a", "given", type=Pair("="), multiple=True, help="A field of the query, besides those the page shows.")
@@ -88,7 +89,7 @@ def fixture(
     click.echo(path)
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.argument("spider", type=Engine())
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(

@@ -10,6 +10,7 @@ import click
 from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, digest, new_key, successor
 from webdata.config.config import Config
 from webdata.domain.api_key import SHOWN
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.options import Duration, Name
 from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table, to_minute
@@ -18,7 +19,7 @@ from webdata.stores.accounts.sql import KeyStore
 from webdata.stores.sql_stores import SqlStores
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def keys() -> None:
     """Make, list, rotate and revoke keys."""
 

@@ -3,15 +3,16 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 import click
 from scrapy.settings.default_settings import TWISTED_REACTOR
 from scrapy.utils.reactor import install_reactor
 
 from webdata.config.config import Config
-from webdata.crawling.warm_crawlers import Call, WarmCrawlers, load_spiders, scrapy_settings
+from webdata.crawling.warm_crawlers import Answer, Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import QueryError, WebdataError
 from webdata.domain.query import Query, deadline_of
 from webdata.faces.administration.api_client import INTERRUPTED
@@ -21,6 +22,7 @@ from webdata.faces.api.replies import answer_reply
 from webdata.resources import Resource
 from webdata.sandbox.server import Sandbox
 
+Result = TypeVar("Result")
 LOCAL_ACCOUNT = "local"
 CLOSES_WITHIN = 1.0
 """Seconds for what the call has left running."""
@@ -33,9 +35,8 @@ def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) ->
     query, remarks = resource.query.read(pairs, {name: values.get(name) for name in headers})
     if query.further_calls:
         raise click.UsageError("the pages of results need the credits and limits of a service: leave --local out")
-    install_reactor(TWISTED_REACTOR)
     try:
-        answer = _run(_Local(config).answer(resource, query))
+        answer = in_reactor(_answer(config, resource, query))
         reply = answer_reply(resource, answer, remarks, query)
     except QueryError:
         raise
@@ -47,14 +48,15 @@ def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) ->
     return CallReply(bytes(reply.body), reply.headers)
 
 
-def _run(work: Any) -> Any:
-    """The result of a coroutine in the installed reactor; raises KeyboardInterrupt at Ctrl-C, which ends it."""
+def in_reactor(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a coroutine in Scrapy's reactor; raises KeyboardInterrupt at Ctrl-C, which ends it."""
+    install_reactor(TWISTED_REACTOR)
     from twisted.internet import reactor  # noqa: PLC0415  # the one that was installed
 
     running: Any = reactor
-    ends: list[asyncio.Task[Any]] = []
+    ends: list[asyncio.Task[Result]] = []
 
-    async def until_its_end() -> Any:
+    async def until_its_end() -> Result:
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, running.stop)
         try:
             return await work
@@ -68,23 +70,22 @@ def _run(work: Any) -> Any:
     return ends[0].result()
 
 
-class _Local:
-    """The engines of this process, for one call."""
+@asynccontextmanager
+async def local_crawlers(config: Config, max_calls: int) -> AsyncIterator[WarmCrawlers]:
+    """The engines of this process, for so many calls at once."""
+    settings, sandbox = scrapy_settings(), Sandbox(config.sandbox_replay)
+    if config.sandbox == "always":
+        settings.set("SANDBOX_URL", config.sandbox_url or await sandbox.start(), priority="cmdline")
+    crawlers = WarmCrawlers(load_spiders(settings), settings, max_calls)
+    try:
+        yield crawlers
+    finally:
+        await crawlers.close(CLOSES_WITHIN)
+        await sandbox.stop()
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._sandbox = Sandbox(config.sandbox_replay)
 
-    async def answer(self, resource: Resource, query: Query) -> Any:
-        """The answer of the first engine that has one; raises FetchError."""
-        settings, config = scrapy_settings(), self._config
-        in_sandbox = config.sandbox == "always"
-        if in_sandbox:
-            settings.set("SANDBOX_URL", config.sandbox_url or await self._sandbox.start(), priority="cmdline")
-        crawlers = WarmCrawlers(load_spiders(settings), settings, max_calls=1)
-        try:
-            deadline = deadline_of(query, config.deadline)
-            return await crawlers.answer(Call(resource, query, in_sandbox, deadline, LOCAL_ACCOUNT))
-        finally:
-            await crawlers.close(CLOSES_WITHIN)
-            await self._sandbox.stop()
+async def _answer(config: Config, resource: Resource, query: Query) -> Answer:
+    """The answer of the first engine that has one; raises FetchError."""
+    async with local_crawlers(config, max_calls=1) as crawlers:
+        deadline = deadline_of(query, config.deadline)
+        return await crawlers.answer(Call(resource, query, config.sandbox == "always", deadline, LOCAL_ACCOUNT))

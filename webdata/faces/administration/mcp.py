@@ -15,6 +15,7 @@ import click
 import orjson
 
 from webdata.faces.administration.api_client import ApiClient, ApiError, Server, at_service, key_of
+from webdata.faces.administration.docs_pages import DocumentedCommand
 
 PATH = "/mcp"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
@@ -24,12 +25,12 @@ NO_SERVICE = "What answers there is no service of webdata's: give its address by
 PARSE_ERROR, SERVER_ERROR = -32700, -32000
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.option("--tools", help="The tools to offer: all, or names with commas between (default: six of them).")
-@click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
+@click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
 @at_service
 def mcp(server: Callable[..., Server], tools: str | None, api_key: str | None) -> None:
-    """Offer a service's tools to a language model's client, with the key in WEBDATA_API_KEY."""
+    """Offer a service's tools to a language model's client, with the key in WEBDATA_KEY."""
     key = key_of(api_key)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it waits for a line in a thread, which nothing else ends
     asyncio.run(_forward_all(server(key=key), f"{PATH}?{urlencode({'tools': tools})}" if tools else PATH))

@@ -42,7 +42,7 @@ def resource_command(name: str) -> click.Command:
         name,
         params=[*map(_argument, arguments), *(_option(resource, field) for field in options)],
         help=f"{resource.summary}.",
-        epilog=f"Example: webdata {name} {given}\n\n{EXITS}",
+        epilog=f"Example: webdata {name} {given}\n\n{EXITS}\n\nMore: webdata docs command-line",
     )(_runner(resource))
 
 
@@ -91,7 +91,7 @@ def _runner(resource: Resource) -> Callable[..., None]:
     @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file for the answer.")
     @click.option("--json", "shape", flag_value="json", help=_json_help(resource))
     @click.option("--local", is_flag=True, help="Fetch in this process, without a service and a key.")
-    @click.option("--api-key", envvar="WEBDATA_API_KEY", hidden=True)
+    @click.option("--api-key", envvar="WEBDATA_KEY", hidden=True)
     @at_service
     @click.pass_context
     def run(

@@ -9,6 +9,7 @@ from typing import get_args
 import click
 
 from webdata.config.config import Config
+from webdata.faces.administration.docs_pages import DocumentedCommand
 from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table
 from webdata.stores.ledger.model import GroupBy
@@ -19,7 +20,7 @@ DAY = timedelta(days=1)
 LATEST = datetime.max.replace(tzinfo=UTC) - DAY
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.argument("account", default="default")
 @click.option("--by", type=click.Choice(get_args(GroupBy)), default="day", show_default=True, help="One row for each.")
 @click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="The first day, in UTC (default: 30 days ago).")

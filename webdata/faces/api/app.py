@@ -31,6 +31,7 @@ from webdata.faces.api.doors import Door, DoorRoute
 from webdata.faces.api.index import describe, prefers_html
 from webdata.faces.api.key_pages import SEGMENT, KeyCall, KeyPage, KeyReply
 from webdata.faces.api.misplaced_keys import check_places
+from webdata.faces.api.nearest import nearest_path
 from webdata.faces.api.open_pages import FRESH, OpenPage
 from webdata.faces.api.openapi_responses import HEADERS
 from webdata.faces.api.params import body_query, key_page_query, packed_query, path_query
@@ -80,6 +81,8 @@ class Api:
         self._admission = admission
         self._pages = pages
         self._key_pages = key_pages
+        paths = [*(one.path for one in self._resources), *(page.path for page in (*pages, *key_pages))]
+        self._known_paths = sorted({path.partition("/{")[0] for path in paths})
         self._own_bodies = frozenset(page.path for page in key_pages if page.own_body)
         self._calls = ApiCalls(admission, observer)
         self._connections = Connections() if connections is None else connections  # without any open it is false
@@ -138,8 +141,8 @@ class Api:
         """The root of the service, for a site."""
         return self._dispatcher
 
-    def site(self, hsts: int = 0) -> Site:
-        """The site of a port; by TLS it sends `hsts`, in seconds."""
+    def site(self, hsts: int = 0, is_own_host: Callable[[str], bool] | None = None) -> Site:
+        """The site of the ports; by TLS it sends `hsts`, in seconds, by plain HTTP it answers to its own hosts."""
         return Site(
             self._dispatcher,
             self._connections,
@@ -148,6 +151,7 @@ class Api:
             hsts,
             self._streams,
             self._most_body,
+            is_own_host,
         )
 
     def _streams(self, target: bytes) -> bool:
@@ -280,7 +284,9 @@ class Api:
             of_doors = [path for door in self._doors if door.has(incoming.path) for path in door.described]
             paths = ", ".join(of_doors or (resource.route for resource in self._resources))
             described = OF_DOORS.document if of_doors else "GET /"
-            message = f"There is no such endpoint: the endpoints are {paths}; {described} describes them."
+            nearest = nearest_path(incoming.path, self._known_paths)
+            near = f"the nearest is {nearest}; all " if nearest else "the endpoints "
+            message = f"There is no such endpoint: {near}are {paths}; {described} describes them."
             problem = ProblemDetails("not_found", message)
         return self._problem_reply(problem, incoming)
 

@@ -6,8 +6,10 @@ from webdata.accounts.access.invitations import DASHBOARD
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import Reply
 
-OWN_COOKIES = "__Host-webdata-"
-"""The beginning of the names of the dashboard's cookies, which are for nobody else."""
+SECURE_COOKIES, PLAIN_COOKIES = "__Host-webdata-", "webdata-plain-"
+"""The beginnings of the names of the dashboard's cookies by HTTPS, and by plain HTTP on loopback."""
+OWN_COOKIES = (SECURE_COOKIES, PLAIN_COOKIES)
+"""Names of cookies that are for nobody else."""
 MOST_FORM = 65_536
 """Bytes of a form, which needs no key."""
 

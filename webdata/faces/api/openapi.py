@@ -53,8 +53,8 @@ An answer costs one credit of a live key; errors, `degraded` answers and those o
 `Cache-Control: no-cache` on a request forces a fetch, `stale-if-error=SECONDS` accepts an expired answer instead of \
 an error. Requests are counted by key in a sliding window: beyond the limit they are a 429 with `Retry-After`.
 
-All requests use HTTPS. Clients have to trust a self-signed certificate: get its file, `cert.pem`, from the operator \
-of the service, and for curl use `export CURL_CA_BUNDLE=cert.pem`, or `--cacert` in each call.
+Requests use HTTPS; plain HTTP is answered on the service's own machine alone. Clients have to trust a self-signed \
+certificate: get its file, `cert.pem`, from the operator of the service, and give it to curl by `--cacert`.
 """
 PACKED = (
     "The terms may be in the path, see `{path}/q={{q}}`. `{path}/?q=…` is the same request: a slash at the end of "

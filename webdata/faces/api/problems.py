@@ -63,6 +63,7 @@ KINDS = {
     "method_not_allowed": (405, "Method not allowed"),
     "request_timeout": (408, "Request timeout"),
     "conflict": (409, "Conflict with the state of what is asked for"),
+    "foreign_host": (421, "Host not served"),
     "payload_too_large": (413, "Payload too large"),
     "uri_too_long": (414, "URI too long"),
     "validation_error": (422, "Parameters that cannot be run"),

@@ -56,6 +56,11 @@ INSECURE_KEY = ProblemDetails(
     f"This service answers by HTTPS only, and your request went unencrypted: ask it with https:// in the URL. "
     f"{REPLACE_KEY}",
 )
+FOREIGN_HOST = ProblemDetails(
+    "foreign_host",
+    "By plain HTTP this service answers only to names of its own machine: ask http://127.0.0.1 or http://localhost "
+    "with its port. For another name, start it with WEBDATA_PUBLIC_URL, or behind a proxy with --http.",
+)
 NO_KEY_SENT = f"{UNENCRYPTED}, and send keys nowhere else."
 
 
@@ -114,6 +119,7 @@ class RefusalsToPages:
         self.not_tls = not_tls
         self.https_required = https_required
         self.insecure_key = insecure_key
+        self.foreign_host = foreign_host
         self._cors = cors
         self._shape = shape
 
@@ -138,6 +144,11 @@ def https_required(method: str, target: str, location: str, has_key: bool) -> by
 def insecure_key(method: str, target: str) -> bytes:
     """403 for a request with a key that went unencrypted, which the access log records. HEAD gets no body."""
     return _by_plain_http(INSECURE_KEY, method, target, ", with a key")
+
+
+def foreign_host(method: str, target: str) -> bytes:
+    """421 for a request to a host that is not this service's, which the access log records. HEAD gets no body."""
+    return _by_plain_http(FOREIGN_HOST, method, target, ", to another host")
 
 
 def _by_plain_http(problem: ProblemDetails, method: str, target: str, note: str) -> bytes:

@@ -20,7 +20,12 @@ class ServiceAddress:
         scheme = "https" if visit.incoming.request.isSecure() else "http"
         return self.public_url or f"{scheme}://{host}"
 
+    def trusted(self, visit: Visit) -> Path | None:
+        """The certificate that programs must trust at this address; None where they need none."""
+        return self.certificate if self.url(visit).startswith("https:") else None
+
     def curl(self, visit: Visit, header: str, path: str) -> str:
         """A command line that calls a path with a header."""
-        trust = f"--cacert {shlex.quote(str(self.certificate.absolute()))} " if self.certificate else ""
+        certificate = self.trusted(visit)
+        trust = f"--cacert {shlex.quote(str(certificate.absolute()))} " if certificate else ""
         return f"curl {trust}-H {shlex.quote(header)} {shlex.quote(self.url(visit) + path)}"

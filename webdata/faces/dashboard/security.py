@@ -16,7 +16,7 @@ from webdata.faces.dashboard.second_factor import (
     provisioning_uri,
     qr_code,
 )
-from webdata.faces.dashboard.sessions import END_COOKIE
+from webdata.faces.dashboard.sessions import end_cookie
 from webdata.faces.dashboard.visits import RefusedError, Route, UnreadableFormError, Visit
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
@@ -99,12 +99,12 @@ class SecurityPages:
         if not await self._members.end(viewer.member.id, session_id):
             raise UnknownIdError("You have no session with this id: the page Settings lists your sessions.")
         if session_id == viewer.session.id:
-            return redirect("/sign-in").with_headers({"set-cookie": END_COOKIE})
+            return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})
         return redirect("/settings", notice="ended")
 
     async def _end_all(self, visit: Visit) -> Reply:
         await self._members.end_all(visit.viewer.member.id)
-        return redirect("/sign-in").with_headers({"set-cookie": END_COOKIE})
+        return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})
 
 
 def _setup_page(visit: Visit, secret: str, errors: Mapping[str, str], status: int = 200) -> Reply:

@@ -8,14 +8,12 @@ from ulid import ULID
 
 from webdata.accounts.access.api_keys import digest
 from webdata.accounts.access.invitations import new_secret
-from webdata.faces.api.browsing import OWN_COOKIES
+from webdata.faces.dashboard.cookies import PLAIN, SECURE
 from webdata.faces.dashboard.visits import NavigationEntry, RefusedError, Viewer, Visit
 from webdata.runtime.server.incoming import Incoming, client_address
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.model import Member, Session, SignedIn
 
-SESSION_COOKIE = f"{OWN_COOKIES}session"
-BROWSER_COOKIE = f"{OWN_COOKIES}browser"
 IDLE = timedelta(hours=12)
 """A session that was not used for so long has ended."""
 SECOND_FACTOR_WITHIN = timedelta(minutes=10)
@@ -26,7 +24,6 @@ FORGOTTEN_EVERY = 3600.0
 """Seconds between two times that sessions and invitations which have ended are removed."""
 BROWSER_LASTS = timedelta(days=400)
 """The longest that browsers keep a cookie (RFC 6265bis)."""
-ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax"
 LONGEST_BROWSER = 200
 REMOVED = "You are not a member any more: ask whoever removed you for another invitation."
 OTHER_SITES = ("cross-site", "same-site")
@@ -37,26 +34,31 @@ EXPIRED_FORM = (
 
 
 class Sessions:
-    """Finds and makes sessions. Their secrets are in cookies that no script can read, and in the store as digests."""
+    """Finds and makes sessions. Their secrets are in cookies that no script can read, and in the store as digests.
 
-    def __init__(self, members: MemberStore) -> None:
+    With `plain` requests by plain HTTP come from this machine alone, and have cookies of their own.
+    """
+
+    def __init__(self, members: MemberStore, *, plain: bool = False) -> None:
         self._members = members
+        self._plain = plain
 
     async def visit(self, incoming: Incoming, navigation: tuple[NavigationEntry, ...]) -> Visit:
         """The visit of a request."""
-        cookies = _cookies(incoming)
-        secret, browser = cookies.get(SESSION_COOKIE), cookies.get(BROWSER_COOKIE)
+        kind = PLAIN if self._plain and not incoming.request.isSecure() else SECURE
+        secret, browser = kind.of(incoming, "session"), kind.of(incoming, "browser")
         found = await self._find(secret) if secret else None
         address, set_cookie = browser_address(incoming), None
         if found is None and browser is None:
             fresh = new_secret()
-            set_cookie = f"{BROWSER_COOKIE}={fresh}; Max-Age={int(BROWSER_LASTS.total_seconds())}; {ATTRIBUTES}"
-            return Visit(incoming, address, csrf_token(fresh), set_cookie=set_cookie)
+            set_cookie = kind.line("browser", fresh, BROWSER_LASTS)
+            return Visit(incoming, address, csrf_token(fresh), cookies=kind, set_cookie=set_cookie)
         token = csrf_token(secret if found and secret else browser or "")
         if found is None or found.session.needs_second_factor:
-            return Visit(incoming, address, token, pending=found, browser_secret=browser)
+            return Visit(incoming, address, token, pending=found, cookies=kind, browser_secret=browser)
         viewer = Viewer(found.member, found.account, found.session)
-        return Visit(incoming, address, token, viewer, navigation=_seen_by(viewer, navigation), browser_secret=browser)
+        seen = _seen_by(viewer, navigation)
+        return Visit(incoming, address, token, viewer, navigation=seen, cookies=kind, browser_secret=browser)
 
     async def _find(self, secret: str) -> SignedIn | None:
         now = datetime.now(UTC)
@@ -91,7 +93,7 @@ class Sessions:
             raise RefusedError(REMOVED)
         if visit.browser_secret and not needs_second_factor:
             await self._members.remember_browser(digest(visit.browser_secret), member.id, now)
-        return f"{SESSION_COOKIE}={secret}; {ATTRIBUTES}"
+        return visit.cookies.line("session", secret)
 
     async def forget_old(self) -> None:
         """Remove what has ended from the store."""
@@ -99,7 +101,9 @@ class Sessions:
         await self._members.remove_old(now, now - IDLE)
 
 
-END_COOKIE = f"{SESSION_COOKIE}=; Max-Age=0; {ATTRIBUTES}"
+def end_cookie(visit: Visit) -> str:
+    """The cookie that ends the session of a browser."""
+    return visit.cookies.line("session", "", timedelta(0))
 
 
 def check_change(visit: Visit) -> None:
@@ -144,14 +148,3 @@ def _is_address(text: str) -> bool:
 
 def _seen_by(viewer: Viewer, navigation: tuple[NavigationEntry, ...]) -> list[NavigationEntry]:
     return [entry for entry in navigation if viewer.is_admin or not entry.admins_only]
-
-
-def _cookies(incoming: Incoming) -> dict[str, str]:
-    """The dashboard's cookies of a request."""
-    found: dict[str, str] = {}
-    for line in incoming.headers.getRawHeaders(b"cookie", []):
-        for pair in line.decode("latin-1").split(";"):
-            name, _, value = pair.strip().partition("=")
-            if name.startswith(OWN_COOKIES):
-                found[name] = value
-    return found

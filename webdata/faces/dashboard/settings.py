@@ -9,7 +9,7 @@ from webdata.domain.errors import UnknownIdError
 from webdata.domain.sentences import sentence
 from webdata.faces.dashboard.confirmation import Confirmation
 from webdata.faces.dashboard.rendering import redirect, render
-from webdata.faces.dashboard.sessions import END_COOKIE, IDLE
+from webdata.faces.dashboard.sessions import IDLE, end_cookie
 from webdata.faces.dashboard.visits import RefusedError, Route, Visit
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
@@ -116,7 +116,7 @@ class SettingsPages:
         if not await self._accounts.delete(account.id, datetime.now(UTC), with_admins=viewer.is_admin):
             raise RefusedError(ADMINS_SIGN_IN)  # one has just become a member
         gone = redirect("/accounts") if viewer.is_admin else redirect("/sign-in")
-        return gone if viewer.is_admin else gone.with_headers({"set-cookie": END_COOKIE})
+        return gone if viewer.is_admin else gone.with_headers({"set-cookie": end_cookie(visit)})
 
     async def _list_accounts(self, visit: Visit) -> Reply:
         return render("accounts", visit, accounts=[one for one in await self._accounts.all() if not one.closed])

@@ -9,7 +9,7 @@ from webdata.faces.dashboard.attempts import Attempts
 from webdata.faces.dashboard.passwords import Passwords
 from webdata.faces.dashboard.rendering import redirect, render
 from webdata.faces.dashboard.second_factor import matching_step, normalized_code
-from webdata.faces.dashboard.sessions import END_COOKIE, Sessions
+from webdata.faces.dashboard.sessions import Sessions, end_cookie
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.members import MemberStore
@@ -97,7 +97,7 @@ class SignInPages:
 
     async def _sign_out(self, visit: Visit) -> Reply:
         await self._members.end(visit.viewer.member.id, visit.viewer.session.id)
-        return redirect("/sign-in").with_headers({"set-cookie": END_COOKIE})
+        return redirect("/sign-in").with_headers({"set-cookie": end_cookie(visit)})
 
 
 def _own_path(to: str) -> str:

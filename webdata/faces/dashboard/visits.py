@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 from werkzeug.datastructures import MultiDict
 
 from webdata.domain.errors import AccessError
+from webdata.faces.dashboard.cookies import SECURE, CookieKind
 from webdata.runtime.server.incoming import Incoming
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import Account, Member, Session, SignedIn
@@ -67,6 +68,8 @@ class Visit:
     pending: SignedIn | None = None
     """A session that waits for the second factor."""
     navigation: Sequence[NavigationEntry] = ()
+    cookies: CookieKind = SECURE
+    """The kind of cookies that its connection has."""
     browser_secret: str | None = field(default=None, repr=False)
     """What this service knows the browser by; None for one that sent none."""
     set_cookie: str | None = field(default=None, repr=False)

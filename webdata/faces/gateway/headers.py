@@ -49,6 +49,8 @@ OTHER_SIGNS = re.compile(r"[^a-z0-9-]")
 CORS = "access-control-"
 """The prefix of headers that this service decides about (docs/gateway.md)."""
 VIA = "webdata"
+NOT_PASSED = tuple(prefix.encode() for prefix in OWN_COOKIES)
+"""The beginnings of the names of cookies that stay here."""
 
 
 def request_headers(
@@ -123,15 +125,15 @@ def _holds_key(authorization: bytes) -> bool:
 def _sets_own_cookie(value: bytes) -> bool:
     """Whether a response sets a cookie of the dashboard: browsers send one without a name as its value alone."""
     name, equals, _ = value.partition(b";")[0].partition(b"=")
-    return not equals or not name.strip() or name.strip().startswith(OWN_COOKIES.encode())
+    return not equals or not name.strip() or name.strip().startswith(NOT_PASSED)
 
 
 def _cookies_of_others(line: bytes) -> bytes:
     """The cookies of a header without those of the dashboard, which are nobody else's."""
-    if OWN_COOKIES.encode() not in line:
+    if not any(prefix in line for prefix in NOT_PASSED):
         return line
     pairs = [pair.strip() for pair in line.split(b";")]
-    return b"; ".join(pair for pair in pairs if not pair.startswith(OWN_COOKIES.encode()))
+    return b"; ".join(pair for pair in pairs if not pair.startswith(NOT_PASSED))
 
 
 def _node(address: str) -> str:

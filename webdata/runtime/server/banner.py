@@ -12,13 +12,11 @@ import click
 from webdata.config.config import Config
 from webdata.domain.api_key import FirstKeys
 from webdata.runtime.process import private_files
-from webdata.runtime.server.certificates import Certificate
+from webdata.runtime.process.program import called_as
+from webdata.runtime.server.certificates import BUNDLE, Certificate
 from webdata.runtime.server.listening import Listening
 
 logger = logging.getLogger(__name__)
-
-MAKE_ONE = "export WEBDATA_KEY=$(.venv/bin/webdata keys create)"
-"""Makes a test key, for the shell's later commands."""
 
 
 def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -> None:
@@ -38,30 +36,38 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
         header = f"'X-Api-Key: {first_keys.test}'"
     elif unwritten := _write(config.first_keys_file, _first_keys(config, listening, first_keys)):
         lines.append(f"keys: {config.first_keys_file} cannot be written ({unwritten}): make others with")
-        lines.append(f"      {MAKE_ONE}")
+        lines.append(f"      {_make_key()}")
     else:
         lines += _keys_in_file(config.first_keys_file)
         header = f"\"X-Api-Key: $(grep -o 'wd_test_.*' {shlex.quote(str(config.first_keys_file))})\""
     if first_keys:
         lines += _credits(first_keys)
+    lines.append(f"docs: {listening.url}/docs of the API, `{called_as()} docs` of everything else")
     lines.append(_example(listening, header))
     try:
         click.echo("\n".join(lines))
     except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
-        right = "make keys with `webdata keys create`, if it had the first"
+        right = f"make keys with `{called_as()} keys create`, if it had the first"
         logger.warning("the banner could not be written (%s): %s", error.strerror, right)
 
 
 def _https(listening: Listening) -> Iterator[str]:
     certificate = listening.certificate
     if certificate:
+        if not listening.url.startswith("https:"):
+            bundle = f", for clients that trust {_bundle(certificate)}" if certificate.made else ""
+            yield f"and on {listening.https_url}{bundle}"
         origin = "made here, trusted by nobody yet" if certificate.made else "your own"
         until = f"{certificate.until:%Y-%m-%d}"
         yield f"certificate: {certificate.cert_file} ({origin}), until {until}, SHA-256 fingerprint"
         yield f"      {certificate.fingerprint}"
-    if listening.redirect:
-        host, port = listening.redirect.getsockname()[:2]
+    if listening.plain and listening.url.startswith("https:"):
+        host, port = listening.plain.getsockname()[:2]
         yield f"plain HTTP on port {port} of {host} is only redirected to HTTPS"
+
+
+def _bundle(certificate: Certificate) -> Path:
+    return certificate.cert_file.with_name(BUNDLE).absolute()
 
 
 def _browser(config: Config) -> str:
@@ -84,7 +90,12 @@ def _workers(config: Config) -> Iterator[str]:
 
 def _keys_from_before() -> Iterator[str]:
     yield "keys: as made before, and only their hashes are stored: put yours into WEBDATA_KEY,"
-    yield f"      or make another with: {MAKE_ONE}"
+    yield f"      or make another with: {_make_key()}"
+
+
+def _make_key() -> str:
+    """Makes a test key, for the shell's later commands."""
+    return f"export WEBDATA_KEY=$({called_as()} keys create)"
 
 
 def _keys_in_file(file: Path) -> Iterator[str]:
@@ -113,12 +124,13 @@ def _first_keys(config: Config, listening: Listening, first: FirstKeys) -> Itera
 
 def _credits(first: FirstKeys) -> Iterator[str]:
     yield f"The account `default` has {first.credits:,} credits for the live key; test keys cost none."
-    yield "      More of them: .venv/bin/webdata accounts credit default 100000"
+    yield f"      More of them: {called_as()} accounts credit default 100000"
 
 
 def _example(listening: Listening, header: str) -> str:
     """A command line that works: it names the test key, the address, and what verifies the certificate."""
-    certificate, url, option = listening.certificate, listening.url, ""
+    url, option = listening.url, ""
+    certificate = listening.certificate if url.startswith("https:") else None
     if certificate and certificate.made:
         option = f"--cacert {shlex.quote(str(certificate.cert_file))} "
     elif certificate and (name := _name(listening, certificate)):

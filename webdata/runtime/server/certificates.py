@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import socket
+import ssl
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import certifi
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
@@ -37,6 +39,15 @@ MADE_BY = "webdata"
 """The first word of the common name of each certificate that is made here."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 CERT, KEY = "WEBDATA_TLS_CERT", "WEBDATA_TLS_KEY"
+BUNDLE = "bundle.pem"
+"""The file beside a certificate that is made here, with the system's authorities and the certificate."""
+SYSTEM_FILES = (
+    "/etc/ssl/certs/ca-certificates.crt",  # Debian, Alpine, Arch
+    "/etc/pki/tls/certs/ca-bundle.crt",  # Red Hat
+    "/etc/ssl/ca-bundle.pem",  # SUSE
+    "/etc/ssl/cert.pem",  # macOS, BSD
+)
+"""Where systems have their authorities in one file."""
 
 Name = str | IPv4Address | IPv6Address
 PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey
@@ -118,8 +129,9 @@ def _is_host(name: Name) -> bool:
 def made(folder: Path, names: Sequence[Name]) -> Certificate:
     """The certificate of a folder, `cert.pem` with `key.pem`; made unless it covers the names for longer than RENEWED.
 
-    A lock serialises processes that call this. The certificate covers the name of the machine too; it stays when only
-    that changes, so that clients need not trust another. Raises ConfigError for a folder that cannot be written to.
+    BUNDLE is written beside it. A lock serialises processes that call this. The certificate covers the name of the
+    machine too; it stays when only that changes, so that clients need not trust another. Raises ConfigError for a
+    folder that cannot be written to.
     """
     cert_file, key_file = folder / "cert.pem", folder / "key.pem"
     try:
@@ -130,11 +142,31 @@ def made(folder: Path, names: Sequence[Name]) -> Certificate:
                 _check_issuer(folder, cert_file)
                 _make(cert_file, key_file, names)
                 logger.info("a certificate was made in %s: %s", folder, fault)
-            return load(cert_file, key_file, made=True)
+            certificate = load(cert_file, key_file, made=True)
+            _join(folder / BUNDLE, certificate)
+            return certificate
     except OSError as error:
         raise ConfigError(
             f"WEBDATA_TLS_FOLDER cannot be '{folder}': {error.strerror}; give a folder that can be written to"
         ) from error
+
+
+def joined_authorities(certificate: Certificate) -> bytes:
+    """The system's authorities and a certificate, in PEM, for programs that read their authorities from one file."""
+    chain = [one.public_bytes(serialization.Encoding.PEM) for one in certificate.chain]
+    return b"\n".join([authorities_file().read_bytes(), *chain])
+
+
+def authorities_file() -> Path:
+    """The system's file of authorities, which may have those of a company; else that of certifi."""
+    of_system = (ssl.get_default_verify_paths().openssl_cafile, *SYSTEM_FILES)
+    return next((path for path in map(Path, of_system) if path.is_file()), Path(certifi.where()))
+
+
+def _join(bundle: Path, certificate: Certificate) -> None:
+    joined = joined_authorities(certificate)
+    if not bundle.exists() or bundle.read_bytes() != joined:
+        private_files.replace(bundle, joined, 0o644)
 
 
 def _check_issuer(folder: Path, cert_file: Path) -> None:

@@ -33,9 +33,9 @@ class Listening:
 
     api: socket.socket
     port: int
-    """The port of the API."""
-    redirect: socket.socket | None
-    """For plain HTTP, which is redirected to HTTPS."""
+    """The port of the API: of HTTPS, where there is a certificate."""
+    plain: socket.socket | None
+    """For plain HTTP beside HTTPS, which is answered where `answers_plain`, else redirected."""
     url: str
     """The address for callers, without a slash at the end."""
     certificate: Certificate | None
@@ -45,19 +45,27 @@ class Listening:
     def of(cls, config: Config) -> Self:
         """Open the sockets of the settings, and make a certificate if there is none.
 
-        Raises ConfigError for an address that cannot be listened on and a certificate that cannot be used.
+        Where one of two ports is taken, the log warns, and the other is served; HTTPS is given up only where plain HTTP
+        is answered, and nobody chose its port. Raises ConfigError for an address that cannot be listened on and a
+        certificate that cannot be used.
         """
-        certificate, shared = prepared(config) if config.tls else None, config.workers > 1
-        api = _listen(config.host, config.port, "--port", shared=shared)
+        certificate = prepared(config) if config.tls else None
         try:
-            redirect = None
-            if config.tls and config.http_port is not None:
-                redirect = _listen(config.host, config.http_port, "WEBDATA_HTTP_PORT, which may be off", shared=shared)
-        except ConfigError:
-            api.close()
-            raise
-        url = config.public_url or _url(api, "https" if config.tls else "http")
-        return cls(api, api.getsockname()[1], redirect, url, certificate)
+            api = _listen(config, config.port, "--port")
+        except ConfigError as error:
+            if not config.answers_plain or "port" in config.model_fields_set:
+                raise
+            api, certificate, plain = _listen_plain(config), None, None
+            logger.warning("HTTPS is not answered: %s", error)
+        else:
+            plain = _second(config) if certificate and config.http_port is not None else None
+        url = _url(plain, "http") if plain and config.answers_plain else _url(api, "https" if certificate else "http")
+        return cls(api, api.getsockname()[1], plain, config.public_url or url, certificate)
+
+    @property
+    def https_url(self) -> str:
+        """Its address by HTTPS, where there is a certificate."""
+        return _url(self.api, "https")
 
     def __enter__(self) -> Self:
         return self
@@ -66,13 +74,13 @@ class Listening:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.api.close()
-        if self.redirect:
-            self.redirect.close()
+        if self.plain:
+            self.plain.close()
 
     def of_its_own(self) -> Self:
         """Listening sockets of this worker on the reserved ports, instead of its copies of the reservations."""
         with self:
-            return replace(self, api=_joined(self.api), redirect=self.redirect and _joined(self.redirect))
+            return replace(self, api=_joined(self.api), plain=self.plain and _joined(self.plain))
 
 
 def room_for(connections: int) -> int:
@@ -99,13 +107,27 @@ def room_for(connections: int) -> int:
     return room
 
 
-def _listen(host: str, port: int, other: str, *, shared: bool) -> socket.socket:
+def _second(config: Config) -> socket.socket | None:
+    """The socket of plain HTTP beside HTTPS; None, and a warning, where its port is taken."""
+    try:
+        return _listen_plain(config)
+    except ConfigError as error:
+        logger.warning("plain HTTP is not answered: %s", error)
+        return None
+
+
+def _listen_plain(config: Config) -> socket.socket:
+    return _listen(config, config.http_port or 0, "WEBDATA_HTTP_PORT, which may be off")
+
+
+def _listen(config: Config, port: int, other: str) -> socket.socket:
     """A listening socket, or a reservation of the port to be shared."""
+    host = config.host
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         both = address[0] == "::" and socket.has_dualstack_ipv6()
         listening = socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=both)
-        if shared:
+        if config.workers > 1:
             listening = _reserved(listening)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (")[0]

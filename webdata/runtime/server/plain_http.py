@@ -1,4 +1,6 @@
-"""Redirects from plain HTTP to HTTPS, on a port of its own, and the refusal of plain HTTP on the port of HTTPS."""
+"""Plain HTTP beside HTTPS, on a port of its own: redirects, or the hosts that are answered; and its refusal on the port
+of HTTPS.
+"""
 
 import logging
 import re
@@ -16,6 +18,8 @@ from twisted.web.resource import Resource
 from zope.interface import implementer
 
 from webdata.domain.api_key import AUTHORIZATION, HEADERS, key_in_authorization, prefix_of, redacted
+from webdata.domain.loopback import is_loopback
+from webdata.runtime.server.certificates import Certificate
 from webdata.runtime.server.connections import Connections
 from webdata.runtime.server.site import Channel, Refusals, Site, ascii_only
 
@@ -112,6 +116,19 @@ def _host(header: str) -> str | None:
             return f"[{IPv6Address(host[1:-1])}]"
         return None
     return None if host is None or ".." in host else host
+
+
+def own_hosts(certificate: Certificate | None) -> Callable[[str], bool]:
+    """Whether a `Host` header names this machine: by a name of loopback, or one that its certificate covers.
+
+    Any other comes from a page whose name leads here (DNS rebinding), which a browser would not show by HTTPS.
+    """
+
+    def is_own(header: str) -> bool:
+        host = _host(header)
+        return host is not None and (is_loopback(host) or (certificate is not None and certificate.covers(host)))
+
+    return is_own
 
 
 def _sent_key(headers: Headers, target: str) -> str | None:

@@ -71,6 +71,9 @@ class Refusals(Protocol):
     def https_required(self, method: str, target: str, location: str, has_key: bool) -> bytes:
         """For a request by plain HTTP: the redirect to `location`; `has_key` is true if it carried an API key."""
 
+    def foreign_host(self, method: str, target: str) -> bytes:
+        """For a request by plain HTTP to a host that is not this service's."""
+
     def insecure_key(self, method: str, target: str) -> bytes:
         """For a request by plain HTTP with an API key, where such requests are refused."""
 
@@ -231,6 +234,11 @@ class Channel(HTTPChannel):
         hosts = self.requests[-1].requestHeaders.getRawHeaders(b"host") or ()
         if not self._is_one_message() or not all(map(AUTHORITY.fullmatch, hosts)):
             self._respondToBadRequestAndDisconnect()
+            return
+        is_own = None if self._secure else self.site.is_own_host
+        if is_own and not all(is_own(host.decode("ascii")) for host in hosts):
+            method, target = self._command.decode("ascii", "replace"), ascii_only(self._path).decode("ascii")
+            self._close_with(self.site.refusals.foreign_host(method, target))
             return
         self.received = self._stored = 0
         if self.length == 0:
@@ -497,7 +505,8 @@ class Site(server.Site):
 
     `sender_of` says from a request's head whose body is about to come; without an answer none is read. `streams` says
     of a target whether its bodies are passed on as they come, in any length; else they are read whole, and have at most
-    the bytes that `most_body` says of the target.
+    the bytes that `most_body` says of the target. By plain HTTP `is_own_host` says of a `Host` header whether it is
+    answered; None answers any.
 
     Over TLS every response has Strict-Transport-Security of `hsts` seconds (RFC 6797), none where it is 0.
     """
@@ -513,6 +522,7 @@ class Site(server.Site):
         hsts: int = 0,
         streams: Callable[[bytes], bool] = lambda _: False,
         most_body: Callable[[bytes], int] = lambda _: MAX_BODY,
+        is_own_host: Callable[[str], bool] | None = None,
     ) -> None:
         server.Site.__init__(self, resource, requestFactory=BoundedRequest, parsePOSTFormSubmission=False)
         self.timeOut = None  # Twisted's timer for each connection: Connections has one for all
@@ -521,6 +531,7 @@ class Site(server.Site):
         self.bodies = Bodies(sender_of)
         self.streams = streams
         self.most_body = most_body
+        self.is_own_host = is_own_host
         self.tls_headers = {HSTS: f"max-age={hsts}"} if hsts else {}
 
     def log(self, request: object) -> None:

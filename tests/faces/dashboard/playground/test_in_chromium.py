@@ -9,7 +9,7 @@ from playwright.async_api import async_playwright
 
 from tests.service_in_memory import ANSWER
 from webdata.accounts.access.api_keys import new_key
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 
 CHROMIUM = find_chromium()
 pytestmark = [

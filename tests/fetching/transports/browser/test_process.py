@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
-from webdata.config.config import find_chromium
+from webdata.config.chromium import find_chromium
 from webdata.crawling.warm_crawlers import scrapy_settings
 from webdata.domain.errors import UpstreamError
 from webdata.fetching.transports.browser.process import UNWANTED_FEATURES, Browser

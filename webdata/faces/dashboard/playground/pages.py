@@ -181,7 +181,7 @@ class PlaygroundPages:
             view=view,
             is_sandbox=is_sandbox,
             samples=samples(resource, values, self._address.url(visit), self._batch_arguments(resource)),
-            variables=variables(f"{key.prefix if key else 'wd_test_'}…", self._address.certificate),
+            variables=variables(f"{key.prefix if key else 'wd_test_'}…", self._address.trusted(visit)),
             history=[self._past(call) for call in history if call.query and call.resource in self._resources],
         )
 

@@ -15,12 +15,15 @@ from urllib.parse import quote, quote_plus
 from webdata.domain.api_key import HEADERS
 from webdata.faces.dashboard.playground.http_call import HttpCall, Values, text_of
 from webdata.resources import Resource
+from webdata.runtime.server.certificates import BUNDLE
 
 KEY_HEADER = HEADERS[0]
 KEY_VARIABLE = "WEBDATA_KEY"
 """The environment variable with the key, in all samples."""
-TRUST = ("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
-"""The environment variables with a certificate to trust, of curl, requests, httpx and Node.js."""
+TRUST = ("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE")
+"""The environment variables with all authorities to trust, of curl, requests and httpx."""
+FURTHER_TRUST = ("NODE_EXTRA_CA_CERTS", "WEBDATA_CA")
+"""Those with further ones, of Node.js and of the commands of webdata."""
 WAIT_SECONDS = 30
 """How long the samples wait: longer than the deadline of a call."""
 
@@ -51,7 +54,9 @@ def variables(key: str, certificate: Path | None) -> str:
     """The commands of a shell that set what the samples take from the environment."""
     lines = [f"export {KEY_VARIABLE}={key}"]
     if certificate:
-        lines += [f"export {name}={shlex.quote(str(certificate.absolute()))}" for name in TRUST]
+        own = certificate.absolute()
+        lines += [f"export {name}={shlex.quote(str(own.with_name(BUNDLE)))}" for name in TRUST]
+        lines += [f"export {name}={shlex.quote(str(own))}" for name in FURTHER_TRUST]
     return "\n".join(lines)
 
 

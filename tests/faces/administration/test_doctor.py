@@ -1,0 +1,108 @@
+"""`webdata doctor`."""
+
+import os
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from webdata.config.config import Config
+from webdata.domain.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
+from webdata.faces.administration.engine_checks import in_words
+from webdata.faces.administration.machine_checks import here, outside
+
+WEBDATA = Path(sys.executable).with_name("webdata")
+
+
+@pytest.fixture
+def doctor(starts, tmp_path):
+    """Runs the command in an empty folder, without a browser."""
+
+    def run(*arguments, **environ):
+        settings = {"WEBDATA_TRANSPORTS": "http", "WEBDATA_SANDBOX": "always", "WEBDATA_PORT": "0", **environ}
+        settings["WEBDATA_HTTP_PORT"] = "off"
+        command = [WEBDATA, "doctor", *arguments]
+        environ = {**os.environ, **settings}
+        return subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    return run
+
+
+def test_each_engine_is_asked(doctor):
+    """The findings are lines, or an object for programs; a live query of each chosen engine is among them."""
+    done = doctor("--engines", "google_web,openalex_works", "--json")
+    report = orjson.loads(done.stdout)
+    assert (done.returncode, report["ok"], done.stderr) == (0, True, "")
+    subjects = {finding["subject"] for finding in report["findings"]}
+    assert subjects == {"database", "folder", "port", "browser", "clock", "disk", "engine"}
+    texts = sorted(finding["text"] for finding in report["findings"] if finding["subject"] == "engine")
+    assert [text.partition(": answers in ")[0] for text in texts] == [
+        "Google (google_web)",
+        "OpenAlex (openalex_works)",
+    ]
+
+
+def test_what_fails_is_status_1(doctor, tmp_path):
+    """Nothing outside is asked offline; what has failed has its reason, and nothing is made."""
+    (tmp_path / "file").write_text("no folder")
+    done = doctor("--offline", WEBDATA_TLS_FOLDER="file/tls", WEBDATA_DATABASE="sqlite:///file/a.sqlite3")
+    assert done.returncode == 1
+    assert "FAIL  folder           file/tls of the certificate cannot be written to: give one that" in done.stdout
+    assert "engine" not in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--offline", "--engines", "google_web"], "leave one of them out"),
+        (["--engines", "gogle_web"], "'gogle_web' is not an engine: the engines are amazon_products"),
+    ],
+)
+def test_what_cannot_be_done_is_status_2(doctor, arguments, message):
+    """Options that contradict each other, and engines that are not there, are refused by name."""
+    done = doctor(*arguments)
+    assert (done.returncode, message in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (BlockedError("x", "captcha"), "blocked by a captcha from this address; set a proxy or an upstream"),
+        (BlockedError("a wall"), "blocked (a wall) from this address; set a proxy or an upstream"),
+        (LayoutError("results"), "its page has a layout that is not known here (results): upgrade webdata"),
+        (UpstreamTimeoutError("silence"), "no answer in time (silence): is there a way out to the internet"),
+        (UpstreamError("broken"), "broken"),
+    ],
+)
+def test_outcomes_are_told_in_words(error, words):
+    """An engine that fails has its reason, and what would help."""
+    assert in_words(error, has_proxies=False).startswith(words)
+    assert "set a proxy" not in in_words(error, has_proxies=True)
+
+
+@pytest.mark.task
+async def test_ports_and_proxies_are_tried(starts, tmp_path, monkeypatch):
+    """A port of another program and a proxy that nobody listens on are told by port and by label, without its URL."""
+    monkeypatch.chdir(tmp_path)
+    with closing(socket.create_server(("127.0.0.1", 0))) as other, closing(socket.socket()) as closed:
+        closed.bind(("127.0.0.1", 0))
+        taken, dead = other.getsockname()[1], closed.getsockname()[1]
+        proxies = f"http://me:secret@127.0.0.1:{dead},http://127.0.0.1:{taken}"
+        environ = {"WEBDATA_PORT": "0", "WEBDATA_TRANSPORTS": "http", "WEBDATA_PROXIES_DE": proxies}
+        other.settimeout(0)
+        config = Config.from_environ({**environ, "WEBDATA_PORT": str(taken), "WEBDATA_HTTP_PORT": "off"})
+        monkeypatch.setattr("webdata.faces.administration.machine_checks.ANSWERS_WITHIN", 0.5)
+        found = [finding async for finding in here(config) if finding.subject == "port"]
+        tried = {finding.text.partition(" ")[0]: finding async for finding in outside(config, [])}
+    assert [(one.state, one.text.partition(";")[0]) for one in found] == [
+        ("failed", f"{taken} of 127.0.0.1: Address already in use")
+    ]
+    assert (tried["DE-1"].state, tried["DE-2"].state) == ("failed", "ok")
+    assert "secret" not in str(tried)
