@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
-.PHONY: setup lock serve test test-fast test-slow lint docs bench campaign clean
+.PHONY: setup lock serve test test-fast test-slow lint docs wheel bench campaign clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
@@ -44,6 +44,11 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# A wheel and the sources that it was made of, in dist/.
+wheel: setup
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m build --no-isolation --outdir dist .
 
 docs: setup
 	$(BIN)/python -m scripts.docs

@@ -1,6 +1,9 @@
 """The command line."""
 
+import inspect
 import json
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import click
@@ -8,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from webdata.config.config import Config
-from webdata.main import main
+from webdata.main import ADMINISTRATION, help_of, main
 
 
 @pytest.fixture
@@ -33,6 +36,23 @@ def test_every_command_is_there():
     context = click.Context(main)
     found = {name: main.get_command(context, name) for name in main.list_commands(context)}
     assert {name for name, command in found.items() if not (command and command.name == name and command.help)} == set()
+
+
+@pytest.mark.parametrize("name", sorted(ADMINISTRATION))
+def test_the_list_of_commands_has_the_helps_of_the_commands(name):
+    """The help of a command in the list, which is read from its source, is that of the command itself."""
+    command = main.get_command(click.Context(main), name)
+    assert help_of(name) == inspect.cleandoc(command.help)
+
+
+@pytest.mark.usefixtures("starts")
+def test_the_list_of_commands_imports_no_command():
+    """`webdata --help` imports nothing of what commands need, of which some takes a second."""
+    program = "import sys; from webdata.main import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert loaded.isdisjoint({"aiohttp", "cryptography", "scrapy", "sqlalchemy", "twisted"})
+    assert not [name for name in loaded if name.startswith("webdata.stores")]
 
 
 def test_parse_prints_a_line_of_json_for_each_file(run, page):

@@ -1,8 +1,10 @@
 """The command line. A command imports what it needs when it runs: all of it takes more than a second."""
 
+import ast
 import asyncio
 import gc
 import os
+import pkgutil
 import signal
 from functools import partial
 from importlib import import_module
@@ -70,8 +72,8 @@ class Commands(DocumentedGroup):
         return of_resource
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        own = {name: command for name in self._own(ctx) if (command := self.get_command(ctx, name))}
-        write_commands(formatter, own)
+        others = {name: click.Command(name, help=help_of(name)) for name in ADMINISTRATION}
+        write_commands(formatter, self.commands | others)
         with formatter.section("One call, over the API or with --local"):
             formatter.write_dl(list(_resource_commands().items()))
 
@@ -92,6 +94,13 @@ def _resource_commands() -> dict[str, str]:
 
 def _of_administration(module: str) -> Any:
     return import_module(f"webdata.faces.administration.{module}")
+
+
+def help_of(name: str) -> str | None:
+    """The help of a command of `webdata.faces.administration`, by its source: to import them all takes a second."""
+    source = pkgutil.get_data("webdata.faces.administration", f"{ADMINISTRATION[name]}.py") or b""
+    functions = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef))
+    return next((ast.get_docstring(one) for one in functions if one.name == name), None)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

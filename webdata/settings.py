@@ -3,6 +3,8 @@
 import os
 import sys
 
+from scrapy.settings import default_settings
+
 from webdata.config.config import Config
 from webdata.domain.errors import ConfigError
 
@@ -79,6 +81,12 @@ ADDONS = {
     "webdata.crawling.jobs.failures.FailuresFeed": 500,
     "webdata.crawling.jobs.own_resources.OwnFetchResources": 500,
     "webdata.downloadermiddlewares.sandbox.SandboxTrust": 500,
+}
+# All of Scrapy's own: these two are off below, and to import them all the same takes 8 MB of each process.
+EXTENSIONS_BASE = {
+    name: place
+    for name, place in default_settings.EXTENSIONS_BASE.items()
+    if not name.startswith(("scrapy.extensions.remote_control.", "scrapy.extensions.telnet."))
 }
 EXTENSIONS = {
     "scrapy.extensions.feedexport.FeedExporter": None,  # ours resumes

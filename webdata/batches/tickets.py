@@ -21,6 +21,7 @@ from pgqueuer.domain.models import Job
 from pgqueuer.domain.settings import DBSettings, Durability
 
 from webdata.domain.errors import DatabaseUnavailableError
+from webdata.domain.extras import extra
 from webdata.stores.batches.model import Ticket
 
 logger = logging.getLogger(__name__)
@@ -167,8 +168,8 @@ class TicketQueue:
         if self._url is None:
             yield PgQueuer.in_memory()
             return
-        # Imported here because asyncpg is installed only where PostgreSQL is used.
-        import asyncpg  # noqa: PLC0415
+        with extra("postgresql"):
+            import asyncpg  # noqa: PLC0415
 
         connection = await asyncpg.connect(self._url, timeout=ANSWER_SECONDS, command_timeout=ANSWER_SECONDS)
         try:

@@ -2,6 +2,7 @@
 
 WebdataError
 ├── ConfigError              a setting that cannot be used
+│   └── MissingExtraError    a library of an extra that is not installed
 ├── QueryError               parameters that cannot be run; lists every one of them
 │   └── WrongLinesError      queries of a submission, of which the first are listed
 ├── FetchError               no page was fetched; carries its outcome
@@ -61,6 +62,10 @@ class WebdataError(Exception):
 
 class ConfigError(WebdataError):
     """A setting that cannot be used; the message names it and what would be right."""
+
+
+class MissingExtraError(ConfigError):
+    """A library that is not installed; the message names its extra and the command that installs it."""
 
 
 class QueryError(WebdataError):

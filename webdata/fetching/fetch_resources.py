@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Protocol, Self
 
 from scrapy.crawler import Crawler
@@ -10,6 +9,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from webdata.domain.attempts import Transport
+from webdata.domain.extras import has_extra
 from webdata.fetching.egress.names import NameResolver, Resolver
 from webdata.fetching.proxy_pool import ProxyPool, used_pools
 from webdata.fetching.retry_policy import Backoff, RetryPolicy
@@ -71,7 +71,7 @@ def available(settings: BaseSettings) -> Sequence[Transport]:
     """Those of the setting `TRANSPORTS` for which everything is installed."""
     installed: dict[Transport, bool] = {
         "http": True,
-        "impersonate": find_spec("scrapy_impersonate") is not None,
-        "browser": bool(settings["CHROMIUM"] or settings["BROWSER_URL"]),
+        "impersonate": has_extra("impersonate"),
+        "browser": has_extra("browser") and bool(settings["CHROMIUM"] or settings["BROWSER_URL"]),
     }
     return [transport for transport, there in installed.items() if there and transport in settings["TRANSPORTS"]]

@@ -9,6 +9,7 @@ import pytest_twisted
 
 from tests.faces.mcp.conftest import NEW, OLD
 from webdata.accounts.access.api_keys import new_key
+from webdata.faces.mcp import door
 from webdata.stores.accounts.model import DEFAULT_PLAN
 
 
@@ -173,3 +174,17 @@ async def test_requests_leave_no_task(ask):
         await every()
     await asyncio.sleep(0)
     assert len(asyncio.all_tasks()) <= before
+
+
+@pytest_twisted.ensureDeferred
+async def test_without_the_extra_the_answer_says_how_to_install_it(ask, monkeypatch):
+    """Where the library of the protocol is not installed each request is a 501 with the command that installs it."""
+
+    def missing(_):
+        raise ModuleNotFoundError("No module named 'mcp'", name="mcp")
+
+    monkeypatch.setattr(door, "import_module", missing)
+    for _ in range(2):
+        found = await ask("tools/list")
+        assert (found.status, found.problem["code"]) == (501, "not_implemented")
+        assert "pip install 'webdata[mcp]'" in found.problem["message"]

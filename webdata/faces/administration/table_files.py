@@ -15,6 +15,7 @@ import click
 import orjson
 
 from webdata.domain.errors import ConfigError
+from webdata.domain.extras import extra
 from webdata.domain.items import as_json
 from webdata.domain.records import Record
 from webdata.faces.administration.api_client import ApiError
@@ -121,12 +122,9 @@ LIBRARIES = {"parquet": "pyarrow", "xlsx": "xlsxwriter"}
 
 
 def _library(form: str, module: str = "") -> Any:
-    """The library of a format, or a module of it; raises ConfigError where it is not installed."""
-    name = LIBRARIES[form]
-    try:
-        return import_module(name + module)
-    except ImportError as error:
-        raise ConfigError(f"the format {form} needs {name}: pip install 'webdata[{form}]'") from error
+    """The library of a format, or a module of it; raises MissingExtraError where it is not installed."""
+    with extra(form):
+        return import_module(LIBRARIES[form] + module)
 
 
 class RowLines:

@@ -17,6 +17,7 @@ from webdata.accounts.access.api_keys import Header
 from webdata.crawling.warm_crawlers import WarmCrawlers
 from webdata.domain.attempts import Transport
 from webdata.domain.errors import DatabaseUnavailableError
+from webdata.domain.extras import has_extra, missing_extra
 from webdata.faces.api.open_pages import FRESH, OpenPage
 from webdata.fetching.fetch_resources import FetchResources
 from webdata.observability.metrics import NETWORKS
@@ -140,10 +141,8 @@ class Health:
         """What makes calls fail that should not."""
         resources = self._crawlers.fetch_resources[self._sandbox_always]
         if "browser" in self._transports and "browser" not in resources.transports.transports:
-            yield (
-                "no Chromium was found, so pages that need a browser are lost: install one, or take browser out of "
-                "WEBDATA_TRANSPORTS"
-            )
+            missing = "no Chromium was found: install one" if has_extra("browser") else missing_extra("browser")
+            yield f"pages that need a browser are lost: {missing}, or take browser out of WEBDATA_TRANSPORTS"
         if resources.browser.failure:
             yield f"the browser does not run, so pages that need one are lost: {resources.browser.failure}; see the log"
         yield from self._recent.warnings()

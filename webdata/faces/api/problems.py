@@ -22,6 +22,7 @@ from webdata.domain.errors import (
     FetchError,
     FullDiskError,
     LayoutError,
+    MissingExtraError,
     NotFoundError,
     OutOfCreditsError,
     OverloadedError,
@@ -114,6 +115,7 @@ PLAIN = (
     (AccessError, "unauthorized"),
     (SlowBodyError, "request_timeout"),
     (UpgradeError, "not_implemented"),
+    (MissingExtraError, "not_implemented"),
     (ProxyTimeoutError, "gateway_timeout"),
     (ProxyError, "upstream_failed"),
     (PassingError, "bad_request"),
@@ -209,7 +211,7 @@ def problem_of(error: BaseException, resource: Resource | None = None) -> Proble
             return ProblemDetails("bad_request", str(error))
         case QueryError():
             return ProblemDetails("validation_error", str(error), rows=error.problems)
-        case AccessError() | BodyTooLargeError() | UnsupportedContentError() | PassingError():
+        case AccessError() | BodyTooLargeError() | MissingExtraError() | UnsupportedContentError() | PassingError():
             return _refused(error)
         case OverloadedError() | DatabaseUnavailableError() | CallerGoneError():
             return _not_begun(error)

@@ -5,6 +5,7 @@ What answers is imported and opened at the first request.
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
@@ -13,7 +14,8 @@ import orjson
 
 from webdata.accounts.access.admission import Admission, CallerStatus
 from webdata.accounts.access.rate_limits import check_limit
-from webdata.domain.errors import QueryError
+from webdata.domain.errors import MissingExtraError, QueryError
+from webdata.domain.extras import extra
 from webdata.faces.api.calling import Calling
 from webdata.faces.api.doors import Door, DoorRoute, RouteContract
 from webdata.faces.api.misplaced_keys import check_places
@@ -101,7 +103,8 @@ class McpDoor:
     async def close(self) -> None:
         """Close what answers, once no request is in flight."""
         if self._opening:
-            await (await self._opening).close()
+            with suppress(MissingExtraError):
+                await (await self._opening).close()
 
     def _is_known(self, origin: str) -> bool:
         """Whether a page of an origin may ask (DNS rebinding: https://modelcontextprotocol.io/specification)."""
@@ -125,7 +128,8 @@ class McpDoor:
         return await server.reply(request)
 
     async def _open(self) -> "ToolServer":
-        module = await asyncio.to_thread(import_module, SERVER)  # others are answered meanwhile
+        with extra("mcp"):
+            module = await asyncio.to_thread(import_module, SERVER)  # others are answered meanwhile
         server: ToolServer = module.ToolServer(self._calls, self._tools)
         await server.open()
         collect_less()  # what the import has made stays

@@ -11,6 +11,7 @@ import click
 
 from webdata.config.config import Config
 from webdata.domain.api_key import FirstKeys
+from webdata.domain.extras import has_extra, missing_extra
 from webdata.runtime.process import private_files
 from webdata.runtime.process.program import called_as
 from webdata.runtime.server.certificates import BUNDLE, Certificate
@@ -74,6 +75,8 @@ def _browser(config: Config) -> str:
     """The browser that is used, without its address, which may hold a token."""
     if "browser" not in config.transports:
         return "off: WEBDATA_TRANSPORTS leaves it out"
+    if not has_extra("browser"):
+        return f"off: {missing_extra('browser')}"
     if config.browser_url:
         return "a browser that runs elsewhere (WEBDATA_BROWSER_URL)"
     return config.chromium or "off: no Chromium was found (install one, or set WEBDATA_CHROMIUM)"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webdata.domain.errors import ConfigError
+from webdata.domain.extras import extra
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,9 @@ class PartStore:
     """
 
     def __init__(self, url: str) -> None:
-        try:
-            import obstore  # noqa: PLC0415  # an extra
+        with extra("s3"):
+            import obstore  # noqa: PLC0415
             from obstore.store import LocalStore, S3Store  # noqa: PLC0415
-        except ImportError as error:
-            raise ConfigError("WEBDATA_BATCH_STORE needs obstore: pip install webdata[objects]") from error
         self._obstore: Any = obstore
         try:
             self._store: Any = (

@@ -25,6 +25,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.schema import CreateTable
 
 from webdata.domain.errors import ConfigError, DatabaseUnavailableError
+from webdata.domain.extras import extra
 from webdata.stores.accounts.tables import LINKS
 from webdata.stores.database import migrations
 from webdata.stores.database.prepared import cursor, hide_values
@@ -191,7 +192,7 @@ def open_database(url: str) -> Database:
 
     `sqlite:////var/lib/webdata/webdata.sqlite3`: missing parent folders of the file are created; they
     and the file are their owner's alone.
-    `postgresql://user:password@host/name`: needs `pip install webdata[postgresql]`.
+    `postgresql://user:password@host/name`: needs the extra `postgresql`.
 
     An older schema is migrated, by one process at a time. Raises ConfigError for a database that cannot be used, and
     DatabaseUnavailableError where its disk fails.
@@ -238,7 +239,7 @@ def _create_links(engine: Engine) -> None:
 
 
 def _open(url: str, synchronous: str, prepare: Callable[[Engine], None], *, limited: bool = True) -> Database:
-    with _errors_as_config_error():
+    with _errors_as_config_error(), extra("postgresql"):
         database = _database(url, synchronous)
         try:
             prepare(database.writes)

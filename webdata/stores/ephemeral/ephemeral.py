@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from webdata.domain.extras import extra
 from webdata.stores.ephemeral.cache_memory import MemoryCache
 from webdata.stores.ephemeral.interfaces import CacheStore, LimitStore
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
@@ -36,9 +37,10 @@ class EphemeralStores:
 
     def _use(self, redis: str, longest_call: float) -> None:
         # Imported here because Redis's client takes 6 MB of each process.
-        from webdata.stores.ephemeral.cache_redis import RedisCache  # noqa: PLC0415
-        from webdata.stores.ephemeral.limits_redis import RedisLimits  # noqa: PLC0415
-        from webdata.stores.ephemeral.redis_server import RedisServer  # noqa: PLC0415
+        with extra("redis"):
+            from webdata.stores.ephemeral.cache_redis import RedisCache  # noqa: PLC0415
+            from webdata.stores.ephemeral.limits_redis import RedisLimits  # noqa: PLC0415
+            from webdata.stores.ephemeral.redis_server import RedisServer  # noqa: PLC0415
 
         self._server = RedisServer(redis)
         self.cache = self.files = RedisCache(self._server)
