@@ -48,8 +48,8 @@ class Nginx:
         changes = {
             "listen 80;": f"listen 127.0.0.1:{self.plain_port};",
             "listen 443 ssl": f"listen 127.0.0.1:{self.port} ssl",
-            "/etc/nginx/certificates/fullchain.pem": f"{folder}/both.pem",
-            "/etc/nginx/certificates/privkey.pem": f"{folder}/both.pem",
+            "/etc/nginx/certificates/cert.pem": f"{folder}/both.pem",
+            "/etc/nginx/certificates/key.pem": f"{folder}/both.pem",
             **{f"serve{number}:8080": f"127.0.0.1:{one.port}" for number, one in enumerate(services, 1)},
         }
         servers = NGINX_CONF.read_text(encoding="utf-8")
