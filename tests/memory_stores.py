@@ -129,6 +129,9 @@ class MemoryAccounts:
         accounts = map(self._database.account, self._database.accounts)
         return sorted(accounts, key=lambda account: (account.created, account.id))
 
+    async def balances(self) -> dict[str, int]:
+        return dict(self._database.ledger_state.balances)
+
     async def change(self, account_id: str, *, name: str | None = None, plan: str | None = None) -> None:
         account = self._database.accounts.get(account_id)
         if account is None:

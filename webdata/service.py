@@ -57,6 +57,7 @@ from webdata.faces.api.webhooks import WebhookPages
 from webdata.faces.dashboard.address import ServiceAddress
 from webdata.faces.dashboard.app import Dashboard
 from webdata.faces.dashboard.attempts import Attempts
+from webdata.faces.dashboard.batch_form import BatchFormPages
 from webdata.faces.dashboard.batches import BatchesPages
 from webdata.faces.dashboard.confirmation import Confirmation
 from webdata.faces.dashboard.engines import EnginesPages
@@ -432,17 +433,20 @@ class Service:
             [
                 SignInPages(members, sessions, passwords, attempts),
                 InvitationPages(members, sessions, passwords),
-                OverviewPages(stores.calls, stores.history, stores.keys),
-                RequestsPages(stores.calls, stores.history, stores.keys, self.crawlers.engines, samples),
+                OverviewPages(stores.calls, stores.history, stores.keys, stores.batches, address, prefixes),
+                RequestsPages(
+                    stores.calls, stores.history, stores.keys, self.crawlers.engines, sorted(self._resources()), samples
+                ),
                 UsagePages(stores.history, stores.keys),
-                KeysPages(stores.keys, self._endpoints(), address, prefixes),
+                KeysPages(stores.keys, self._endpoints(), address, prefixes, self.crawlers.engines),
                 SettingsPages(stores.accounts, members, confirmation),
                 MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),
                 WebhooksPages(self.webhooks),
                 EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows),
                 self._playground(stores, address),
-                BatchesPages(stores.batches, self._resources(), self._part_reader()),
+                BatchesPages(stores.batches, stores.schedules, self._resources(), self._part_reader()),
+                BatchFormPages(self.submissions, stores.keys, self._resources()),
             ],
         )
 
@@ -466,6 +470,7 @@ class Service:
             stores.keys,
             stores.calls,
             address,
+            crawlers.engines_of,
             sandbox_always=self.config.sandbox == "always",
         )
 

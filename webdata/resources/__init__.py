@@ -18,6 +18,7 @@ from webdata.domain.items import as_record
 from webdata.domain.outcome import Outcome
 from webdata.domain.query import Query
 from webdata.domain.records import Record
+from webdata.resources.groups import Group
 
 PAGE = "page"
 """The key of a result's own page, which only answers have: no batch fetches it."""
@@ -94,6 +95,8 @@ class Resource:
     """The path of the array that the export format `rows` writes; None if the whole record is one row."""
     result_fields: ResultFields | None = None
     """What its results have in common with those of other searches; None if it is no search."""
+    group: Group = Group.SEARCH
+    """Where people find it among the endpoints."""
     category: str | None = None
     """What a search for several kinds of results calls its kind, such as `images`; None if it has to be named."""
     method: Literal["GET", "POST"] = "GET"

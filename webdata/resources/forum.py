@@ -14,6 +14,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query, lower
 from webdata.domain.shapes import NonEmpty
 from webdata.resources import Resource
+from webdata.resources.groups import Group
 
 FRESH_SECONDS = 600
 
@@ -339,6 +340,7 @@ def _resource(
         summary=summary,
         query=query,
         record=record,
+        group=Group.FORUMS,
         content=(children,) if children else (),
         rows=children,
         packed=False,

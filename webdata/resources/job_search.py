@@ -11,6 +11,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Query
 from webdata.domain.shapes import Natural, NonEmpty, WebLink, sometimes
 from webdata.resources import Resource, ResultFields
+from webdata.resources.groups import Group
 from webdata.resources.terms.job_terms import Wanted, wanted
 
 ELSEWHERE = "outside_north_america"
@@ -107,6 +108,7 @@ JOB_SEARCH = Resource(
     summary="Job postings in North America",
     query=JobQuery,
     record=JobPage,
+    group=Group.JOBS,
     content=("jobs",),
     rows="jobs",
     result_fields=ResultFields(

@@ -8,6 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SHOWS, Query, not_blank
 from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink
 from webdata.resources import Resource, ResultFields
+from webdata.resources.groups import Group
 from webdata.resources.web_search import Country, Language
 
 LANGUAGE, COUNTRY = "en", "us"
@@ -116,6 +117,7 @@ MAPS_SEARCH = Resource(
     summary="Places on a map",
     query=MapsQuery,
     record=MapsRecord,
+    group=Group.PLACES,
     content=("places",),
     rows="places",
     result_fields=ResultFields(

@@ -8,6 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
 from webdata.domain.shapes import Natural, NonEmpty, Position, SecureLink, WebLink
 from webdata.resources import Resource, ResultFields
+from webdata.resources.groups import Group
 
 
 class MarketplaceQuery(SearchQuery):
@@ -70,6 +71,7 @@ MARKETPLACE_SEARCH = Resource(
     summary="Listings of a marketplace",
     query=MarketplaceQuery,
     record=MarketplacePage,
+    group=Group.SHOPPING,
     content=("results",),
     rows="results",
     result_fields=ResultFields(text=("metadata.price",), source=("metadata.seller",), thumbnail=("metadata.image",)),

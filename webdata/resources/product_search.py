@@ -8,6 +8,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import SearchQuery
 from webdata.domain.shapes import Amount, Natural, NonEmpty, Position, SecureLink, WebLink
 from webdata.resources import Resource, ResultFields
+from webdata.resources.groups import Group
 
 
 class ProductQuery(SearchQuery):
@@ -64,6 +65,7 @@ PRODUCT_SEARCH = Resource(
     summary="Products of an online shop",
     query=ProductQuery,
     record=ProductPage,
+    group=Group.SHOPPING,
     content=("products",),
     rows="products",
     result_fields=ResultFields(text=("price_text",), thumbnail=("img_url",)),

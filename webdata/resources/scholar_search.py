@@ -11,6 +11,7 @@ from webdata.domain.in_schema import InSchema
 from webdata.domain.query import Capped, SearchQuery
 from webdata.domain.shapes import Natural, NonEmpty, WebLink
 from webdata.resources import Resource, ResultFields
+from webdata.resources.groups import Group
 
 MOST_ARTICLES = 200
 """The largest `num`."""
@@ -156,6 +157,7 @@ SCHOLAR_SEARCH = Resource(
     summary="Scholarly works",
     query=ScholarQuery,
     record=ScholarPage,
+    group=Group.PAPERS,
     content=("articles",),
     rows="articles",
     result_fields=ResultFields(text=("abstract", "description"), date=("year",), source=("venue",)),

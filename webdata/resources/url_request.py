@@ -23,6 +23,7 @@ from webdata.domain.records import Record
 from webdata.domain.shapes import Position, Share, WebLink, sometimes
 from webdata.domain.text_parts import CURSOR, part_begin, part_cursor, part_end
 from webdata.resources import Resource
+from webdata.resources.groups import Group
 from webdata.resources.terms.absolute_urls import normal_url
 from webdata.resources.terms.extraction import EXAMPLE, MOST_EXTRACTIONS, Extracted, Extractions
 from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES, TEXT_HEADERS, markdown, picture, screenshot
@@ -424,6 +425,7 @@ URL_REQUEST = Resource(
     summary="Any page, as it is or as Markdown",
     query=UrlQuery,
     record=UrlRecord,
+    group=Group.ANY_PAGE,
     method="POST",
     packed=False,
     fresh_seconds=FRESH_SECONDS,

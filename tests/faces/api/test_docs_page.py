@@ -25,10 +25,11 @@ def api(make_api, pages):
 async def test_the_page_loads_files_of_the_service_only(send):
     """Every file that the page names is served with its type, and the policy allows no other sources."""
     page = await send("/docs", headers={})
-    addresses = set(html.fromstring(page.body).xpath("//@src | //@href")) - {"data:,"}
+    addresses = set(html.fromstring(page.body).xpath("//@src | //link/@href")) - {"data:,"}
     types = {address: (await send(address, headers={})).headers["content-type"] for address in addresses}
     assert types == {
         f"{VERSIONED}/swagger-ui.css": "text/css; charset=utf-8",
+        "/docs/page.css": "text/css; charset=utf-8",
         f"{VERSIONED}/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
         "/docs/start.js": "text/javascript; charset=utf-8",
     }
@@ -36,6 +37,16 @@ async def test_the_page_loads_files_of_the_service_only(send):
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'; img-src data:;")
     assert "unsafe" not in policy
     assert page.headers["x-content-type-options"] == "nosniff"
+
+
+@ensureDeferred
+async def test_the_page_is_read_without_scripts_too(send):
+    """Without scripts it lists every operation with its parameters; a link leads back."""
+    page = html.fromstring((await send("/docs", headers={})).body)
+    [plain] = page.xpath("//noscript")
+    assert "GET /v1/search" in [one.text_content() for one in plain.cssselect("h2")]
+    assert "X-Proxy-Location" in [one.text_content() for one in plain.cssselect("dt code")]
+    assert page.xpath("//header/a[@href='/']")
 
 
 @ensureDeferred

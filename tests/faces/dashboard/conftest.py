@@ -117,11 +117,13 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service.crawlers = calls
     calls.resources = [WEB_SEARCH, MAPS_SEARCH, FORUM_COMMENTS, URL_REQUEST]
     calls.engines = ["bing_web", "google_web"]
+    calls.engines_of = {"web_search": ["google_web", "bing_web"]}
     calls.batch_arguments = lambda resource: [f"engine_of_{resource.name}"]
     service.ephemeral.limits = MemoryLimits(lambda: clock[0])
     service.admission = service._admission(stores)
     service.api_calls = ApiCalls(service.admission)
     service.webhooks = service._webhooks(stores)
+    service.submissions = service._submissions(stores)
     service.parts = None
     service.recent = RecentCalls()
     service.budgets = UpstreamBudgets([HOME], CountedRequests())

@@ -43,6 +43,7 @@ CHANGES = {
     "/webhooks/<webhook_id>/rotate": "member",
     "/webhooks/<webhook_id>/remove": "member",
     "/webhooks/<webhook_id>/deliveries/<event_id>/resend": "member",
+    "/batches/new": "member",
     "/batches/<batch_id>/pause": "member",
     "/batches/<batch_id>/resume": "member",
     "/batches/<batch_id>/cancel": "member",

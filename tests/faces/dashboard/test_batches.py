@@ -1,13 +1,15 @@
 """The pages over the batches of an account."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
 from ulid import ULID
 
+from webdata.accounts.access.api_keys import new_key
 from webdata.stores.accounts.model import DEFAULT_ACCOUNT, DEFAULT_PLAN, Account
-from webdata.stores.batches.model import Batch, EndedRow, QueryRow, RowResult, Ticket
+from webdata.stores.batches.model import Batch, EndedRow, QueryRow, RowResult, Schedule, Ticket
 
 task = pytest.mark.task
 RECORD = orjson.dumps({"query": "q", "results": [{"title": "<b>A & B</b>", "link": "https://a.example/"}]})
@@ -34,10 +36,11 @@ async def batch_of(stores, rows=4, **fields):
     return await stores.batches.publish(batch.id, datetime.now(UTC))
 
 
-async def end(stores, batch, *rows, failed=False):
+async def end(stores, batch, *rows, failed=False, cost=0):
     given = {"kind": "captcha", "error": "a <captcha>"} if failed else {"record": RECORD}
     for row in rows:
         result = RowResult(row, "blocked" if failed else "ok", datetime.now(UTC), "google_web", 1, **given)
+        result = replace(result, cost=cost)
         await stores.chunks.end_row(EndedRow(batch, 0, result))
 
 
@@ -148,3 +151,64 @@ async def test_what_waits_is_told(person, stores):
         assert "1 query waits for another try at <time" in page
         assert "2100-01-02 23:31 UTC" in page
         assert " left<" not in page
+
+
+@task
+async def test_schedules_are_listed(person, stores):
+    """The page of batches has the account's schedules, with their time and their next run."""
+    await person.sign_up()
+    key, _ = new_key("mine", test=True)
+    await stores.keys.add(key)
+    now = datetime.now(UTC)
+    schedule = Schedule(
+        *("sch_1", DEFAULT_ACCOUNT, key.id, True, "5 4 * * *", "Europe/Berlin", "<weekly>"),
+        batch=b"{}",
+        created=now,
+        next_run=now,
+        parameters=b'{"resource":"web_search"}',
+        queries=7,
+    )
+    assert await stores.schedules.add(schedule, 10)
+    page = (await person.get("/batches")).body.decode()
+    for part in ("&lt;weekly&gt;", "5 4 * * *", "Europe/Berlin", "web_search"):
+        assert part in page
+
+
+@task
+async def test_a_batch_is_made_of_lines(person, stores):
+    """A line is a search term or a JSON object; the page of the new batch follows."""
+    await person.sign_up()
+    key, _ = new_key("mine", test=True)
+    await stores.keys.add(key)
+    lines = 'tea\n\n {"q": "coffee", "num": 5}\r\nharbour "inn"'
+    await person.get("/batches/new")
+    made = await person.post("/batches/new", endpoint="web_search", key=key.id, label="drinks", queries=lines)
+    [batch] = await stores.batches.page(DEFAULT_ACCOUNT, 5)
+    assert (made.status, made.headers["location"]) == (303, f"/dashboard/batches/{batch.id}?notice=made")
+    assert (batch.label, batch.test, batch.key_id, batch.rows) == ("drinks", True, key.id, 3)
+    queries = [orjson.loads(one.query) for one in await stores.batches.queries(batch.id, 0)]
+    assert queries == [{"q": "tea"}, {"q": "coffee", "num": 5}, {"q": 'harbour "inn"'}]
+
+
+@task
+@pytest.mark.parametrize(
+    ("field", "form"),
+    [
+        ("endpoint", {"endpoint": "<script>"}),
+        ("key", {"key": "key_of_another"}),
+        ("queries", {"queries": " \n "}),
+        ("queries", {"queries": "x" * 48_001}),
+        ("queries", {"queries": '{"q": "tea", "num": "many"}'}),
+        ("queries", {"queries": '{"q": '}),
+    ],
+)
+async def test_what_is_wrong_with_a_batch_stands_beside_it(person, stores, field, form):
+    """A form that cannot be run makes no batch, and says beside the field what would be right; what was typed stays."""
+    await person.sign_up()
+    key, _ = new_key("mine", test=True)
+    await stores.keys.add(key)
+    await person.get("/batches/new")
+    page = await person.post("/batches/new", **{"endpoint": "web_search", "key": key.id, "queries": "tea", **form})
+    assert page.status == 422
+    assert f'id="e-{field}"' in page.body.decode()
+    assert await stores.batches.page(DEFAULT_ACCOUNT, 5) == []

@@ -4,7 +4,7 @@ import pytest
 from lxml import etree
 
 from tests.logged_calls import HOSTILE
-from webdata.faces.dashboard.charts import HEIGHT, Series, _ticks, stacked_bars, timing_bar
+from webdata.faces.dashboard.charts import NARROW, WIDE, Series, _ticks, stacked_bars, timing_bar
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,7 +21,18 @@ def test_bars_are_stacked_within_the_chart():
     below, above = found[0], found[1]
     assert float(above.get("y")) + float(above.get("height")) == pytest.approx(float(below.get("y")), abs=0.2)
     assert float(below.get("height")) == pytest.approx(3 * float(above.get("height")), abs=0.3)
-    assert all(0 <= float(one.get("y")) <= HEIGHT for one in found)
+    assert all(0 <= float(one.get("y")) <= WIDE.height for one in found)
+
+
+def test_a_chart_ends_with_a_label_on_any_screen():
+    """The last bar, which is today's, has its label and is within the chart, on phones, too, with fewer labels."""
+    days = [f"{day} Nov" for day in range(1, 31)]
+    for size, most in ((WIDE, 8), (NARROW, 4)):
+        chart = etree.fromstring(stacked_bars("Calls", days, [Series("ok", "ok", [1] * 30)], size))
+        labels = [one.text for one in chart.findall(".//text") if one.get("class") == "x"]
+        assert labels[0] == "30 Nov"
+        assert len(labels) <= most
+        assert float(chart.findall(".//rect")[-1].get("x")) < size.width
 
 
 def test_nothing_is_a_chart_too():

@@ -158,3 +158,17 @@ async def test_many_keys_are_on_several_pages(person, stores):
     assert found == [str(number) for number in [*range(199, 9, -1), *range(9, -1, -1)]]
     for wrong in ("-1", "x", "999", "٣", "9" * 99):
         assert "number 199" in (await person.get(f"/keys?from={quote(wrong)}")).body.decode()
+
+
+@task
+async def test_a_key_has_the_engines_that_were_chosen(person, stores):
+    """A key asks the engines that were ticked; the list says so, and one that is none is refused beside the field."""
+    await person.sign_up()
+    page = await person.get("/keys/new")
+    assert page.body.count(b'name="engines"') == 2
+    refused = await person.post("/keys", name="shop", kind="test", engines=["<script>"])
+    assert (refused.status, b'id="e-engines"' in refused.body) == (422, True)
+    await person.post("/keys", name="shop", kind="test", engines=["bing_web"])
+    [key] = await stores.keys.of(DEFAULT_ACCOUNT)
+    assert key.engines == ("bing_web",)
+    assert b"by bing_web" in (await person.get("/keys")).body

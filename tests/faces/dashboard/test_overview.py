@@ -6,8 +6,10 @@ from math import inf
 import pytest
 from lxml import html
 
+from tests.faces.dashboard.test_batches import batch_of, end
 from tests.logged_calls import logged_call
 from webdata.faces.dashboard.overview import PERIODS, credits_end, figures_of, quantile, series_of, shown_values
+from webdata.stores.accounts.model import DEFAULT_ACCOUNT
 from webdata.stores.calls.model import CallSum, CallTotal
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
@@ -18,6 +20,12 @@ def figures(page):
     """The figures of a page, by their labels."""
     shown = html.fromstring(page.body).cssselect(".figure")
     return {one[0].text_content().strip(): " ".join(one[1].text_content().split()) for one in shown}
+
+
+def notes(page):
+    """The notes of the figures, by their labels."""
+    shown = html.fromstring(page.body).cssselect(".figure")
+    return {one[0].text_content().strip(): " ".join(one[2].text_content().split()) for one in shown}
 
 
 def table(page, place=-1):
@@ -44,11 +52,51 @@ async def test_figures_are_those_of_the_accounts_calls(visitor, stores):
     calls += [logged_call(outcome="refused", cost=0, engine=""), logged_call(account_id="acc_other")]
     calls += [logged_call(datetime.now(UTC) - 10 * DAY)]
     await stores.calls.add(calls)
-    shown = figures(await (await visitor().sign_up()).get(""))
+    page = await (await visitor().sign_up()).get("")
+    shown = figures(page)
     assert shown["Calls"] == "9"
     assert shown["Answered"] == "87.5 %"
-    assert shown["From the cache"] == "14.3 %"
+    assert notes(page)["Answered"].endswith("6 fetched, 1 from the cache")
     assert shown["Time, median"] == "275 ms"
+
+
+@pytest.mark.task
+@pytest.mark.parametrize("days", PERIODS)
+async def test_the_credits_spent_are_those_of_the_ledger(visitor, stores, keys, days):
+    """Calls and batches are told apart, as are live and test; what a batch spent is among the credits."""
+    from webdata.accounts.access.api_keys import new_key
+
+    live, test = (new_key(name, test=name == "trial")[0] for name in ("shop", "trial"))
+    await keys.add(live)
+    await keys.add(test)
+    paid = [logged_call(key_id=live.id), logged_call(key_id=live.id)]
+    await stores.calls.add([*paid, logged_call(key_id=test.id, test=True, cost=0)])
+    for call in paid:
+        await stores.ledger.reserve(DEFAULT_ACCOUNT, call.id, "web_search", live.id)
+        await stores.ledger.commit(call.id, "ok")
+    batch = await batch_of(stores, test=False, key_id=live.id)
+    await end(stores, batch, 1, 2, 3, cost=1)
+    page = await (await visitor().sign_up()).get(f"?days={days}")
+    label = "Credits spent today" if days == "1" else "Credits spent"
+    assert (figures(page)["Credits left"], figures(page)[label]) == ("995", "5")
+    assert notes(page)[label].startswith("2 on calls, 3 on batches")
+    assert notes(page)["Calls"] == "2 live, 1 test"
+    assert (figures(page)["Batch queries"], notes(page)["Batch queries"]) == (
+        "3",
+        "ended, of 1 batch; 0 test, 0 from the cache",
+    )
+
+
+@pytest.mark.task
+async def test_first_steps_have_the_lines_to_copy(visitor):
+    """Without calls there are three steps, with the variables, a call and a batch, and the lines of other programs."""
+    page = html.fromstring((await (await visitor().sign_up()).get("")).body)
+    assert [one.text_content() for one in page.cssselect(".steps h3")] == ["A key", "A call", "A batch"]
+    lines = [one.text_content() for one in page.cssselect(".steps pre")]
+    assert lines[0].startswith("export WEBDATA_KEY=YOUR_KEY")
+    assert "/v1/search?q=" in lines[1]
+    assert "/v1/batches" in lines[2]
+    assert "Claude Code" in [one.text_content() for one in page.cssselect("summary")]
 
 
 @pytest.mark.task

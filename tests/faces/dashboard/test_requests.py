@@ -57,6 +57,10 @@ async def test_calls_are_listed_and_paged(visitor, stores):
         ("engine=bing_web", 1),
         ("key=key_2", 1),
         ("outcome=ok&engine=google_web&key=key_1", 1),
+        ("endpoint=maps_search", 1),
+        ("text=HARBOUR+%22inn%22", 1),
+        ("text=%25", 0),
+        ("text=coffee&endpoint=web_search&outcome=blocked", 1),
         ("until=2026-01-01", 0),
         ("since=2026-01-01", 4),
         ("outcome=%3Cscript%3E&engine=" + "x" * 999, 0),
@@ -66,7 +70,8 @@ async def test_calls_are_listed_and_paged(visitor, stores):
 async def test_calls_are_filtered(visitor, stores, query, number):
     """Each field of the form leaves out what does not fit; values that are unknown find nothing."""
     await stores.calls.add([logged_call(), logged_call(outcome="blocked"), logged_call(engine="bing_web")])
-    await stores.calls.add([logged_call(key_id="key_2")])
+    harbour = {"q": 'a harbour "inn"'}
+    await stores.calls.add([logged_call(key_id="key_2", resource="maps_search", query=harbour)])
     page = await (await visitor().sign_up()).get(f"/requests?{query}")
     assert (page.status, len(listed(page))) == (200, number)
 
@@ -188,3 +193,15 @@ async def test_the_beginning_of_a_call_is_in_its_id():
     now = datetime.now(UTC)
     assert abs(began(logged_call(now - DAY)._replace(time=now)) - (now - DAY)) < timedelta(seconds=1)
     assert began(logged_call(now, id="bat_1:5")) == now
+
+
+async def test_a_call_is_opened_in_the_playground(visitor, stores):
+    """The list and the page of a call lead to its form; a call without a query leads nowhere."""
+    call, refused = logged_call(), logged_call(outcome="refused", query={})
+    await stores.calls.add([call, refused])
+    person = await visitor().sign_up()
+    for path in ("/requests", f"/requests/{call.id}"):
+        assert f"/playground/again/{call.id}" in (await person.get(path)).body.decode()
+    assert (await person.get(f"/playground/again/{call.id}")).status == 200
+    for path in ("/requests", f"/requests/{refused.id}"):
+        assert f"/playground/again/{refused.id}" not in (await person.get(path)).body.decode()

@@ -168,3 +168,14 @@ async def test_a_member_removes_no_admin_by_deleting_the_account(visitor, stores
     page = (await admin.get("/settings/delete")).body
     assert all(name in page for name in (b"ada@example.com", b"boss@example.com</bdi> (admin)"))
     assert (await admin.post("/settings/delete", name="other", current=PASSWORD)).status == 303
+
+
+@task
+async def test_admins_see_credits_and_plans(visitor, stores):
+    """The page of accounts has each one's credits and plan, and all plans; every page says who is signed in."""
+    await stores.accounts.add(OTHER)
+    await stores.ledger.credit(OTHER.id, 4321)
+    await stores.accounts.put_plan(Plan("fast", 600, 60, 64))
+    page = (await (await visitor().sign_up(role="admin")).get("/accounts")).body.decode()
+    for part in ("4,321", "1,000", "fast", "600 in 60 s", "<bdi>ada@example.com</bdi>"):
+        assert part in page

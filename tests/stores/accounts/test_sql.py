@@ -46,6 +46,7 @@ async def test_a_new_database_has_a_default_account_and_plan(stores):
     assert (account.id, account.name, account.plan) == (DEFAULT_ACCOUNT, "default", DEFAULT_PLAN)
     assert await stores.accounts.plans() == [DEFAULT_PLAN]
     assert await stores.ledger.balance(DEFAULT_ACCOUNT) == 1000
+    assert await stores.accounts.balances() == {DEFAULT_ACCOUNT: 1000}
     assert await stores.keys.all() == []
 
 

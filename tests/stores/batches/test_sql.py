@@ -530,3 +530,15 @@ async def test_stores_at_the_same_time_write_each_row_once(url):
         assert (await one.batches.find(DEFAULT_ACCOUNT, batch.id)).state == "done"
         assert await one.ledger.balance(DEFAULT_ACCOUNT) == 940
         assert [kind for kind, _ in events(one)].count("batch.completed") == 1
+
+
+@pytest.mark.task
+async def test_the_rows_that_have_ended_are_counted(stores):
+    """Those of the batches of an account since a time, those of test keys and of the cache apart."""
+    assert await stores.batches.ended_since(DEFAULT_ACCOUNT, NOW) == (0, 0, 0, 0)
+    live, test = await submitted(stores), await submitted(stores, test=True)
+    await end_all(stores, live, range(1, 4), cost=0, cached=True)
+    await end_all(stores, test, range(1, 3))
+    assert await stores.batches.ended_since(DEFAULT_ACCOUNT, NOW) == (2, 5, 2, 3)
+    assert await stores.batches.ended_since(DEFAULT_ACCOUNT, LATER) == (0, 0, 0, 0)
+    assert await stores.batches.ended_since("acc_other", NOW) == (0, 0, 0, 0)

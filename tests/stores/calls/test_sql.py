@@ -175,3 +175,14 @@ async def test_calls_that_cannot_be_stored_are_refused_as_a_whole(stores):
     with pytest.raises(ValueError, match="cannot be stored"):
         await stores.calls.add([call(), call(resource=None)])
     assert await ids(stores) == []
+
+
+async def test_calls_are_found_by_what_was_asked(stores):
+    """A text is found within the query, whatever its case and however JSON writes it; signs of patterns are letters."""
+    wanted = call(NOW - HOUR, query={"q": 'Harbour "inn" 100%'}, resource="maps_search")
+    await stores.calls.add([call(), wanted])
+    for text_ in ('harbour "INN"', "100%"):
+        assert await ids(stores, text=text_) == [wanted.id]
+    assert await ids(stores, text="1%0") == []
+    assert await ids(stores, resource="maps_search", text="inn", since=NOW - DAY) == [wanted.id]
+    assert await ids(stores, resource="maps_search", before=wanted.id) == []

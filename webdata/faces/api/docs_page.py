@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from jinja2 import Environment, PackageLoader
 from swagger_ui_bundle import swagger_ui_path
 
 from webdata.accounts.access.api_keys import Header
@@ -33,24 +34,13 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>webdata API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="{files}/swagger-ui.css">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="{files}/swagger-ui-bundle.js"></script>
-<script src="{script}"></script>
-</body>
-</html>
-"""
+PAGE = Environment(loader=PackageLoader("webdata", "faces/api/templates"), autoescape=True, trim_blocks=True)
+"""The templates of this page."""
 START = """\
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", paint);
+paint();
 SwaggerUIBundle({
   url: "%s",
   dom_id: "#swagger-ui",
@@ -94,25 +84,31 @@ def documentation(
         *(_described(OF_DOORS, documents) if doors else ()),
         *machine_pages(resources, doors),
     ]
-    documents[MAIN.document] = _json(MAIN, document(resources, [*pages, *described], key_pages))
-    documents[OF_DOORS.document] = _json(OF_DOORS, doors_document(doors))
+    _document(MAIN, document(resources, [*pages, *described], key_pages), documents)
+    _document(OF_DOORS, doors_document(doors), documents)
     return [*described, *_files()]
 
 
 def _described(topic: DocsTopic, documents: Mapping[str, Reply]) -> list[OpenPage]:
-    """The document of a topic, which is made once all pages are known, and its page."""
-    page = PAGE.format(files=VERSIONED, script=topic.script).encode()
-    headers = {"content-type": HTML, "content-security-policy": POLICY, "referrer-policy": "no-referrer", **NO_CACHE}
+    """The document of a topic and its page, which are made once all pages are known."""
     return [
         OpenPage(
             topic.document,
             f"{topic.about}, as OpenAPI 3.1",
             lambda header: _unless_known(documents[topic.document], header),
         ),
-        OpenPage(
-            topic.page, f"{topic.about}, as a page to read and to try", lambda _: Reply(200, page, headers), (HTML,)
-        ),
+        OpenPage(topic.page, f"{topic.about}, as a page to read and to try", lambda _: documents[topic.page], (HTML,)),
     ]
+
+
+def _document(topic: DocsTopic, content: Mapping[str, Any], documents: dict[str, Reply]) -> None:
+    """Make the document of a topic, and its page, which without scripts lists the operations."""
+    documents[topic.document] = _json(topic, content)
+    page = PAGE.get_template("docs.html.j2").render(
+        document=content, files=VERSIONED, script=topic.script, address=topic.document
+    )
+    headers = {"content-type": HTML, "content-security-policy": POLICY, "referrer-policy": "no-referrer", **NO_CACHE}
+    documents[topic.page] = Reply(200, page.encode(), headers)
 
 
 def _json(topic: DocsTopic, content: Mapping[str, Any]) -> Reply:
@@ -131,8 +127,10 @@ def _unless_known(reply: Reply, header: Header) -> Reply:
 
 
 def _files() -> list[OpenPage]:
+    style = PAGE.get_template("docs.css").render()
     return [
         *(_script(topic) for topic in (MAIN, OF_DOORS)),
+        OpenPage("/docs/page.css", "", lambda _: Reply(200, style.encode(), {"content-type": CSS, **NO_CACHE})),
         _file("swagger-ui.css", CSS),
         _file("swagger-ui-bundle.js", JAVASCRIPT),
     ]

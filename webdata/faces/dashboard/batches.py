@@ -13,6 +13,7 @@ from webdata.faces.dashboard.visits import Route, Visit
 from webdata.resources import Resource
 from webdata.runtime.server.replies import Reply
 from webdata.stores.batches.model import Batch
+from webdata.stores.batches.schedules import ScheduleStore
 from webdata.stores.batches.sql import BatchStore
 
 LISTED = 50
@@ -24,6 +25,7 @@ UNKNOWN = "The account has no batch with this id: the page Batches lists its bat
 FILES = {"results.jsonl": "records", "rows.jsonl": "rows", "results.csv": "csv"}
 """The formats of files of results."""
 NOTICES = {
+    "made": "The batch is taken: its queries run in the background.",
     "paused": "No further query begins; those that run are finished.",
     "resumed": "The batch goes on.",
     "cancelled": "The batch is cancelled: what has ended stays.",
@@ -36,8 +38,13 @@ class BatchesPages:
     """The pages of `/dashboard/batches`."""
 
     def __init__(
-        self, batches: BatchStore, resources: Mapping[str, Resource], reader: RecordReader | None = None
+        self,
+        batches: BatchStore,
+        schedules: ScheduleStore,
+        resources: Mapping[str, Resource],
+        reader: RecordReader | None = None,
     ) -> None:
+        self._schedules = schedules
         self._batches = batches
         self._resources = resources
         self._reader = reader
@@ -64,7 +71,8 @@ class BatchesPages:
         listed, now = found[:LISTED], datetime.now(UTC)
         older = listed[-1].id if len(found) > len(listed) else None
         shown = [(batch, batch_record(batch, now)) for batch in listed]
-        return render("batches", visit, shown=shown, states=STATES, chosen=chosen, older=older)
+        schedules = [(one, orjson.loads(one.parameters)) for one in await self._schedules.all(account)]
+        return render("batches", visit, shown=shown, states=STATES, chosen=chosen, older=older, schedules=schedules)
 
     async def _show(self, visit: Visit, batch_id: str) -> Reply:
         batch = await self._find(visit, batch_id)

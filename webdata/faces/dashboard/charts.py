@@ -7,16 +7,15 @@ pages forbids.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from markupsafe import Markup
 
-WIDTH, HEIGHT = 960, 240
 LEFT, BOTTOM, TOP = 56, 26, 8
 """Room for the labels."""
 GAP = 0.25
 """The share of a bar's place that is free."""
 STEPS = 4
-MOST_LABELS = 8
 
 PHASES = ("queue", "fetch", "render", "parse", "validate")
 BAR_WIDTH, BAR_HEIGHT = 1000, 20
@@ -26,6 +25,18 @@ RECT = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}">{}</rect>')
 TITLE = Markup("<title>{}</title>")
 LINE = Markup('<path class="guide" d="M{} {}H{}"/><text class="y" x="{}" y="{}">{}</text>')
 LABEL = Markup('<text class="x" x="{}" y="{}">{}</text>')
+
+
+class ChartSize(NamedTuple):
+    """The size of a chart in its own units, and how many of its bars have a label at most."""
+
+    width: int
+    height: int
+    most_labels: int
+
+
+WIDE, NARROW = ChartSize(960, 240, 8), ChartSize(380, 240, 4)
+"""For large screens and for phones, on which the text of a wide one is too small to read."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +54,13 @@ class Series:
         return sum(self.values)
 
 
-def stacked_bars(label: str, bars: Sequence[str], series: Sequence[Series]) -> Markup:
+def stacked_bars(label: str, bars: Sequence[str], series: Sequence[Series], size: ChartSize = WIDE) -> Markup:
     """A bar for each name, of the numbers of all series: a picture of numbers that stand in a table, too."""
     most = max(map(sum, zip(*(one.values for one in series), strict=True)), default=0)
     ticks = _ticks(most)
-    parts = [*_guides(ticks), *_labels(bars), *_rects(bars, series, ticks[-1])]
-    return SVG.format("chart", WIDTH, HEIGHT, "xMidYMid", label, Markup().join(parts))
+    parts = [*_guides(ticks, size), *_labels(bars, size), *_rects(bars, series, ticks[-1], size)]
+    name = "chart narrow" if size is NARROW else "chart"
+    return SVG.format(name, size.width, size.height, "xMidYMid", label, Markup().join(parts))
 
 
 def timing_bar(timings: Mapping[str, float]) -> Markup:
@@ -70,25 +82,26 @@ def _ticks(most: int) -> list[int]:
     return [step * number for number in range(STEPS + 1)]
 
 
-def _guides(ticks: Sequence[int]) -> Iterator[Markup]:
+def _guides(ticks: Sequence[int], size: ChartSize) -> Iterator[Markup]:
     for tick in ticks:
-        y = _y(tick, ticks[-1])
-        yield LINE.format(LEFT, f"{y:.1f}", WIDTH, LEFT - 8, f"{y + 4:.1f}", f"{tick:,}")
+        y = _y(tick, ticks[-1], size)
+        yield LINE.format(LEFT, f"{y:.1f}", size.width, LEFT - 8, f"{y + 4:.1f}", f"{tick:,}")
 
 
-def _labels(bars: Sequence[str]) -> Iterator[Markup]:
-    for place in range(0, len(bars), -(-len(bars) // MOST_LABELS)):
-        yield LABEL.format(f"{_x(place + 0.5, len(bars)):.1f}", HEIGHT - 6, bars[place])
+def _labels(bars: Sequence[str], size: ChartSize) -> Iterator[Markup]:
+    """The names of some bars, the last one among them."""
+    for place in range(len(bars) - 1, -1, len(bars) // -size.most_labels):
+        yield LABEL.format(f"{_x(place + 0.5, len(bars), size):.1f}", size.height - 6, bars[place])
 
 
-def _rects(bars: Sequence[str], series: Sequence[Series], most: int) -> Iterator[Markup]:
-    width = f"{(_x(1, len(bars)) - _x(0, len(bars))) * (1 - GAP):.1f}"
+def _rects(bars: Sequence[str], series: Sequence[Series], most: int, size: ChartSize) -> Iterator[Markup]:
+    width = f"{(_x(1, len(bars), size) - _x(0, len(bars), size)) * (1 - GAP):.1f}"
     for place, name in enumerate(bars):
-        below, x = 0, f"{_x(place + GAP / 2, len(bars)):.1f}"
+        below, x = 0, f"{_x(place + GAP / 2, len(bars), size):.1f}"
         for one in series:
             if value := one.values[place]:
-                top = _y(below + value, most)
-                height = f"{_y(below, most) - top:.1f}"
+                top = _y(below + value, most, size)
+                height = f"{_y(below, most, size) - top:.1f}"
                 yield RECT.format(one.colour, x, f"{top:.1f}", width, height, _title(name, one.name, value))
                 below += value
 
@@ -97,9 +110,9 @@ def _title(bar: str, name: str, value: int) -> Markup:
     return TITLE.format(f"{bar}: {name} {value:,}")
 
 
-def _x(place: float, bars: int) -> float:
-    return LEFT + (WIDTH - LEFT) * place / bars
+def _x(place: float, bars: int, size: ChartSize) -> float:
+    return LEFT + (size.width - LEFT) * place / bars
 
 
-def _y(value: int, most: int) -> float:
-    return TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most)
+def _y(value: int, most: int, size: ChartSize) -> float:
+    return TOP + (size.height - TOP - BOTTOM) * (1 - value / most)

@@ -34,7 +34,7 @@ class EnginesPages:
     async def _show(self, visit: Visit) -> Reply:
         state = self._snapshot()
         networks = state["fetching"]
-        network = visit.query.get("network", "internet")
+        network = visit.query.get("network", "sandbox" if state["sandbox"] == "always" else "internet")
         if network not in networks:
             network = next(iter(networks))
         fetching = networks[network]

@@ -38,8 +38,15 @@ class KeysPages:
     """`/dashboard/keys`. `endpoints` are what keys can be limited to, with a summary of each."""
 
     def __init__(
-        self, keys: KeyStore, endpoints: Mapping[str, str], address: ServiceAddress, prefixes: Collection[str] = ()
+        self,
+        keys: KeyStore,
+        endpoints: Mapping[str, str],
+        address: ServiceAddress,
+        prefixes: Collection[str] = (),
+        engines: Collection[str] = (),
     ) -> None:
+        """`engines` are what the calls of a key can be limited to, `prefixes` those of the doors of this service."""
+        self._engines = engines
         self._keys = keys
         self._prefixes = prefixes
         self._endpoints = endpoints
@@ -88,6 +95,8 @@ class KeysPages:
             expiry=form.get("expiry", ""),
             scopes=form.getlist("scopes"),
             endpoints=endpoints,
+            engines=form.getlist("engines"),
+            known_engines=[(name, name, "") for name in self._engines],
             lifetimes=LIFETIME_LABELS,
             errors=errors,
         )
@@ -108,6 +117,7 @@ class KeysPages:
             account_id=account.id,
             scopes=form.getlist("scopes"),
             expires=now + lifetime if lifetime else None,
+            engines=form.getlist("engines"),
         )
         await self._keys.add(key)
         return self._made(visit, key, secret, None)
@@ -125,6 +135,8 @@ class KeysPages:
             errors["expiry"] = "Choose one of the list."
         if not set(form.getlist("scopes")) <= set(self._endpoints):
             errors["scopes"] = "Choose some of these, or none for all."
+        if not set(form.getlist("engines")) <= set(self._engines):
+            errors["engines"] = "Choose some of these, or none for all."
         return errors
 
     def _made(self, visit: Visit, key: Key, secret: str, old: Key | None) -> Reply:

@@ -1,20 +1,25 @@
 """`/dashboard`: credits, calls and times of an account at a glance."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import NamedTuple
 
-from webdata.faces.dashboard.charts import Series, stacked_bars
+from webdata.faces.dashboard.address import ServiceAddress
+from webdata.faces.dashboard.charts import NARROW, WIDE, Series, stacked_bars
+from webdata.faces.dashboard.first_steps import first_steps
 from webdata.faces.dashboard.rendering import render
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.runtime.server.replies import Reply
+from webdata.stores.accounts.model import Key
 from webdata.stores.accounts.sql import KeyStore
+from webdata.stores.batches.sql import BatchStore
 from webdata.stores.calls.model import SECONDS, CallSum, CallTotal, Dimension, Span
 from webdata.stores.calls.sql import CallLog
 from webdata.stores.ledger.history import LedgerHistory
+from webdata.stores.ledger.model import MovementSum
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 RATE_DAYS = 7 * DAY
@@ -30,7 +35,7 @@ OUTCOMES = ("ok", "empty", "not_found", "blocked", "upstream", REFUSED)
 MOST_SERIES = 6
 MOST_ROWS = 20
 """Rows of the table of keys."""
-OF_FIGURES: tuple[Dimension, ...] = ("outcome", "seconds")
+OF_FIGURES: tuple[Dimension, ...] = ("outcome", "seconds", "key")
 OTHERS = "others"
 
 
@@ -65,6 +70,8 @@ class Figures:
     cached: int
     refused: int
     answered: int
+    test: int
+    """Calls by test keys."""
     p50: float | None
     p95: float | None
 
@@ -75,16 +82,40 @@ class Figures:
         return self.answered / ran if ran else None
 
     @property
+    def fetched(self) -> int:
+        """Answers that were not cached."""
+        return self.answered - self.cached
+
+    @property
     def cache_share(self) -> float | None:
         """The share of answers that were cached; None without any answer."""
         return self.cached / self.answered if self.answered else None
 
 
+class Spent(NamedTuple):
+    """The credits that were spent in some days, as the page of usage has them."""
+
+    calls: int
+    batches: int
+
+
 class OverviewPages:
     """The first page of the dashboard."""
 
-    def __init__(self, calls: CallLog, history: LedgerHistory, keys: KeyStore) -> None:
+    def __init__(
+        self,
+        calls: CallLog,
+        history: LedgerHistory,
+        keys: KeyStore,
+        batches: BatchStore,
+        address: ServiceAddress,
+        prefixes: Collection[str] = (),
+    ) -> None:
+        """`prefixes` are those of the service's doors."""
+        self._address = address
+        self._prefixes = prefixes
         self._calls = calls
+        self._batches = batches
         self._history = history
         self._keys = keys
 
@@ -102,10 +133,11 @@ class OverviewPages:
             one: await self._calls.totals(account.id, period.span, one, begins[0])
             for one in dict.fromkeys((*OF_FIGURES, dimension))
         }
-        figures = figures_of(totals["outcome"], totals["seconds"])
+        keys = await self._keys.of(account.id)
+        figures = figures_of(totals["outcome"], totals["seconds"], _by_test_keys(totals["key"], keys))
         shown = shown_values(totals[dimension], OUTCOMES if by == "outcome" else ())
         sums = await self._calls.sums(account.id, period.span, dimension, begins[0], shown)
-        names = await self._names(account.id) if by == "key" else {}
+        names = {key.id: key.name for key in keys} if by == "key" else {}
         series = series_of(sums, begins, shown, names, own_colours=by == "outcome")
         bars = [f"{begin:%H:%M}" if period.span == "hour" else f"{begin:%-d %b}" for begin in begins]
         return render(
@@ -117,10 +149,14 @@ class OverviewPages:
             dimensions=list(DIMENSIONS),
             period=period,
             figures=figures,
+            steps=None if figures.calls else first_steps(visit, self._address, self._prefixes),
+            has_keys=bool(keys),
             credits=await self._credits(account.id, account.created, now),
+            spent=spent_of(await self._history.days(account.id, begins[0] if period.span == "day" else now)),
+            batches=await self._batches.ended_since(account.id, begins[0]),
             bars=bars,
             series=series,
-            chart=stacked_bars(f"Calls by {by}, {period.label}", bars, series),
+            charts=[stacked_bars(f"Calls by {by}, {period.label}", bars, series, size) for size in (WIDE, NARROW)],
             totals=totals[dimension],
             whole=sum(one.calls for one in totals[dimension]),
             names=names,
@@ -130,11 +166,22 @@ class OverviewPages:
     async def _credits(self, account_id: str, created: datetime, now: datetime) -> Mapping[str, object]:
         balance = (await self._history.sums(account_id)).balance
         days = await self._history.days(account_id, now - RATE_DAYS)
-        spent = sum(one.amount for day in days.values() for one in day if one.kind in ("commit", "charge"))
+        spent = sum(spent_of(days))
         return {"balance": balance, "spent": spent, "end": credits_end(balance, spent, now, created)}
 
-    async def _names(self, account_id: str) -> dict[str, str]:
-        return {key.id: key.name for key in await self._keys.of(account_id)}
+
+def spent_of(days: Mapping[str, Sequence[MovementSum]]) -> Spent:
+    """What the movements of some days spent."""
+    amounts = Counter[str]()
+    for day in days.values():
+        for one in day:
+            amounts[one.kind] += one.amount
+    return Spent(amounts["commit"], amounts["charge"])
+
+
+def _by_test_keys(totals: Iterable[CallTotal], keys: Iterable[Key]) -> int:
+    test = {key.id for key in keys if key.test}
+    return sum(one.calls for one in totals if one.value in test)
 
 
 def credits_end(balance: int, spent: int, now: datetime, created: datetime) -> datetime | None:
@@ -144,15 +191,15 @@ def credits_end(balance: int, spent: int, now: datetime, created: datetime) -> d
     return now + timedelta(seconds=left) if left < FAR.total_seconds() else None
 
 
-def figures_of(outcomes: Iterable[CallTotal], seconds: Iterable[CallTotal]) -> Figures:
-    """The figures of a period from its totals by outcome and by seconds."""
+def figures_of(outcomes: Iterable[CallTotal], seconds: Iterable[CallTotal], test: int = 0) -> Figures:
+    """The figures of a period from its totals by outcome and by seconds, `test` of them by test keys."""
     outcomes = list(outcomes)
     calls = Counter({one.value: one.calls for one in outcomes})
     credits, cached = sum(one.credits for one in outcomes), sum(one.cached for one in outcomes)
     times = {float(one.value): one.calls for one in seconds}
     answered = sum(calls[outcome] for outcome in ANSWERS)
     p50, p95 = (quantile(times, share) for share in (0.5, 0.95))
-    return Figures(calls.total(), credits, cached, calls[REFUSED], answered, p50, p95)
+    return Figures(calls.total(), credits, cached, calls[REFUSED], answered, test, p50, p95)
 
 
 def quantile(times: Mapping[float, int], share: float) -> float | None:

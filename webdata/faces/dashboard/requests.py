@@ -45,12 +45,14 @@ class RequestsPages:
         history: LedgerHistory,
         keys: KeyStore,
         engines: Sequence[str],
+        resources: Sequence[str],
         samples: SampleFolder | None,
     ) -> None:
         self._calls = calls
         self._history = history
         self._keys = keys
         self._engines = engines
+        self._resources = resources
         self._samples = samples
 
     def routes(self) -> Sequence[Route]:
@@ -70,7 +72,13 @@ class RequestsPages:
         if request_id:
             fields.errors["id"] = "That is no id: an id is req_ and 26 letters and digits."
         wanted = CallFilter(
-            fields.text("outcome"), fields.text("engine"), fields.text("key"), fields.since(), fields.until()
+            fields.text("outcome"),
+            fields.text("engine"),
+            fields.text("key"),
+            fields.since(),
+            fields.until(),
+            fields.text("endpoint"),
+            fields.text("text"),
         )
         before = visit.query.get("before", "")
         place = before if REQUEST_ID.fullmatch(before) else None
@@ -88,7 +96,9 @@ class RequestsPages:
             names=names,
             outcomes=_options("Any outcome", {one: one for one in OUTCOMES}, fields.values["outcome"]),
             engines=_options("Any engine", {one: one for one in self._engines}, fields.values["engine"]),
+            endpoints=_options("Any endpoint", {one: one for one in self._resources}, fields.values["endpoint"]),
             keys=_options("Any key", names, fields.values["key"]),
+            known=self._resources,
             began=began,
             subject=subject,
         )
@@ -110,6 +120,7 @@ class RequestsPages:
             longest=max((attempt["seconds"] for attempt in call.attempts), default=0) or 1,
             movements=await self._history.of_request(call.account_id, call.id),
             has_samples=self._samples is not None,
+            can_be_tried=call.account_id == viewer.account.id and bool(call.query) and call.resource in self._resources,
         )
 
     async def _list_samples(self, visit: Visit) -> Reply:

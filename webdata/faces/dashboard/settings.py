@@ -119,7 +119,9 @@ class SettingsPages:
         return gone if viewer.is_admin else gone.with_headers({"set-cookie": end_cookie(visit)})
 
     async def _list_accounts(self, visit: Visit) -> Reply:
-        return render("accounts", visit, accounts=[one for one in await self._accounts.all() if not one.closed])
+        accounts = [one for one in await self._accounts.all() if not one.closed]
+        balances, plans = await self._accounts.balances(), await self._accounts.plans()
+        return render("accounts", visit, accounts=accounts, balances=balances, plans=plans)
 
     async def _switch(self, visit: Visit, account_id: str) -> Reply:
         account = await self._accounts.find(account_id)

@@ -139,6 +139,12 @@ class AccountStore:
             lambda connection: [account_of(row) for row in connection.execute(ALL_ACCOUNTS)]
         )
 
+    async def balances(self) -> dict[str, int]:
+        """The credits that are left, by the id of the account."""
+        query = select(ACCOUNTS.c.id, ACCOUNTS.c.balance)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return {row.id: row.balance for row in rows}
+
     async def change(self, account_id: str, *, name: str | None = None, plan: str | None = None) -> None:
         """Change the name or the plan of an account; raises ValueError if the name is taken, or there is no such plan.
 

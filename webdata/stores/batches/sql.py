@@ -14,6 +14,7 @@ from webdata.domain.errors import ConflictError
 from webdata.domain.events import BatchCancelled, BatchPaused, Event, EventData
 from webdata.stores.accounts.locks import hold_accounts, is_key_revoked, lock_account
 from webdata.stores.accounts.tables import WEBHOOKS
+from webdata.stores.batches.ended import EndedRows, ended_rows, select_ended
 from webdata.stores.batches.model import (
     KEY_REVOKED,
     OUT_OF_CREDITS,
@@ -121,6 +122,11 @@ class BatchStore:
         if reach and reach.resources:
             query = query.where(BATCHES.c.resource.in_(sorted(reach.resources)))
         return await self._database.read(lambda connection: batches_of(connection, connection.execute(query).all()))
+
+    async def ended_since(self, account_id: str, since: datetime) -> EndedRows:
+        """The rows that have ended of the batches that were made since a time."""
+        query = select_ended(account_id, since, HIDDEN)
+        return ended_rows(await self._database.read_apart(lambda connection: connection.execute(query).one()))
 
     async def pause(self, account_id: str, batch_id: str, now: datetime) -> Batch | None:
         """Begin no further row; the rows that run are finished. Adds a `batch.paused`.

@@ -62,6 +62,9 @@ class CallFilter:
     since: datetime | None = None
     until: datetime | None = None
     """Only calls that began earlier."""
+    resource: str | None = None
+    text: str | None = None
+    """A part of the query. By this and by the resource only the latest calls are found (`SEARCHED_CALLS`)."""
 
 
 class CallTotal(NamedTuple):

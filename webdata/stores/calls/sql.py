@@ -27,6 +27,8 @@ TIME, QUERY = (LoggedCall._fields.index(name) for name in ("time", "query"))
 BOUNDS = tuple(map(str, (*SECONDS, inf)))
 SECONDS_CACHED = 16
 """Times whose forms are cached: calls are logged each second, with times to the second."""
+SEARCHED_CALLS = 20_000
+"""The latest calls, among which those of a resource or with a text are looked for: neither has an index."""
 UNTIMED = "refused"
 """An outcome of calls whose seconds say nothing about the service."""
 
@@ -116,7 +118,22 @@ def select_calls(account_id: str, wanted: CallFilter, limit: int, before: str | 
     if wanted.since:
         query = query.where(row.id >= id_at(wanted.since))
     ends = [end for end in (before, wanted.until and id_at(wanted.until)) if end]
-    return query.where(row.id < min(ends)) if ends else query
+    query = query.where(row.id < min(ends)) if ends else query
+    return _searched(query, wanted, limit) if wanted.resource or wanted.text else query
+
+
+def _searched(query: Select[Any], wanted: CallFilter, limit: int) -> Select[Any]:
+    """The calls of a query that have a resource, and a text in what was asked for."""
+    latest = query.limit(SEARCHED_CALLS).subquery().c
+    found = select(*latest).order_by(latest.id.desc()).limit(limit)
+    if wanted.resource:
+        found = found.where(latest.resource == wanted.resource)
+    return found.where(latest.query.icontains(_json_part(wanted.text), autoescape=True)) if wanted.text else found
+
+
+def _json_part(text: str) -> str:
+    """A text as it stands within a string of JSON."""
+    return orjson.dumps(text).decode()[1:-1]
 
 
 def select_totals(account_id: str, span: Span, dimension: Dimension, since: datetime) -> Select[Any]:

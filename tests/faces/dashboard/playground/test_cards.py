@@ -1,5 +1,6 @@
 """Records as cards."""
 
+from math import hypot
 from time import perf_counter
 
 import pytest
@@ -64,7 +65,7 @@ def test_a_product():
     assert (found.picture, found.price, found.rating) == (
         "https://shop.example/1.jpg",
         "$12.50",
-        "4.3 out of 5 stars (1)",
+        "★ 4.3 (1)",
     )
     assert found.badges == ("prime",)
 
@@ -188,11 +189,20 @@ def test_places_are_on_their_map(points):
     assert len(drawn.points) == len(points)
     assert all(0 < one.x < WIDTH and 0 < one.y < HEIGHT for one in drawn.points)
     order = sorted(range(len(points)), key=lambda one: -points[one][0])
-    assert [drawn.points[one].y for one in order] == sorted(one.y for one in drawn.points)
+    assert [drawn.points[one].at[1] for one in order] == sorted(one.at[1] for one in drawn.points)
     assert 0 < drawn.scale_length <= WIDTH / 4
     assert all(0 < line.at < WIDTH for line in drawn.meridians)
     assert all(0 < line.at < HEIGHT for line in drawn.parallels)
     assert drawn.scale_label.endswith((" km", " m"))
+
+
+@pytest.mark.parametrize("points", [[(10.0, 20.0)] * 5, [(10.0 + one / 1e5, 20.0) for one in range(24)]])
+def test_points_of_a_map_do_not_overlap(points):
+    """Places that are near each other, or the same, have points that can be told apart."""
+    drawn = place_map([Card(title="a", point=point) for point in [*points, (11.0, 21.0)]]).points
+    distances = [hypot(one.x - other.x, one.y - other.y) for one in drawn for other in drawn if one is not other]
+    assert min(distances) >= 22
+    assert all(0 < one.x < WIDTH and 0 < one.y < HEIGHT for one in drawn)
 
 
 def test_no_map_without_places():

@@ -301,7 +301,7 @@ async def test_calls_of_the_history_are_made_again(visitor, key, stores):
     await stores.accounts.add(Account("acc_other", "other", DEFAULT_PLAN, now))
     await stores.calls.add([logged, logged._replace(id="req_01B", account_id="acc_other")])
     page = tree(await ada.get("/playground/maps_search"))
-    [link] = page.xpath("//div[@class='history']//a")
+    [link] = page.xpath("//section[contains(@class, 'history')]//a")
     assert text(link).startswith("Web results q=<script>alert(1)</script>")
     form = tree(await ada.get(link.get("href").removeprefix("/dashboard")))
     assert form.get_element_by_id("f-q.q").value == HOSTILE
@@ -341,3 +341,34 @@ async def test_what_is_sent_to_a_site_is_a_line_each(visitor, key, calls):
     query = calls.calls[0].query
     assert (query.headers, query.cookies) == ({"X-One": "1", "X-Two": "2"}, {"a": "b"})
     assert tree(response).get_element_by_id("f-q.headers").tag == "textarea"
+
+
+async def test_endpoints_are_listed_in_their_groups(visitor, key):
+    """The list has each endpoint under its group, with an icon, and is searched by the names of its engines, too."""
+    ada = await visitor().sign_up()
+    await key()
+    listed = tree(await ada.get("/playground/web_search")).cssselect(".resources section")
+    assert [text(one.cssselect("h2")[0]) for one in listed] == ["Search", "Places", "Forums", "Any page"]
+    assert all(one.cssselect("a svg path") for one in listed)
+    assert "bing_web" in listed[0].cssselect("li")[0].get("data-words")
+
+
+async def test_keys_are_chosen_by_name(visitor, stores):
+    """A key is listed by its name and kind; the beginning of the secret tells those of one name apart."""
+    ada = await visitor().sign_up()
+    for name in ("shop", "twin", "twin"):
+        await stores.keys.add(new_key(name, test=True)[0])
+    options = [text(one) for one in tree(await ada.get("/playground/web_search")).cssselect("#f-key option")]
+    assert "shop (test)" in options
+    assert len({one for one in options if one.startswith("twin wd_test_")}) == 2
+
+
+async def test_what_is_shown_of_a_call_is_chosen_without_a_script(visitor, key, calls):
+    """Beside the form are the code and the last calls, after a call also the answer, which is chosen, and its JSON."""
+    ada, calls.end = await visitor().sign_up(), ANSWER
+    mine = await key()
+    before = tree(await ada.get("/playground/web_search"))
+    after = tree(await ada.post("/playground/web_search", key=mine.id, **{"q.q": "coffee"}))
+    views = [[one.get("value") for one in page.cssselect("input[name=view]")] for page in (before, after)]
+    assert views == [["code", "history"], ["answer", "json", "code", "history"]]
+    assert after.cssselect("input[name=view][checked]")[0].get("value") == "answer"

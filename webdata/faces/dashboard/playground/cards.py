@@ -48,6 +48,7 @@ LABELLED = {
 """Numbers that say nothing without their unit."""
 PICTURE = re.compile(r"image|img|thumb|icon|photo|picture|logo|poster")
 SMALL_PICTURE = re.compile(r"icon|logo")
+OUT_OF_FIVE = re.compile(r"^([0-5](?:[.,][0-9])?) (?:out )?of 5\b")
 KNOWN_FLAG = re.compile(r"^(?:is_submitter|prime|bestseller|stickied|locked|spoiler|over_?18)$")
 FLAG = re.compile(rf"^(?:is|has)_|{KNOWN_FLAG.pattern}")
 RANKS = {"position", "realposition", "resulttype", "kind"}
@@ -196,7 +197,9 @@ def _title(item: Item, values: _Values) -> str:
 
 def _badges(item: Item, values: _Values, shown: str) -> tuple[str, ...]:
     """Short texts beside what is shown already, each once."""
-    found = {text.casefold(): text for text in [*values.flags(), *_short_texts(item)] if text not in shown}
+    found = {
+        text.casefold().replace(" ", ""): text for text in [*values.flags(), *_short_texts(item)] if text not in shown
+    }
     return tuple(islice(found.values(), MOST_BADGES))
 
 
@@ -214,8 +217,14 @@ def _rating(values: _Values) -> str:
         return ""
     _, rating = found
     count = values.take(REVIEWS, int)
-    stars = plain_text(rating, LONGEST_FACT) if isinstance(rating, str) else f"★ {rating:g}"
+    stars = _stars(rating) if isinstance(rating, str) else f"★ {rating:g}"
     return f"{stars} ({shown_number(count[1])})" if count else stars
+
+
+def _stars(rating: str) -> str:
+    """A rating in words, such as `4.5 out of 5 stars`, as it is written beside a price."""
+    found = OUT_OF_FIVE.match(rating)
+    return f"★ {found[1]}" if found else plain_text(rating, LONGEST_FACT)
 
 
 def _about(values: _Values) -> Iterator[str]:

@@ -1,14 +1,12 @@
 """The pages of the playground: choose a resource, fill its form, look at the answer."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from webdata.accounts.access.admission import CallRequest
-from webdata.accounts.access.api_keys import check_usable
-from webdata.domain.errors import UnauthorizedError, UnknownIdError
+from webdata.domain.errors import UnknownIdError
 from webdata.domain.secrets import MASK
 from webdata.faces.api.calling import Called, Calling
 from webdata.faces.dashboard.address import ServiceAddress
@@ -17,8 +15,10 @@ from webdata.faces.dashboard.playground.fields import NAME_PREFIX, Form, form_fi
 from webdata.faces.dashboard.playground.http_call import read_query
 from webdata.faces.dashboard.playground.samples import samples, variables
 from webdata.faces.dashboard.rendering import redirect, render
+from webdata.faces.dashboard.usable_keys import key_options, usable_keys
 from webdata.faces.dashboard.visits import Route, Visit
 from webdata.resources import Resource
+from webdata.resources.groups import Group
 from webdata.runtime.server.replies import Reply
 from webdata.stores.accounts.model import Key
 from webdata.stores.accounts.sql import KeyStore
@@ -50,7 +50,8 @@ class PlaygroundPages:
     """`/dashboard/playground`.
 
     A call is made with a key of the account that is shown, through `calls`, so that limits, credits, cache and log are
-    those of any call. `batch_arguments` are the first arguments of `scrapy crawl` for a resource.
+    those of any call. `batch_arguments` are the first arguments of `scrapy crawl` for a resource, `engines` the names
+    of the engines of each.
     """
 
     def __init__(
@@ -61,17 +62,20 @@ class PlaygroundPages:
         keys: KeyStore,
         log: CallLog,
         address: ServiceAddress,
+        engines: Mapping[str, Sequence[str]],
         *,
         sandbox_always: bool = False,
     ) -> None:
         self._resources = {
             one.name: one for one in sorted(resources, key=lambda one: (one.name != FIRST_RESOURCE, one.path))
         }
+        self._groups = [(group, found) for group in Group if (found := self._of_group(group))]
         self._calls = calls
         self._batch_arguments = batch_arguments
         self._keys = keys
         self._log = log
         self._address = address
+        self._engines = engines
         self._sandbox_always = sandbox_always
 
     def routes(self) -> Sequence[Route]:
@@ -156,7 +160,7 @@ class PlaygroundPages:
         key_error: str = "",
     ) -> Reply:
         account = visit.viewer.account
-        keys = await self._usable_keys(account.id, resource)
+        keys = await usable_keys(self._keys, account.id, resource.name)
         problems = view.problems if view else ()
         fields = form_fields(resource, form, problems)
         values = sent_values(resource.query, form or {field.sent_as: field.value for field in fields})
@@ -169,11 +173,12 @@ class PlaygroundPages:
             visit,
             status=422 if problems or key_error else 200,
             pictures=bool(view and not is_sandbox),
-            resources=self._resources.values(),
+            groups=self._groups,
+            engines=self._engines,
             resource=resource,
             fields=fields,
             problems=other_errors(fields, problems),
-            keys=keys[:MOST_KEYS],
+            keys=key_options(keys[:MOST_KEYS]),
             key=key,
             further_keys=len(keys[MOST_KEYS:]),
             key_error=key_error,
@@ -185,6 +190,9 @@ class PlaygroundPages:
             history=[self._past(call) for call in history if call.query and call.resource in self._resources],
         )
 
+    def _of_group(self, group: Group) -> list[Resource]:
+        return [one for one in self._resources.values() if one.group is group]
+
     def _resource(self, name: str) -> Resource:
         if name not in self._resources:
             raise UnknownIdError(NO_SUCH_RESOURCE)
@@ -192,26 +200,12 @@ class PlaygroundPages:
 
     async def _chosen(self, visit: Visit, resource: Resource, form: Form) -> Key | None:
         """The key that the form names, if it is the account's and can be used."""
-        keys = await self._usable_keys(visit.viewer.account.id, resource)
+        keys = await usable_keys(self._keys, visit.viewer.account.id, resource.name)
         return next((key for key in keys if key.id == form.get("key")), None)
-
-    async def _usable_keys(self, account_id: str, resource: Resource) -> list[Key]:
-        """The keys of the account that open the resource, test keys first, the last used before others."""
-        now = datetime.now(UTC)
-        keys = [key for key in await self._keys.of(account_id) if _opens(key, now, resource)]
-        return sorted(keys, key=lambda key: (not key.test, -(key.last_used or key.created).timestamp()))
 
     def _past(self, call: LoggedCall) -> PastCall:
         text = ", ".join(f"{name}={_text(value)}" for name, value in call.query.items())
         return PastCall(call, self._resources[call.resource].summary, text[:160])
-
-
-def _opens(key: Key, now: datetime, resource: Resource) -> bool:
-    try:
-        check_usable(key, now, resource.name)
-    except UnauthorizedError:
-        return False
-    return True
 
 
 def _text(value: Any) -> str:

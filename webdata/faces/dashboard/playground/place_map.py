@@ -1,5 +1,6 @@
 """Places as numbered points on a grid of latitude and longitude, with a scale: a map without anybody's tiles."""
 
+from cmath import rect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, floor, log10, radians
@@ -13,14 +14,20 @@ LEAST_SPAN = 0.002
 KM_PER_DEGREE = 111.32
 """Kilometres of a degree of latitude; of longitude times the cosine of the latitude."""
 MOST_LINES = 6
+APART = 26.0
+"""The distance of two points at least, so that each can be read and clicked; the drawing's units."""
+MOST_STEPS = 60
+"""How often all points that are too near each other are moved apart."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A place on the drawing."""
+    """A place on the drawing: its point, and where it is."""
 
     x: float
     y: float
+    at: tuple[float, float]
+    """Another place than the point's, where others are too near."""
     number: int
     title: str
 
@@ -68,12 +75,46 @@ def place_map(cards: Sequence[Card]) -> PlaceMap | None:
 
     length = _round_down(WIDTH / 4 / unit * KM_PER_DEGREE)
     return PlaceMap(
-        [Point(round(across(lon), 1), round(down(lat), 1), number, card.title) for number, card, (lat, lon) in placed],
+        _points(placed, [(across(lon), down(lat)) for _, _, (lat, lon) in placed]),
         _grid(middle[1], WIDTH / squeeze / unit, across, "E", "W"),
         _grid(middle[0], HEIGHT / unit, down, "N", "S"),
         round(length / KM_PER_DEGREE * unit, 1),
         f"{length:g} km" if length >= 1 else f"{length * 1000:g} m",
     )
+
+
+def _points(placed: Sequence[tuple[int, Card, object]], at: Sequence[tuple[float, float]]) -> list[Point]:
+    return [
+        Point(round(moved.real, 1), round(moved.imag, 1), (round(x, 1), round(y, 1)), number, card.title)
+        for (number, card, _), (x, y), moved in zip(placed, at, _apart(at), strict=True)
+    ]
+
+
+def _apart(at: Sequence[tuple[float, float]]) -> list[complex]:
+    """The places of points as complex numbers, each moved away from those that are too near, within the drawing."""
+    found = [complex(x, y) for x, y in at]
+    for _ in range(MOST_STEPS):
+        if not sum(_push(found, first, second) for first in range(len(found)) for second in range(first)):
+            break
+        found = [_within(one) for one in found]
+    return found
+
+
+def _push(found: list[complex], first: int, second: int) -> bool:
+    """Whether two points were too near each other; each is moved by half of what is missing."""
+    way = found[first] - found[second]
+    if abs(way) >= APART:
+        return False
+    way = way or rect(1, first)  # those of one place go into different directions
+    missing = (APART + 0.5 - abs(way)) / 2 * way / abs(way)
+    found[first] += missing
+    found[second] -= missing
+    return True
+
+
+def _within(point: complex) -> complex:
+    edge = APART / 2
+    return complex(min(max(point.real, edge), WIDTH - edge), min(max(point.imag, edge), HEIGHT - edge))
 
 
 def _is_on_earth(point: tuple[float, float]) -> bool:

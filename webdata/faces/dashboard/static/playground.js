@@ -21,3 +21,21 @@ if (chosen) {
   const row = chosen.closest(".resources");
   row.scrollLeft = chosen.offsetLeft + chosen.offsetWidth / 2 - row.clientWidth / 2;
 }
+
+// On a large screen it is a list: what is typed leaves those that have all of its words.
+const finds = document.querySelector("[data-finds]");
+if (finds) {
+  finds.hidden = false;
+  finds.addEventListener("input", () => {
+    const words = finds.value.toLowerCase().split(/\s+/);
+    let found = false;
+    for (const item of document.querySelectorAll("[data-words]")) {
+      item.hidden = !words.every((word) => item.dataset.words.includes(word));
+      found ||= !item.hidden;
+    }
+    for (const section of document.querySelectorAll(".resources section")) {
+      section.hidden = !section.querySelector("[data-words]:not([hidden])");
+    }
+    document.querySelector("[data-none]").hidden = found;
+  });
+}
