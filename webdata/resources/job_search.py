@@ -107,6 +107,14 @@ JOB_SEARCH = Resource(
     summary="Job postings in North America",
     query=JobQuery,
     record=JobPage,
+    canaries=[
+        {"q": "nurse in Chicago"},
+        {"q": "software engineer in Seattle"},
+        {"q": "electrician in Denver"},
+        {"q": "accountant in Toronto"},
+        {"q": "warehouse in Dallas"},
+        {"q": "teacher in Boston"},
+    ],
     content=("jobs",),
     rows="jobs",
     result_fields=ResultFields(

@@ -116,6 +116,14 @@ MAPS_SEARCH = Resource(
     summary="Places on a map",
     query=MapsQuery,
     record=MapsRecord,
+    canaries=[
+        {"q": "cafes in Porto"},
+        {"q": "museums in Berlin"},
+        {"q": "hotels in London"},
+        {"q": "pharmacy in Madrid"},
+        {"q": "bookshops in Dublin"},
+        {"q": "restaurants in Chicago"},
+    ],
     content=("places",),
     rows="places",
     result_fields=ResultFields(
