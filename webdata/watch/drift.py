@@ -7,6 +7,7 @@ nothing is supposed of how pages differ by nature. The level of the test is divi
 reach it (Tarone, "A modified Bonferroni method for discrete data", 1990).
 """
 
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -21,7 +22,8 @@ ERROR_RATE = 0.002
 NEW_LAYOUT_FACTOR = 5
 """By which the error rate of a round is multiplied whose pages have another fingerprint."""
 LAST_ROUNDS = 3
-"""A change is looked for in the last round, the last two and the last three."""
+WINDOWS = (1, LAST_ROUNDS)
+"""A change is looked for in the last round, and in the last three; each further test takes from the level of all."""
 BASELINE_ROUNDS = 30
 """Good rounds that the last ones are compared with."""
 MOST_LOSSES = 20
@@ -99,7 +101,7 @@ def _in_words(loss: Loss) -> str:
 def _found(rounds: Sequence[Round]) -> list[_Comparison]:
     """The fields that are lost, the surest first, each from the fewest rounds that show it."""
     values = _valued(rounds)
-    made = [one for last in range(1, LAST_ROUNDS + 1) for one in _comparisons(values, last)]
+    made = [one for last in WINDOWS for one in _comparisons(values, last)]
     rate = ERROR_RATE * (NEW_LAYOUT_FACTOR if _is_new_layout(rounds) else 1)
     level = _level([one.least for one in made], rate)
     by_field: dict[str, _Comparison] = {}
@@ -131,7 +133,9 @@ def _comparisons(rounds: Sequence[_Values], last: int) -> Iterator[_Comparison]:
     for name, strata in _by_field(before, rounds[-last:]).items():
         pooled = sorted(value for values in strata.values() for side in values for value in side)
         upper, lower = pooled[len(pooled) * 3 // 4], pooled[len(pooled) // 4]
-        for threshold in {upper / 2, lower * RECOVERED} - ({0.0} if upper > 0 else set()):
+        thresholds = sorted({upper / 2, lower * RECOVERED} - ({0.0} if upper > 0 else set()))
+        same = len({bisect(pooled, threshold) for threshold in thresholds}) == 1
+        for threshold in thresholds[:1] if same else thresholds:
             yield _compared(name, last, strata, threshold)
 
 

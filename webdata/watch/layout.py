@@ -10,7 +10,7 @@ from zlib import crc32
 
 SKETCH = 64
 """Hashes of a fingerprint: the estimate is wrong by about an eighth."""
-MOST_BYTES = 1 << 20
+MOST_BYTES = 512 << 10
 """Of a page: the expressions take as many steps as it has bytes."""
 NAMES = re.compile(rb'\b(?:class|id|itemprop|data-[a-z-]{1,32})="([^"<>]{1,300})"|"([A-Za-z_][\w-]{0,63})"\s{0,4}:')
 """Values of attributes that name parts of HTML, and the keys of JSON."""

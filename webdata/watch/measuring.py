@@ -58,7 +58,14 @@ def fill(resource: Resource, record: Record, *, open_names: bool = False) -> dic
 
 def number_of_results(resource: Resource, record: Record) -> int:
     """How many results a record has in all its arrays of them; 1 for one without such arrays."""
-    return sum(len(value_at(record, path) or ()) for path in resource.content) if resource.content else 1
+    return sum(_length(record, path) for path in resource.content) if resource.content else 1
+
+
+def _length(record: Record, path: str) -> int:
+    try:
+        return len(value_at(record, path) or ())
+    except (KeyError, TypeError):  # an engine has no such part
+        return 0
 
 
 @cache

@@ -27,6 +27,9 @@ KEPT_ATTRIBUTES = frozenset(
 KEPT_WORD = re.compile(r"[A-Za-z_-]{1,40}")
 """A value of such an attribute that names something; one with digits or signs may be data."""
 LETTER, DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+BLANKS = " \t\n"
+TAG = re.compile(r"[a-z][a-z0-9-]{0,40}")
+ATTRIBUTE = re.compile(r"[a-z][a-z_-]{0,40}")
 OPAQUE = ("script", "style", "noscript", "template")
 """Elements whose text is code or data, and is left out."""
 
@@ -40,7 +43,7 @@ def redacted_page(body: bytes) -> str:
         except (ValueError, RecursionError):
             return f"{len(body)} bytes that are no JSON"
     try:
-        tree = html.document_fromstring(body)
+        tree = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
     except (etree.ParserError, ValueError):
         return f"{len(body)} bytes that are no HTML"
     for element in tree.iter():
@@ -65,11 +68,18 @@ def _redact(element: Any) -> None:
         if not isinstance(element.tag, str):
             return
     element.text = _masked(element.text)
-    for name, value in element.attrib.items():
-        words = value.split()
-        element.attrib[name] = (
-            " ".join(map(_name, words)) if name in KEPT_ATTRIBUTES or name.startswith("js") else _masked(value)
-        )
+    if not TAG.fullmatch(element.tag):
+        element.tag = "x"
+    kept = {name: shown for name, value in element.attrib.items() if (shown := _redacted_attribute(name, value))}
+    element.attrib.clear()
+    element.attrib.update(kept)
+
+
+def _redacted_attribute(name: str, value: str) -> str:
+    """The masked value; empty for an attribute that is left out, as broken markup makes attributes of words."""
+    if not ATTRIBUTE.fullmatch(name):
+        return ""
+    return " ".join(map(_name, value.split())) if name in KEPT_ATTRIBUTES or name.startswith("js") else _masked(value)
 
 
 def _name(word: str) -> str:
@@ -77,4 +87,5 @@ def _name(word: str) -> str:
 
 
 def _masked(text: str | None) -> str:
-    return DIGIT.sub("9", LETTER.sub("x", text or ""))
+    shown = "".join(one for one in text or "" if one.isprintable() or one in BLANKS)
+    return DIGIT.sub("9", LETTER.sub("x", shown))
