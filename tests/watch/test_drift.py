@@ -73,7 +73,7 @@ def test_a_fall_to_half_of_the_items_has_drifted():
 
 def test_a_new_layout_needs_less_evidence():
     """What one round alone does not show beyond chance is a drift where the page has other names than ever."""
-    before, now = rounds_of(5, text=10, layout=tuple(range(64))), BEGUN + timedelta(hours=5)
+    before, now = rounds_of(3, text=10, layout=tuple(range(64))), BEGUN + timedelta(hours=3)
     usual = [page(canary, layout=tuple(range(64)), text=0) for canary in CANARIES[:3]]
     other = [page(canary, layout=tuple(range(100, 164)), text=0) for canary in CANARIES[:3]]
     assert look([*before, Round(now, usual)], None) is None

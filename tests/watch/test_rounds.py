@@ -8,7 +8,7 @@ from scrapy.utils.defer import deferred_from_coro
 from webdata.config.canaries import CanaryFile
 from webdata.crawling.samples import Samples
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget, WarmCrawlers, load_spiders, scrapy_settings
-from webdata.domain.errors import LayoutError, OverloadedError
+from webdata.domain.errors import LayoutError, OverloadedError, UpstreamError
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.sandbox.server import Sandbox
@@ -35,7 +35,7 @@ class Site:
 
     async def answer(self, call):
         self.calls.append(call)
-        if isinstance(self.error, OverloadedError):
+        if isinstance(self.error, OverloadedError | UpstreamError):
             raise self.error
         url = f"https://www.google.com/search?q={call.query.q}&token=secret-value"
         call.seen(Response(url, body=f'<p class="result">{call.query.q}</p>'.encode()))
@@ -93,11 +93,11 @@ async def test_pages_of_unknown_layout_are_a_drift(stores):
 
 
 async def test_what_was_not_asked_says_nothing(stores):
-    """A service without room for a call, or an upstream whose day is used up, is no drift: there is no round."""
+    """A service without room for a call, or a site that is not reached, is no drift: there is no round."""
     site = Site()
     rounds = await learned(site, stores)
-    site.error = OverloadedError("full", 1)
-    await rounds.run_due()
+    for site.error in (OverloadedError("full", 1), UpstreamError("the upstream could not be reached", "unreachable")):
+        await rounds.run_due()
     assert len(await stores.watch.rounds("google_web", "internet")) == 10
 
 

@@ -2,16 +2,17 @@
 
 Of each canary the pages of the last rounds are compared with those of the rounds before them. Were nothing changed, any
 of these pages could as well be the last ones: the number of pages with a field among the last would be hypergeometric
-(Fisher's exact test), and the sum over the canaries the convolution of theirs. No share of filled fields is fixed, and
-nothing is supposed of how pages differ by nature. The level of the test is divided by the number of tests that could
-reach it (Tarone, "A modified Bonferroni method for discrete data", 1990).
+(Fisher's exact test), and the sum over the canaries the convolution of theirs (`_distribution`). No share of filled
+fields is fixed, and nothing is supposed of how pages differ by nature. The level of the test is divided by the number
+of tests that could reach it (Tarone, "A modified Bonferroni method for discrete data", 1990).
 """
 
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
-from math import comb
+from functools import lru_cache, reduce
+from math import comb, prod
+from typing import NamedTuple, Self
 
 from webdata.domain.outcome import Outcome
 from webdata.stores.watch.model import Drift, Loss, Measured, Round
@@ -176,30 +177,52 @@ def _values(page: Measured, places: Mapping[str, str]) -> dict[str, float]:
 
 
 def _compared(name: str, last: int, strata: Strata, threshold: float) -> _Comparison:
-    present, expected, least = 0, 0.0, 1.0
-    draws: list[Sequence[float]] = []
-    for before, after in strata.values():
-        has_after = sum(value > threshold for value in after)
-        has, pages = has_after + sum(value > threshold for value in before), len(before) + len(after)
-        chances = _hypergeometric(pages, has, len(after))
-        draws.append(chances)
-        present += has_after
-        expected += has * len(after) / pages
-        least *= next(filter(None, chances))
-    likely = present >= expected
+    drawn = [_Draw.of(before, after, threshold) for before, after in strata.values()]
+    present = sum(draw.found for draw in drawn)
+    expected = sum(draw.has * draw.drawn / draw.pages for draw in drawn)
+    distribution = _distribution(drawn)
     return _Comparison(
         name,
         last,
         expected,
         present,
-        1.0 if likely else sum(reduce(_sum, draws)[: present + 1]),
-        least,
+        1.0 if present >= expected else sum(distribution[: present + 1]),
+        next(filter(None, distribution)),
         _mean([value for before, _ in strata.values() for value in before]),
         _mean([value for _, after in strata.values() for value in after]),
     )
 
 
-@cache
+class _Draw(NamedTuple):
+    """The last pages as if they were drawn of all: how many there are, have the field, are drawn, and have it there."""
+
+    pages: int
+    has: int
+    drawn: int
+    found: int
+
+    @classmethod
+    def of(cls, before: Sequence[float], after: Sequence[float], threshold: float) -> Self:
+        found = sum(value > threshold for value in after)
+        has = found + sum(value > threshold for value in before)
+        return cls(len(before) + len(after), has, len(after), found)
+
+
+def _distribution(draws: Sequence[_Draw]) -> Sequence[float]:
+    """The probability of each number of the last pages that have a field: canary by canary, or of all as one.
+
+    The one that can find more is taken, which does not depend on what was found: canary by canary where these differ
+    from each other, all as one where they do not.
+    """
+    all_as_one = _hypergeometric(*(sum(counts) for counts in list(zip(*draws, strict=True))[:3]))
+    by_canary = [_hypergeometric(*draw[:3]) for draw in draws]
+    least_of_one = next(filter(None, all_as_one))
+    if least_of_one < prod(next(filter(None, chances)) for chances in by_canary):
+        return all_as_one
+    return reduce(_sum, by_canary)
+
+
+@lru_cache(1024)
 def _hypergeometric(pages: int, has: int, drawn: int) -> tuple[float, ...]:
     """The probability of each number of pages that have a field, among some that are drawn of all."""
     return tuple(

@@ -9,7 +9,7 @@ from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.observability.metrics import NETWORKS
 from webdata.watch.measuring import fill
 
-ONE_IN = 16
+ONE_IN = 20
 """Of so many answers of an engine one is measured: the others cost a microsecond."""
 MOST_FIELDS = 60
 """Of a resource that are metrics, those nearest to the root of its schema."""

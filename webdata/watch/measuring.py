@@ -19,7 +19,7 @@ MOST_FIELDS = 150
 """Fields of a resource that are measured: those nearest to the root of its schema come first."""
 NAME = re.compile(r"[a-z][A-Za-z_]{0,40}")
 """The names of an object whose schema leaves them open that are measured, where names may come from pages."""
-MOST_ITEMS = 100
+MOST_ITEMS = 30
 """Items of an array that are measured."""
 DEEPEST = 6
 """Properties within properties that are measured: schemas of threads have themselves as a part."""

@@ -11,7 +11,7 @@ from scrapy.http import Response
 
 from webdata.crawling.samples import Samples, facts_of
 from webdata.crawling.warm_crawlers import Call, WarmCrawlers
-from webdata.domain.errors import OverloadedError, PassedOverError, outcome_of
+from webdata.domain.errors import OverloadedError, UpstreamError, outcome_of
 from webdata.domain.outcome import Outcome
 from webdata.observability.metrics import NETWORKS
 from webdata.runtime.process.repeat import repeat
@@ -93,7 +93,7 @@ class CanaryRounds:
             )
 
     async def _ask(self, canary: Canary) -> _Found | None:
-        """What an engine answers; None where it was not asked, which says nothing about its pages."""
+        """What an engine answers; None where it was not asked or not reached, which says nothing about its pages."""
         pages: list[Response] = []
         call = Call(
             canary.resource, canary.query, self._sandbox, self._deadline, engine=canary.engine, seen=pages.append
@@ -101,9 +101,9 @@ class CanaryRounds:
         began, record = monotonic(), None
         try:
             answer = await self._crawlers.answer(call)
-        except (OverloadedError, PassedOverError):
-            return None
         except Exception as error:  # noqa: BLE001  # whatever it is, the canary has ended so
+            if isinstance(error, OverloadedError | UpstreamError) and not pages:
+                return None
             outcome = outcome_of(error)
         else:
             outcome, record = answer.outcome.value, answer.record
