@@ -71,6 +71,16 @@ def test_a_fall_to_half_of_the_items_has_drifted():
     assert lost(look([*rounds_of(12, text=10), *rounds_of(1, 12, text=6)], None)) == {"results[].text"}
 
 
+def test_a_field_that_few_items_have_is_missed_too():
+    """A field that some pages have on all items and others on a few is missed where no page has it at all."""
+    before = [
+        Round(BEGUN + timedelta(hours=hour), [page(canary, text=(10, 2)[hour % 2]) for canary in CANARIES])
+        for hour in range(12)
+    ]
+    assert lost(look([*before, *rounds_of(1, 12, text=0)], None)) == {"results[].text"}
+    assert look([*before, *rounds_of(1, 12, text=2)], None) is None
+
+
 def test_a_new_layout_needs_less_evidence():
     """What one round alone does not show beyond chance is a drift where the page has other names than ever."""
     before, now = rounds_of(3, text=10, layout=tuple(range(64))), BEGUN + timedelta(hours=3)

@@ -133,11 +133,14 @@ def _comparisons(rounds: Sequence[_Values], last: int) -> Iterator[_Comparison]:
     before = [one for one in rounds[:-last] if one.good][-BASELINE_ROUNDS:]
     for name, strata in _by_field(before, rounds[-last:]).items():
         pooled = sorted(value for values in strata.values() for side in values for value in side)
-        upper, lower = pooled[len(pooled) * 3 // 4], pooled[len(pooled) // 4]
-        thresholds = sorted({upper / 2, lower * RECOVERED} - ({0.0} if upper > 0 else set()))
-        same = len({bisect(pooled, threshold) for threshold in thresholds}) == 1
-        for threshold in thresholds[:1] if same else thresholds:
+        for threshold in _thresholds(pooled):
             yield _compared(name, last, strata, threshold)
+
+
+def _thresholds(values: Sequence[float]) -> Sequence[float]:
+    """Above which sorted values are called present: at all, half of what is high, most of what is low."""
+    found = (0.0, values[len(values) * 3 // 4] / 2, values[len(values) // 4] * RECOVERED)
+    return list({bisect(values, threshold): threshold for threshold in found}.values())
 
 
 def _by_field(before: Sequence[_Values], after: Sequence[_Values]) -> dict[str, Strata]:

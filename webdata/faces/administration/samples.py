@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -67,8 +68,10 @@ def show(config: Config, sample_id: str) -> None:
 @click.argument("sample_id", metavar="ID")
 @click.pass_obj
 def open_sample(config: Config, sample_id: str) -> None:
-    """Print a sample's page as it came, for a pager, an editor or a file: it is a stranger's, so no browser runs it."""
+    """Write a sample's page as it came into a pipe or a file. It is a stranger's: no browser should run it."""
     _, body = sample_of(config, sample_id)
+    if sys.stdout.isatty():
+        raise click.UsageError("a page may hold what terminals obey: give it to a pager or a file, such as | less")
     click.echo(body, nl=False)
 
 
