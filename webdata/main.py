@@ -36,7 +36,10 @@ ADMINISTRATION = {
     "new": "engines",
     "parse": "engines",
     "plans": "accounts",
+    "report": "samples",
+    "samples": "samples",
     "usage": "usage",
+    "watch": "watch",
 }
 """Commands, and the modules of `webdata.faces.administration` that they are in."""
 IN_MEMORY = "/dev/shm"  # noqa: S108  # for a folder that only this user can read

@@ -110,6 +110,10 @@ from webdata.stores.batches.parts import open_parts
 from webdata.stores.ephemeral.ephemeral import CALL_ENDS_WITHIN, EphemeralStores
 from webdata.stores.ledger.sql import Ledger
 from webdata.stores.sql_stores import SqlStores
+from webdata.watch.canaries import canaries_of
+from webdata.watch.filled_fields import FilledFields
+from webdata.watch.rounds import CanaryRounds
+from webdata.watch.watched import Watched
 
 logger = logging.getLogger(__name__)
 LONGEST_CALL = timedelta(hours=1)
@@ -251,7 +255,10 @@ class Service:
         spiders = load_spiders(self.settings)
         any_site = {spider.name for spider in spiders if spider.any_site}
         recent = self.recent = RecentCalls(any_site, sandbox_always=self.config.sandbox == "always")
-        observers = (metrics.ended, recent.ended, _collect_less_after_first_calls())
+        filled = FilledFields()
+        metrics.collect_from(filled.metrics)
+        observers = (metrics.ended, recent.ended, filled.ended, _collect_less_after_first_calls())
+        self.canaries = canaries_of(spiders, self.config.given_canaries)
         self.budgets = UpstreamBudgets(self.config.upstreams, stores.upstream_requests)
         self.crawlers = WarmCrawlers(spiders, self.settings, self.config.max_calls, observers, self.budgets.reserve)
         metrics.collect_from(partial(call_metrics, self.crawlers))
@@ -261,6 +268,8 @@ class Service:
         """Make all that answers: the API, the gateway and the dashboard."""
         self.admission = self._admission(stores)
         metrics.collect_from(partial(access_metrics, self.admission.snapshot, lambda: self.ephemeral.cache_bytes))
+        self.watched = Watched(stores.watch)
+        metrics.collect_from(self.watched.metrics)
         self.health = self._health(stores, recent)
         self.stored_state = StoredState(stores.chunks, stores.deliveries)
         metrics.collect_from(self.stored_state.metrics)
@@ -312,6 +321,8 @@ class Service:
         ]
         if self.worker:
             works.append(repeat("metrics of a worker", publish, PUBLISHED_EVERY))
+        if self.config.canaries != "off":
+            works += [self.watched.run(), *([self._canary_rounds(stores).run()] if is_first else [])]
         if is_first:
             works += [
                 self.stored_state.run(),
@@ -319,6 +330,18 @@ class Service:
                 BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
             ]
         await self.opened.enter_async_context(running(*works))
+
+    def _canary_rounds(self, stores: SqlStores) -> CanaryRounds:
+        config = self.config
+        return CanaryRounds(
+            self.canaries,
+            self.crawlers,
+            stores.watch,
+            Samples(config.samples) if config.samples else None,
+            sandbox=config.canaries == "sandbox" or config.sandbox == "always",
+            seconds=config.given_canaries.seconds,
+            deadline=config.deadline,
+        )
 
     def _admission(self, stores: SqlStores) -> Admission:
         return Admission(
@@ -339,7 +362,12 @@ class Service:
             self.config.transports,
             recent,
             sandbox_always=self.config.sandbox == "always",
-            warnings=lambda: (*stores.warnings(), *self.ephemeral.warnings(), *self.budgets.warnings()),
+            warnings=lambda: (
+                *stores.warnings(),
+                *self.ephemeral.warnings(),
+                *self.budgets.warnings(),
+                *self.watched.warnings(),
+            ),
             folders=self.config.growing_folders,
             worker=self.worker,
         )
@@ -443,7 +471,7 @@ class Service:
                 MembersPages(members, confirmation, address),
                 SecurityPages(members, passwords, confirmation),
                 WebhooksPages(self.webhooks),
-                EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows),
+                EnginesPages(self.health.snapshot, self.recent.rates, self.budgets.rows, self.watched.rows),
                 self._playground(stores, address),
                 BatchesPages(stores.batches, stores.schedules, self._resources(), self._part_reader()),
                 BatchFormPages(self.submissions, stores.keys, self._resources()),

@@ -53,6 +53,7 @@ def test_a_page_without_results_has_its_error(case):
 
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 def test_a_fixture_is_composed(case):
-    """Every fixture is marked as composed, and has either a record or an error."""
+    """Every fixture is marked as composed and was read by a person, and has either a record or an error."""
+    assert not case.unread, f"read fixtures/{case.engine}/{case.name}.case, correct it, take `unread` out of it"
     assert case.response["origin"] == "composed"
     assert (case.expected is None) != (case.error is None)

@@ -18,6 +18,7 @@ FLOORS = [
     {"faces"},
     {"batches"},
     {"accounts"},
+    {"watch"},
     {"observability"},
     {"spiders"},
     {"crawling"},
@@ -31,8 +32,8 @@ FLOORS = [
 ]
 """From the top down: a module imports from lower floors, or from its own part of its floor."""
 
-MOST_ROOMS = 16
-MOST_PAIRS = 110
+MOST_ROOMS = 17
+MOST_PAIRS = 122
 """Pairs of rooms, or modules at the top, with an import between them."""
 AT_THE_TOP = {"__init__", "__main__", "main", "service", "worker", "deliverer", "settings"}
 FACES = {"api", "dialects", "gateway", "dashboard", "mcp", "administration"}
@@ -123,7 +124,7 @@ def test_parts_keep_from_what_is_not_theirs(path):
 
 
 def test_the_rooms_are_few():
-    """There are at most sixteen rooms, and few of them know each other."""
+    """There are at most seventeen rooms, and few of them know each other."""
     rooms = {path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE}
     assert len(rooms) <= MOST_ROOMS
     used = {

@@ -10,6 +10,7 @@ from scrapy.utils.test import get_crawler
 
 from webdata.crawling.engine import unknown_layout
 from webdata.crawling.samples import Samples, SampleUnknownLayouts
+from webdata.resources.web_search import WebQuery
 from webdata.spiders.google_web import GoogleWebSpider
 
 
@@ -21,8 +22,10 @@ def test_a_page_is_stored_with_facts_about_it(tmp_path):
     """The body is stored as it was received, and the index has its URL."""
     path = Samples(tmp_path / "samples").add("google_web", b"<p>new</p>", url="https://www.google.com/", reason="shape")
     assert path.read_bytes() == b"<p>new</p>"
-    row = {"file": path.name, "engine": "google_web", "url": "https://www.google.com/", "reason": "shape"}
-    assert index(path.parent) == [row]
+    [row] = index(path.parent)
+    assert row.pop("time")
+    facts = {"engine": "google_web", "bytes": 10, "url": "https://www.google.com/", "reason": "shape"}
+    assert row == {"file": path.name, **facts}
 
 
 def test_samples_are_their_owners_alone(tmp_path):
@@ -52,6 +55,28 @@ def test_the_oldest_are_deleted_first(tmp_path):
     assert [row["file"] for row in index(tmp_path)] == [path.name for path in paths[1:]]
 
 
+def test_samples_are_bounded_in_bytes_and_days(tmp_path):
+    """Pages that are too many bytes together, or older than 30 days, make room for the next; that one always stays."""
+    pages = Samples(tmp_path, most_bytes=5)
+    paths = [pages.add("google_web", body) for body in (b"123", b"456", b"a longer one")]
+    assert [path.exists() for path in paths] == [False, False, True]
+    [row] = pages.rows()
+    (tmp_path / "INDEX.jsonl").write_text(json.dumps({**row, "bytes": 1, "time": "2020-01-01"}), encoding="utf-8")
+    assert pages.add("google_web", b"7").exists()
+    assert not paths[2].exists()
+
+
+def test_what_a_sample_was_searched_for_is_forgotten_on_demand(tmp_path):
+    """A redacted sample keeps its page and its reason, not its query, its URL and its headers."""
+    pages = Samples(tmp_path)
+    path = pages.add("google_web", b"1", url="https://www.google.com/search?q=tea", query={"q": "tea"}, reason="shape")
+    assert pages.redact(path.stem)
+    facts, body = pages.find(path.stem)
+    assert (facts["reason"], body) == ("shape", b"1")
+    assert "tea" not in json.dumps(facts)
+    assert not pages.redact("nothing")
+
+
 def test_samples_may_be_stored_at_the_same_time(tmp_path):
     """Each page that several processes store at the same time is in the index once."""
     bodies = [str(number).encode() for number in range(64)] * 2
@@ -64,8 +89,9 @@ def reported(folder):
     """A crawler whose spider reports a page of unknown layout."""
     crawler = get_crawler(GoogleWebSpider, {"SAMPLES": folder})
     extension = SampleUnknownLayouts.from_crawler(crawler)
-    page = Response("https://www.google.com/search", body=b"<p>new</p>")
-    crawler.signals.send_catch_log(unknown_layout, spider=GoogleWebSpider(), response=page, reason="results")
+    page = Response("https://www.google.com/search", body=b"<p>new</p>", headers={"Set-Cookie": "NID=1"})
+    about = {"response": page, "reason": "results", "query": WebQuery(q="tea")}
+    crawler.signals.send_catch_log(unknown_layout, spider=GoogleWebSpider(), **about)
     return extension
 
 
@@ -73,6 +99,7 @@ def test_a_page_of_unknown_layout_is_stored(tmp_path):
     """The extension stores each page that a spider reports."""
     reported(tmp_path)
     (row,) = index(tmp_path)
+    assert (row["resource"], row["query"], row["headers"]) == ("web_search", {"q": "tea"}, {"set-cookie": "…"})
     assert (row["engine"], row["reason"], row["status"]) == ("google_web", "results", 200)
 
 

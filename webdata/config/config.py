@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, FilePath, PlainVali
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from webdata.config._names import PREFIX, check_names
+from webdata.config.canaries import CanaryFile, read_canaries
 from webdata.config.chromium import find_chromium
 from webdata.config.gateway_routes import GatewayRoute, read_routes
 from webdata.config.proxies import LAST_PORT, read_pools
@@ -154,6 +155,10 @@ class Config(BaseSettings):
     """A folder of saved pages that the service's own sandbox answers from."""
     samples: Annotated[Path | None, BeforeValidator(lambda text: text or None)] = Path(".webdata/samples")
     """Where pages of unknown layout are stored for study; None stores none."""
+    canaries: Literal["off", "live", "sandbox"] = Field("off", description="one of off, live, sandbox")
+    """Whether each engine's canaries run: as live keys' calls do, or in the sandbox."""
+    canary_file: File = None
+    """A TOML file with how often, and with more of them."""
     chromium: Annotated[str | None, AfterValidator(_program)] = Field(
         default_factory=find_chromium, description="a program that can be started, such as /usr/bin/chromium"
     )
@@ -296,8 +301,13 @@ class Config(BaseSettings):
         if self.tls and self.public_url and not self.public_url.startswith("https:"):
             right = "give https:// in it, or WEBDATA_TLS=off for a service that answers by plain HTTP"
             raise ConfigError(f"WEBDATA_PUBLIC_URL cannot be {self.public_url!r}: {right}")
-        _ = self.gateway
+        _ = self.gateway, self.given_canaries
         return self
+
+    @cached_property
+    def given_canaries(self) -> CanaryFile:
+        """The content of the file of canaries; raises ConfigError."""
+        return read_canaries(self.canary_file)
 
     @cached_property
     def gateway(self) -> tuple[GatewayRoute, ...]:

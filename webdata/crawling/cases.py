@@ -11,6 +11,7 @@ from typing import Any, Self
 
 SUFFIX = ".case"
 SEPARATOR = b"\n---\n"
+ENDS = ("expected", "error", "unread")
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Case:
     expected: dict[str, Any] | None = None
     error: dict[str, Any] | None = None
     """`outcome`, `kind` and `reason`."""
+    unread: bool = False
+    """Whether its record or error is what a parser says, which nobody has read: its test fails."""
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -32,10 +35,12 @@ class Case:
         if not separator:
             raise ValueError(f"{path} is no case: it has no line `---` between a JSON object and a page")
         read = json.loads(head)
-        return cls(read["query"], read["response"], body, read.get("expected"), read.get("error"))
+        return cls(
+            read["query"], read["response"], body, read.get("expected"), read.get("error"), read.get("unread", False)
+        )
 
     def written(self) -> bytes:
         """The content of its file."""
-        ends = {"expected": self.expected, "error": self.error}
+        ends = {"unread": self.unread, "expected": self.expected, "error": self.error}
         head = {"query": self.query, "response": self.response, **{key: end for key, end in ends.items() if end}}
         return json.dumps(head, indent=2, ensure_ascii=False).encode() + SEPARATOR + self.body

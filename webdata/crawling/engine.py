@@ -59,7 +59,8 @@ REFUSALS = (AccessError, CallerGoneError, OverloadedError, QueryError)
 SECONDS = re.compile(r"\d{1,6}")
 
 unknown_layout = object()
-"""Scrapy signal: a page has a shape that its parser does not know. Sent with `spider`, `response` and `reason`."""
+"""Scrapy signal: a page has a shape that its parser does not know. Sent with `spider`, `response`,
+`reason` and `query`."""
 
 
 class EngineSpider(Spider):
@@ -186,6 +187,10 @@ class EngineSpider(Spider):
         """The parts of a resource's record that this engine cannot know of this page."""
         return self.missing_parts.get(resource.name, ())
 
+    def public(self, response: Response) -> Response:
+        """The response as it may be stored: without a key in its URL."""
+        return response
+
     def left_out(self, response: Response, query: Query) -> list[tuple[str, str]]:
         """The parts of the page that its record leaves out, each after the rule that did; empty where there is none."""
         return []
@@ -256,12 +261,14 @@ class EngineSpider(Spider):
 
     async def parsed(self, response: Response, query: Query) -> ParsedPage:
         """The parsed page of a response to the query; raises FetchError."""
+        if seen := Fetch.of(response).run.seen:
+            seen(self.public(response))
         self.judge(response)
         with counted() as odd:
             try:
                 page = await limited(self._page(response, query))
             except LayoutError as error:
-                self.report_layout(response, error.reason)
+                self.report_layout(response, error.reason, query)
                 Fetch.of(response).end_page(error.outcome, error.kind)
                 raise
         seconds = max(monotonic() - Fetch.of(response).run.start(), 0.0)  # some virtual machines' clocks step back
@@ -316,10 +323,11 @@ class EngineSpider(Spider):
         await asyncio.sleep(following.delay)
         return await self.download(again)
 
-    def report_layout(self, response: Response, reason: str) -> None:
-        """Signal to extensions that the response has an unknown layout."""
+    def report_layout(self, response: Response, reason: str, query: Query) -> None:
+        """Signal to extensions that the response to a query has an unknown layout."""
         if self.online:
-            self.crawler.signals.send_catch_log(unknown_layout, spider=self, response=response, reason=reason)
+            about = {"response": self.public(response), "reason": reason, "query": query}
+            self.crawler.signals.send_catch_log(unknown_layout, spider=self, **about)
 
     # Batches.
 

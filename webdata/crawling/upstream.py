@@ -201,8 +201,8 @@ class UpstreamSpider(EngineSpider):
         """None: each request may cost, and another engine answers as well."""
         return None
 
-    def report_layout(self, response: Response, reason: str) -> None:
-        super().report_layout(response.replace(url=without_query(response.url)), reason)
+    def public(self, response: Response) -> Response:
+        return response.replace(url=without_query(response.url))
 
 
 def given(query: Query) -> list[str]:

@@ -13,6 +13,7 @@ import orjson
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
+from scrapy.http import Response
 from scrapy.settings import Settings
 
 from webdata.crawling.engine import EngineSpider
@@ -62,6 +63,10 @@ class Call:
     """What it may hold of what all calls have in common."""
     reprice: Callable[[int], Awaitable[None]] | None = field(default=None, compare=False)
     """Reserves what an engine costs before it is asked; raises OutOfCreditsError. None where it is paid for later."""
+    engine: str = ""
+    """The only engine that is asked; empty: all of the resource, in their order."""
+    seen: Callable[[Response], None] | None = field(default=None, compare=False)
+    """Is given each page before it is parsed."""
 
 
 @dataclass(frozen=True)
@@ -260,7 +265,7 @@ class WarmCrawlers:
             )
         began, budgets = monotonic(), list[EngineBudget]()
         engines = first_answer(
-            able_engines(call.query, call.resource, self._engines[call.resource.name]),
+            able_engines(call.query, call.resource, self._asked(call)),
             lambda spider: self._breakers[spider.name, call.sandbox],
             partial(self._run_on, call, began, budgets),
             call.deadline,
@@ -283,6 +288,10 @@ class WarmCrawlers:
             region = getattr(call.query, "region", None)
             error.region_mode = region and self.fetch_resources[call.sandbox].proxies.region_mode(region)
             raise
+
+    def _asked(self, call: Call) -> list[type[EngineSpider]]:
+        engines = self._engines[call.resource.name]
+        return [one for one in engines if one.name == call.engine] if call.engine else engines
 
     async def close(self, seconds: float) -> None:
         """Let running calls finish for up to so many seconds, then close every crawler."""
@@ -405,7 +414,7 @@ class WarmCrawler:
             call.share.check_caller()
         run = spider.query_run(call.query, call.account)
         run.started_at, run.deadline, run.attempts = budget.call_began, budget.deadline, budget.attempts
-        run.share = call.share
+        run.share, run.seen = call.share, call.seen
         request = spider.prepared(call.query, run)
         ready = monotonic()
         response = await spider.download(request)

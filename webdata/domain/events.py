@@ -116,11 +116,28 @@ class EngineDegraded(EventData):
 
 
 class EngineRecovered(EventData):
-    """An engine that was degraded has fetched a page again; it goes to every account."""
+    """An engine that was degraded has fetched a page again, or one that had drifted is as before; to every account."""
 
     type = "engine.recovered"
 
     engine: Engine
+    was: Annotated[str, Field(description="`degraded` or `drifted`", examples=["degraded"])] = "degraded"
+
+
+class EngineDrifted(EventData):
+    """The pages of an engine lack what they had, beyond what chance explains; it goes to every account."""
+
+    type = "engine.drifted"
+
+    engine: Engine
+    lost: Annotated[
+        list[str], Field(description="the fields that are empty or fewer", examples=[["results[].description"]])
+    ]
+    since: Annotated[datetime, Field(description="when canaries first found it so", examples=["2026-11-26T12:00:00Z"])]
+    sample: Annotated[
+        str | None,
+        Field(description="the name of a page that shows it, or null", examples=["google_web-0a1b2c3d4e5f6071"]),
+    ] = None
 
 
 class UpstreamExhausted(EventData):

@@ -1,5 +1,6 @@
 """What a fetch knows of itself: one object in `request.meta["fetch"]`, which redirects and further attempts share."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 from secrets import token_hex
@@ -58,6 +59,8 @@ class QueryRun:
     """The label of the proxy of its last fetch, which the next one goes through, too."""
     share: CallShare | None = field(default=None, repr=False)
     """What its call may hold of what all calls have in common; None in `scrapy crawl`."""
+    seen: Callable[[Response], None] | None = field(default=None, repr=False)
+    """Is given each of its pages before it is parsed."""
 
     def start(self) -> float:
         """When it started: now, if it has not before."""

@@ -41,6 +41,8 @@ NETWORKS = {False: "internet", True: "sandbox"}
 """Where calls go, by whether that is the sandbox."""
 MODES = {
     "process_start_time_seconds": "livemin",
+    "webdata_canary_round_seconds": "livemax",
+    "webdata_engine_drifted": "livemax",
     "python_info": "livemax",
     "webdata_build_info": "livemax",
     "webdata_proxy_open_seconds": "livemax",

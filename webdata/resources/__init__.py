@@ -108,6 +108,9 @@ class Resource:
     """Whether a packed segment without `q=` is the search term."""
     elsewhere: Mapping[str, str] = field(default_factory=dict, hash=False)
     """Parameters that ask for what another endpoint does, such as `tbm=vid`, and the path of that endpoint."""
+    canaries: Sequence[Mapping[str, Any]] = field(default=(), hash=False)
+    """Queries that are run again and again to notice a changed site, six or so of different subjects that will be
+    searched for in years, too; without any it is that of the examples (`example`)."""
     fresh_seconds: int = 300
     bad_query_status: int = 422
     """The status of the response to invalid parameters: 422 or 400."""
@@ -179,8 +182,8 @@ class Resource:
         file = self.name
         for key in (self.rows or "").split("."):
             if key:
-                found, file = _resolved(found["properties"][key], file)
-                found, file = _resolved(found.get("items", found), file)
+                found, file = resolved(found["properties"][key], file)
+                found, file = resolved(found.get("items", found), file)
         properties: Mapping[str, Any] = found.get("properties", {WHOLE_COLUMN: {}})
         of_results = {name: _cell_type(one, file) for name, one in properties.items() if name != PAGE}
         return {"query": "string", "position": "integer", **of_results}
@@ -207,7 +210,7 @@ def value_at(record: Record, path: str) -> Any:
 
 def _cell_type(property_schema: Mapping[str, Any], file: str) -> CellType:
     """What the values of a property are, beside null; JSON where they have parts, or are of several types."""
-    found, file = _resolved(property_schema, file)
+    found, file = resolved(property_schema, file)
     kinds: set[Any] = {_cell_type(one, file) for one in found.get("anyOf", ()) if one.get("type") != "null"}
     named = found.get("type", ())
     kinds |= {named} if isinstance(named, str) else {one for one in named if one != "null"}
@@ -235,7 +238,7 @@ def first_text(row: Record, paths: Iterable[str]) -> str:
     return ""
 
 
-def _resolved(found: Mapping[str, Any], file: str) -> tuple[Mapping[str, Any], str]:
+def resolved(found: Mapping[str, Any], file: str) -> tuple[Mapping[str, Any], str]:
     """A schema and its file; that which a reference names."""
     if "$ref" not in found:
         return found, file

@@ -5,7 +5,7 @@ Records are the upstream's JSON. The types here have its documented keys, which 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -333,6 +333,7 @@ def _resource(
     record: type[Any],
     not_found: str,
     children: str | None = None,
+    canaries: Sequence[Mapping[str, Any]] = (),
 ) -> Resource:
     return Resource(
         name=name,
@@ -342,6 +343,7 @@ def _resource(
         record=record,
         group=Group.FORUMS,
         content=(children,) if children else (),
+        canaries=canaries,
         rows=children,
         packed=False,
         fresh_seconds=FRESH_SECONDS,
@@ -358,6 +360,7 @@ FORUM_SUBFORUM = _resource(
     ForumListing,
     NO_SUBFORUM,
     "data.children",
+    [{"subforum": "askscience"}, {"subforum": "python"}, {"subforum": "books"}, {"subforum": "cooking"}],
 )
 FORUM_ABOUT = _resource(
     "forum_about", "subforum/{subforum}/about", "What a subforum is about", ForumAboutQuery, AboutRecord, NO_SUBFORUM

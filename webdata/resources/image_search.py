@@ -117,6 +117,14 @@ IMAGE_SEARCH = Resource(
     summary="Image results",
     query=ImageQuery,
     record=ImageRecord,
+    canaries=[
+        {"q": "cat"},
+        {"q": "lighthouse"},
+        {"q": "coffee grinder"},
+        {"q": "red bicycle"},
+        {"q": "mountain lake"},
+        {"q": "sourdough bread"},
+    ],
     content=("image_results",),
     rows="image_results",
     result_fields=ResultFields(

@@ -109,6 +109,14 @@ JOB_SEARCH = Resource(
     query=JobQuery,
     record=JobPage,
     group=Group.JOBS,
+    canaries=[
+        {"q": "nurse in Chicago"},
+        {"q": "software engineer in Seattle"},
+        {"q": "electrician in Denver"},
+        {"q": "accountant in Toronto"},
+        {"q": "warehouse in Dallas"},
+        {"q": "teacher in Boston"},
+    ],
     content=("jobs",),
     rows="jobs",
     result_fields=ResultFields(

@@ -118,6 +118,14 @@ MAPS_SEARCH = Resource(
     query=MapsQuery,
     record=MapsRecord,
     group=Group.PLACES,
+    canaries=[
+        {"q": "cafes in Porto"},
+        {"q": "museums in Berlin"},
+        {"q": "hotels in London"},
+        {"q": "pharmacy in Madrid"},
+        {"q": "bookshops in Dublin"},
+        {"q": "restaurants in Chicago"},
+    ],
     content=("places",),
     rows="places",
     result_fields=ResultFields(

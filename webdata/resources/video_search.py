@@ -15,6 +15,14 @@ VIDEO_SEARCH = Resource(
     summary="Video results",
     query=VideoQuery,
     record=WebPage,
+    canaries=[
+        {"q": "how to tie a tie"},
+        {"q": "moon landing"},
+        {"q": "piano lesson"},
+        {"q": "pancake recipe"},
+        {"q": "chess opening"},
+        {"q": "bicycle repair"},
+    ],
     content=("results", "carousel"),
     rows="results",
     result_fields=ResultFields(

@@ -110,6 +110,14 @@ WEB_SEARCH = Resource(
     summary="Web results",
     query=WebQuery,
     record=WebPage,
+    canaries=[
+        {"q": "coffee grinder"},
+        {"q": "weather in Lisbon"},
+        {"q": "best running shoes"},
+        {"q": "python tutorial"},
+        {"q": "who wrote Dracula"},
+        {"q": "hotels in London"},
+    ],
     content=("results", "answers", "places", "local_businesses", "carousel"),
     rows="results",
     result_fields=ResultFields(

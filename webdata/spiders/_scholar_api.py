@@ -45,8 +45,8 @@ class WorksSpider(EngineSpider):
                 self.logger.warning("%s: %s", self.name, error.reason)
             raise
 
-    def report_layout(self, response: Response, reason: str) -> None:
-        super().report_layout(response.replace(url=without_secrets(response.url)), reason)
+    def public(self, response: Response) -> Response:
+        return response.replace(url=without_secrets(response.url))
 
 
 def api_request(url: str) -> ApiRequest:

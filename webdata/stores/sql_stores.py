@@ -24,6 +24,7 @@ from webdata.stores.ledger.ledger_state import Operation
 from webdata.stores.ledger.ledger_writer import LedgerWriter, Results
 from webdata.stores.ledger.sql import Ledger
 from webdata.stores.ledger.upstream_requests import UpstreamRequests
+from webdata.stores.watch.sql import WatchStore
 from webdata.stores.webhooks.deliveries import DeliveryStore
 from webdata.stores.webhooks.events import EventStore
 from webdata.stores.webhooks.sql import WebhookStore
@@ -55,6 +56,7 @@ class SqlStores:
         self.calls = CallLog(self._database)
         self.history = LedgerHistory(self._database)
         self.upstream_requests = UpstreamRequests(self._database)
+        self.watch = WatchStore(self._database)
         self._ledger_process = LedgerProcess(url) if ledger_process else None
         self._writer = LedgerWriter(self._database)
         write = self._ledger_process.write if self._ledger_process else self._write_in_thread

@@ -18,6 +18,7 @@ from webdata.resources.url_request import URL_REQUEST
 from webdata.resources.web_search import WEB_SEARCH
 from webdata.stores.ephemeral.limits_memory import MemoryLimits
 from webdata.stores.sql_stores import SqlStores
+from webdata.watch.watched import Watched
 
 STATE = {
     "status": "degraded",
@@ -127,6 +128,7 @@ def service(stores, calls, clock, sqlite, tmp_path):
     service.parts = None
     service.recent = RecentCalls()
     service.budgets = UpstreamBudgets([HOME], CountedRequests())
+    service.watched = Watched(stores.watch)
     service.health = SimpleNamespace(snapshot=lambda: STATE)
     return service
 

@@ -1,10 +1,13 @@
 """The page over engines."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from webdata.crawling.warm_crawlers import Answer, Call, EngineBudget
 from webdata.domain.outcome import Outcome
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.stores.watch.model import Drift, Loss, Round
 
 task = pytest.mark.task
 
@@ -46,3 +49,18 @@ async def test_upstreams_and_engines_of_endpoints_are_shown(visitor, service):
     page = (await (await visitor().sign_up(role="admin")).get("/engines")).body.decode()
     for part in ("Upstreams", "searxng", "used up", "Engines of each endpoint", "web_search", "100 %"):
         assert part in page
+
+
+@task
+async def test_drifts_are_shown(visitor, service, stores):
+    """An admin sees what the canaries of each engine have found, with the page behind a drift."""
+    now = datetime(2026, 11, 26, 12, 30, tzinfo=UTC)
+    drift = Drift(now, (Loss("results[].title", 1.0, 0.0),), sample="google_web-0a1b")
+    for engine, found in (("bing_web", None), ("google_web", drift)):
+        await stores.watch.begin_round(engine, "internet", now, now)
+        await stores.watch.add_round(engine, "internet", Round(now, []), None, found)
+    await service.watched.read()
+    page = (await (await visitor().sign_up(role="admin")).get("/engines")).body.decode()
+    for part in ("Canaries", "as before", "drifted", "since 2026-11-26 12:30: 0% of results[].title filled"):
+        assert part in page
+    assert 'href="/dashboard/samples/google_web-0a1b.html"' in page

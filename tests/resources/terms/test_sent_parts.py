@@ -2,8 +2,8 @@
 
 import pytest
 
-from webdata.accounts.access.call_log import shown_query
 from webdata.domain.errors import QueryError
+from webdata.domain.shown_queries import shown_query
 from webdata.resources.terms.sent_parts import LONGEST_BODY, MOST_COOKIES, MOST_HEADERS
 from webdata.resources.url_request import UrlQuery
 

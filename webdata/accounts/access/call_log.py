@@ -4,16 +4,17 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from time import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webdata.accounts.access.cache import Hit
 from webdata.crawling.warm_crawlers import Answer
 from webdata.domain.attempts import Attempt
 from webdata.domain.errors import DatabaseUnavailableError, FetchError, outcome_of
-from webdata.domain.query import Query, private_fields
-from webdata.domain.secrets import MASK, masked, masked_text
+from webdata.domain.query import Query
+from webdata.domain.secrets import masked_text
+from webdata.domain.shown_queries import shown_query
 from webdata.resources import Resource
 from webdata.stores.accounts.model import Caller
 from webdata.stores.calls.model import LoggedCall
@@ -175,19 +176,6 @@ def _logged_call(call: EndedCall) -> LoggedCall:
     )
 
 
-def shown_query(query: Query) -> dict[str, Any]:
-    """The fields of a query that differ from their defaults, with masked secrets; of private ones only their names."""
-    private = private_fields(type(query))
-    fields = query.model_dump(mode="json", include=_fields(type(query)) - private, exclude_defaults=True)
-    given = {name: MASK for name in sorted(private) if getattr(query, name) is not None}
-    return {name: masked(value) for name, value in fields.items()} | given
-
-
 @lru_cache(16)
 def _moment(second: int) -> datetime:
     return datetime.fromtimestamp(second, UTC)
-
-
-@cache
-def _fields(query: type[Query]) -> set[str]:
-    return set(query.fields())

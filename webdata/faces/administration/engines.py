@@ -4,21 +4,32 @@ import asyncio
 import json
 import re
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import orjson
 
+from webdata.config.config import Config
 from webdata.crawling.cases import SUFFIX, Case
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.offline import SavedPage, judge, left_out, page_of, valid_page
 from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
+from webdata.domain.secrets import MASK
 from webdata.faces.administration.docs_pages import DocumentedCommand, DocumentedGroup
 from webdata.faces.administration.options import Pair, Pairs
+from webdata.faces.administration.samples import sample_of
 from webdata.faces.administration.skeletons import new_engine, source_tree, write
+
+OK = 200
+TRANSFERS = ("content-encoding", "content-length", "transfer-encoding", "connection", "date")
+UNREAD = """Its page is of others: make one of your own of it, with the same structure and other texts, before you
+commit it. Its record is what the parser says today: correct it to what the page says, and take "unread" out of {path};
+its test fails until then."""
 
 
 class Engine(click.ParamType[type[EngineSpider]]):
@@ -56,37 +67,43 @@ def engine(name: str, resource: str | None, host: str | None) -> None:
 
 @click.command(cls=DocumentedCommand)
 @click.argument("spider", metavar="ENGINE", type=Engine())
-@click.argument("page", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("page", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--sample", help="Instead of a page: the sample that it is made of, with its query and response.")
 @click.option("-a", "given", type=Pair("="), multiple=True, help="A field of the query, besides those the page shows.")
 @click.option("--name", help="The name of the case (default: that of the file).")
 @click.option("--url", help="The URL of the page (default: that of the query).")
 @click.option("--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The response's status.")
 @click.option("--header", "headers", type=Pair(":"), multiple=True, help="A header of the response.")
 @click.option("--yes", is_flag=True, help="The record has been read: do not ask.")
+@click.pass_obj
 def fixture(
-    spider: type[EngineSpider],
-    page: Path,
-    given: Pairs,
-    name: str | None,
-    url: str | None,
-    status: int,
-    headers: Pairs,
-    yes: bool,
+    config: Config, /, spider: type[EngineSpider], page: Path | None, sample: str | None, yes: bool, **options: Any
 ) -> None:
-    """Make a case of an engine's fixtures from a page of your own making, with the record that you have read."""
-    root, engine, body = source_tree(), spider(), page.read_bytes()
-    query = {**engine.shown_query(body), **dict(given)}
-    resource, fields = engine.chosen(query)
-    url = url or engine.request(resource.query.check(fields)).url
-    end = asyncio.run(_end(engine, SavedPage(body, url, status, dict(headers)), query))
-    click.echo(json.dumps(end, indent=2, ensure_ascii=False))
-    if not yes:
+    """Make a case of an engine's fixtures from a page of your own making, with the record that you have read.
+
+    Of a sample, which is a page of others, it makes a case whose test fails until somebody has read it.
+    """
+    if (page is None) == (sample is None):
+        raise click.UsageError("give either a PAGE or --sample ID")
+    root = source_tree()
+    if sample is not None:
+        if options["url"] or options["headers"] or options["status"] != OK:
+            raise click.UsageError("a sample has its own URL, status and headers: leave --url, --status, --header out")
+        facts, body = sample_of(config, sample)
+        saved, given, name = _of_sample(spider, facts, body), facts.get("query", {}), Path(facts["file"]).stem
+    else:
+        assert page
+        saved = SavedPage(page.read_bytes(), options["url"], options["status"], dict(options["headers"]))
+        given, name = {}, page.stem
+    case = _case(spider, saved, {**given, **dict(options["given"])}, unread=sample is not None and not yes)
+    if sample is None and not yes:
         question = "Is this what the page says, every value of it, and is the page of your own making?"
         click.confirm(question, abort=True)
-    response = {"origin": "composed", "url": url, "status": status, "headers": dict(headers)}
-    path = f"fixtures/{engine.name}/{_case_name(name or page.stem)}{SUFFIX}"
-    write(root, {path: Case(query, response, body, **end).written()})
+    path = f"fixtures/{spider.name}/{_case_name(options['name'] or name)}{SUFFIX}"
+    write(root, {path: case.written()})
     click.echo(path)
+    if case.unread:
+        click.echo(UNREAD.format(path=path), err=True)
 
 
 @click.command(cls=DocumentedCommand)
@@ -139,6 +156,33 @@ def parse(
             click.echo(orjson.dumps({"file": str(file), **verdict}))
     if not judged_all:
         sys.exit(1)
+
+
+def _of_sample(spider: type[EngineSpider], facts: Mapping[str, Any], body: bytes) -> SavedPage:
+    """The page of a sample as it came; raises UsageError for one of another engine, or without its query."""
+    if facts["engine"] != spider.name:
+        raise click.UsageError(f"that sample is of {facts['engine']}: give it as ENGINE")
+    if "query" not in facts:
+        raise click.UsageError("that sample was redacted, or is an old one without its query: give the page and -a")
+    return SavedPage(body, facts["url"], facts["status"], _plain(facts["headers"]))
+
+
+def _plain(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers without those that say how the page came, or are masked."""
+    return {name: value for name, value in headers.items() if value != MASK and name not in TRANSFERS}
+
+
+def _case(spider: type[EngineSpider], saved: SavedPage, given: Mapping[str, Any], *, unread: bool) -> Case:
+    """The case of a page, whose end is what the parser says today, printed."""
+    engine = spider()
+    query = {**engine.shown_query(saved.body), **given}
+    resource, fields = engine.chosen(query)
+    url = saved.url or engine.request(resource.query.check(fields)).url
+    page = replace(saved, url=url)
+    end = asyncio.run(_end(engine, page, query))
+    click.echo(json.dumps(end, indent=2, ensure_ascii=False))
+    response = {"origin": "composed", "url": url, "status": page.status, "headers": dict(page.headers)}
+    return Case(query, response, page.body, **end, unread=unread)
 
 
 async def _end(spider: EngineSpider, page: SavedPage, query: dict[str, str]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ STATUSES = {"ready": "good", "degraded": "warn", "unavailable": "bad", "stopping
 class EnginesPages:
     """`/dashboard/engines`. `snapshot` is the state of the service, as `/health/ready` has it.
 
-    `rates` has the last calls of each engine of each resource, `upstreams` what each upstream was sent today.
+    `rates` has the last calls of each engine of each resource, `upstreams` what each upstream was sent today, `watched`
+    what canaries have found.
     """
 
     def __init__(
@@ -22,10 +23,12 @@ class EnginesPages:
         snapshot: Callable[[], Mapping[str, Any]],
         rates: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
         upstreams: Callable[[], Awaitable[Sequence[Mapping[str, Any]]]] | None = None,
+        watched: Callable[[], Sequence[Mapping[str, Any]]] = tuple,
     ) -> None:
         self._snapshot = snapshot
         self._rates = rates
         self._upstreams = upstreams
+        self._watched = watched
 
     def routes(self) -> Sequence[Route]:
         """The route of the engines' page."""
@@ -51,4 +54,5 @@ class EnginesPages:
             circuits=CIRCUITS,
             rates=self._rates(),
             upstreams=await self._upstreams() if self._upstreams else (),
+            watched=self._watched(),
         )

@@ -29,6 +29,7 @@ def upgrade() -> None:
     _create_batch_counts()
     _create_call_sums()
     _create_calls()
+    _create_canary_rounds()
     _create_chunk_queries()
     _create_engines()
     _create_events()
@@ -37,6 +38,7 @@ def upgrade() -> None:
     _create_movement_sums_end()
     _create_plans()
     _create_reservations()
+    _create_watched_engines()
     _create_results()
     _create_upstream_requests()
     _create_accounts()
@@ -579,6 +581,30 @@ def _create_schedule_runs() -> None:
         Column("error", Text, nullable=True),
         ForeignKeyConstraint(["schedule_id"], ["schedules.id"], name="schedule_runs_schedule", ondelete="CASCADE"),
         PrimaryKeyConstraint("schedule_id", "time", name="schedule_runs_pkey"),
+    )
+
+
+def _create_canary_rounds() -> None:
+    op.create_table(
+        "canary_rounds",
+        Column("engine", String(64), nullable=False),
+        Column("network", String(16), nullable=False),
+        Column("time", DateTime, nullable=False),
+        Column("good", Boolean, nullable=False),
+        Column("pages", Text, nullable=False),
+        PrimaryKeyConstraint("engine", "network", "time", name="canary_rounds_pkey"),
+    )
+
+
+def _create_watched_engines() -> None:
+    op.create_table(
+        "watched_engines",
+        Column("engine", String(64), nullable=False),
+        Column("network", String(16), nullable=False),
+        Column("next_round", DateTime, nullable=False),
+        Column("last_round", DateTime, nullable=True),
+        Column("drift", Text, server_default="", nullable=False),
+        PrimaryKeyConstraint("engine", "network", name="watched_engines_pkey"),
     )
 
 

@@ -1,0 +1,1 @@
+"""The rounds of canaries, and the drifts of engines."""

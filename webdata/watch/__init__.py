@@ -1,0 +1,1 @@
+"""The watch over the engines: canaries, what their pages hold, and drift."""
