@@ -264,3 +264,17 @@ def test_menus_and_notices_of_forums_are_not_the_thread(read):
     post = f"<article class='message--post'><p>{NOTE * 4}</p>{signature}</article>"
     text = read(f"<div>{'<a href=/f>Forum</a>, ' * 6}</div>{notice}<h1>Question</h1>{post}")
     assert text == f"# Question\n\n{(NOTE * 4).strip()}\n"
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_shown"), [("d-none", False), ("ipsHide", False), ("d-none d-md-block", True), ("note", True)]
+)
+def test_short_texts_that_style_sheets_hide_on_all_screens_are_left_out(within, classes, is_shown):
+    """A few words under a class that shows nothing go; those that are shown on some screens stay."""
+    assert ("Begins here" in within(f"<div>Of kettles <span class='{classes}'>Begins here</span></div>")) == is_shown
+
+
+def test_long_texts_that_style_sheets_hide_stay(within):
+    """Prose and facts under such a class are what a click opens."""
+    prose = "The kettle of steel boils a litre in two minutes, and is as quiet as that of glass. "
+    assert "boils" in within(f"<div class=d-none><p>{prose}</p></div>")

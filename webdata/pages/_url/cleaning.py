@@ -18,6 +18,7 @@ from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.names import (
     CHROME_NAMES,
     FOR_READERS,
+    HIDDEN_NAMES,
     MODALS,
     NAMED,
     SIDEBARS,
@@ -28,7 +29,9 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.pointers import repeated_links, skip_links
+from webdata.pages._url.twins import twins
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 UNSEEN = frozenset([
     "amp-ad", "amp-analytics", "amp-auto-ads", "amp-consent", "amp-embed", "amp-pixel", "amp-sidebar",
@@ -104,8 +107,12 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e))),
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
+        ("twin for screen readers", twins(parts)),
         ("dialog", _dialogs(parts, weights)),
         ("hidden", (e for e in parts if is_hidden(e) and not _is_opened(e, weights))),
+        ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
+        ("skip link", skip_links(weights)),
+        ("link that another repeats", repeated_links(weights)),
     )
     weights = removals.weights(body)
     parts = weights.elements[1:]
@@ -218,6 +225,14 @@ def is_hidden(element: HtmlElement) -> bool:
         return True
     style = element.get("style")
     return style is not None and HIDDEN.search(style) is not None
+
+
+def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element of a few words has a class by which CSS frameworks hide it on screens of all sizes."""
+    names = element.get("class", "")[:NAMED].split()
+    if HIDDEN_NAMES.isdisjoint(names) or weights.text[element] >= PROSE or element in weights.headed:
+        return False
+    return not any(name.startswith("d-") or ":" in name for name in names if name not in HIDDEN_NAMES)
 
 
 def _is_opened(element: HtmlElement, weights: Weights) -> bool:

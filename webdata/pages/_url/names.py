@@ -47,6 +47,8 @@ FOR_READERS = frozenset([
     "a11y-hidden", "assistive-text", "u-visually-hidden", "sr-only-focusable", "visually-hidden-focusable",
 ])  # fmt: skip
 """Classes by which CSS frameworks hide what screen readers read."""
+HIDDEN_NAMES = frozenset(["d-none", "ipsHide", "w-condition-invisible"])
+"""Classes by which CSS frameworks show nothing (Bootstrap, Invision, Webflow)."""
 NAMED = 1000
 """Characters of class names that are read; none of 280 real pages has more than 700."""
 MOST_WORDS_OF_NAME = 2
