@@ -278,3 +278,11 @@ def test_long_texts_that_style_sheets_hide_stay(within):
     """Prose and facts under such a class are what a click opens."""
     prose = "The kettle of steel boils a litre in two minutes, and is as quiet as that of glass. "
     assert "boils" in within(f"<div class=d-none><p>{prose}</p></div>")
+
+
+def test_asides_outside_of_main_are_left_out(read):
+    """What a page says is beside its main part goes, with its prose; within the main part it stays."""
+    aside = "<aside><p>Make an account to read what others say of it, and to say what you think yourself.</p></aside>"
+    answer = "<p>One of steel, since they are quiet and do not break; one that I had is as good as new after years.</p>"
+    main = f"<main><h1>T</h1><p>What is the best kettle?</p>{answer}{{0}}</main>"
+    assert ("an account" in read(main.format("") + aside), "an account" in read(main.format(aside))) == (False, True)

@@ -61,3 +61,8 @@ def test_links_to_sections_before_the_content_stay(read):
     sections = f"<div id=a><h2>Steel</h2>{PROSE}</div><div id=b><h2>Tin</h2>{PROSE.replace('part', 'piece')}</div>"
     text = read(f"{contents}<h1>T</h1>{sections}")
     assert [line in text for line in ("Of steel", "Of tin")] == [True, True]
+
+
+def test_links_back_to_the_top_are_left_out(read):
+    """Links behind the content to the top of a page go, whatever their words."""
+    assert "Nach oben" not in read(f"<h1>T</h1><div>{PROSE}</div><div><a href=#top>Nach oben</a></div>")

@@ -5,6 +5,7 @@ Both are known by where they lead and where they stand, never by their words.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import takewhile
 
 from lxml.html import HtmlElement
 
@@ -29,15 +30,17 @@ Place = tuple[tuple[str, str], ...]
 
 
 def skip_links(weights: Weights) -> Iterator[HtmlElement]:
-    """The links before the content of a page that lead to it or to a landmark."""
+    """The links before the content of a page that lead to it or to a landmark, and those behind it that lead back."""
     identified = {name: element for element in reversed(weights.elements) if (name := element.get("id"))}
-    for element in weights.elements:
-        if weights.own_prose[element] or element.tag == "h1":
-            return
-        address = element.get("href", "") if element.tag == "a" else ""
-        target = identified.get(address[1:]) if address.startswith("#") else None
-        if target is not None and _is_skipped_to(target, weights):
-            yield element
+    identified.setdefault(
+        "top", weights.elements[0]
+    )  # https://html.spec.whatwg.org/#the-indicated-part-of-the-document
+    for elements in (weights.elements, reversed(weights.elements)):
+        for element in takewhile(lambda one: not weights.own_prose[one] and one.tag != "h1", elements):
+            address = element.get("href", "") if element.tag == "a" else ""
+            target = identified.get(address[1:]) if address.startswith("#") else None
+            if target is not None and _is_skipped_to(target, weights):
+                yield element
 
 
 def _is_skipped_to(target: HtmlElement, weights: Weights) -> bool:
