@@ -286,3 +286,13 @@ def test_asides_outside_of_main_are_left_out(read):
     answer = "<p>One of steel, since they are quiet and do not break; one that I had is as good as new after years.</p>"
     main = f"<main><h1>T</h1><p>What is the best kettle?</p>{answer}{{0}}</main>"
     assert ("an account" in read(main.format("") + aside), "an account" in read(main.format(aside))) == (False, True)
+
+
+def test_an_element_around_main_is_never_beside_the_content(read):
+    """A class of the frame of a page that names its sidebar, too, does not take the list of posts in `main` away."""
+    menu = "".join(
+        f"<div><a href=/m/{number}>A longer entry of the menu, number {number}</a></div>" for number in range(30)
+    )
+    posts = "".join(f"<article><h2><a href=/{number}>Recipe {number}</a></h2></article>" for number in range(6))
+    page = f"<div>{menu}</div><div class=content-sidebar-wrap><main>{posts}</main></div>"
+    assert [f"Recipe {number}" in read(page) for number in range(6)] == [True] * 6

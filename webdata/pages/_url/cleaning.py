@@ -290,7 +290,7 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
     named = is_aside(element)
     if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint((*words_of(element), *id_words(element)))):
         return False
-    if element in weights.headed or weights.text[element] > HALF * weights.whole:
+    if element in weights.headed or weights.text[element] > HALF * weights.whole or _is_around_content(element):
         return False
     if not weights.prose[element] and not (is_inner(element) if named else _is_inner_article(element)):
         return True
@@ -298,6 +298,11 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
         return False
     needed = DENSE if weights.share(element) < SOME else VERY_DENSE
     return weights.linked[element] > needed * weights.text[element]
+
+
+def _is_around_content(element: HtmlElement) -> bool:
+    """Whether the main part of a page is in an element, such as `content-sidebar-wrap`."""
+    return any(inner.tag == "main" or inner.get("role") == "main" for inner in element.iterdescendants())
 
 
 def _is_inner_article(element: HtmlElement) -> bool:
