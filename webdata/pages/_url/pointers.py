@@ -5,7 +5,7 @@ Both are known by where they lead and where they stand, never by their words.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from lxml.html import HtmlElement
 
@@ -76,8 +76,8 @@ def _folded(link: HtmlElement) -> str:
 
 
 def _place(link: HtmlElement) -> Place:
-    around = [link, *link.iterancestors()][:3]
-    return tuple((str(element.tag), element.get("class", "")) for element in around)
+    around = islice(link.iterancestors(), 2)
+    return tuple((str(element.tag), element.get("class", "")) for element in (link, *around))
 
 
 def _is_uniform(texts: Counter[str]) -> bool:

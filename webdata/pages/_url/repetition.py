@@ -90,7 +90,7 @@ def _signatures(elements: list[HtmlElement]) -> dict[HtmlElement, int]:
     for element in reversed(elements):  # what is in an element comes before it
         pieces: list[object] = [_folded(element.text), element.get("src", "") if element.tag == "img" else ""]
         for child in element:
-            pieces += (found[child], _folded(child.tail))
+            pieces += (found[child], _folded(child.tail) if child.tail else "")
         found[element] = hash(tuple(piece for piece in pieces if piece != ""))
     return found
 
