@@ -264,3 +264,35 @@ def test_menus_and_notices_of_forums_are_not_the_thread(read):
     post = f"<article class='message--post'><p>{NOTE * 4}</p>{signature}</article>"
     text = read(f"<div>{'<a href=/f>Forum</a>, ' * 6}</div>{notice}<h1>Question</h1>{post}")
     assert text == f"# Question\n\n{(NOTE * 4).strip()}\n"
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_shown"), [("d-none", False), ("ipsHide", False), ("d-none d-md-block", True), ("note", True)]
+)
+def test_short_texts_that_style_sheets_hide_on_all_screens_are_left_out(within, classes, is_shown):
+    """A few words under a class that shows nothing go; those that are shown on some screens stay."""
+    assert ("Begins here" in within(f"<div>Of kettles <span class='{classes}'>Begins here</span></div>")) == is_shown
+
+
+def test_long_texts_that_style_sheets_hide_stay(within):
+    """Prose and facts under such a class are what a click opens."""
+    prose = "The kettle of steel boils a litre in two minutes, and is as quiet as that of glass. "
+    assert "boils" in within(f"<div class=d-none><p>{prose}</p></div>")
+
+
+def test_asides_outside_of_main_are_left_out(read):
+    """What a page says is beside its main part goes, with its prose; within the main part it stays."""
+    aside = "<aside><p>Make an account to read what others say of it, and to say what you think yourself.</p></aside>"
+    answer = "<p>One of steel, since they are quiet and do not break; one that I had is as good as new after years.</p>"
+    main = f"<main><h1>T</h1><p>What is the best kettle?</p>{answer}{{0}}</main>"
+    assert ("an account" in read(main.format("") + aside), "an account" in read(main.format(aside))) == (False, True)
+
+
+def test_an_element_around_main_is_never_beside_the_content(read):
+    """A class of the frame of a page that names its sidebar, too, does not take the list of posts in `main` away."""
+    menu = "".join(
+        f"<div><a href=/m/{number}>A longer entry of the menu, number {number}</a></div>" for number in range(30)
+    )
+    posts = "".join(f"<article><h2><a href=/{number}>Recipe {number}</a></h2></article>" for number in range(6))
+    page = f"<div>{menu}</div><div class=content-sidebar-wrap><main>{posts}</main></div>"
+    assert [f"Recipe {number}" in read(page) for number in range(6)] == [True] * 6

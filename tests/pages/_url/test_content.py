@@ -70,3 +70,16 @@ def test_the_terms_of_a_shop_are_not_its_product(read):
         content="main",
     )
     assert "In stock" in text
+
+
+def test_a_tab_with_most_of_the_prose_is_not_all_of_a_page(read):
+    """The panels beside it stay, of which a list of documents and one of questions have no prose."""
+    prose = "".join(
+        f"<p>{number} The department looks after buildings, and answers letters on these.</p>" for number in range(40)
+    )
+    panels = "".join(
+        f"<div role=tabpanel>{panel}</div>"
+        for panel in (prose, "<ul><li><a href=/f.pdf>Building permit</a></ul>", "<p>What does it cost?</p>")
+    )
+    text = read(f"<div><div class=tabs>{panels}</div></div>")
+    assert [line in text for line in ("39 The", "Building permit", "What does it cost?")] == [True] * 3

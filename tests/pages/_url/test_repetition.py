@@ -77,3 +77,27 @@ def test_a_quotation_of_another_post_is_a_copy(read):
     assert text.count(NOTE.format(1).strip()) == 1
     assert "Ann wrote:" in text
     assert NOTE.format(2).strip() in text
+
+
+def test_facts_and_ranks_of_members_are_left_out_of_what_a_thread_is_about(read):
+    """Facts in definition lists and a rank below the name go; the name in a term or a heading stays, as do texts."""
+    posts = [
+        f"<dl class=profile><dt><a href=/m/{number}>Bea{number}</a></dt><dd>Posts: {number}7</dd></dl><div class=user>"
+        f"<h4><a href=/m/{number}>Ann{number}</a></h4><h5>Junior member {number}</h5></div>"
+        f"<div class=text>{NOTE.format(number) * 3}</div>"
+        for number in range(1, 4)
+    ]
+    text = read(thread(*posts), content="main")
+    kept = [all(f"{name}{number}" in text for number in range(1, 4)) for name in ("Bea", "Ann")]
+    assert (kept, "Posts:" in text, "Junior" in text, text.count("Remark")) == ([True] * 2, False, False, 9)
+
+
+def test_headings_and_terms_within_posts_stay(read):
+    """The sections and the definitions of a post are its text."""
+    posts = [
+        f"<h4>Ann{number}</h4><div class=text><h5>Step {number}</h5><p>{NOTE.format(number) * 3}</p>"
+        f"<dl><dt>Cause {number}</dt><dd>{NOTE.format(number)}</dd></dl></div>"
+        for number in range(1, 4)
+    ]
+    text = read(thread(*posts), content="main")
+    assert [f"{word} {number}" in text for word in ("Step", "Cause") for number in range(1, 4)] == [True] * 6

@@ -9,15 +9,16 @@ Nothing within prose, lists, tables of data, terms, listings and quotations is r
 """
 
 import re
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
+from webdata.pages._url.cards import cards_of_others
 from webdata.pages._url.dropping import Removals, drop
 from webdata.pages._url.names import (
     CHROME_NAMES,
     FOR_READERS,
+    HIDDEN_NAMES,
     MODALS,
     NAMED,
     SIDEBARS,
@@ -28,7 +29,9 @@ from webdata.pages._url.names import (
 )
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.page_kinds import PageKind
-from webdata.pages._url.weights import BLOCKS, Weights
+from webdata.pages._url.pointers import repeated_links, skip_links
+from webdata.pages._url.twins import twins
+from webdata.pages._url.weights import BLOCKS, PROSE, Weights
 
 UNSEEN = frozenset([
     "amp-ad", "amp-analytics", "amp-auto-ads", "amp-consent", "amp-embed", "amp-pixel", "amp-sidebar",
@@ -104,8 +107,12 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e))),
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
+        ("twin for screen readers", twins(parts)),
         ("dialog", _dialogs(parts, weights)),
         ("hidden", (e for e in parts if is_hidden(e) and not _is_opened(e, weights))),
+        ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
+        ("skip link", skip_links(weights)),
+        ("link that another repeats", repeated_links(weights)),
     )
     weights = removals.weights(body)
     parts = weights.elements[1:]
@@ -113,6 +120,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         body,
         ("landmark", _landmarks(parts, weights)),
         ("links beside the content", (e for e in parts if _is_sidebar(e, weights))),
+        ("beside main", _beside_main(weights)),
     )
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
     weights = removals.weights(body)
@@ -121,7 +129,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         body,
         ("named chrome around the content", named_around(weights, CHROME_NAMES)),
         ("links around the content", with_headings(_links_around(weights, outside, kind))),
-        ("cards of other pages", with_headings(_cards(weights, outside, kind))),
+        ("cards of other pages", with_headings(cards_of_others(weights, outside, kind))),
     )
 
 
@@ -146,41 +154,6 @@ def is_headline(element: HtmlElement, weights: Weights) -> bool:
 
 def is_aside(element: HtmlElement) -> bool:
     return element.tag == "aside" or element.get("role") == "complementary"
-
-
-def _cards(weights: Weights, outside: Container[HtmlElement], kind: PageKind) -> list[HtmlElement]:
-    """Groups of three siblings or more of one form that link to other pages, each with a picture or a heading.
-
-    On a product's page and in a thread they are never content, in an article around it; none is where they are half
-    of the page's text.
-    """
-    if kind in (PageKind.LISTING, PageKind.OTHER):
-        return []
-    everywhere = kind in (PageKind.PRODUCT, PageKind.THREAD)
-    found: dict[HtmlElement, None] = {}
-    for element in weights.elements:
-        if (everywhere or element in outside) and _is_group_of_cards(element, weights):
-            found[element] = None
-    outer = [element for element in found if not any(around in found for around in element.iterancestors())]
-    return outer if sum(weights.text[element] for element in outer) < HALF * weights.whole else []
-
-
-def _is_group_of_cards(element: HtmlElement, weights: Weights) -> bool:
-    if len(element) < FEW or weights.links[element] < FEW or weights.share(element) > SOME:
-        return False
-    if element in weights.headed or element.tag in ("table", "tbody", "tr", "p", "dl"):
-        return False
-    if weights.linked[element] < DENSE * weights.text[element]:
-        return False
-    forms = Counter((child.tag, child.get("class")) for child in element if weights.links[child])
-    most = max(forms.values(), default=0)
-    if most < FEW or most < HALF * len(element):
-        return False
-    return sum(_is_card(child) for child in element if weights.links[child]) >= FEW
-
-
-def _is_card(element: HtmlElement) -> bool:
-    return next(element.iterdescendants("img", "h2", "h3", "h4", "h5", "h6"), None) is not None
 
 
 def _forms(parts: list[HtmlElement], weights: Weights, kind: PageKind) -> Iterator[HtmlElement]:
@@ -218,6 +191,14 @@ def is_hidden(element: HtmlElement) -> bool:
         return True
     style = element.get("style")
     return style is not None and HIDDEN.search(style) is not None
+
+
+def _is_hidden_label(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element of a few words has a class by which CSS frameworks hide it on screens of all sizes."""
+    names = element.get("class", "")[:NAMED].split()
+    if HIDDEN_NAMES.isdisjoint(names) or weights.text[element] >= PROSE or element in weights.headed:
+        return False
+    return not any(name.startswith("d-") or ":" in name for name in names if name not in HIDDEN_NAMES)
 
 
 def _is_opened(element: HtmlElement, weights: Weights) -> bool:
@@ -278,7 +259,7 @@ def _is_footer_in_main(element: HtmlElement, weights: Weights) -> bool:
 
 def _outside_of_main(weights: Weights) -> list[HtmlElement]:
     """What is outside of the only element that the page itself marks as its main part, where that has its heading."""
-    mains = [element for element in weights.elements if element.tag == "main" or element.get("role") == "main"]
+    mains = _mains(weights)
     if len(mains) != 1:
         return []
     main = mains[0]
@@ -292,12 +273,24 @@ def _outside_of_main(weights: Weights) -> list[HtmlElement]:
     ]
 
 
+def _beside_main(weights: Weights) -> Iterator[HtmlElement]:
+    """The asides outside of the only element that the page marks as its main part, where that has its heading."""
+    mains = _mains(weights)
+    if len(mains) == 1 and mains[0] in weights.headed:
+        inside = frozenset((*mains[0].iter("*"), *mains[0].iterancestors()))
+        yield from (e for e in weights.elements if is_aside(e) and e not in inside and weights.share(e) < HALF)
+
+
+def _mains(weights: Weights) -> list[HtmlElement]:
+    return [element for element in weights.elements if element.tag == "main" or element.get("role") == "main"]
+
+
 def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
     """Whether an element beside the content is links to other pages: by its tag, its role or a word of its name."""
     named = is_aside(element)
     if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint((*words_of(element), *id_words(element)))):
         return False
-    if element in weights.headed or weights.text[element] > HALF * weights.whole:
+    if element in weights.headed or weights.text[element] > HALF * weights.whole or _is_around_content(element):
         return False
     if not weights.prose[element] and not (is_inner(element) if named else _is_inner_article(element)):
         return True
@@ -305,6 +298,11 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
         return False
     needed = DENSE if weights.share(element) < SOME else VERY_DENSE
     return weights.linked[element] > needed * weights.text[element]
+
+
+def _is_around_content(element: HtmlElement) -> bool:
+    """Whether the main part of a page is in an element, such as `content-sidebar-wrap`."""
+    return any(inner.tag == "main" or inner.get("role") == "main" for inner in element.iterdescendants())
 
 
 def _is_inner_article(element: HtmlElement) -> bool:

@@ -161,7 +161,7 @@ def _is_paragraph(element: HtmlElement) -> bool:
 
 def _inner(around: HtmlElement, weights: Weights, is_enough: IsEnough) -> HtmlElement | None:
     best = max(around.iterchildren("*"), key=lambda child: weights.prose[child], default=None)
-    if best is None or best.tag in ENDS or not weights.prose[best]:
+    if best is None or best.tag in ENDS or best.get("role") == "tabpanel" or not weights.prose[best]:
         return None
     return best if is_enough(best, around, weights) else None
 

@@ -22,6 +22,8 @@ ENTITIES = {"<": "&lt;", "&": "&amp;"}
 LINK = re.compile(r"](?=\()")
 DEFINITION = re.compile(r"(?<!\S)\[(?=(?!\^)[^\[\]]{1,999}+\]:)")
 """The beginning of what would be a definition of a link, which is not displayed."""
+MARKUP = re.compile(r"[]*_`~<&[]")
+"""The characters of all of these; most texts have none."""
 UNDERLINE = re.compile(r"\s*=+\s*")
 """A line under another that would make it a heading."""
 FORMULA = re.compile(r"\$.*\$", re.DOTALL)
@@ -60,6 +62,8 @@ def _part_from_mark(link: HtmlElement) -> None:
 
 def escaped_text(text: str, linked: bool) -> str:
     """Text with escapes, but not for brackets in links, which the converter escapes."""
+    if MARKUP.search(text) is None:
+        return text
     patterns = [pattern for pattern in PAIRED if len(pattern.findall(text)) > 1]
     for pattern in patterns if linked else [*patterns, LINK, DEFINITION]:
         text = pattern.sub(lambda found: "".join(BACKSLASH + char for char in found[0]), text)

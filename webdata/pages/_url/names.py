@@ -4,7 +4,8 @@ A token is evidence where a known program writes it. A word is a weak sign, whic
 """
 
 import re
-from collections.abc import Container
+from collections.abc import Container, Sequence
+from functools import lru_cache
 
 from lxml.html import HtmlElement
 
@@ -47,6 +48,8 @@ FOR_READERS = frozenset([
     "a11y-hidden", "assistive-text", "u-visually-hidden", "sr-only-focusable", "visually-hidden-focusable",
 ])  # fmt: skip
 """Classes by which CSS frameworks hide what screen readers read."""
+HIDDEN_NAMES = frozenset(["d-none", "ipsHide", "w-condition-invisible"])
+"""Classes by which CSS frameworks show nothing (Bootstrap, Invision, Webflow)."""
 NAMED = 1000
 """Characters of class names that are read; none of 280 real pages has more than 700."""
 MOST_WORDS_OF_NAME = 2
@@ -80,14 +83,16 @@ def tokens(element: HtmlElement) -> list[str]:
     return [*element.get("class", "")[:NAMED].split(), element.get("id", "")]
 
 
-def words_of(element: HtmlElement) -> list[str]:
+def words_of(element: HtmlElement) -> Sequence[str]:
     """The words of an element's classes."""
     return _words(element.get("class", "")[:NAMED])
 
 
-def _words(names: str) -> list[str]:
+@lru_cache(2_000)
+def _words(names: str) -> tuple[str, ...]:
+    """The words of classes, which the records of a page share."""
     tokens = HUMP.sub("-", names).lower().split()
-    return [word for token in tokens if not HASH.search(token) for word in WORD.split(token) if word.isalpha()]
+    return tuple(word for token in tokens if not HASH.search(token) for word in WORD.split(token) if word.isalpha())
 
 
 def all_words(element: HtmlElement, targets: Container[str]) -> list[str]:
@@ -95,8 +100,10 @@ def all_words(element: HtmlElement, targets: Container[str]) -> list[str]:
     return [*_words(element.get("class", "")[:NAMED]), *([] if element.get("id") in targets else id_words(element))]
 
 
-def id_words(element: HtmlElement) -> list[str]:
+def id_words(element: HtmlElement) -> Sequence[str]:
     """The words of an element's id; none of one that is made of a heading, as programs make them: those are text."""
+    if not element.get("id"):
+        return ()
     words = _words(element.get("id", "")[:NAMED])
     headings = (_words(child.text_content()[:NAMED]) for child in element[:2] if child.tag in HEADINGS)
-    return [] if len(words) > MOST_WORDS_OF_NAME or any(set(words) <= set(heading) for heading in headings) else words
+    return () if len(words) > MOST_WORDS_OF_NAME or any(set(words) <= set(heading) for heading in headings) else words

@@ -13,6 +13,7 @@ from webdata.pages._url.embedded import link_embedded
 from webdata.pages._url.listings import listed
 from webdata.pages._url.pictures import choose_pictures
 from webdata.pages._url.shadow import unfold_shadows
+from webdata.pages._url.twins import set_apart
 from webdata.pages._url.weights import BLOCKS, PROSE, size
 
 HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -38,6 +39,7 @@ def opened(root: HtmlElement, base: str) -> None:
     _label_tabs(root)
     _unwrap_buttons(root)
     _name_custom_elements(root)
+    set_apart([*root.iter("*")])
 
 
 def _use_noscript(root: HtmlElement) -> None:

@@ -5,7 +5,7 @@ place in the markup have short facts about the author and names of controls in e
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from lxml.html import HtmlElement
 
@@ -26,7 +26,7 @@ MUCH = 0.3
 """The share of a page's text from which the parts of one place are the posts themselves."""
 WHOLES = frozenset(["dl", "figure", "pre", "table"])
 """Elements whose parts may have the same text and are facts of their own."""
-QUOTED = frozenset(["blockquote", "dl", "ol", "pre", "table"])
+QUOTED = frozenset(["blockquote", "ol", "pre", "table"])
 """Elements within posts, of which no part is a label."""
 NAMED = 1000
 """Characters of class names that are read."""
@@ -41,7 +41,7 @@ def copies(weights: Weights, *, of_records: bool) -> Iterator[HtmlElement]:
     signatures = _signatures(weights.elements)
     siblings = Counter(form(element) for element in weights.elements)
     firsts: dict[int, HtmlElement] = {}
-    for element in _blocks(weights.elements[1:], WHOLES):
+    for element in _blocks(weights.elements[1:], lambda one: one.tag in WHOLES):
         if weights.text[element] < COPIED or element.tag == "li":
             continue
         first = firsts.setdefault(signatures[element], element)
@@ -55,7 +55,7 @@ def labels(weights: Weights) -> Iterator[HtmlElement]:
     Headings and times stay, as they say whose a post is, and of when.
     """
     signatures = _signatures(weights.elements)
-    naming = {around for name in weights.elements if name.tag in NAMING for around in (name, *name.iterancestors())}
+    naming = {around for name in _naming(weights) for around in (name, *name.iterancestors())}
     for aside in weights.elements:
         if aside.tag == "aside" and not weights.prose[aside]:
             yield from (element for element in aside.iter("*") if element not in naming)
@@ -66,13 +66,31 @@ def labels(weights: Weights) -> Iterator[HtmlElement]:
             yield from parts
 
 
+def _naming(weights: Weights) -> Iterator[HtmlElement]:
+    """What says whose a post is, and of when: times, headings, linked terms of facts, but no rank below a name."""
+    name = ""
+    for element in weights.elements:
+        tag = str(element.tag)
+        if tag in HEADINGS and name and name < tag and _is_rank(element, weights):
+            continue
+        name = tag if tag in HEADINGS else "" if weights.own_prose[element] else name
+        if tag in NAMING or (tag == "dt" and weights.links[element]):
+            yield element
+
+
+def _is_rank(heading: HtmlElement, weights: Weights) -> bool:
+    """Whether a heading without a link stands in an element without prose."""
+    around = heading.getparent()
+    return not weights.links[heading] and around is not None and not weights.prose.get(around)
+
+
 def _signatures(elements: list[HtmlElement]) -> dict[HtmlElement, int]:
     """A number for each element, the same for those with the same texts and pictures in elements of the same order."""
     found: dict[HtmlElement, int] = {}
     for element in reversed(elements):  # what is in an element comes before it
         pieces: list[object] = [_folded(element.text), element.get("src", "") if element.tag == "img" else ""]
         for child in element:
-            pieces += (found[child], _folded(child.tail))
+            pieces += (found[child], _folded(child.tail) if child.tail else "")
         found[element] = hash(tuple(piece for piece in pieces if piece != ""))
     return found
 
@@ -81,11 +99,16 @@ def _folded(text: str | None) -> str:
     return " ".join(text.split()).casefold() if text else ""
 
 
-def _blocks(elements: Iterable[HtmlElement], wholes: frozenset[str]) -> Iterator[HtmlElement]:
+def _is_glossary(element: HtmlElement, weights: Weights) -> bool:
+    """Whether an element is a list of terms with prose; facts about a member have none."""
+    return element.tag == "dl" and weights.prose[element] > 0
+
+
+def _blocks(elements: Iterable[HtmlElement], is_whole: Callable[[HtmlElement], bool]) -> Iterator[HtmlElement]:
     """The blocks among elements in the order of the page that are neither wholes nor in one."""
     within: set[HtmlElement | None] = set()
     for element in elements:
-        if element.getparent() in within or element.tag in wholes:
+        if element.getparent() in within or is_whole(element):
             within.add(element)
         elif element.tag in BLOCKS:
             yield element
@@ -111,7 +134,7 @@ def _places(weights: Weights, naming: Container[HtmlElement]) -> dict[int, list[
     numbers: dict[tuple[int, str, str], int] = {}
     place: dict[HtmlElement, int] = {}
     found: defaultdict[int, list[HtmlElement]] = defaultdict(list)
-    for element in _blocks(weights.elements[1:], QUOTED):
+    for element in _blocks(weights.elements[1:], lambda one: one.tag in QUOTED or _is_glossary(one, weights)):
         around = element.getparent()
         key = (place.get(around, 0) if around is not None else 0, str(element.tag), _first_name(element))
         place[element] = numbers.setdefault(key, len(numbers) + 1)

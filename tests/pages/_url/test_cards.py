@@ -1,0 +1,36 @@
+"""Cards of other pages."""
+
+import pytest
+
+LAST = "until it is about as long as paragraphs use to be."
+TEXT = f"<div>{f'<p>The page says a thing or two about its subject, {LAST}</p>' * 12}</div>"
+
+
+def summaries(address, count=3):
+    """Cards with a linked heading and a paragraph each."""
+    text = "A summary of the page that says in a sentence or two what it is about, and no more than that."
+    cards = (f"<div class=card><h3><a href='{address}{n}'>Title {n}</a></h3><p>{text}</p></div>" for n in range(count))
+    return f"<div class=cards>{''.join(cards)}</div>"
+
+
+ARTICLE = '<script type="application/ld+json">{"@type": "NewsArticle"}</script><h1>T</h1>'
+
+
+@pytest.mark.parametrize("behind", ["", "<p>Write to us, and you have a letter of ours in your box each week.</p>"])
+def test_summaries_of_other_pages_behind_an_article_are_left_out(read, behind):
+    """Cards with prose under titles that lead to other pages go with the heading above them, behind the article."""
+    text = read(f"{ARTICLE}{TEXT}<section><h2>Others</h2>{summaries('/p/')}</section>{behind}")
+    assert (text.count("A summary"), "Others" in text, text.count(LAST)) == (0, False, 12)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"{TEXT}{summaries('#answer')}",
+        f"{TEXT}{summaries('/p/')}{TEXT}",
+        f"<p>These are the best.</p>{summaries('/p/', 9)}",
+    ],
+)
+def test_summaries_that_are_an_article_stay(read, html):
+    """Answers that a heading opens, cards between the paragraphs of an article and those that are its text stay."""
+    assert read(f"{ARTICLE}{html}").count("A summary") >= 3

@@ -1,0 +1,49 @@
+"""Texts that stand twice in a line, and facts without a space between them."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><span>Used</span><span class=clipped>Used</span></div>",
+        "<div><span class=value>Used<span class=clipped>Used</span></span></div>",
+        "<div><a href=/c><span aria-hidden=true><span>Used</span></span><span class=clipped>Used</span></a></div>",
+    ],
+)
+def test_a_text_that_follows_itself_at_once_is_once(within, html):
+    """A text for eyes and the same for screen readers, one right behind the other, is one text."""
+    assert within(html).count("Used") == 1
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>It was <em>very</em> <em>very</em> cold</p>",
+        "<p>Write <code><span>init</span><span>init</span></code> so</p>",
+        "<table><tr><td>0.50<td>0.50<tr><td>0.50<td>0.50</table>",
+    ],
+)
+def test_words_that_repeat_stay(after, html):
+    """A word that a sentence repeats, code and the cells of a table are no twins."""
+    assert sum(after(html).count(word) for word in ("very", "init", "0.50")) in (2, 4)
+
+
+def test_facts_of_one_line_are_apart(after):
+    """Elements of one class that style sheets set apart do not run together."""
+    facts = "".join(f"<span class=fact>{fact}</span>" for fact in ("2026", "1h 54m", "R"))
+    assert after(f"<div>{facts}</div>") == "2026 1h 54m R"
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<div><span class=r>Securi</span><span class=r>ng</span></div>", "Securing"),
+        ("<p><span class=r>In Java</span><span class=r>Script alone</span></p>", "In JavaScript alone"),
+        ("<div><span class=n>19</span><span class=n>99</span></div>", "1999"),
+        ("<div><code><span class=k>let</span><span class=k>Name</span></code></div>", "`letName`"),
+    ],
+)
+def test_parts_of_words_stay_together(after, html, text):
+    """Parts of a word or of a number, words of a sentence and code are not set apart."""
+    assert after(html) == text

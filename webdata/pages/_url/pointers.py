@@ -1,0 +1,95 @@
+"""Links that say nothing of their own: to the content from before it, and to where the title of a record leads already.
+
+Both are known by where they lead and where they stand, never by their words.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import islice, takewhile
+
+from lxml.html import HtmlElement
+
+from webdata.pages._url.opening import HEADINGS
+from webdata.pages._url.weights import BLOCKS, Weights, size
+
+SEVERAL = 3
+"""Links with one text from which it is no title of a page: `Read more`."""
+LONGEST = 40
+"""Characters of the longest of these texts."""
+MOST = 0.8
+"""The share of the links of one place with one text from which it tells no record from another."""
+HALF = 0.5
+"""The share of a page's text in the part that a link before the content skips to."""
+TARGETS = frozenset(["main", "nav", "search", "footer"])
+TARGET_ROLES = frozenset(["main", "navigation", "search", "contentinfo"])
+
+NOWHERE = ("#", "javascript:")
+
+Place = tuple[tuple[str, str], ...]
+"""The tags and classes of a link and of the elements around it."""
+
+
+def skip_links(weights: Weights) -> Iterator[HtmlElement]:
+    """The links before the content of a page that lead to it or to a landmark, and those behind it that lead back."""
+    identified = {name: element for element in reversed(weights.elements) if (name := element.get("id"))}
+    identified.setdefault(
+        "top", weights.elements[0]
+    )  # https://html.spec.whatwg.org/#the-indicated-part-of-the-document
+    for elements in (weights.elements, reversed(weights.elements)):
+        for element in takewhile(lambda one: not weights.own_prose[one] and one.tag != "h1", elements):
+            address = element.get("href", "") if element.tag == "a" else ""
+            target = identified.get(address[1:]) if address.startswith("#") else None
+            if target is not None and _is_skipped_to(target, weights):
+                yield element
+
+
+def _is_skipped_to(target: HtmlElement, weights: Weights) -> bool:
+    if target.tag in TARGETS or target.get("role") in TARGET_ROLES:
+        return True
+    return weights.text[target] >= HALF * weights.whole and (not weights.headed or target in weights.headed)
+
+
+def repeated_links(weights: Weights) -> Iterator[HtmlElement]:
+    """The links of one place with the text of most of them, to a page to which another link has a text of its own."""
+    links = [element for element in weights.elements if element.tag == "a" and _is_last(element, weights)]
+    addresses: defaultdict[str, set[str]] = defaultdict(set)
+    places: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+    named = [(link, link.get("href", "").strip(), _folded(link)) for link in links]
+    named = [one for one in named if one[1] and not one[1].startswith(NOWHERE)]
+    for link, address, text in named:
+        addresses[address].add(text)
+        places[_place(link)][text] += 1
+    uniform = {place: texts.most_common(1)[0][0] for place, texts in places.items() if _is_uniform(texts)}
+    common = frozenset(uniform.values())
+    for link, address, text in named:
+        if uniform.get(_place(link)) == text and not addresses[address] <= common and not _is_heading(link):
+            yield link
+
+
+def _is_last(link: HtmlElement, weights: Weights) -> bool:
+    """Whether a link has a text, and is no word of a sentence that goes on behind it."""
+    return weights.text[link] > 0 and not size(link.tail)
+
+
+def _folded(link: HtmlElement) -> str:
+    return " ".join(link.text_content().split()).casefold()
+
+
+def _place(link: HtmlElement) -> Place:
+    around = islice(link.iterancestors(), 2)
+    return tuple((str(element.tag), element.get("class", "")) for element in (link, *around))
+
+
+def _is_uniform(texts: Counter[str]) -> bool:
+    text, count = texts.most_common(1)[0]
+    if len(text) > LONGEST or any(map(str.isdigit, text)):
+        return False
+    return count >= max(SEVERAL, MOST * texts.total())
+
+
+def _is_heading(link: HtmlElement) -> bool:
+    """Whether a link is a heading, or more than a line of text."""
+    if next(link.iterdescendants("img", *BLOCKS), None) is not None:
+        return True
+    around = link.getparent()
+    return around is not None and around.tag in HEADINGS
