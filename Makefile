@@ -52,7 +52,8 @@ wheel: setup
 # The parts of an installation with everything: a bill of materials by CycloneDX, and a list of licences.
 sbom: setup
 	@mkdir -p dist
-	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-file dist/sbom.json requirements.lock
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv tool run --quiet --from 'cyclonedx-bom>=7.5,<8' cyclonedx-py requirements --pyproject pyproject.toml --output-file dist/sbom.json requirements.lock
 
 licences: setup
 	@$(BIN)/python -m scripts.licences

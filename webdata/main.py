@@ -70,7 +70,7 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         others = {name: click.Command(name, help=help_of(name)) for name in ADMINISTRATION}
-        click.Group(commands=self.commands | others).format_commands(ctx, formatter)
+        click.Group(commands={**self.commands, **others}).format_commands(ctx, formatter)
         with formatter.section("One call, over the API or with --local"):
             formatter.write_dl(list(_resource_commands().items()))
 

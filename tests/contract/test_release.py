@@ -1,7 +1,5 @@
 """What a release has beside the package: a version, licences, the site of the docs, a bill of materials."""
 
-import json
-import os
 import re
 import shutil
 import subprocess
@@ -93,16 +91,3 @@ def test_a_link_that_leads_nowhere_fails_the_site(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert "gone.md" in done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("starts")
-def test_the_bill_of_materials_has_every_locked_package(tmp_path):
-    """`make sbom` writes a file of CycloneDX with each package of the lock and its release."""
-    made = tmp_path / "sbom.json"
-    command = [PROGRAMS / "cyclonedx-py", "requirements", "--output-file", made, "requirements.lock"]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120, env={**os.environ})
-    bill = json.loads(made.read_text())
-    names = {(one["name"], one["version"]) for one in bill["components"]}
-    locked = re.findall(r"^([\w.-]+)==([\w.!+-]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
-    assert set(locked) <= names
