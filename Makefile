@@ -8,7 +8,7 @@ STAMP := .venv/.installed
 PROCESSES ?= 3
 PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal
 
-.PHONY: setup lock serve test test-fast test-slow lint docs wheel bench campaign clean
+.PHONY: setup lock serve test test-fast test-slow lint docs wheel sbom licences site bench campaign clean
 
 setup: $(STAMP)
 	@sh scripts/chromium
@@ -47,8 +47,20 @@ lint: setup
 
 # A wheel and the sources that it was made of, in dist/.
 wheel: setup
-	$(BIN)/python -m pip install --quiet build
-	$(BIN)/python -m build --no-isolation --outdir dist .
+	$(BIN)/python -m hatchling build --directory dist
+
+# The parts of an installation with everything: a bill of materials by CycloneDX, and a list of licences.
+sbom: setup
+	@mkdir -p dist
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv tool run --quiet --from 'cyclonedx-bom>=7.5,<8' cyclonedx-py requirements --pyproject pyproject.toml --output-file dist/sbom.json requirements.lock
+
+licences: setup
+	@$(BIN)/python -m scripts.licences
+
+# The docs as a static site in dist/site.
+site: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 docs: setup
 	$(BIN)/python -m scripts.docs

@@ -3,11 +3,8 @@
 from functools import cache
 from typing import Any, Self
 
-import jsonschema
 import jsonschema_rs
 from itemadapter import is_item
-from referencing import Registry
-from referencing import Resource as SchemaResource
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
@@ -37,6 +34,11 @@ def validate(resource: Resource, record: Record) -> None:
 
 def explain(resource: Resource, record: Record) -> str:
     """The path of the first wrong field of a record, and jsonschema's message."""
+    # Imported here because they take 5 MB and a tenth of a second, and records that are refused are few.
+    import jsonschema  # noqa: PLC0415
+    from referencing import Registry  # noqa: PLC0415
+    from referencing import Resource as SchemaResource  # noqa: PLC0415
+
     registry = Registry[Any](retrieve=lambda uri: SchemaResource.from_contents(_retrieve(uri)))  # type: ignore[call-arg]  # attrs hides it from mypy
     slow = jsonschema.Draft202012Validator(resource.schema, registry=registry)
     error = jsonschema.exceptions.best_match(slow.iter_errors(record))

@@ -1,6 +1,7 @@
 """Liveness and readiness."""
 
 import re
+from importlib.metadata import version
 
 import pytest
 from pytest_twisted import ensureDeferred
@@ -100,7 +101,7 @@ async def test_a_healthy_service_is_ready(send):
     report = response.json
     assert (response.status, report["status"], report["warnings"]) == (200, "ready", [])
     assert report["calls"] == {"in_flight": 0, "limit": 5}
-    assert (report["version"], report["sandbox"]) == ("0.1.0", "test")
+    assert (report["version"], report["sandbox"]) == (version("webdata"), "test")
     assert 0 <= report["uptime"] < 60
     assert set(report["fetching"]) == {"internet", "sandbox"}
     browser = report["fetching"]["internet"]["browser"]
