@@ -29,8 +29,9 @@ def test_a_chart_ends_with_a_label_on_any_screen():
     days = [f"{day} Nov" for day in range(1, 31)]
     for size, most in ((WIDE, 8), (NARROW, 4)):
         chart = etree.fromstring(stacked_bars("Calls", days, [Series("ok", "ok", [1] * 30)], size))
-        labels = [one.text for one in chart.findall(".//text") if one.get("class") == "x"]
-        assert labels[0] == "30 Nov"
+        labels = [one for one in chart.findall(".//text") if one.get("class") == "x"]
+        assert labels[0].text == "30 Nov"
+        assert float(labels[0].get("x")) + 20 <= size.width
         assert len(labels) <= most
         assert float(chart.findall(".//rect")[-1].get("x")) < size.width
 

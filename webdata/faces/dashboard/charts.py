@@ -13,6 +13,8 @@ from markupsafe import Markup
 
 LEFT, BOTTOM, TOP = 56, 26, 8
 """Room for the labels."""
+HALF_LABEL = 22
+"""Half of the width of a bar's label, which ends within the chart."""
 GAP = 0.25
 """The share of a bar's place that is free."""
 STEPS = 4
@@ -91,7 +93,8 @@ def _guides(ticks: Sequence[int], size: ChartSize) -> Iterator[Markup]:
 def _labels(bars: Sequence[str], size: ChartSize) -> Iterator[Markup]:
     """The names of some bars, the last one among them."""
     for place in range(len(bars) - 1, -1, len(bars) // -size.most_labels):
-        yield LABEL.format(f"{_x(place + 0.5, len(bars), size):.1f}", size.height - 6, bars[place])
+        x = min(_x(place + 0.5, len(bars), size), size.width - HALF_LABEL)
+        yield LABEL.format(f"{x:.1f}", size.height - 6, bars[place])
 
 
 def _rects(bars: Sequence[str], series: Sequence[Series], most: int, size: ChartSize) -> Iterator[Markup]:
