@@ -237,12 +237,11 @@ def _empty(element: html.HtmlElement) -> None:
 
 def main(seed: int) -> None:
     """Print the changes with the rounds until each was noticed, and the false alarms of each engine."""
-    dice = random.Random(seed)
     known = pools(CAPTURES)
     print(f"{'engine':17}{'change':17}{'name':26}{'emptied':40}{'pages':>7}{'rounds':>8}")
     missed = tried = 0
     for pool in known:
-        for trial in trials(pool, CHANGES, dice):
+        for trial in trials(pool, CHANGES, random.Random(f"{seed} {pool.spider.name}")):
             print(
                 f"{trial.engine:17}{trial.kind:17}{trial.name[:24]:26}{trial.emptied[:38]:40}{trial.share:7.0%}"
                 f"{trial.rounds or 'missed':>8}",
@@ -252,7 +251,7 @@ def main(seed: int) -> None:
     print(f"{tried} changes, {missed} missed")
     rounds = NULL_ROUNDS // len(known) + 1
     for pool in known:
-        alarms, fields = false_alarms(pool, rounds, dice)
+        alarms, fields = false_alarms(pool, rounds, random.Random(seed))
         print(
             f"{pool.spider.name:17}{len(pool.pages):4} pages{rounds:6} rounds{alarms:4} false alarms {fields}",
             flush=True,

@@ -14,7 +14,7 @@ from webdata.stores.watch.model import Drift, Loss, Measured, Round
 from webdata.stores.watch.tables import CANARY_ROUNDS, WATCHED_ENGINES
 from webdata.stores.webhooks.outbox import add_events
 
-STORED_ROUNDS = 60
+STORED_ROUNDS = 40
 """Of an engine: more than are compared, as those of a drift are in no baseline."""
 BEGIN_ROUND = text(
     "INSERT INTO watched_engines (engine, network, next_round, drift) VALUES (:engine, :network, :following, '') "
