@@ -48,6 +48,8 @@ def test_the_query_is_recorded_without_what_is_of_a_single_call():
     assert archived_fields(query, (WEB_SEARCH,)) == {"q": "coffee", "num": 5}
     assert exchange(Fetch(query=query)).marks[QUERY] == '{"q":"coffee","num":5}'
     assert QUERY not in exchange(Fetch()).marks
+    secret = UrlQuery.check({"url": "https://me:hidden@example.com/?token=hidden", "response_type": "full"})
+    assert archived_fields(secret, ())["url"] == "https://…@example.com/?token=…"
     private = UrlQuery.check({"url": "https://example.com/", "response_type": "full", "cookies": {"sid": "hidden"}})
     assert archived_fields(private, ()) == {"url": "https://example.com/", "response_type": "full"}
 
@@ -65,10 +67,11 @@ def test_keys_of_the_operator_are_masked_everywhere():
         200,
         (("Content-Encoding", "gzip"),),
         packed,
-        found.marks,
+        {QUERY: f'{{"q":"{key}"}}'},
     )
     masked = without_keys(with_key, (key,))
     assert "cret" not in str(masked)
+    assert masked.marks[QUERY] == '{"q":"…"}'
     assert (masked.body, masked.headers) == ('{"your": "…"}'.encode(), ())
 
 

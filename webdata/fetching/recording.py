@@ -16,7 +16,6 @@ from scrapy import Request
 from scrapy.http import Headers, Response
 from scrapy.settings import BaseSettings
 
-from webdata.domain.errors import UpstreamError
 from webdata.domain.query import Query, of_single_calls
 from webdata.domain.secrets import MASK, SECRET_NAME, masked_url
 from webdata.fetching.fetch import Fetch
@@ -84,7 +83,7 @@ class ExchangeRecorder:
             if lacks_room([self._folder], 1.0):
                 raise OSError("the disk is nearly full")
             self._files.write(without_keys(exchange, keys) if keys else exchange)
-        except (OSError, UpstreamError) as error:
+        except Exception as error:  # noqa: BLE001  # no fetch fails by it
             self._lost += 1
             if monotonic() - self._told_at > TOLD_EVERY or not self._told_at:
                 self._told_at = monotonic()
@@ -111,18 +110,19 @@ def recorded_exchange(
 
 
 def archived_fields(query: Query, resources: Sequence[Resource]) -> Mapping[str, object]:
-    """The fields of a query that tell which page it is, as JSON, without those of a single call.
+    """The fields of a query that tell which page it is, as JSON, with masked secrets.
 
-    `resource` is its resource, where the engine has several.
+    Those of a single call are left out, and the session. `resource` is its resource, where the engine has several.
     """
-    fields = query.model_dump(mode="json", exclude_defaults=True, exclude={*of_single_calls(type(query))})
-    if len(resources) > 1:
-        fields["resource"] = next(resource.name for resource in resources if type(query) is resource.query)
-    return fields
+    without = {*of_single_calls(type(query)), "session"}
+    fields = query.model_dump(mode="json", exclude_defaults=True, exclude=without)
+    names = [resource.name for resource in resources if type(query) is resource.query]
+    named = {"resource": names[0]} if len(resources) > 1 and names else {}
+    return {name: masked_url(value) if isinstance(value, str) else value for name, value in fields.items()} | named
 
 
 def without_keys(exchange: ArchivedExchange, keys: tuple[str, ...]) -> ArchivedExchange:
-    """The exchange with a mask in the place of keys: in its URL, its headers and both bodies.
+    """The exchange with a mask in the place of keys: in its URL, its headers, its marks and both bodies.
 
     Raises UpstreamError for a body that cannot be decompressed.
     """
@@ -139,7 +139,7 @@ def without_keys(exchange: ArchivedExchange, keys: tuple[str, ...]) -> ArchivedE
             (name, _without(value, secrets)) for name, value in exchange.headers if name.lower() != "content-encoding"
         ),
         _bytes_without(body, secrets),
-        exchange.marks,
+        {name: _without(value, secrets) for name, value in exchange.marks.items()},
     )
 
 

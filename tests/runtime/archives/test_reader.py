@@ -111,6 +111,26 @@ def test_any_bytes_are_read_or_refused(tmp_path):
             assert len(read(path)[0]) <= 6
 
 
+def test_a_file_that_is_compressed_as_one_is_told(tmp_path):
+    """Its first record is read, and the reason says how the others can be."""
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(gzip.compress(response(b"first") + response(b"second")))
+    pages, left_out = read(path)
+    assert [page.body for page in pages] == [b"first"]
+    assert "write the file anew with warcio recompress" in next(iter(left_out))
+
+
+def test_the_older_format_is_read(tmp_path):
+    """ARC has a line before each response."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\npage"
+    first = b"1 0 webdata\nURL IP-address Archive-date Content-type Archive-length\n"
+    head = b"filedesc://a.arc 0.0.0.0 20261126000000 text/plain %d\n%b\n" % (len(first), first)
+    path = tmp_path / "a.arc"
+    path.write_bytes(head + b"http://example.com/ 192.0.2.1 20261126000000 text/html %d\n%b\n" % (len(answer), answer))
+    [page], _ = read(path)
+    assert (page.url, page.status, page.body) == ("http://example.com/", 200, b"page")
+
+
 def test_archives_are_known_by_their_names():
     """The ends of names tell, in any case."""
     assert is_archive(Path("a.WARC.gz"))

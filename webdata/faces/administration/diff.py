@@ -37,7 +37,7 @@ def _named(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     with path.open("rb") as file:
         for number, text in enumerate(file, 1):
             line = _object(path, number, text)
-            name = str(line.get("id") or line.get("file") or line.get("query") or "line")
+            name = _printable(str(line.get("id") or line.get("file") or line.get("query") or "line"))
             seen[name] += 1
             yield (name if seen[name] == 1 else f"{name} ({seen[name]})"), line
 
@@ -58,7 +58,7 @@ def _lines(found: RecordChanges) -> Iterator[str]:
     yield from _names("only in the new file", found.only_new)
     for path, counts in sorted(found.paths.items(), key=lambda pair: -_total(pair[1])):
         kinds = {"lost": counts.lost, "gained": counts.gained, "changed": counts.changed}
-        yield f"{path}: {', '.join(f'{count} {kind}' for kind, count in kinds.items() if count)}"
+        yield f"{_printable(path)}: {', '.join(f'{count} {kind}' for kind, count in kinds.items() if count)}"
         for name, before, after in counts.examples:
             yield f"    {name}: {_shown(before)} -> {_shown(after)}"
 
@@ -74,6 +74,11 @@ def _names(title: str, names: list[str]) -> Iterator[str]:
         yield f"{len(names)} {title}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
+def _printable(text: str) -> str:
+    """The text without what a terminal would obey."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
 def _shown(value: Any) -> str:
-    text = orjson.dumps(value).decode()
+    text = _printable(orjson.dumps(value).decode())
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"

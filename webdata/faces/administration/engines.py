@@ -173,7 +173,7 @@ def _parse_archive(pages: Rereading, file: Path) -> bool:
         read += 1
         if isinstance(page.end, str):
             faults += 1
-            click.echo(f"{file}: {page.url}: {page.end}", err=True)
+            click.echo(f"{file}: {page.id!r}: {page.end}", err=True)
         else:
             found = {"file": str(file), "id": page.id, "url": page.url, "date": page.date, **page.end}
             click.echo(orjson.dumps(found))

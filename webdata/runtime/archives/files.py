@@ -49,7 +49,7 @@ class ArchiveFiles:
             self._begin()
         try:
             self._append(self._records.of_exchange(exchange))
-        except OSError:
+        except Exception:
             self._records = ArchiveRecords()  # or a later record would refer to the one that is lost
             raise
 

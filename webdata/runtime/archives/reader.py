@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from warcio.archiveiterator import ArchiveIterator
 from warcio.bufferedreaders import ChunkedDataReader, DecompressingBufferedReader
+from warcio.exceptions import ArchiveLoadFailed
 
 from webdata.domain.errors import ConfigError
 from webdata.runtime.archives.exchange import MARK, ArchivedPage, pairs_without_transfer
@@ -160,8 +161,7 @@ class _Records:
                 yield from self._until_broken()
                 again = False
             except Exception as error:  # noqa: BLE001  # warcio raises any for a file that was made for it
-                reason = str(error) if isinstance(error, BrokenArchiveError) else "broken records"
-                self.broken[reason] += 1
+                self.broken[_reason(error)] += 1
                 again = self._stream.skip_member()
 
     def _until_broken(self) -> Iterator[_Record]:
@@ -172,6 +172,12 @@ class _Records:
             stream.head = 0
             self.count += record.rec_type is not None
             yield _Record(iterator.offset, record)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ArchiveLoadFailed) and "non-chunked gzip" in str(error):
+        return "behind a record in one member of gzip (write the file anew with warcio recompress)"
+    return str(error) if isinstance(error, BrokenArchiveError) else "broken records"
 
 
 class _BoundedStream(DecompressingBufferedReader):  # type: ignore[misc]  # it has no types
