@@ -1,5 +1,6 @@
 """Exchanges are recorded by real programs, read again, compared, and replayed."""
 
+import gzip
 import os
 import signal
 import subprocess
@@ -53,6 +54,19 @@ def test_a_recorded_batch_is_read_again_and_replayed(tmp_path):
     replayed = crawl(tmp_path, "-a", "queries=q.txt", "-O", "new.jsonl", WEBDATA_SANDBOX_REPLAY=str(archive))
     assert replayed.wait(60) == 0
     assert records(tmp_path / "new.jsonl") == records(tmp_path / "out.jsonl")
+
+
+def test_no_token_is_recorded(tmp_path):
+    """The exchange by which an application gets its token is in no archive; the page has its query."""
+    command = [BIN / "scrapy", "crawl", "reddit", "-a", "resource=forum_subforum", "-a", "subforum=python"]
+    options = ["-O", "out.jsonl", "-s", "RECORD=archive"]
+    subprocess.run([*command, *options], cwd=tmp_path, env=ENVIRON, capture_output=True, check=True)
+    [archive] = (tmp_path / "archive").iterdir()
+    assert {page.url.partition("?")[0] for page in ArchiveReader(archive)} == {"https://oauth.reddit.com/r/python/hot"}
+    assert b"uthorization" not in gzip.decompress(archive.read_bytes())
+    parsed = webdata(tmp_path, "parse", "reddit", archive)
+    assert orjson.loads(parsed.stdout)["outcome"] == "ok"
+    assert parsed.stderr == f"{archive}: 1 pages; left out: 1 that are further pages of a query\n"
 
 
 def test_options_of_single_pages_are_refused_for_an_archive(tmp_path):
