@@ -30,6 +30,7 @@ ADMINISTRATION = {
     "database": "database",
     "docs": "docs_pages",
     "doctor": "doctor",
+    "diff": "diff",
     "fixture": "engines",
     "keys": "keys",
     "mcp": "mcp",
@@ -208,7 +209,9 @@ def worker(config: Config) -> None:
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; a loopback address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8081, show_default=True, help="Which port.")
-@click.option("--replay", type=click.Path(path_type=Path), help="A folder of saved pages to answer from.")
+@click.option(
+    "--replay", type=click.Path(path_type=Path), help="A folder of saved pages, or an archive, to answer from."
+)
 @click.option(
     "--proxy", "proxies", multiple=True, help="A region proxy in front of it: 'DE', 'DE dead', 'US flaky=0.5'."
 )

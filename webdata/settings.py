@@ -31,6 +31,8 @@ SANDBOX_RESOLVER = "webdata.sandbox.names.sandbox_resolver"
 DEADLINE = _config.deadline
 # Ours: where pages of unknown layout are stored; None stores none.
 SAMPLES = _config.samples
+# Ours: the folder of the archive that every exchange is written into; None writes none.
+RECORD = _config.record
 # Ours: what stores the publishers' addresses behind news links (a LinkStore): a class, and its arguments.
 RESOLVED_LINKS = ("webdata.stores.accounts.sql.SqlLinks", _config.links_database)
 # Ours: the same in the sandbox, whose links are invented.
@@ -139,6 +141,7 @@ DOWNLOADER_MIDDLEWARES = {
     "webdata.downloadermiddlewares.sandbox.SandboxMiddleware": 740,  # before the proxies, 750
     "webdata.downloadermiddlewares.region.RegionMiddleware": 745,  # after the sandbox, whose proxy it replaces
     "webdata.downloadermiddlewares.deadline.DeadlineMiddleware": 840,  # last: nothing may take time after it
+    "webdata.downloadermiddlewares.recording.RecordingMiddleware": 850,  # what the handler returns, as it was sent
 }
 # Ours wraps Scrapy's own, and adds the egress guard, a browser's TLS, and the browser.
 DOWNLOAD_HANDLERS = {

@@ -42,6 +42,7 @@ PRIVATE_NAMES = [
         "bounds on the extensions and trailers of a chunked request",
     ),
     ("runtime.server.replies", "Twisted, Headers", "_rawHeaders", "writing the headers of a reply at once"),
+    ("runtime.archives.reader", "warcio, DecompressingBufferedReader", "_decompress", "reading others' archives"),
     ("downloadermiddlewares.cookies", "Scrapy, its cookies middleware", "_split_domain", "public suffixes offline"),
     (
         "fetching.transports.http",

@@ -5,6 +5,7 @@ import json
 import pytest
 from scrapy.http import Headers, Response
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
 from webdata.crawling.upstream import SANDBOX_KEY, without_query
 from webdata.crawling.warm_crawlers import known_spiders, load_spiders, scrapy_settings
@@ -251,3 +252,11 @@ def test_another_webdata_says_which_parts_are_missing(told, parts):
     """Its header is passed on, where it is one."""
     response = Response("https://webdata.example/", headers=Headers({"X-Missing-Parts": told.encode()}))
     assert KINDS["webdata"]().missing(response, WEB_SEARCH) == parts
+
+
+def test_the_operators_key_is_in_no_archive():
+    """Archives have a mask in its place; the sandbox's is no secret, and a word of its pages."""
+    spider = engines(upstream("serper"))["serper"]
+    online = spider.from_crawler(get_crawler(spider, {"ON_DEMAND": True, "SANDBOX": False}))
+    invented = spider.from_crawler(get_crawler(spider, {"ON_DEMAND": True, "SANDBOX": True}))
+    assert (online.keys, invented.keys) == ((KEY,), ())

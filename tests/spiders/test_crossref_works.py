@@ -22,6 +22,12 @@ def made(contact):
     )
 
 
+def test_the_operators_address_is_in_no_archive():
+    """It is a key that the recording masks; without one there is none."""
+    assert made(" me@example.com ").keys == ("me@example.com",)
+    assert made("").keys == ()
+
+
 def test_a_query_is_one_request():
     """Terms, number and offset are sent unchanged in one request, without a browser's user agent."""
     request = CrossrefWorksSpider().request(ScholarQuery(q="mills & tides", num=200, start=15))

@@ -152,13 +152,15 @@ class Config(BaseSettings):
     )
     """A sandbox that runs elsewhere; without it the service starts its own."""
     sandbox_replay: Path | None = None
-    """A folder of saved pages that the service's own sandbox answers from."""
+    """A folder of saved pages, or an archive, that the service's own sandbox answers from."""
     samples: Annotated[Path | None, BeforeValidator(lambda text: text or None)] = Path(".webdata/samples")
     """Where pages of unknown layout are stored for study; None stores none."""
     canaries: Literal["off", "live", "sandbox"] = Field("off", description="one of off, live, sandbox")
     """Whether each engine's canaries run: as live keys' calls do, or in the sandbox."""
     canary_file: File = None
     """A TOML file with how often, and with more of them."""
+    record: Path | None = None
+    """The folder of the archive that every exchange with a site is written into; None writes none."""
     chromium: Annotated[str | None, AfterValidator(_program)] = Field(
         default_factory=find_chromium, description="a program that can be started, such as /usr/bin/chromium"
     )
@@ -387,7 +389,7 @@ class Config(BaseSettings):
         """The folders that grow, by what is in them."""
         store = Path(self.batch_store) if self.batch_store and not self.batch_store.startswith("s3:") else None
         database = self.database_file and self.database_file.parent
-        folders = {"database": database, "samples": self.samples, "batches": store}
+        folders = {"database": database, "samples": self.samples, "batches": store, "archive": self.record}
         return {content: folder for content, folder in folders.items() if folder}
 
     @property

@@ -72,6 +72,8 @@ class EngineSpider(Spider):
     once.
     """
 
+    kind: ClassVar[str] = ""
+    """The name of the engine of which an operator has set it up; "" for one of its own."""
     site: ClassVar[str] = ""
     """The name of its site, as the documentation shows it."""
     resources: ClassVar[tuple[Resource, ...]]
@@ -146,6 +148,11 @@ class EngineSpider(Spider):
     def online(self) -> bool:
         """Whether pages can be fetched; False where a saved page is parsed."""
         return hasattr(self, "crawler")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The operator's own secrets that its requests carry: they are in no archive."""
+        return ()
 
     # For subclasses to implement or override.
 
@@ -224,7 +231,9 @@ class EngineSpider(Spider):
         run = run or self.query_run(query)
         if run.region and "X-Proxy-Location" not in query.without_effect and self.online:
             check_region(run.region, self.settings)
-        return self.of_run(request, run).replace(dont_filter=True)
+        prepared = self.of_run(request, run).replace(dont_filter=True)
+        Fetch.of(prepared).query = query
+        return prepared
 
     def of_run(self, request: Request, run: QueryRun) -> Request:
         """The request, as a part of the query's run."""

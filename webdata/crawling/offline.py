@@ -23,6 +23,8 @@ class SavedPage:
     url: str | None = None
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    """Those of Scrapy's response."""
 
 
 def page_of(case: Case) -> SavedPage:
@@ -70,4 +72,6 @@ def query_of(spider: EngineSpider, body: bytes, given: Mapping[str, str]) -> tup
 def _response(spider: EngineSpider, page: SavedPage, query: Query) -> Response:
     request = spider.prepared(query)
     url = page.url or request.url
-    return Response(url, status=page.status, headers=Headers(page.headers), body=page.body, request=request)
+    return Response(
+        url, status=page.status, headers=Headers(page.headers), body=page.body, flags=[*page.flags], request=request
+    )

@@ -57,8 +57,6 @@ class UpstreamSpider(EngineSpider):
 
     transports = ("http",)
     direct = True
-    kind: ClassVar[str] = ""
-    """The name of its kind."""
     origin: ClassVar[str]
     """The address of the service; of one that operators run themselves, that of the sandbox's."""
     needs: ClassVar[tuple[str, ...]] = ("key",)
@@ -140,6 +138,10 @@ class UpstreamSpider(EngineSpider):
         if self._is_invented or self.upstream is None:
             return SANDBOX_KEY
         return self.upstream.key.get_secret_value() if self.upstream.key else ""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return () if self._is_invented else (self.key,)
 
     @property
     def _is_invented(self) -> bool:

@@ -399,6 +399,11 @@ def _of_calls(query: type[Query]) -> dict[str, str]:
     return {name: mark.why for name, mark in marks if isinstance(mark, OfCalls)}
 
 
+def of_single_calls(query: type[Query]) -> frozenset[str]:
+    """The fields that only single calls have, or that tell what their answers add to a record."""
+    return frozenset(_of_calls(query)) | of_answer(query) | private_fields(query)
+
+
 @cache
 def of_answer(query: type[Query]) -> frozenset[str]:
     """The fields that add to an answer, and not to its record."""

@@ -61,5 +61,11 @@ def masked_text(text: str) -> str:
     return SCHEME.sub(rf"\1 {MASK}", shown)
 
 
+def masked_url(url: str) -> str:
+    """A URL with masked secrets, however long it is."""
+    shown = USERINFO.sub(f"//{MASK}@", redacted(url)) if "@" in url else redacted(url)
+    return PARAMETER.sub(_parameter, shown) if "=" in shown else shown
+
+
 def _parameter(found: re.Match[str]) -> str:
     return f"{found[1]}{found[2]}={MASK}" if SECRET_NAME.search(found[2]) else found[0]

@@ -13,6 +13,7 @@ from scrapy.http import Headers, Response
 from webdata.domain.attempts import TRANSPORTS, Attempt, Transport
 from webdata.domain.errors import BlockedError, FetchError
 from webdata.domain.outcome import Outcome
+from webdata.domain.query import Query
 from webdata.fetching.caller_parts import CallerParts
 from webdata.fetching.showing import Showing, ShownPage
 from webdata.fetching.transport_policy import Scope
@@ -102,6 +103,10 @@ class Fetch:
     """One page to be fetched, in one attempt or several."""
 
     run: QueryRun = field(default_factory=QueryRun)
+    query: Query | None = field(default=None, repr=False)
+    """The query whose page it is; None for a further page of one."""
+    is_secret: bool = False
+    """Whether its response is a secret, such as a token, and is not recorded."""
     as_sent: bool = False
     """Whether the page is wanted as its server sent it, not as a browser shows it."""
     judged: bool = False

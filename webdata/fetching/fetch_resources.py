@@ -12,6 +12,7 @@ from webdata.domain.attempts import Transport
 from webdata.domain.extras import has_extra
 from webdata.fetching.egress.names import NameResolver, Resolver
 from webdata.fetching.proxy_pool import ProxyPool, used_pools
+from webdata.fetching.recording import ExchangeRecorder
 from webdata.fetching.retry_policy import Backoff, RetryPolicy
 from webdata.fetching.transport_policy import TransportPolicy
 
@@ -42,6 +43,7 @@ class FetchResources:
     retries: RetryPolicy
     browser: SharedBrowser
     resolver: Resolver
+    recorder: ExchangeRecorder | None = None
 
     @classmethod
     def from_settings(cls, settings: BaseSettings, browser: SharedBrowser) -> Self:
@@ -49,7 +51,7 @@ class FetchResources:
         backoff = Backoff(settings.getfloat("BACKOFF"), settings.getfloat("BACKOFF_MAX"))
         transports, proxies = TransportPolicy(available(settings)), ProxyPool(used_pools(settings))
         retries = RetryPolicy(transports, proxies, settings.getint("MAX_STEPS"), backoff)
-        return cls(proxies, transports, retries, browser, resolver(settings))
+        return cls(proxies, transports, retries, browser, resolver(settings), ExchangeRecorder.from_settings(settings))
 
     @classmethod
     def of(cls, crawler: Crawler) -> Self:
@@ -60,6 +62,8 @@ class FetchResources:
     async def close(self) -> None:
         """Close everything that was opened."""
         await self.browser.close()
+        if self.recorder:
+            await self.recorder.close()
 
 
 def resolver(settings: BaseSettings) -> Resolver:

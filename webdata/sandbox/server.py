@@ -9,6 +9,7 @@ from pathlib import Path
 from webdata.domain.errors import ConfigError
 from webdata.runtime.wire.exchange import SandboxRequest, SiteReply, plain, unknown_host
 from webdata.runtime.wire.listener import HOST
+from webdata.sandbox.archive_replay import ArchiveReplay
 from webdata.sandbox.certificates import Authority
 from webdata.sandbox.challenges import Challenge
 from webdata.sandbox.connection import Backend
@@ -23,14 +24,15 @@ logger = logging.getLogger(__name__)
 class Sandbox(Backend):
     """A forward proxy on loopback that answers every request itself and opens no connection.
 
-    With `replay`, a folder of saved pages answers for any host (see `webdata.sandbox.replay`); raises ConfigError
-    for a folder that cannot be used. `challenges` protect whole hosts (see `webdata.sandbox.challenges`).
+    With `replay`, a folder of saved pages or an archive answers for any host (see `webdata.sandbox.replay` and
+    `archive_replay`); raises ConfigError for one that cannot be used.
+    `challenges` protect whole hosts (see `webdata.sandbox.challenges`).
     """
 
     def __init__(self, replay: Path | None = None, challenges: Mapping[str, Challenge] | None = None) -> None:
         super().__init__()
         self.authority = Authority()
-        self._replay = Replay(replay) if replay else None
+        self._replay = opened_replay(replay) if replay else None
         self._challenges = challenges or {}
 
     @property
@@ -73,6 +75,11 @@ class Sandbox(Backend):
         except Exception:
             logger.exception("The sandbox's site for %s failed on %s", request.host, request.target)
             return plain(500, "The sandbox's own site failed; its log says why.")
+
+
+def opened_replay(path: Path) -> Replay | ArchiveReplay:
+    """What answers from a folder, or from an archive."""
+    return ArchiveReplay(path) if path.is_file() else Replay(path)
 
 
 def _loopback(host: str) -> str:

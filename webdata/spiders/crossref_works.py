@@ -33,6 +33,10 @@ class CrossrefWorksSpider(WorksSpider):
         spider.contact = (crawler.settings["CONTACT"] or "").strip() or None
         return spider
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.contact,) if self.contact else ()
+
     def request(self, query: ScholarQuery) -> Request:
         parameters = {"query": query.q, "rows": query.size, "offset": query.offset}
         contact = {"mailto": self.contact} if self.contact else {}

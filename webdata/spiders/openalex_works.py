@@ -44,6 +44,10 @@ class OpenalexWorksSpider(WorksSpider):
         spider.key = (crawler.settings["OPENALEX_KEY"] or "").strip() or None
         return spider
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (self.key,) if self.key else ()
+
     def request(self, query: ScholarQuery) -> Request:
         first, *further = self.pages(query)
         if self.batch is None:  # in a batch the scheduler fetches the first page, and `others` the further ones

@@ -1,7 +1,7 @@
 """Reddit: subforums, users, posts and comments."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Self
@@ -85,6 +85,11 @@ class RedditSpider(EngineSpider):
         super().update_settings(settings)
         middlewares = {**settings.getdict("DOWNLOADER_MIDDLEWARES"), ProvidersMiddleware: 50}
         settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="spider")  # or `scrapy crawl` loses it
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        contact = self.settings["CONTACT"]
+        return (contact,) if contact else ()
 
     def request(self, query: Query) -> Request:
         # ProvidersMiddleware answers it, so that all providers serve batches too, whose first requests Scrapy schedules
@@ -181,7 +186,13 @@ class RedditSpider(EngineSpider):
 
     async def token(self, run: QueryRun, account: OAuthApplication) -> str:
         """A token, fetched within the query's time where there is none; raises FetchError."""
-        return await account.token(lambda request: self.downloaded(self.of_run(request, run)))
+
+        def granted(request: Request) -> Awaitable[Response]:
+            own = self.of_run(request, run)
+            Fetch.of(own).is_secret = True
+            return self.downloaded(own)
+
+        return await account.token(granted)
 
     async def downloaded(self, request: Request) -> Response:
         """The response of a download that passes `check`; raises FetchError."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from webdata.config.config import Config
 from webdata.crawling.cases import SUFFIX, Case
 from webdata.crawling.engine import EngineSpider
 from webdata.crawling.offline import SavedPage, judge, left_out, page_of, valid_page
+from webdata.crawling.rereading import Rereading
 from webdata.crawling.warm_crawlers import known_spiders
 from webdata.domain.errors import FetchError, RecordError
 from webdata.domain.items import as_record
@@ -24,6 +26,7 @@ from webdata.faces.administration.docs_pages import DocumentedCommand, Documente
 from webdata.faces.administration.options import Pair, Pairs
 from webdata.faces.administration.samples import sample_of
 from webdata.faces.administration.skeletons import new_engine, source_tree, write
+from webdata.runtime.archives.reader import is_archive
 
 OK = 200
 TRANSFERS = ("content-encoding", "content-length", "transfer-encoding", "connection", "date")
@@ -114,13 +117,19 @@ def fixture(
 )
 @click.option("--url", help="The URL of the page.")
 @click.option(
-    "--status", type=click.IntRange(100, 999), default=200, show_default=True, help="The status of its response."
+    "--status", type=click.IntRange(100, 999), default=OK, show_default=True, help="The status of its response."
 )
 @click.option(
     "--header", "headers", type=Pair(":"), multiple=True, help="A header of its response, such as 'Server: gws'."
 )
 @click.option(
     "--explain", is_flag=True, help="Of Markdown: print each part of the page that is left out, after its rule."
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 64),
+    default=len(os.sched_getaffinity(0)),
+    help="Of an archive: how many processes read its pages (default: as there are processors).",
 )
 def parse(
     spider: type[EngineSpider],
@@ -130,15 +139,21 @@ def parse(
     status: int,
     headers: Pairs,
     explain: bool,
+    processes: int,
 ) -> None:
     """Read saved pages of an engine, without a network: one line of JSON a file.
 
-    A file of `webdata fixture` (`.case`) has the query, the URL, the status and the headers of its page.
+    A file of `webdata fixture` (`.case`) has the query, the URL, the status and the headers of its page; an archive
+    (`.warc`, `.warc.gz`) has them of many pages, and gets a line for each.
     """
     engine = spider()
     judged_all = True
     for file in files:
         try:
+            if is_archive(file):
+                _check_of_one_page(url=url, headers=headers, explain=explain, status=status != OK)
+                judged_all &= _parse_archive(Rereading(spider, file, dict(given), processes), file)
+                continue
             if file.suffix == SUFFIX:
                 case = Case.read(file)
                 page, query = page_of(case), {**case.query, **dict(given)}
@@ -183,6 +198,28 @@ def _case(spider: type[EngineSpider], saved: SavedPage, given: Mapping[str, Any]
     click.echo(json.dumps(end, indent=2, ensure_ascii=False))
     response = {"origin": "composed", "url": url, "status": page.status, "headers": dict(page.headers)}
     return Case(query, response, page.body, **end, unread=unread)
+
+
+def _check_of_one_page(**given: object) -> None:
+    """Raise UsageError for options that an archive does not take."""
+    if wrong := [name.removesuffix("s") if name == "headers" else name for name, value in given.items() if value]:
+        raise click.UsageError(f"--{wrong[0]} is of single pages, and an archive has many: leave it out")
+
+
+def _parse_archive(pages: Rereading, file: Path) -> bool:
+    """Print a line for each page, and what was left out to standard error; returns whether all were judged."""
+    read, faults = 0, 0
+    for page in pages:
+        read += 1
+        if isinstance(page.end, str):
+            faults += 1
+            click.echo(f"{file}: {page.id!r}: {page.end}", err=True)
+        else:
+            found = {"file": str(file), "id": page.id, "url": page.url, "date": page.date, **page.end}
+            click.echo(orjson.dumps(found))
+    others = ", ".join(f"{count} {reason}" for reason, count in pages.left_out.most_common())
+    click.echo(f"{file}: {read} pages{others and f'; left out: {others}'}", err=True)
+    return not faults
 
 
 async def _end(spider: EngineSpider, page: SavedPage, query: dict[str, str]) -> dict[str, Any]:

@@ -1,16 +1,11 @@
 """What a page can make long: conversion to Markdown, decompression, large forms, in processes that can be killed.
 
-A Python thread cannot be stopped from outside, and while it runs C code no other thread runs. So a conversion runs in
-a process, which is killed when its time or its memory is used up; the overhead is less than a millisecond a page. The
-processes are forked from one that has imported the page modules: the first starts in 0.7 s, each further one in 25 ms.
+A conversion runs in a process of a pool (`webdata.runtime.process.pools`), which is killed when its time or its memory
+is used up; the overhead is less than a millisecond a page.
 """
 
 import asyncio
-import multiprocessing
-import os
-import resource
 import signal
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import asynccontextmanager
@@ -23,8 +18,7 @@ from webdata.domain.errors import UnsupportedContentError, UpstreamError, Upstre
 from webdata.pages import url
 from webdata.pages.consent import Form, form
 from webdata.resources.url_request import UrlRecord
-from webdata.runtime.process.memory import return_large_blocks
-from webdata.runtime.process.parents import end_with_parent
+from webdata.runtime.process.pools import process_pool
 from webdata.runtime.process.shares import FairSlots
 from webdata.runtime.wire.content_codings import Decompressed, leniently_decompressed
 
@@ -39,12 +33,6 @@ LARGE_AT_ONCE = WORKERS - 1
 """Large pages that are converted at once: they take much memory, and one process stays free for small pages."""
 SECONDS_OF_MEBIBYTE = 0.02
 """That a slot is held for each mebibyte of a page at least: 50 MB a second for one account."""
-PAGES = 500
-"""Pages after which a process is replaced."""
-MEMORY = 2 * 1024**3
-"""Bytes of a process's address space; a page of 20 MB takes 0.5 GB."""
-NICENESS = 10
-"""By how much they yield the processor to the event loop, whose calls are short."""
 SELECTING = ("extract", "include", "exclude")
 """The arguments of a page with selectors of its caller."""
 MODULES = ("webdata.pages.consent", "webdata.pages.url", "webdata.pages._url.markdown")
@@ -94,7 +82,12 @@ class Conversions:
         self._pool: ProcessPool | None = None
         self._slots = FairSlots(WORKERS)
         self._holders = 0
+        self._is_here = False
         self._lock = Lock()
+
+    def run_here(self) -> None:
+        """Convert in this process from now on, since it is one that is killed itself when a page takes too long."""
+        self._is_here = True
 
     def hold(self) -> None:
         """Add a holder. Without one, the processes run until the program ends."""
@@ -169,6 +162,8 @@ class Conversions:
         self, function: Callable[..., Any], arguments: tuple[Any, ...], seconds: float, account: str
     ) -> Any:
         """The function's result; None when its process was killed or ran out of memory."""
+        if self._is_here:
+            return function(*arguments)
         async with self._slots.slot(account):
             future = self._running_pool().schedule(_alarmed, (function, [*arguments], seconds + 1), timeout=seconds)
             try:
@@ -179,11 +174,7 @@ class Conversions:
     def _running_pool(self) -> ProcessPool:
         with self._lock:
             if self._pool is None or not self._pool.active:
-                context = multiprocessing.get_context("forkserver")
-                context.set_forkserver_preload([*MODULES])
-                program = sys.modules["__main__"]
-                program.__file__ = program.__spec__ = None  # or each process imports it, which takes 60 MB more
-                self._pool = ProcessPool(WORKERS, PAGES, _initialize, context=context)
+                self._pool = process_pool(WORKERS, MODULES)
             return self._pool
 
 
@@ -195,16 +186,6 @@ def _media(arguments: Mapping[str, Any]) -> str:
     """The media type that a page was sent with."""
     sent = (value for name, value in arguments["headers"].items() if name.lower() == "content-type")
     return next(sent, "").partition(";")[0].strip().lower() or "of no known type"
-
-
-def _initialize() -> None:
-    """Limit a worker process's memory and priority, have it keep little, and let SIGTERM end it at once."""
-    end_with_parent(os.getppid())
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    return_large_blocks()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # PDFium aborts where it gets no memory
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    os.nice(NICENESS)
 
 
 def _alarmed(function: Callable[..., Any], arguments: list[Any], seconds: float) -> Any:
