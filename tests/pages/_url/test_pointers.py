@@ -41,6 +41,16 @@ def test_links_that_alone_lead_to_a_page_stay(read):
     assert read(f"<h1>Kettles</h1><div>{PROSE}</div>{links}").count("Open the page") == 4
 
 
+def test_long_links_around_records_stay(read):
+    """A link around all of a record is its text, however long it is and whatever else leads to the page."""
+    records = "".join(
+        f"<div class=r><div><a class=all href=/{t[-3:]}>{t} {PROSE[:900].replace('p>', 'span>')}</a></div>"
+        f"<a href=/{t[-3:]}>{t}</a></div>"
+        for t in TITLES
+    )
+    assert read(f"<h1>Kettles</h1><div>{records}</div>").count("Paragraph 5") == 4
+
+
 def test_a_word_of_a_sentence_is_never_such_a_link(read):
     """The same word in several sentences stays, whatever leads to its page elsewhere."""
     lines = "".join(f"<li>About {t.lower()}, see <a href=/{t[-3:]}>here</a> for more.</li>" for t in TITLES)

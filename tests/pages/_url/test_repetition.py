@@ -101,3 +101,15 @@ def test_headings_and_terms_within_posts_stay(read):
     ]
     text = read(thread(*posts), content="main")
     assert [f"{word} {number}" in text for word in ("Step", "Cause") for number in range(1, 4)] == [True] * 6
+
+
+def test_remarks_on_answers_are_left_out_of_what_a_thread_is_about(read):
+    """Comments on a question or an answer go from `main`, questions and answers stay; `page` has all of them."""
+    schema = "itemscope itemtype=https://schema.org/"
+    answers = "".join(
+        f"<div {schema}Answer><p>{NOTE.format(number) * 2}</p><ul><li {schema}Comment>Thanks to {number}</ul></div>"
+        for number in range(1, 4)
+    )
+    html = f"<div {schema}QAPage><h1>T</h1><div {schema}Question><p>{NOTE.format(0)}</p>{answers}</div></div>"
+    main, page = read(html, content="main"), read(html)
+    assert (main.count("Remark"), "Thanks" in main, page.count("Thanks to")) == (7, False, 3)

@@ -18,11 +18,13 @@ from webdata.pages._url.page_kinds import PageKind
 from webdata.pages._url.repetition import copies, labels
 from webdata.pages._url.weights import Weights
 
+QUESTIONS = frozenset(["Question", "Answer"])
+
 
 def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None:
     """Remove, in place, what stands beside a page's subject or says it again: comments, asides, copies.
 
-    In a thread the comments are its subject; beside it are the labels of posts.
+    In a thread the comments are its subject; beside it are the labels of posts, and remarks on questions and answers.
     """
     weights = removals.weights(body)
     parts = weights.elements[1:]
@@ -30,6 +32,7 @@ def remove_beside(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         removals.drop(
             body,
             ("before the headline", _before_headline(weights)),
+            ("comments", with_headings(e for e in parts if _is_remark(e))),
             ("label of posts", labels(weights)),
             ("copy", copies(weights, of_records=True)),
         )
@@ -68,8 +71,17 @@ def _before_headline(weights: Weights) -> list[HtmlElement]:
 
 
 def _is_comments(element: HtmlElement) -> bool:
-    kind = element.get("itemtype", "").rstrip("/").rpartition("/")[2]
-    return kind in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+    return _type(element) in ("Comment", "UserComments", "Review") or not COMMENTS.isdisjoint(tokens(element))
+
+
+def _is_remark(element: HtmlElement) -> bool:
+    """Whether an element is a comment on a question or on an answer, as schema.org has it."""
+    return _type(element) == "Comment" and any(_type(around) in QUESTIONS for around in element.iterancestors())
+
+
+def _type(element: HtmlElement) -> str:
+    """The type of an item of microdata; empty for any other element."""
+    return element.get("itemtype", "").rstrip("/").rpartition("/")[2]
 
 
 def _is_form_beside(element: HtmlElement, kind: PageKind, weights: Weights) -> bool:

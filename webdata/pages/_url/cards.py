@@ -46,13 +46,13 @@ def cards_of_others(weights: Weights, outside: Container[HtmlElement], kind: Pag
 def _summaries(weights: Weights) -> Iterator[HtmlElement]:
     """Groups of cards behind nearly all other prose of an article, each with a linked heading, with their titles."""
     within: set[HtmlElement | None] = set()
-    groups: list[HtmlElement] = []
+    groups: set[HtmlElement] = set()
     for element in weights.elements:
         if element.getparent() in within:
             within.add(element)
         elif weights.share(element) < HALF and _is_group_of_summaries(element, weights):
             within.add(element)
-            groups.append(element)
+            groups.add(element)
     behind = 0.0
     for element in reversed(weights.elements):
         behind += 0 if element in within else weights.own_prose[element]

@@ -107,7 +107,7 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("form to fill in", _forms(parts, weights, kind)),
         ("control", (e for e in parts if _is_control(e))),
         ("twin for screen readers", (e for e in parts if _is_twin(e))),
-        ("twin for screen readers", twins(parts)),
+        ("twin for screen readers", twins(weights)),
         ("dialog", _dialogs(parts, weights)),
         ("hidden", (e for e in parts if is_hidden(e) and not _is_opened(e, weights))),
         ("hidden", (e for e in parts if _is_hidden_label(e, weights))),
@@ -115,11 +115,11 @@ def remove_chrome(body: HtmlElement, kind: PageKind, removals: Removals) -> None
         ("link that another repeats", repeated_links(weights)),
     )
     weights = removals.weights(body)
-    parts = weights.elements[1:]
+    parts, mains = weights.elements[1:], _around_mains(weights)
     removals.drop(
         body,
         ("landmark", _landmarks(parts, weights)),
-        ("links beside the content", (e for e in parts if _is_sidebar(e, weights))),
+        ("links beside the content", (e for e in parts if e not in mains and _is_sidebar(e, weights))),
         ("beside main", _beside_main(weights)),
     )
     removals.drop(body, ("outside of main", _outside_of_main(removals.weights(body))))
@@ -285,12 +285,23 @@ def _mains(weights: Weights) -> list[HtmlElement]:
     return [element for element in weights.elements if element.tag == "main" or element.get("role") == "main"]
 
 
+def _around_mains(weights: Weights) -> Container[HtmlElement]:
+    """The elements around the main part of a page, such as `content-sidebar-wrap`."""
+    found: set[HtmlElement] = set()
+    for main in _mains(weights):
+        around = main.getparent()
+        while around is not None and around not in found:
+            found.add(around)
+            around = around.getparent()
+    return found
+
+
 def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
     """Whether an element beside the content is links to other pages: by its tag, its role or a word of its name."""
     named = is_aside(element)
     if not named and (element.tag in WHOLES or SIDEBARS.isdisjoint((*words_of(element), *id_words(element)))):
         return False
-    if element in weights.headed or weights.text[element] > HALF * weights.whole or _is_around_content(element):
+    if element in weights.headed or weights.text[element] > HALF * weights.whole:
         return False
     if not weights.prose[element] and not (is_inner(element) if named else _is_inner_article(element)):
         return True
@@ -298,11 +309,6 @@ def _is_sidebar(element: HtmlElement, weights: Weights) -> bool:
         return False
     needed = DENSE if weights.share(element) < SOME else VERY_DENSE
     return weights.linked[element] > needed * weights.text[element]
-
-
-def _is_around_content(element: HtmlElement) -> bool:
-    """Whether the main part of a page is in an element, such as `content-sidebar-wrap`."""
-    return any(inner.tag == "main" or inner.get("role") == "main" for inner in element.iterdescendants())
 
 
 def _is_inner_article(element: HtmlElement) -> bool:

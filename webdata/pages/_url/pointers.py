@@ -16,6 +16,7 @@ SEVERAL = 3
 """Links with one text from which it is no title of a page: `Read more`."""
 LONGEST = 40
 """Characters of the longest of these texts."""
+LONGEST_TITLE = 500
 MOST = 0.8
 """The share of the links of one place with one text from which it tells no record from another."""
 HALF = 0.5
@@ -54,15 +55,16 @@ def repeated_links(weights: Weights) -> Iterator[HtmlElement]:
     links = [element for element in weights.elements if element.tag == "a" and _is_last(element, weights)]
     addresses: defaultdict[str, set[str]] = defaultdict(set)
     places: defaultdict[Place, Counter[str]] = defaultdict(Counter)
-    named = [(link, link.get("href", "").strip(), _folded(link)) for link in links]
+    named = [(link, link.get("href", "").strip(), _folded(link, weights)) for link in links]
     named = [one for one in named if one[1] and not one[1].startswith(NOWHERE)]
     for link, address, text in named:
         addresses[address].add(text)
         places[_place(link)][text] += 1
     uniform = {place: texts.most_common(1)[0][0] for place, texts in places.items() if _is_uniform(texts)}
     common = frozenset(uniform.values())
+    titled = {address for address, texts in addresses.items() if not texts <= common}
     for link, address, text in named:
-        if uniform.get(_place(link)) == text and not addresses[address] <= common and not _is_heading(link):
+        if uniform.get(_place(link)) == text and address in titled and not _is_heading(link):
             yield link
 
 
@@ -71,8 +73,9 @@ def _is_last(link: HtmlElement, weights: Weights) -> bool:
     return weights.text[link] > 0 and not size(link.tail)
 
 
-def _folded(link: HtmlElement) -> str:
-    return " ".join(link.text_content().split()).casefold()
+def _folded(link: HtmlElement, weights: Weights) -> str:
+    """The text of a link; all that are longer than titles are one."""
+    return " ".join(link.text_content().split()).casefold() if weights.text[link] <= LONGEST_TITLE else ""
 
 
 def _place(link: HtmlElement) -> Place:
@@ -82,7 +85,7 @@ def _place(link: HtmlElement) -> Place:
 
 def _is_uniform(texts: Counter[str]) -> bool:
     text, count = texts.most_common(1)[0]
-    if len(text) > LONGEST or any(map(str.isdigit, text)):
+    if not 0 < len(text) <= LONGEST or any(map(str.isdigit, text)):
         return False
     return count >= max(SEVERAL, MOST * texts.total())
 

@@ -8,10 +8,12 @@ from itertools import pairwise
 
 from lxml.html import HtmlElement
 
-from webdata.pages._url.weights import BLOCKS, size
+from webdata.pages._url.weights import BLOCKS, Weights, size
 
 SHORTEST = 4
 """Characters from which a text that follows itself at once is a twin."""
+LONGEST = 500
+"""Characters of the longest twin."""
 INLINE = frozenset(["a", "b", "em", "i", "small", "span", "strong"])
 LISTED = frozenset(["code", "kbd", "math", "pre", "ruby", "samp", "sub", "sup", "svg", "tt", "var"])
 """Elements in which each character counts."""
@@ -21,13 +23,13 @@ LETTERS = 3
 """Characters of the mean fact in a line; parts of words that are shown one by one are shorter."""
 
 
-def twins(elements: list[HtmlElement]) -> Iterator[HtmlElement]:
+def twins(weights: Weights) -> Iterator[HtmlElement]:
     """The elements within lines with the text that stands right before them, without a space between."""
-    listed = _listed(elements)
-    for element in elements:
-        if element.tag not in INLINE or element in listed or len(text := _whole(element)) < SHORTEST:
+    listed = _listed(weights.elements)
+    for element in weights.elements[1:]:
+        if element.tag not in INLINE or element in listed or not SHORTEST <= weights.text[element] <= LONGEST:
             continue
-        if text == _text_before(element):
+        if (text := _whole(element)) and text == _text_before(element):
             yield element
 
 
@@ -77,4 +79,4 @@ def _text_before(element: HtmlElement) -> str:
         return (around.text or "").lstrip() if around is not None else ""
     if before.tail:
         return before.tail.lstrip()
-    return "" if before.tag in BLOCKS else before.text_content().strip()
+    return "" if before.tag in BLOCKS else _whole(before)
