@@ -131,14 +131,24 @@ def test_compose_commands_of_the_docs_name_what_exists(file, line):
     """A command of docs/deployment.md names a compose file, a service of it, and a command of webdata."""
     verb, *words = [word for word in shlex.split(line) if word not in ("--rm", "-T")]
     services = composed(file)["services"]
-    if verb == "up":
-        assert words in (["--detach"], ["--detach", "--wait"])
+    if verb in ("build", "up"):
+        assert set(words) <= {"--detach", "--pull", "--wait"}
     else:
         assert (verb in ("exec", "run"), words[0] in services) == (True, True)
     if "webdata" in words[1:]:
         group, name, *options = words[words.index("webdata", 1) + 1 :]
         command = main.get_command(click.Context(main), group).get_command(click.Context(main), name)
         command.make_parser(click.Context(command)).parse_args(options)
+
+
+def test_commands_of_the_docs_name_files_and_values_that_exist():
+    """The files of `deploy/` that docs/deployment.md names exist, and so do the values of the chart that it sets."""
+    files = {file for file in re.findall(r"deploy/([\w@./-]+)", PAGE) if file not in (".env", "webdata.env")}
+    assert [file for file in sorted(files) if not (DEPLOY / file.rstrip(".")).exists()] == []
+    values = yaml.safe_load((DEPLOY / "helm" / "values.yaml").read_text(encoding="utf-8"))
+    for path in re.findall(r"--set ([\w.]+)=", PAGE):
+        first, _, second = path.partition(".")
+        assert second in values[first] if second else first in values
 
 
 def test_the_chart_is_small():
