@@ -77,7 +77,7 @@ class Commands(DocumentedGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         others = {name: click.Command(name, help=help_of(name)) for name in ADMINISTRATION}
-        write_commands(formatter, self.commands | others)
+        write_commands(formatter, {**self.commands, **others})
         with formatter.section("One call, over the API or with --local"):
             formatter.write_dl(list(_resource_commands().items()))
 

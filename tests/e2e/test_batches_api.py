@@ -111,7 +111,8 @@ def test_what_is_wrong_is_told(command, tmp_path, monkeypatch):
     monkeypatch.setattr("webdata.faces.administration.api_client.TRIES", 2)
     away = command("--url", "https://127.0.0.1:1", "list", status=1).splitlines()
     assert re.fullmatch(
-        r"https://127.0.0.1:1 does not answer .*: give its address by --url; trying again in 1 s", away[0]
+        r"https://127.0.0.1:1 does not answer .*: give its address by --url or WEBDATA_URL; trying again in 1 s",
+        away[0],
     )
     assert away[1].startswith("Error: https://127.0.0.1:1 does not answer")
 

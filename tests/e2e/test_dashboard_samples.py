@@ -11,7 +11,7 @@ import pytest
 
 from webdata.crawling.warm_crawlers import WarmCrawlers, load_spiders, scrapy_settings
 from webdata.faces.dashboard.playground.http_call import read_query
-from webdata.faces.dashboard.playground.samples import KEY_VARIABLE, TRUST, samples
+from webdata.faces.dashboard.playground.samples import FURTHER_TRUST, KEY_VARIABLE, TRUST, samples
 from webdata.resources.forum import FORUM_SUBFORUM
 from webdata.resources.image_search import IMAGE_SEARCH
 from webdata.resources.maps_search import MAPS_SEARCH
@@ -48,7 +48,7 @@ def run(running, tmp_path):
         ]
         environ = {
             **os.environ,
-            **dict.fromkeys(TRUST, running.certificate),
+            **dict.fromkeys((*TRUST, *FURTHER_TRUST), running.certificate),
             "PATH": f"{FOLDER}{os.pathsep}{os.environ['PATH']}",
             KEY_VARIABLE: running.test_key,
             "WEBDATA_SANDBOX": "always",

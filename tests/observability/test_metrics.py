@@ -1,6 +1,8 @@
 """Metrics, and whether docs and dashboard describe them truly."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -35,7 +37,10 @@ from webdata.observability.stored_state import StoredState
 from webdata.resources.maps_search import MAPS_SEARCH, MapsQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
 from webdata.stores.batches.model import ChunkStates
+from webdata.stores.watch.sql import WatchedEngine
 from webdata.stores.webhooks.model import WaitingDeliveries
+from webdata.watch.filled_fields import FilledFields
+from webdata.watch.watched import Watched
 
 DOCS = Path(__file__).parents[2] / "docs"
 MONITORING = (DOCS / "monitoring.md").read_text(encoding="utf-8")
@@ -338,12 +343,23 @@ def stored_state():
     return state
 
 
+def watched():
+    """An engine with canaries that has not drifted."""
+    found = Watched(None)
+    found._engines = [WatchedEngine("google_web", "internet", datetime.now(UTC), None)]
+    return found
+
+
 def names_and_labels(metrics, crawlers):
     """Every name that an expression may have, and every label."""
     metrics.collect_from(partial(call_metrics, crawlers))
     metrics.collect_from(partial(access_metrics, lambda: MOVED, lambda: 7))
     metrics.ended("google_web", call(region=Region.DE), turn(("http", "ok")), answer())
     metrics.collect_from(stored_state().metrics)
+    metrics.collect_from(watched().metrics)
+    fields = FilledFields()
+    fields.ended("google_web", call(), turn(("http", "ok")), replace(answer(), record={"query": "coffee"}))
+    metrics.collect_from(fields.metrics)
     metrics.answered("web_search", "ok")
     metrics.passed_on("files", 200)
     metrics.webhook_attempted("delivered")
@@ -389,5 +405,5 @@ def test_the_dashboard_can_be_imported():
 
 
 def test_there_are_alerts():
-    """The docs have five alerts."""
-    assert len(ALERTS) == RULES.count("alert:") == 5
+    """The docs have six alerts."""
+    assert len(ALERTS) == RULES.count("alert:") == 6

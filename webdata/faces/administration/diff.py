@@ -10,13 +10,14 @@ import click
 import orjson
 
 from webdata.faces.administration._record_changes import RecordChanges, changes
+from webdata.faces.administration.docs_pages import DocumentedCommand
 
 LONGEST_VALUE = 60
 """Characters of a value in the terminal."""
 MOST_NAMES = 10
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.argument("old", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("new", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")

@@ -12,6 +12,7 @@ import click
 
 from webdata.config.config import Config
 from webdata.crawling.samples import Samples
+from webdata.faces.administration.docs_pages import DocumentedCommand, DocumentedGroup
 from webdata.faces.administration.tables import cut, print_table
 from webdata.watch.redaction import redacted_page
 
@@ -33,7 +34,7 @@ def _folder(config: Config) -> Samples:
     return Samples(config.samples)
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def samples() -> None:
     """Show the pages that were stored: of unknown layouts, and behind drifts."""
 
@@ -85,7 +86,7 @@ def redact(config: Config, sample_id: str) -> None:
     click.echo(f"Redacted {sample_id}.")
 
 
-@click.command()
+@click.command(cls=DocumentedCommand)
 @click.argument("sample_id", metavar="ID")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where (default: ID.report.zip).")
 @click.pass_obj

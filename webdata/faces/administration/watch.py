@@ -5,13 +5,14 @@ import asyncio
 import click
 
 from webdata.config.config import Config
+from webdata.faces.administration.docs_pages import DocumentedGroup
 from webdata.faces.administration.stores import open_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.watch.sql import WatchedEngine
 from webdata.watch.drift import lost
 
 
-@click.group()
+@click.group(cls=DocumentedGroup)
 def watch() -> None:
     """Show what canaries have found, and accept changes."""
 

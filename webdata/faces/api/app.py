@@ -81,7 +81,9 @@ class Api:
         self._admission = admission
         self._pages = pages
         self._key_pages = key_pages
-        paths = [*(one.path for one in self._resources), *(page.path for page in (*pages, *key_pages))]
+        paths = (
+            [one.path for one in self._resources] + [page.path for page in pages] + [page.path for page in key_pages]
+        )
         self._known_paths = sorted({path.partition("/{")[0] for path in paths})
         self._own_bodies = frozenset(page.path for page in key_pages if page.own_body)
         self._calls = ApiCalls(admission, observer)

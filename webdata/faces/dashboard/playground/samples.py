@@ -23,7 +23,7 @@ KEY_VARIABLE = "WEBDATA_KEY"
 TRUST = ("CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE")
 """The environment variables with all authorities to trust, of curl, requests and httpx."""
 FURTHER_TRUST = ("NODE_EXTRA_CA_CERTS", "WEBDATA_CA")
-"""Those with further ones, of Node.js and of the commands of webdata."""
+"""Those with further ones, of Node.js and the commands of webdata."""
 WAIT_SECONDS = 30
 """How long the samples wait: longer than the deadline of a call."""
 
