@@ -43,6 +43,20 @@ Run = Callable[[Ticket], Awaitable[float | None]]
 """Runs a ticket; returns the seconds after which it is to be run again, None where it has ended."""
 
 
+class _Brief(logging.Filter):
+    """Turns the traceback of a line of PgQueuer's into a reason: while PostgreSQL is away it logs many a second."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, Exception):
+            record.msg, record.args = f"{record.getMessage()}: {_first_line(error) or type(error).__name__}", ()
+            record.exc_info = record.exc_text = None
+        return True
+
+
+BRIEF = _Brief()
+
+
 class Lane(NamedTuple):
     """Whose slots a ticket takes: those of an engine, for live or for `test` keys."""
 
@@ -76,6 +90,7 @@ class TicketQueue:
         """Set when a ticket has ended here, so that there is room for others."""
         self._queuer: PgQueuer | None = None
         self._stopping = False
+        logging.getLogger("pgqueuer").addFilter(BRIEF)
 
     @property
     def is_open(self) -> bool:
