@@ -181,11 +181,16 @@ class UpstreamSpider(EngineSpider):
             raise self.told(error, response) from error
 
     def _without_key(self, response: Response) -> Response:
-        """The response, where an API repeats the key without it: records and stored samples are made of its body."""
-        key, body = self.key.encode(), response.body
-        for secret in (key, b64encode(key)):
-            body = body.replace(secret, MASK.encode()) if key else body
-        return response if self._is_invented or body == response.body else response.replace(body=body)
+        """The response, where an API repeats the key without it: samples hold its body and headers."""
+        if self._is_invented or not self.key:
+            return response
+        headers = {name: list(map(self._masked, values)) for name, values in response.headers.items()}
+        return response.replace(body=self._masked(response.body), headers=headers)
+
+    def _masked(self, text: bytes) -> bytes:
+        """A text in which the key is masked, as it is and in base64."""
+        key, mask = self.key.encode(), MASK.encode()
+        return text.replace(key, mask).replace(b64encode(key), mask)
 
     def told(self, error: FetchError, response: Response) -> FetchError:
         """The error, with its wait, after the operator was told of what only they can mend."""
