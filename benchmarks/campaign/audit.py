@@ -16,6 +16,8 @@ SETTLES_WITHIN = 120.0
 """Seconds in which batches and deliveries end that were accepted."""
 ENDS_WITHIN = 10.0
 """Seconds in which the processes of programs end that have been stopped."""
+PUT_OFF = "SELECT batch_id FROM chunks WHERE state <> 'done' AND lease IS NULL AND due > now() AT TIME ZONE 'UTC'"
+"""The batches with queries that were lost and are tried again later, as their field `waiting` tells."""
 FINAL = ("commit", "release", "free", "charge")
 ENDED = ("done", "failed", "cancelled", "deleted")
 
@@ -30,8 +32,7 @@ def settle(place: Place) -> str:
 
 def _open(place: Place) -> str:
     counts = {
-        "batches": "SELECT count(*) FROM batches WHERE ended IS NULL",
-        "chunks": "SELECT count(*) FROM chunks WHERE state <> 'done' AND reason IS NULL",
+        "batches": f"SELECT count(*) FROM batches WHERE ended IS NULL AND id NOT IN ({PUT_OFF})",
         "deliveries": "SELECT count(*) FROM deliveries WHERE status = 'pending' AND attempts < 2",
         "reservations": "SELECT count(*) FROM reservations",
     }
@@ -87,13 +88,14 @@ def _charge(call: Call, charged: Counter[str]) -> Iterator[str]:
 
 def _batches(place: Place, load: Load) -> Iterator[str]:
     known = {row[0]: row[1:] for row in _rows(place, "SELECT id, state, rows FROM batches")}
+    put_off = {batch for (batch,) in _rows(place, PUT_OFF)}
     ended = Counter(batch for (batch,) in _rows(place, "SELECT batch_id FROM results"))
     for batch in load.batches:
         if batch not in known:
             yield f"batch {batch} was accepted, and is gone"
             continue
         state, rows = known[batch]
-        if state not in ENDED:
+        if state not in ENDED and batch not in put_off:
             yield f"batch {batch} is {state}"
         elif state == "done" and ended[batch] != rows:
             yield f"batch {batch} has {rows} queries and {ended[batch]} results"

@@ -22,7 +22,7 @@ APIS = ("limited", "denied", "error", "garbage", "html", "type", "layout", "spen
 PAGES = ("article", "paper.pdf", "report.docx", "product.html", "table.csv", "news.rss", "huge", "gzip", "loop")
 BATCH_ROWS = 20
 PAUSE = 1.0
-"""Seconds after a call that found no service."""
+"""Seconds after a call that found no service, or one that takes no calls."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Load:
             self.calls.append(call)
             if kind == "batch" and call.status in (200, 202):
                 self.batches.append(json.loads(answer)["id"])
-            if call.status == 0:
+            if call.status in (0, 503):
                 sleep(PAUSE)
 
     def _ended(

@@ -201,7 +201,6 @@ FAULTS = {
     "stop the service": _ended("service", signal.SIGTERM),
     "kill the worker of batches": _ended("worker", signal.SIGKILL),
     "stop the worker of batches": _ended("worker", signal.SIGTERM),
-    "kill the sandbox": _ended("sandbox", signal.SIGKILL),
     "freeze the service": _frozen("service"),
     "freeze the worker of batches": _frozen("worker"),
     "freeze the sites": _frozen("sandbox"),
