@@ -260,3 +260,12 @@ def test_the_operators_key_is_in_no_archive():
     online = spider.from_crawler(get_crawler(spider, {"ON_DEMAND": True, "SANDBOX": False}))
     invented = spider.from_crawler(get_crawler(spider, {"ON_DEMAND": True, "SANDBOX": True}))
     assert (online.keys, invented.keys) == ((KEY,), ())
+
+
+def test_a_key_that_an_api_repeats_is_masked_in_each_of_its_forms():
+    """In the body and the headers of what is parsed and stored, as it is, as URLs have it, and in base64."""
+    engine = online(engines(upstream("brave", key="login:se+cret/1"))["brave"], sandbox=False)
+    body = b"login:se+cret/1 login%3Ase%2Bcret%2F1 bG9naW46c2UrY3JldC8x"
+    plain = engine._without_key(Response("https://api.search.brave.com/", headers={"X-Debug": body}, body=body))
+    for text in (plain.body, plain.headers["X-Debug"]):
+        assert text.decode() == "… … …"

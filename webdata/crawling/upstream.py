@@ -1,6 +1,5 @@
 """The base class of the engines that ask an API of others: its key, its address, and what it can be asked for."""
 
-from base64 import b64encode
 from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import Any, ClassVar, Self
@@ -15,7 +14,7 @@ from scrapy.settings import BaseSettings
 from webdata.crawling.engine import EngineSpider, with_retry_after
 from webdata.domain.errors import ConfigError, FetchError, UpstreamError
 from webdata.domain.query import Query, Region, of_answer
-from webdata.domain.secrets import MASK
+from webdata.domain.secrets import MASK, forms_of
 from webdata.domain.upstreams import Upstream
 from webdata.fetching.fetch import Fetch
 from webdata.pages.upstreams.answers import KEY, LIMITED, PLAN
@@ -188,9 +187,10 @@ class UpstreamSpider(EngineSpider):
         return response.replace(body=self._masked(response.body), headers=headers)
 
     def _masked(self, text: bytes) -> bytes:
-        """A text in which the key is masked, as it is and in base64."""
-        key, mask = self.key.encode(), MASK.encode()
-        return text.replace(key, mask).replace(b64encode(key), mask)
+        """A text in which the key is masked, in each of its forms."""
+        for form in forms_of(self.key):
+            text = text.replace(form.encode(), MASK.encode())
+        return text
 
     def told(self, error: FetchError, response: Response) -> FetchError:
         """The error, with its wait, after the operator was told of what only they can mend."""

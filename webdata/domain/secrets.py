@@ -1,8 +1,10 @@
 """Secrets in what callers send, masked before it is stored or shown."""
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 from webdata.domain.api_key import redacted
 
@@ -59,6 +61,11 @@ def masked_text(text: str) -> str:
     if "=" in shown:
         shown = PARAMETER.sub(_parameter, shown)
     return SCHEME.sub(rf"\1 {MASK}", shown)
+
+
+def forms_of(key: str) -> tuple[str, ...]:
+    """A key as it is in bodies and headers, and as URLs and `Authorization` have it."""
+    return key, quote(key, safe=""), quote_plus(key), b64encode(key.encode()).decode()
 
 
 def masked_url(url: str) -> str:

@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
 from typing import Protocol, Self
-from urllib.parse import quote, quote_plus
 
 import orjson
 from scrapy import Request
@@ -17,7 +15,7 @@ from scrapy.http import Headers, Response
 from scrapy.settings import BaseSettings
 
 from webdata.domain.query import Query, of_single_calls
-from webdata.domain.secrets import MASK, SECRET_NAME, masked_url
+from webdata.domain.secrets import MASK, SECRET_NAME, forms_of, masked_url
 from webdata.fetching.fetch import Fetch
 from webdata.resources import Resource
 from webdata.runtime.archives.exchange import (
@@ -126,7 +124,7 @@ def without_keys(exchange: ArchivedExchange, keys: tuple[str, ...]) -> ArchivedE
 
     Raises UpstreamError for a body that cannot be decompressed.
     """
-    secrets = [form for key in keys if key for form in _forms(key)]
+    secrets = [form for key in keys if key for form in forms_of(key)]
     encoding = ",".join(value for name, value in exchange.headers if name.lower() == "content-encoding")
     body = leniently_decompressed(exchange.body, encoding, LONGEST_MASKED).body if encoding else exchange.body
     return ArchivedExchange(
@@ -141,11 +139,6 @@ def without_keys(exchange: ArchivedExchange, keys: tuple[str, ...]) -> ArchivedE
         _bytes_without(body, secrets),
         {name: _without(value, secrets) for name, value in exchange.marks.items()},
     )
-
-
-def _forms(key: str) -> tuple[str, ...]:
-    """A key as it is in bodies and headers, and as URLs and `Authorization` have it."""
-    return key, quote(key, safe=""), quote_plus(key), b64encode(key.encode()).decode()
 
 
 def _without(text: str, secrets: Iterable[str]) -> str:
