@@ -12,14 +12,14 @@ from lxml.html import HtmlElement
 from webdata.pages._url.opening import HEADINGS
 from webdata.pages._url.weights import BLOCKS, Weights, size
 
-SEVERAL = 3
+SEVERAL_LINKS = 3
 """Links with one text from which it is no title of a page: `Read more`."""
-LONGEST = 40
+LONGEST_LABEL = 40
 """Characters of the longest of these texts."""
 LONGEST_TITLE = 500
-MOST = 0.8
+MOST_OF_PLACE = 0.8
 """The share of the links of one place with one text from which it tells no record from another."""
-HALF = 0.5
+HALF_OF_PAGE = 0.5
 """The share of a page's text in the part that a link before the content skips to."""
 TARGETS = frozenset(["main", "nav", "search", "footer"])
 TARGET_ROLES = frozenset(["main", "navigation", "search", "contentinfo"])
@@ -47,7 +47,7 @@ def skip_links(weights: Weights) -> Iterator[HtmlElement]:
 def _is_skipped_to(target: HtmlElement, weights: Weights) -> bool:
     if target.tag in TARGETS or target.get("role") in TARGET_ROLES:
         return True
-    return weights.text[target] >= HALF * weights.whole and (not weights.headed or target in weights.headed)
+    return weights.text[target] >= HALF_OF_PAGE * weights.whole and (not weights.headed or target in weights.headed)
 
 
 def repeated_links(weights: Weights) -> Iterator[HtmlElement]:
@@ -85,9 +85,9 @@ def _place(link: HtmlElement) -> Place:
 
 def _is_uniform(texts: Counter[str]) -> bool:
     text, count = texts.most_common(1)[0]
-    if not 0 < len(text) <= LONGEST or any(map(str.isdigit, text)):
+    if not 0 < len(text) <= LONGEST_LABEL or any(map(str.isdigit, text)):
         return False
-    return count >= max(SEVERAL, MOST * texts.total())
+    return count >= max(SEVERAL_LINKS, MOST_OF_PLACE * texts.total())
 
 
 def _is_heading(link: HtmlElement) -> bool:
