@@ -4,14 +4,16 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import orjson
 import pytest
 
 from webdata.config.config import Config
+from webdata.crawling.warm_crawlers import load_spiders
 from webdata.domain.errors import BlockedError, LayoutError, UpstreamError, UpstreamTimeoutError
+from webdata.faces.administration import engine_checks
 from webdata.faces.administration.engine_checks import in_words
 from webdata.faces.administration.machine_checks import here, outside
 
@@ -106,3 +108,24 @@ async def test_ports_and_proxies_are_tried(starts, tmp_path, monkeypatch):
     ]
     assert (tried["DE-1"].state, tried["DE-2"].state) == ("failed", "ok")
     assert "secret" not in str(tried)
+
+
+@pytest.mark.task
+async def test_no_other_engine_answers_for_the_one_that_is_checked(monkeypatch):
+    """Each engine is the only one that its query asks, also where the resource has several, and names none."""
+    calls = []
+
+    class Crawlers:
+        async def answer(self, call):
+            calls.append(call)
+            raise UpstreamError("away", "reset")
+
+    @asynccontextmanager
+    async def crawlers(_config, max_calls):
+        yield Crawlers()
+
+    monkeypatch.setattr(engine_checks, "local_crawlers", crawlers)
+    engines = load_spiders()
+    found = [one async for one in engine_checks.engine_findings(Config.from_environ({}), engines)]
+    assert sorted(call.engine for call in calls) == sorted(engine.name for engine in engines)
+    assert {one.state for one in found} == {"failed"}

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from time import monotonic
-from typing import Any
 
 from webdata.config.config import Config
 from webdata.crawling.engine import EngineSpider
@@ -17,10 +16,9 @@ from webdata.domain.errors import (
     WebdataError,
 )
 from webdata.domain.outcome import Outcome
-from webdata.domain.query import SearchQuery
 from webdata.faces.administration.local_calls import LOCAL_ACCOUNT, local_crawlers
 from webdata.faces.administration.machine_checks import Finding
-from webdata.resources import Resource, example
+from webdata.resources import example
 
 AT_ONCE = 4
 """Engines that are asked at once."""
@@ -53,7 +51,8 @@ async def _finding(config: Config, crawlers: WarmCrawlers, engine: type[EngineSp
     resource, began = engine.resources[0], monotonic()
     name = f"{engine.site or engine.name} ({engine.name})"
     try:
-        call = Call(resource, _query(resource, engine), config.sandbox == "always", config.deadline, LOCAL_ACCOUNT)
+        query, in_sandbox = resource.query.check(example(resource)), config.sandbox == "always"
+        call = Call(resource, query, in_sandbox, config.deadline, LOCAL_ACCOUNT, engine=engine.name)
         answer = await crawlers.answer(call)
     except NotFoundError:
         return Finding("engine", "ok", f"{name}: answers, and has nothing for the example of {resource.name}")
@@ -61,14 +60,6 @@ async def _finding(config: Config, crawlers: WarmCrawlers, engine: type[EngineSp
         return Finding("engine", "failed", f"{name}: {in_words(error, has_proxies=bool(config.proxies))}")
     seconds = monotonic() - began
     return Finding("engine", "ok", f"{name}: {_found(answer)} in {seconds:.1f} s by {answer.transport}")
-
-
-def _query(resource: Resource, engine: type[EngineSpider]) -> Any:
-    """The example of a resource; searches name the engine, so that no other answers in its place."""
-    given: dict[str, Any] = example(resource)
-    if issubclass(resource.query, SearchQuery):
-        given["engines"] = engine.name
-    return resource.query.check(given)
 
 
 def _found(answer: Answer) -> str:
