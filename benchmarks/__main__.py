@@ -9,15 +9,29 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import batch, dashboard, deliveries, machines, pages, pairs, parse, pressure, serving, submit
+from benchmarks import (
+    batch,
+    dashboard,
+    deliveries,
+    machines,
+    pages,
+    pairs,
+    parse,
+    peers,
+    pressure,
+    results,
+    serving,
+    submit,
+)
 from benchmarks.serving import FULL, QUICK, Effort
 
 HERE = Path(__file__).parent
 CAPTURES = HERE.parents[1] / "shared" / "captures"
+NEWER_CAPTURES = CAPTURES.with_name("captures-new")
 REAL = CAPTURES / "google-web" / "groqqle-2025-03-test.html"
 """The real page: a desktop result page of 2025, 671 KB."""
 FEW_PAGES = 3
-"""Pages of an engine that are parsed in a quick run."""
+"""Pages of an engine, or of each set, that a quick run parses."""
 MANY, FEW = 1_000_000, 300
 """Calls and movements behind the pages of the dashboard."""
 EVENTS, FEW_EVENTS, EVENTS_A_SECOND = 300, 5, 10.0
@@ -27,7 +41,6 @@ PAIRS_ROUNDS, PAIRS_SECONDS = 5, 2.0
 WORKERS, SLOTS = 4, 20
 """Of a batch across machines: processes, and chunks of ten queries at once that all of them run together."""
 SUBMIT_TIMES = 200
-FEW_PAGES = 10
 MACHINES_TIMES = 50
 """How many times as many queries these have as a batch of `scrapy crawl`, which fetches pages."""
 
@@ -59,11 +72,30 @@ def _parse(effort: Effort, _real: bytes | None) -> dict[str, float]:
 def _pages(effort: Effort, _real: bytes | None) -> dict[str, float]:
     print(f"{'converter':30}{'recall':>8}{'precision':>10}{'F1':>7}{'ms/MB':>8}{'slowest ms':>11}")
     figures = {}
-    for score in pages.measure(CAPTURES.parent / "pages", None if effort is FULL else FEW_PAGES):
+    for score in pages.measure(CAPTURES.parent / "pages", *_which(effort)):
         shares = f"{score.recall:8.3f}{score.precision:10.3f}{score.f1:7.3f}"
         print(f"{score.name:30}{shares}{score.ms_per_mb:8.0f}{score.slowest_ms:11.0f}")
         figures[f"pages.{score.name.replace(', ', '.')}.f1"] = round(score.f1, 3)
     return figures
+
+
+def _results(effort: Effort, _real: bytes | None) -> dict[str, float]:
+    print(f"{'results of Google':18}{'recall':>8}{'precision':>10}{'whole pages':>13}{'ms/MB':>8}")
+    figures = {}
+    for score in results.measure([folder / "google-web" for folder in (CAPTURES, NEWER_CAPTURES)], *_which(effort)):
+        whole = f"{score.whole_pages} of {score.pages}"
+        print(f"{score.name:18}{score.recall:8.3f}{score.precision:10.3f}{whole:>13}{score.ms_per_mb:8.1f}")
+        figures[f"results.{score.name}.recall"] = round(score.recall, 3)
+    return figures
+
+
+def _which(effort: Effort) -> tuple[bool, int | None]:
+    """Whether peers are asked too, which uv installs, and how many pages, None for all."""
+    if effort is QUICK:
+        return False, FEW_PAGES
+    if not peers.can_run():
+        print("the programs of other projects are left out: there is no uv, which installs them")
+    return peers.can_run(), None
 
 
 def _serve(effort: Effort, real: bytes | None) -> dict[str, float]:
@@ -158,6 +190,7 @@ def _ratios(measured: Iterable[pairs.Pair]) -> dict[str, float]:
 PARTS = {
     "parse": _parse,
     "pages": _pages,
+    "results": _results,
     "serve": _serve,
     "pairs": _pairs,
     "batch": _batch,

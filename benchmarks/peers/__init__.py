@@ -1,0 +1,71 @@
+"""Programs of other projects, each in an environment of its own with its newest release, over the same files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).parent
+LONGEST_SECONDS = 1200
+
+
+class Peer(NamedTuple):
+    """A function of one of the programs beside this file, and what it needs: packages as pip names them."""
+
+    name: str
+    program: str
+    packages: tuple[str, ...]
+
+
+class PeerAnswer(NamedTuple):
+    """What a peer makes of a file: a text, or links of results; None if it fails. Milliseconds are processor time."""
+
+    file: Path
+    found: Any
+    ms: float
+
+
+CONVERTERS = [
+    Peer("trafilatura", "converters.py", ("trafilatura",)),
+    Peer("readability", "converters.py", ("readability-lxml", "lxml[html-clean]")),
+    Peer("resiliparse", "converters.py", ("resiliparse",)),
+    Peer("markitdown", "converters.py", ("markitdown",)),
+    Peer("crawl4ai_raw", "converters.py", ("crawl4ai",)),
+    Peer("crawl4ai_fit", "converters.py", ("crawl4ai",)),
+]
+"""A page in, its text or Markdown out."""
+WEB_SEARCHER = Peer("websearcher", "results.py", ("WebSearcher",))
+"""A result page of Google in, the links of its results out."""
+
+
+def can_run() -> bool:
+    """Whether there is uv, which installs the peers; without it they are left out."""
+    return shutil.which("uv", path=_path()) is not None
+
+
+def answers(peer: Peer, files: list[Path]) -> Iterator[PeerAnswer]:
+    """What a peer makes of each file; its version is printed."""
+    packages = [option for package in peer.packages for option in ("--with", package)]
+    python = ["uv", "run", "--quiet", "--no-project", "--isolated", "--python", sys.executable, *packages, "python"]
+    with tempfile.TemporaryDirectory() as folder:
+        ran = subprocess.run(
+            [*python, "-W", "ignore", HERE / peer.program, peer.name, peer.packages[0]],
+            input="\n".join(map(str, files)),
+            env={**os.environ, "PATH": _path(), "CRAWL4_AI_BASE_DIRECTORY": folder},
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=LONGEST_SECONDS,
+            check=True,
+        )
+    version, *rows = (json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{"))
+    print(f"  {peer.packages[0]} {version['version']}")
+    yield from (PeerAnswer(file, row["found"], row["ms"]) for file, row in zip(files, rows, strict=True))
+
+
+def _path() -> str:
+    return f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
