@@ -19,30 +19,21 @@ SCHEMA_HOST = "webdata:/"
 
 @cache
 def _validator(name: str) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(schema(name), retriever=_retrieve)
+    return jsonschema_rs.validator_for(schema(name), retriever=retrieve)
 
 
-def _retrieve(uri: str) -> dict[str, Any]:
+def retrieve(uri: str) -> dict[str, Any]:
+    """The schema that a `$ref` of another one names."""
     return schema(uri.rpartition("/")[2].removesuffix(".json"))
 
 
 def validate(resource: Resource, record: Record) -> None:
     """Raise RecordError, which names the first wrong field, if the record does not match the resource's schema."""
     if not _validator(resource.name).is_valid(record):
-        raise RecordError(f"{resource.name}: {explain(resource, record)}")
+        # Imported here because jsonschema takes 5 MB and a tenth of a second, and records that are refused are few.
+        from webdata.pipelines._refusal import refusal  # noqa: PLC0415
 
-
-def explain(resource: Resource, record: Record) -> str:
-    """The path of the first wrong field of a record, and jsonschema's message."""
-    # Imported here because they take 5 MB and a tenth of a second, and records that are refused are few.
-    import jsonschema  # noqa: PLC0415
-    from referencing import Registry  # noqa: PLC0415
-    from referencing import Resource as SchemaResource  # noqa: PLC0415
-
-    registry = Registry[Any](retrieve=lambda uri: SchemaResource.from_contents(_retrieve(uri)))  # type: ignore[call-arg]  # attrs hides it from mypy
-    slow = jsonschema.Draft202012Validator(resource.schema, registry=registry)
-    error = jsonschema.exceptions.best_match(slow.iter_errors(record))
-    return f"{error.json_path}: {error.message[:200]}" if error else "refused"
+        raise RecordError(f"{resource.name}: {refusal(resource, record, retrieve)}")
 
 
 class ValidatePipeline:
