@@ -223,6 +223,7 @@ def _key(row: Row[Any]) -> Key:
         row.last_used,
         row.replaced_by,
         tuple(row.engines.split()),
+        row.archive_days,
     )
 
 
