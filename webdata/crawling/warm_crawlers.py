@@ -451,5 +451,9 @@ class WarmCrawler:
             found.partial,
             spider.missing(response, call.resource),
             spider.price,
-            fetched_page(response, spider) if call.with_page else None,
+            _page_of(response, spider) if call.with_page else None,
         )
+
+
+def _page_of(response: Response, spider: EngineSpider) -> FetchedPage | None:
+    return fetched_page(response, spider.kind or spider.name, spider.resources, spider.keys)

@@ -100,11 +100,13 @@ class ExchangeRecorder:
                 logger.warning("Exchanges are not recorded, %d since the start: %s", self._lost, error)
 
 
-def fetched_page(response: Response, spider: RecordedSpider) -> FetchedPage | None:
-    """The page of a response that an engine has parsed; None for one that is a secret as a whole."""
+def fetched_page(
+    response: Response, engine: str, resources: Sequence[Resource], keys: tuple[str, ...]
+) -> FetchedPage | None:
+    """The page of a response that an engine with these has parsed; None for one that is a secret as a whole."""
     assert response.request, "it was downloaded"
-    exchange = recorded_exchange(response.request, response, spider.kind or spider.name, spider.resources)
-    return exchange and FetchedPage(exchange, spider.keys)
+    exchange = recorded_exchange(response.request, response, engine, resources)
+    return None if exchange is None else FetchedPage(exchange, keys)
 
 
 def recorded_exchange(

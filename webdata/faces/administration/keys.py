@@ -16,6 +16,7 @@ from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.accounts.model import Account, Key
 from webdata.stores.accounts.sql import KeyStore
+from webdata.stores.answers.model import MOST_DAYS
 from webdata.stores.sql_stores import SqlStores
 
 
@@ -41,6 +42,11 @@ def keys() -> None:
     multiple=True,
     help="An engine that its calls ask where they have no X-Engine; several in their order (default: all).",
 )
+@click.option(
+    "--archive-days",
+    type=click.IntRange(0, MOST_DAYS),
+    help="For how many days its answers are archived, with their pages; 0: only with archive=true (default: its plan).",
+)
 @click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
 @click.pass_obj
 def create_key(
@@ -51,6 +57,7 @@ def create_key(
     account: str,
     scopes: tuple[str, ...],
     engines: tuple[str, ...],
+    archive_days: int | None,
     expires: timedelta | None,
 ) -> None:
     """Make a key and print it, once: only a hash of it is stored."""
@@ -59,7 +66,7 @@ def create_key(
     _check_scopes(scopes, [route.prefix for route in config.gateway])
     _check_engines(engines)
     end = datetime.now(UTC) + expires if expires else None
-    made = partial(new_key, name, test=not live, scopes=scopes, expires=end, engines=engines)
+    made = partial(new_key, name, test=not live, scopes=scopes, expires=end, engines=engines, archive_days=archive_days)
     with open_stores(config) as stores:
         asyncio.run(_create_key(stores, account, made))
 
