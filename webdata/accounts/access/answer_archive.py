@@ -19,6 +19,7 @@ from webdata.runtime.archives.reader import archived_page
 from webdata.runtime.process.shares import MEBIBYTE
 from webdata.stores.accounts.model import Account, Key
 from webdata.stores.answers.model import (
+    AddedAnswer,
     AnswerContent,
     ArchivedAnswer,
     PageFacts,
@@ -93,8 +94,9 @@ class AnswerArchive:
     ) -> ArchivedAnswer:
         """Archive an answer, and return once it is stored; raises NotArchivedError, and nothing else."""
         try:
-            answer, content = await self.packed(call, end, body, headers)
-            if not await self._store.add(answer, content, archive_bytes(call.account.plan, call.key.test)):
+            answer, content = await packed_answer(call, end, body, headers, self._clock())
+            most = archive_bytes(call.account.plan, call.key.test)
+            if not await self._store.add(AddedAnswer(answer, content, most)):
                 raise NotArchivedError(FULL)
         except NotArchivedError:
             self.ends["refused"] += 1
@@ -109,36 +111,36 @@ class AnswerArchive:
         self.ends["archived"] += 1
         return answer
 
-    async def packed(
-        self, call: ArchivedCall, end: Answer | Hit, body: bytes | memoryview, headers: Mapping[str, str]
-    ) -> tuple[ArchivedAnswer, AnswerContent]:
-        """An answer as it is stored; raises NotArchivedError for one that is not."""
-        check_archivable(call.query, len(body))
-        stored = await asyncio.to_thread(_packed, end, bytes(body))
-        now = self._clock()
-        of = end.entry if isinstance(end, Hit) else end
-        answer = ArchivedAnswer(
-            call.id,
-            call.account.id,
-            call.key.id,
-            call.key.test,
-            call.endpoint,
-            of.outcome.value,
-            of.engine,
-            isinstance(end, Hit),
-            now,
-            now + timedelta(days=call.days),
-            shown_query(call.query),
-            headers,
-            len(body),
-            stored.size,
-            stored.state,
-            stored.page,
-        )
-        return answer, stored.content
+
+async def packed_answer(
+    call: ArchivedCall, end: Answer | Hit, body: bytes | memoryview, headers: Mapping[str, str], now: datetime
+) -> tuple[ArchivedAnswer, AnswerContent]:
+    """An answer as it is stored; raises NotArchivedError for one that is not."""
+    _check_archivable(call.query, len(body))
+    stored = await asyncio.to_thread(_packed, end, bytes(body))
+    of = end.entry if isinstance(end, Hit) else end
+    answer = ArchivedAnswer(
+        call.id,
+        call.account.id,
+        call.key.id,
+        call.key.test,
+        call.endpoint,
+        of.outcome.value,
+        of.engine,
+        isinstance(end, Hit),
+        now,
+        now + timedelta(days=call.days),
+        shown_query(call.query),
+        headers,
+        len(body),
+        stored.size,
+        stored.state,
+        stored.page,
+    )
+    return answer, stored.content
 
 
-def check_archivable(query: Query, size: int) -> None:
+def _check_archivable(query: Query, size: int) -> None:
     """Raise NotArchivedError for an answer of so many bytes that is not archived."""
     if query.is_private:
         raise NotArchivedError(PRIVATE)

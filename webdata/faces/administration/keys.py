@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import click
 
@@ -49,24 +50,15 @@ def keys() -> None:
 )
 @click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
 @click.pass_obj
-def create_key(
-    config: Config,
-    live: bool,
-    test: bool,
-    name: str,
-    account: str,
-    scopes: tuple[str, ...],
-    engines: tuple[str, ...],
-    archive_days: int | None,
-    expires: timedelta | None,
-) -> None:
+def create_key(config: Config, /, *, live: bool, test: bool, name: str, account: str, **limits: Any) -> None:
     """Make a key and print it, once: only a hash of it is stored."""
     if live and test:
         raise click.UsageError("a key is live or test, not both: give one of --live and --test")
-    _check_scopes(scopes, [route.prefix for route in config.gateway])
-    _check_engines(engines)
-    end = datetime.now(UTC) + expires if expires else None
-    made = partial(new_key, name, test=not live, scopes=scopes, expires=end, engines=engines, archive_days=archive_days)
+    _check_scopes(limits["scopes"], [route.prefix for route in config.gateway])
+    _check_engines(limits["engines"])
+    lifetime = limits.pop("expires")
+    end = datetime.now(UTC) + lifetime if lifetime else None
+    made = partial(new_key, name, test=not live, expires=end, **limits)
     with open_stores(config) as stores:
         asyncio.run(_create_key(stores, account, made))
 

@@ -21,7 +21,7 @@ from webdata.faces.api.replies import archive_headers
 from webdata.resources.terms.page_files import MARKDOWN_TYPE, PICTURE_TYPES
 from webdata.runtime.archives.files import ArchiveRecords
 from webdata.runtime.server.replies import JSON
-from webdata.stores.answers.model import AnswerFilter, ArchivedAnswer, PageState, archive_bytes
+from webdata.stores.answers.model import AnswerFilter, ArchivedAnswer, PageFacts, PageState, archive_bytes
 from webdata.stores.answers.sql import AnswerStore
 
 Found = TypeVar("Found")
@@ -301,7 +301,6 @@ def _wanted(call: KeyCall) -> AnswerFilter:
 
 
 def _answer_record(answer: ArchivedAnswer) -> AnswerRecord:
-    page = answer.page
     return {
         "id": answer.id,
         "time": answer.time.isoformat(),
@@ -312,10 +311,13 @@ def _answer_record(answer: ArchivedAnswer) -> AnswerRecord:
         "cached": answer.cached,
         "query": dict(answer.query),
         "bytes": answer.body_size,
-        "page": page
-        and {"url": page.url, "status": page.status, "content_type": page.content_type, "bytes": page.size},
+        "page": _page_record(answer.page) if answer.page else None,
         "page_state": answer.page_state,
     }
+
+
+def _page_record(page: PageFacts) -> ArchivedPageRecord:
+    return {"url": page.url, "status": page.status, "content_type": page.content_type, "bytes": page.size}
 
 
 def _line(answer: ArchivedAnswer, body: bytes) -> bytes:

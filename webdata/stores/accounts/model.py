@@ -9,6 +9,9 @@ DEFAULT_ACCOUNT = "acc_default"
 TRIAL_CREDITS = 1000
 """The credits it starts with."""
 
+TEST_SHARE = 100
+"""The test keys of an account have this part of its quotas."""
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple
 
-from webdata.stores.accounts.model import Key, Plan
-from webdata.stores.batches.model import TEST_SHARE
+from webdata.stores.accounts.model import TEST_SHARE, Key, Plan
 
 USUAL_DAYS = 30
 """For which an answer is archived where neither its key nor its plan says how long."""
@@ -69,6 +68,14 @@ class AnswerContent(NamedTuple):
     """Compressed (`webdata.stores.database.packing`)."""
     page: bytes | None
     """The records of the page in the form of an archive (`webdata.runtime.archives`)."""
+
+
+class AddedAnswer(NamedTuple):
+    """An answer to add, where its account has not more than `most` bytes with it."""
+
+    answer: ArchivedAnswer
+    content: AnswerContent
+    most: int
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from webdata.stores.accounts.locks import hold_accounts
 from webdata.stores.accounts.tables import ACCOUNTS
-from webdata.stores.answers.model import AnswerContent, AnswerFilter, ArchivedAnswer, ArchiveShare, PageFacts
+from webdata.stores.answers.model import AddedAnswer, AnswerFilter, ArchivedAnswer, ArchiveShare, PageFacts
 from webdata.stores.answers.tables import ANSWERS, ARCHIVE_SHARES
 from webdata.stores.database.database import Database
 
@@ -33,9 +33,9 @@ class AnswerStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add(self, answer: ArchivedAnswer, content: AnswerContent, most: int) -> bool:
-        """Add an answer, where the account has not more than `most` bytes with it; returns whether it had room."""
-        return await self._database.write(lambda connection: _add(connection, answer, content, most))
+    async def add(self, added: AddedAnswer) -> bool:
+        """Add an answer, where its account has room; returns whether it had. One that finds none is counted."""
+        return await self._database.write(lambda connection: _add(connection, added))
 
     async def find(self, account_id: str, answer_id: str, now: datetime) -> ArchivedAnswer | None:
         """The answer, if it is the account's and has not expired."""
@@ -90,8 +90,9 @@ class AnswerStore:
         return await self._database.read_apart(lambda connection: [_answer(row) for row in connection.execute(query)])
 
 
-def add_answer(connection: Connection, answer: ArchivedAnswer, content: AnswerContent, most: int) -> bool:
+def add_answer(connection: Connection, added: AddedAnswer) -> bool:
     """As `AnswerStore.add`, within a transaction that holds the account; one that is there already changes nothing."""
+    answer, content, most = added
     insert = INSERTS[connection.dialect.name]
     share = {"account_id": answer.account_id, "test": answer.test}
     connection.execute(insert(ARCHIVE_SHARES).values(**share, bytes=0, refused=0).on_conflict_do_nothing())
@@ -106,9 +107,9 @@ def add_answer(connection: Connection, answer: ArchivedAnswer, content: AnswerCo
     return True
 
 
-def _add(connection: Connection, answer: ArchivedAnswer, content: AnswerContent, most: int) -> bool:
-    hold_accounts(connection, [answer.account_id])
-    return add_answer(connection, answer, content, most)
+def _add(connection: Connection, added: AddedAnswer) -> bool:
+    hold_accounts(connection, [added.answer.account_id])
+    return add_answer(connection, added)
 
 
 def _remove(connection: Connection, numbers: Select[Any]) -> int:
