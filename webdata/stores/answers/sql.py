@@ -102,7 +102,8 @@ def add_answer(connection: Connection, added: AddedAnswer) -> bool:
         connection.execute(own.values(refused=row.refused + 1))
         return False
     values = {**_values(answer), **content._asdict()}
-    if not connection.execute(insert(ANSWERS).values(**values).on_conflict_do_nothing()).rowcount:
+    adding = insert(ANSWERS).values(**values).on_conflict_do_nothing().returning(ANSWERS.c.number)
+    if connection.execute(adding).first() is None:
         connection.execute(own.values(bytes=row.bytes - size))
     return True
 
