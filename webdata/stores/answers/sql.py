@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Connection, Select, delete, or_, select, update
+from sqlalchemy import Connection, Select, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from webdata.stores.accounts.locks import hold_accounts
@@ -81,10 +81,7 @@ class AnswerStore:
 
         So one that was in flight when its account was deleted goes, too.
         """
-        closed = select(ACCOUNTS.c.id).where(ACCOUNTS.c.closed.is_not(None))
-        old = or_(ANSWERS.c.expires <= now, ANSWERS.c.account_id.in_(closed))
-        query = select(ANSWERS.c.number).where(old).order_by(ANSWERS.c.number).limit(most)
-        return await self._database.write(lambda connection: _remove(connection, query), durable=False)
+        return await self._database.write(lambda connection: _remove_old(connection, now, most), durable=False)
 
     async def _page(self, query: Select[Any]) -> Sequence[ArchivedAnswer]:
         return await self._database.read_apart(lambda connection: [_answer(row) for row in connection.execute(query)])
@@ -111,6 +108,14 @@ def add_answer(connection: Connection, added: AddedAnswer) -> bool:
 def _add(connection: Connection, added: AddedAnswer) -> bool:
     hold_accounts(connection, [added.answer.account_id])
     return add_answer(connection, added)
+
+
+def _remove_old(connection: Connection, now: datetime, most: int) -> int:
+    closed = select(ACCOUNTS.c.id).where(ACCOUNTS.c.closed.is_not(None))
+    removed = 0
+    for old in (ANSWERS.c.expires <= now, ANSWERS.c.account_id.in_(closed)):
+        removed += _remove(connection, select(ANSWERS.c.number).where(old).limit(most - removed))
+    return removed
 
 
 def _remove(connection: Connection, numbers: Select[Any]) -> int:
