@@ -9,7 +9,7 @@ from ulid import ULID
 
 from tests.batches.conftest import Answers, running, state_of, until
 from webdata.accounts.access import answer_archive
-from webdata.accounts.access.answer_archive import read_body, read_page
+from webdata.accounts.access.answer_archive import read_page
 from webdata.accounts.access.cache import Cache
 from webdata.batches.row_answers import RowArchive
 from webdata.batches.rows import RowRunner
@@ -76,7 +76,7 @@ async def test_a_row_is_archived_where_its_query_says_so(stores, url):
     found = await archived(stores, batch)
     assert list(found) == ["1"]
     (answer,) = found.values()
-    assert orjson.loads(await read_body(stores.answers, answer)) == {"q": "a"}
+    assert orjson.loads(await stores.answers.body(answer.number)) == {"q": "a"}
     assert (await read_page(stores.answers, answer)).body == HTML
     told = {"x-outcome": "ok", "x-engine": "google_web", "x-transport": "http", "x-cache": "MISS"}
     assert answer.headers == {"content-type": "application/json", **told}

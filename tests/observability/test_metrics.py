@@ -266,7 +266,9 @@ def lines(metrics):
 
 def test_the_metrics_of_any_worker_are_those_of_all(worker):
     """They are the sum of what the workers counted, with the state that each published last."""
-    rows = iter([{"cache": {"HIT": 3}, "credits": {}}, {"cache": {"HIT": 4}, "credits": {}}])
+    rows = iter(
+        [{"cache": {"HIT": 3}, "credits": {}, "archive": {}}, {"cache": {"HIT": 4}, "credits": {}, "archive": {}}]
+    )
     for number, cached in ((1, 100), (2, 20)):
         metrics = worker(number)
         metrics.collect_from(partial(access_metrics, partial(next, rows), partial(int, cached)))

@@ -1,12 +1,9 @@
 """`webdata keys`."""
 
-import asyncio
 import re
 import sqlite3
 
 import pytest
-
-from webdata.stores.sql_stores import SqlStores
 
 
 def test_a_secret_is_printed_once_and_not_listed(run, rows):
@@ -47,12 +44,15 @@ def test_a_key_has_engines(run, attempt):
     assert "'altavista' is not an engine: the engines are amazon_products, bing_web" in wrong
 
 
-def test_a_key_archives_its_answers(run, attempt, url):
+def test_a_key_archives_its_answers(run, attempt, use):
     """`--archive-days` is from 0 to 365, and stays when the key is rotated."""
     secret = run("keys", "create", "--archive-days", "30").strip()
     run("keys", "rotate", secret)
-    with SqlStores(url) as stores:
-        assert [key.archive_days for key in asyncio.run(stores.keys.all())] == [30, 30]
+
+    async def days(stores):
+        return [key.archive_days for key in await stores.keys.all()]
+
+    assert use(days) == [30, 30]
     assert "0<=x<=365" in attempt("keys", "create", "--archive-days", "366").stderr
 
 

@@ -339,10 +339,10 @@ async def test_an_answer_that_is_removed_while_it_is_read_is_not_there(ask, stor
     """Its content may go between two look-ups."""
     _, answer_id = await archived(ask)
 
-    async def gone(_number, _part):
+    async def gone(_number):
         return None
 
-    monkeypatch.setattr(stores.answers, "content", gone)
+    monkeypatch.setattr(stores.answers, "body", gone)
     assert (await ask(f"/v1/answers/{answer_id}")).status == 404
     assert (await ask("/v1/answers/export")).body == b""
 

@@ -58,7 +58,7 @@ def answer(answer_id, **fields):
 
 
 async def add(stores, *answers, most=1000):
-    content = AnswerContent(b"body", b"page\0")
+    content = AnswerContent.of(b"body", b"page\0")
     return [await stores.answers.add(AddedAnswer(one, content, most)) for one in answers]
 
 
@@ -72,8 +72,8 @@ async def test_an_answer_is_found_again_as_it_was(stores):
     await add(stores, answer("req_1"))
     found = await stores.answers.find(DEFAULT_ACCOUNT, "req_1", NOW)
     assert replace(found, number=0) == answer("req_1")
-    assert await stores.answers.content(found.number, "body") == b"body"
-    assert await stores.answers.content(found.number, "page") == b"page\0"
+    assert await stores.answers.body(found.number) == b"body"
+    assert await stores.answers.page_records(found.number) == b"page\0"
 
 
 async def test_an_answer_of_another_account_is_not_found(stores):
@@ -124,7 +124,7 @@ async def test_what_has_no_room_is_counted_and_not_stored(stores):
 
 async def test_answers_that_come_at_the_same_time_share_the_room(stores):
     """However many come at once, those that find room are as many as there is room for."""
-    content = AnswerContent(b"body", None)
+    content = AnswerContent.of(b"body", None)
     ends = await asyncio.gather(
         *(stores.answers.add(AddedAnswer(answer(f"req_{number}"), content, 5 * SIZE)) for number in range(12))
     )
@@ -144,7 +144,7 @@ async def test_a_removed_answer_makes_room(stores):
     found = await stores.answers.find(DEFAULT_ACCOUNT, "req_1", NOW)
     assert await stores.answers.remove(DEFAULT_ACCOUNT, "req_1")
     assert not await stores.answers.remove(DEFAULT_ACCOUNT, "req_1")
-    assert await stores.answers.content(found.number, "page") is None
+    assert await stores.answers.page_records(found.number) is None
     assert await add(stores, answer("req_2"), most=SIZE) == [True]
 
 

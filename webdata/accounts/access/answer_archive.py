@@ -28,7 +28,6 @@ from webdata.stores.answers.model import (
     archive_days,
 )
 from webdata.stores.answers.sql import AnswerStore
-from webdata.stores.database.packing import packed, unpacked
 
 logger = logging.getLogger(__name__)
 
@@ -148,21 +147,15 @@ def _check_archivable(query: Query, size: int) -> None:
         raise NotArchivedError(TOO_LARGE)
 
 
-async def read_body(store: AnswerStore, answer: ArchivedAnswer) -> bytes | None:
-    """The body of an answer; None for one that was removed meanwhile."""
-    stored = await store.content(answer.number, "body")
-    return None if stored is None else await asyncio.to_thread(unpacked, stored)
-
-
 async def read_page(store: AnswerStore, answer: ArchivedAnswer) -> ArchivedPage | None:
     """The page of an answer; None for one that has none, or was removed meanwhile."""
-    stored = await store.content(answer.number, "page")
-    return None if stored is None else await asyncio.to_thread(archived_page, stored)
+    records = await store.page_records(answer.number)
+    return None if records is None else await asyncio.to_thread(archived_page, records)
 
 
 def _packed(end: Answer | Hit, body: bytes) -> Packed:
     state, facts, records = _packed_page(end)
-    return Packed(AnswerContent(packed(body), records), state, facts)
+    return Packed(AnswerContent.of(body, records), state, facts)
 
 
 def _packed_page(end: Answer | Hit) -> tuple[PageState, PageFacts | None, bytes | None]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypedDict, TypeVar
 import orjson
 from pydantic import BeforeValidator, Field
 
-from webdata.accounts.access.answer_archive import read_body, read_page
+from webdata.accounts.access.answer_archive import read_page
 from webdata.domain.errors import UnknownIdError
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import LARGEST_NUMBER, Query, lower
@@ -249,7 +249,7 @@ class AnswerPages:
     async def _lines(self, answers: Sequence[ArchivedAnswer]) -> AsyncGenerator[bytes]:
         """A line for each answer; one that was removed meanwhile has none."""
         for answer in answers:
-            body = await read_body(self._answers, answer)
+            body = await self._answers.body(answer.number)
             if body is not None:
                 yield await asyncio.to_thread(_line, answer, body)
 
@@ -257,12 +257,12 @@ class AnswerPages:
         """The file of the pages of answers, one after another."""
         yield ArchiveRecords().of_file(name)
         for answer in answers:
-            if answer.page and (records := await self._answers.content(answer.number, "page")):
+            if answer.page and (records := await self._answers.page_records(answer.number)):
                 yield records
 
     async def _again(self, call: KeyCall) -> KeyReply:
         answer = await self._find(call)
-        body = _known(await read_body(self._answers, answer))
+        body = _known(await self._answers.body(answer.number))
         headers = {name: value for name, value in answer.headers.items() if name != "content-type"}
         return KeyReply(body, {**headers, **archive_headers(answer)}, answer.headers["content-type"])
 

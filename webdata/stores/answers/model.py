@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from webdata.stores.accounts.model import TEST_SHARE, Key, Plan
+from webdata.stores.database.packing import packed
 
 USUAL_DAYS = 30
 """For which an answer is archived where neither its key nor its plan says how long."""
@@ -68,6 +69,11 @@ class AnswerContent(NamedTuple):
     """Compressed (`webdata.stores.database.packing`)."""
     page: bytes | None
     """The records of the page in the form of an archive (`webdata.runtime.archives`)."""
+
+    @classmethod
+    def of(cls, body: bytes, page: bytes | None) -> Self:
+        """The content with a body that is not compressed yet."""
+        return cls(packed(body), page)
 
 
 class AddedAnswer(NamedTuple):

@@ -1,13 +1,13 @@
 """Archived answers in an SQL database."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Select, delete, select, update
+from sqlalchemy import Column, Connection, Select, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from webdata.stores.accounts.locks import hold_accounts
@@ -15,6 +15,7 @@ from webdata.stores.accounts.tables import ACCOUNTS
 from webdata.stores.answers.model import AddedAnswer, AnswerFilter, ArchivedAnswer, ArchiveShare, PageFacts
 from webdata.stores.answers.tables import ANSWERS, ARCHIVE_SHARES
 from webdata.stores.database.database import Database
+from webdata.stores.database.packing import unpacked
 
 INSERTS: dict[str, Any] = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
 """An INSERT that knows ON CONFLICT, which both dialects write alike."""
@@ -44,11 +45,13 @@ class AnswerStore:
         row = await self._database.read(lambda connection: connection.execute(query).first())
         return None if row is None else _answer(row)
 
-    async def content(self, number: int, part: Literal["body", "page"]) -> bytes | None:
-        """A part of the content of an answer; None where it is not there (any more)."""
-        query = select(ANSWERS.c[part]).where(ANSWERS.c.number == number)
-        found: bytes | None = await self._database.read_apart(lambda connection: connection.execute(query).scalar())
-        return found
+    async def body(self, number: int) -> bytes | None:
+        """The body of an answer; None for one that is not there (any more)."""
+        return await self._content(ANSWERS.c.body, number, unpacked)
+
+    async def page_records(self, number: int) -> bytes | None:
+        """The records of an answer's page; None where it has none, or is not there (any more)."""
+        return await self._content(ANSWERS.c.page, number, bytes)
 
     async def newest(
         self, account_id: str, wanted: AnswerFilter, limit: int, before: int | None = None
@@ -82,6 +85,15 @@ class AnswerStore:
         So one that was in flight when its account was deleted goes, too.
         """
         return await self._database.write(lambda connection: _remove_old(connection, now, most), durable=False)
+
+    async def _content(self, column: Column[bytes], number: int, read: Callable[[bytes], bytes]) -> bytes | None:
+        query = select(column).where(ANSWERS.c.number == number)
+
+        def found(connection: Connection) -> bytes | None:
+            stored = connection.execute(query).scalar()
+            return None if stored is None else read(stored)
+
+        return await self._database.read_apart(found)
 
     async def _page(self, query: Select[Any]) -> Sequence[ArchivedAnswer]:
         return await self._database.read_apart(lambda connection: [_answer(row) for row in connection.execute(query)])
