@@ -43,7 +43,8 @@ class ApiCalls:
         try:
             result, pages = await with_pages(self, request, result, ends - monotonic())
             reply = self._reply(request, result, wanted_type)
-            reply = reply.with_headers(await self._archived(request, result, reply))
+            if result.archived_days:
+                reply = reply.with_headers(await self._archived(request, result, reply))
             return result, _with_pages_paid(result, reply, pages) if pages else reply
         except BaseException:
             if result.share:
@@ -66,10 +67,9 @@ class ApiCalls:
         return Reply(reply.status, reply.body, headers, release, reply.cached_as)
 
     async def _archived(self, request: CallRequest, result: CallResult, reply: Reply) -> dict[str, str]:
-        """Archive an answer where its caller wants that; returns the headers that say so, or why it is not."""
+        """Archive an answer; returns the headers that say so, or why it is not."""
         archive = self._admission.archive
-        if not archive or not result.archived_days:
-            return {}
+        assert archive, "it has days"
         try:
             if isinstance(result.end, Exception) or reply.status != OK:
                 raise NotArchivedError(NO_RECORD)
