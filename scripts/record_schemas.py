@@ -30,6 +30,7 @@ from webdata import resources
 from webdata.domain.in_schema import InSchema
 from webdata.domain.records import Envelope
 from webdata.faces.api.account import KEY_PAGES
+from webdata.faces.api.answers import AnswerPages
 from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.key_pages import RECORDS
 from webdata.faces.api.problems import ErrorBody
@@ -83,6 +84,7 @@ def all_resources() -> list[Resource]:
 def records_of_pages() -> list[type[Any]]:
     """The types of the records that pages about an account answer."""
     pages = BatchPages(None, None, {}).pages() + SchedulePages(None, None).pages() + WebhookPages(None).pages()
+    pages += AnswerPages(None).pages()
     return list(dict.fromkeys(page.record for page in (*KEY_PAGES, *pages) if is_typeddict(page.record)))
 
 

@@ -19,6 +19,7 @@ from twisted.internet import reactor as installed_reactor
 
 from webdata import worker as batch_worker
 from webdata.accounts.access.admission import Admission
+from webdata.accounts.access.answer_archive import AnswerArchive
 from webdata.accounts.access.api_keys import MANAGE_WEBHOOKS, ApiKeys
 from webdata.accounts.access.cache import Cache
 from webdata.accounts.access.call_log import CallRecorder
@@ -42,6 +43,7 @@ from webdata.domain.errors import ConfigError, DatabaseUnavailableError
 from webdata.downloadermiddlewares.blocked import captcha_hook
 from webdata.faces.api import refusals
 from webdata.faces.api.account import account_pages
+from webdata.faces.api.answers import AnswerPages
 from webdata.faces.api.app import Api
 from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.calls import ApiCalls
@@ -285,6 +287,7 @@ class Service:
             *WebhookPages(self.webhooks).pages(),
             *self._batch_pages(stores),
             *(FilePages(self.files).pages() if self.files else []),
+            *AnswerPages(stores.answers).pages(),
         ]
         pages = [*self.health.pages(), *([metrics_page(metrics)] if self.config.metrics else [])]
         self.api = Api(
@@ -326,7 +329,7 @@ class Service:
         if is_first:
             works += [
                 self.stored_state.run(),
-                Upkeep(stores.calls, stores.history, self.config.calls_days).run(),
+                Upkeep(stores.calls, stores.history, stores.answers, self.config.calls_days).run(),
                 BatchUpkeep(this_process(), stores, self.submissions, self.config.batch_days, self.parts).run(),
             ]
         await self.opened.enter_async_context(running(*works))
@@ -353,6 +356,7 @@ class Service:
             self.config.deadline,
             sandbox_always=self.config.sandbox == "always",
             recorder=CallRecorder(stores.calls, _described),
+            archive=AnswerArchive(stores.answers),
         )
 
     def _health(self, stores: SqlStores, recent: RecentCalls) -> Health:

@@ -162,6 +162,7 @@ class Program:
         self, stores: SqlStores, ephemeral: EphemeralStores, crawlers: "WarmCrawlers", metrics: "Metrics"
     ) -> "BatchWorker":
         from webdata.accounts.access.cache import Cache  # noqa: PLC0415
+        from webdata.batches.row_answers import RowArchive  # noqa: PLC0415
         from webdata.batches.rows import RowRunner  # noqa: PLC0415
         from webdata.batches.worker import BatchWorker, WorkerSettings  # noqa: PLC0415
 
@@ -171,7 +172,8 @@ class Program:
             of_engines[engine].append(resource)
         resources = {resource.name: resource for resource in crawlers.resources}
         cache = Cache(ephemeral.cache, config.cache_stale)
-        runner = RowRunner(resources, crawlers, cache, config.deadline, config.sandbox == "always")
+        archive = RowArchive(stores.keys)
+        runner = RowRunner(resources, crawlers, cache, config.deadline, config.sandbox == "always", archive)
         worker = WorkerSettings(
             this_process(),
             {engine: config.slots_of(engine) for engine in of_engines},

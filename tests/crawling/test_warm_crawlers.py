@@ -28,6 +28,8 @@ from webdata.fetching.circuit_breaker import MOST_LOSSES
 from webdata.pages._bing.web_search import MISSING
 from webdata.resources.url_request import URL_REQUEST, UrlQuery
 from webdata.resources.web_search import WEB_SEARCH, WebQuery
+from webdata.runtime.archives.exchange import ENGINE
+from webdata.runtime.archives.reader import archived_page
 from webdata.runtime.process.shares import CallShare, FairQueue, HeldBytes
 from webdata.sandbox.names import sandbox_resolver
 from webdata.sandbox.server import Sandbox
@@ -64,6 +66,24 @@ async def test_a_call_is_answered_with_a_record(crawlers):
     assert answer.record["ts"] > 0
     assert (answer.engine, answer.transport) == ("google_web", "http")
     assert set(answer.timings) == {"queue", "fetch", "parse", "validate"}
+
+
+async def test_an_answer_has_its_page_where_the_call_wants_it(crawlers):
+    """The page that it was parsed from, with whose it is, and without the headers of the transfer."""
+    answer = await crawlers.answer(replace(call("coffee"), with_page=True))
+    page = archived_page(answer.page.packed())
+    assert (page.status, page.header("content-type")) == (200, "text/html; charset=UTF-8")
+    assert page.url.startswith("https://www.google.com/search?q=coffee")
+    assert page.body.startswith(b"<!doctype html>")
+    assert page.marks[ENGINE] == "google_web"
+    assert (await crawlers.answer(call("coffee"))).page is None
+
+
+async def test_a_page_that_is_for_its_caller_alone_is_not_kept(crawlers):
+    """What a caller sends to a site of its own is a secret, with the answer to it."""
+    query = UrlQuery(url="https://example.com/", response_type="full", headers={"X-Own": "1"})
+    asked = Call(URL_REQUEST, query, sandbox=True, deadline=20.0, with_page=True)
+    assert (await crawlers.answer(asked)).page is None
 
 
 async def test_names_are_looked_up_for_the_account_of_their_call(crawlers):

@@ -230,7 +230,7 @@ def test_right_values_are_normalised(name, sent, value):
         ),
         (
             {"colour": "red"},
-            f"colour is not a parameter here: the parameters are {', '.join(WebQuery.model_fields)}",
+            f"colour is not a parameter here: the parameters are {', '.join(WebQuery.fields())}",
         ),
     ],
 )
@@ -251,7 +251,7 @@ def test_a_wrong_header_is_named_as_such():
 
 def test_every_field_is_a_key_or_a_header():
     """Region, device, session and engines are headers."""
-    assert SearchQuery.keys() == ["q"]
+    assert SearchQuery.keys() == ["q", "archive"]
     assert SearchQuery.header_names() == {
         "region": "X-Proxy-Location",
         "device": "X-User-Agent",
@@ -273,7 +273,7 @@ def test_an_image_search_stores_the_packed_query():
     assert (query.q, query.packed, query.as_text) == ("a b", "q=a+b&packed=x", "q=a+b&packed=x")
     assert remarks == Remarks(ignored=("packed",))
     assert "packed" not in ImageQuery.fields()
-    assert ImageQuery.keys() == ["q"]
+    assert ImageQuery.keys() == ["q", "archive"]
 
 
 def test_the_text_of_other_queries_is_their_terms():

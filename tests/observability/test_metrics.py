@@ -233,7 +233,11 @@ def test_each_has_its_own_registry(metrics):
     assert value(Metrics(), "webdata_answers_total", endpoint="web_search", code="ok") is None
 
 
-MOVED = {"cache": {"HIT": 2, "MISS": 1}, "credits": {"reserved": 3, "committed": 2, "released": 1}}
+MOVED = {
+    "cache": {"HIT": 2, "MISS": 1},
+    "credits": {"reserved": 3, "committed": 2, "released": 1},
+    "archive": {"archived": 4},
+}
 
 
 def test_money(metrics):
@@ -244,6 +248,7 @@ def test_money(metrics):
     assert 'webdata_cache_answers_total{state="HIT"} 2.0' in text
     assert "webdata_cache_bytes 7.0" in text
     assert 'webdata_credits_total{movement="released"} 1.0' in text
+    assert 'webdata_archived_answers_total{end="archived"} 4.0' in text
 
 
 @pytest.fixture
@@ -261,7 +266,9 @@ def lines(metrics):
 
 def test_the_metrics_of_any_worker_are_those_of_all(worker):
     """They are the sum of what the workers counted, with the state that each published last."""
-    rows = iter([{"cache": {"HIT": 3}, "credits": {}}, {"cache": {"HIT": 4}, "credits": {}}])
+    rows = iter(
+        [{"cache": {"HIT": 3}, "credits": {}, "archive": {}}, {"cache": {"HIT": 4}, "credits": {}, "archive": {}}]
+    )
     for number, cached in ((1, 100), (2, 20)):
         metrics = worker(number)
         metrics.collect_from(partial(access_metrics, partial(next, rows), partial(int, cached)))

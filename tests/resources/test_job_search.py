@@ -24,9 +24,9 @@ def test_the_terms_are_required(values, message):
         JobQuery.check(values)
 
 
-def test_the_terms_are_the_only_parameter():
+def test_the_terms_are_the_only_parameter_of_its_own():
     """A region or device is no parameter of a job search."""
-    assert (JobQuery.keys(), JobQuery.header_names()) == (["q"], {})
+    assert (JobQuery.keys(), JobQuery.header_names()) == (["q", "archive"], {})
     assert JobQuery.read([("q", "nurse"), ("num", "5")])[1].ignored == ("num",)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from webdata.batches.rows import PutOff, RowRunner
 from webdata.domain.errors import DatabaseUnavailableError, OutOfCreditsError
 from webdata.runtime.process.shares import FairSlots
+from webdata.stores.answers.model import AddedAnswer
 from webdata.stores.batches.model import Chunk, EndedRow, RowResult
 
 logger = logging.getLogger(__name__)
@@ -107,11 +108,11 @@ class ChunkRun:
         else:
             self._lost_in_a_row = 0
 
-    async def _write(self, result: RowResult) -> None:
+    async def _write(self, result: RowResult, archived: AddedAnswer | None = None) -> None:
         """Write a result, also where the database does not answer for a while: what was fetched is not lost."""
         while True:
             try:
-                await self._end_row(EndedRow(self.chunk.batch, self.chunk.number, result))
+                await self._end_row(EndedRow(self.chunk.batch, self.chunk.number, result, archived))
             except DatabaseUnavailableError as error:
                 if self._clock() >= self._last_write:
                     raise

@@ -1,13 +1,15 @@
 """One row of a batch: its query is run as a call is, and its end becomes a result."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
+from webdata.accounts.access.answer_archive import ArchivedCall
 from webdata.accounts.access.cache import Cache, CacheControl, Hit
 from webdata.accounts.access.credits import CHARGED
+from webdata.batches.row_answers import RowArchive
 from webdata.crawling.warm_crawlers import Answer, Call, Calls
 from webdata.domain.errors import (
     AccessError,
@@ -28,12 +30,20 @@ from webdata.domain.query import deadline_of
 from webdata.resources import Resource
 from webdata.runtime.process.memory import LargeGarbage
 from webdata.runtime.process.shares import CallShare, HeldBytes
+from webdata.stores.answers.model import AddedAnswer
 from webdata.stores.batches.model import Batch, RowResult
 
 logger = logging.getLogger(__name__)
 
-Write = Callable[[RowResult], Awaitable[None]]
-"""Writes the result of a row; raises OutOfCreditsError."""
+
+class Write(Protocol):
+    """Writes the result of a row."""
+
+    def __call__(self, result: RowResult, archived: AddedAnswer | None = None, /) -> Awaitable[None]:
+        """Write it, and its answer where that is archived; raises OutOfCreditsError."""
+        ...
+
+
 LONGEST_ERROR = 500
 """Characters of an error that are stored."""
 ERRORS = {
@@ -65,7 +75,9 @@ class RowRunner:
         cache: Cache,
         deadline: float,
         sandbox_always: bool = False,
+        archive: RowArchive | None = None,
     ) -> None:
+        self._archive = archive
         self._resources = resources
         self._crawlers = crawlers
         self._cache = cache
@@ -95,19 +107,24 @@ class RowRunner:
     async def _answer(self, batch: Batch, row: int, fields: Mapping[str, Any], write: Write) -> None:
         share = CallShare(batch.account_id, self._held_bytes)
         call = self._call(batch, fields, share)
+        archived = await self._archive.call(batch, row, call.query) if self._archive else None
+        call = replace(call, with_page=archived is not None)
         try:
             async with self._cache.flight(call, CacheControl()) as flight:
                 if flight.hit:
-                    await write(cached(row, flight.hit))
+                    await write(cached(row, flight.hit), await self._packed(archived, flight.hit))
                     return
                 answer = await self._crawlers.answer(flight.call)
-                await write(answered(row, answer, free=batch.test))
+                await write(answered(row, answer, free=batch.test), await self._packed(archived, answer))
                 await flight.land(answer)  # once it is paid: nobody gets for nothing what an account could not pay
         except Exception:
             share.lose()
             raise
         finally:
             share.release()
+
+    async def _packed(self, archived: ArchivedCall | None, end: Answer | Hit) -> AddedAnswer | None:
+        return await self._archive.packed(archived, end) if self._archive and archived else None
 
     def _call(self, batch: Batch, fields: Mapping[str, Any], share: CallShare) -> Call:
         resource = self._resources.get(batch.resource)

@@ -36,6 +36,7 @@ from webdata.domain.records import Record
 from webdata.fetching.circuit_breaker import CircuitBreaker
 from webdata.fetching.fetch import Fetch
 from webdata.fetching.fetch_resources import FetchResources
+from webdata.fetching.recording import FetchedPage, fetched_page
 from webdata.fetching.retry_policy import first_answer
 from webdata.fetching.transports.browser.process import Browser
 from webdata.pipelines.envelope import envelope
@@ -67,6 +68,8 @@ class Call:
     """The only engine that is asked; empty: all of the resource, in their order."""
     seen: Callable[[Response], None] | None = field(default=None, compare=False)
     """Is given each page before it is parsed."""
+    with_page: bool = field(default=False, compare=False)
+    """Whether its answer has the page that it was parsed from."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ class Answer:
     """The parts of the record that its engine cannot know."""
     price: int = 1
     """The credits that it costs by its engine."""
+    page: FetchedPage | None = field(default=None, compare=False, repr=False)
+    """The page that it was parsed from, where its call is one `with_page`; None for one that is a secret."""
 
     @cached_property
     def json(self) -> bytes:
@@ -446,4 +451,9 @@ class WarmCrawler:
             found.partial,
             spider.missing(response, call.resource),
             spider.price,
+            _page_of(response, spider) if call.with_page else None,
         )
+
+
+def _page_of(response: Response, spider: EngineSpider) -> FetchedPage | None:
+    return fetched_page(response, spider.kind or spider.name, spider.resources, spider.keys)

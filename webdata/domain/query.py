@@ -21,6 +21,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -460,9 +461,29 @@ GivenDevice = Annotated[
 
 
 ENGINES = r"^[a-z0-9_]{1,40}( ?, ?[a-z0-9_]{1,40}){0,19}$"
+ARCHIVE = "archive"
 
 
-class SearchQuery(Query):
+class CallQuery(Query):
+    """The parameters of a call of any resource."""
+
+    archive: Annotated[
+        StrictBool | None,
+        BeforeValidator(flag),
+        BeforeValidator(_blank_is_absent),
+        OfAnswer(),
+        Field(
+            description="true for an answer that is archived with its page, or false; without it as the key says",
+            examples=[True],
+        ),
+    ] = None
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        return sorted(super().fields(), key=ARCHIVE.__eq__)  # behind those of the resource
+
+
+class SearchQuery(CallQuery):
     """Search terms, a region, a device, a session and engines."""
 
     q: Annotated[

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 import orjson
 from scrapy import Request
@@ -26,7 +26,7 @@ from webdata.runtime.archives.exchange import (
     HeaderPairs,
     pairs_without_transfer,
 )
-from webdata.runtime.archives.files import ArchiveFiles
+from webdata.runtime.archives.files import ArchiveFiles, packed_exchange
 from webdata.runtime.process.disk import lacks_room
 from webdata.runtime.wire.content_codings import leniently_decompressed
 
@@ -36,6 +36,18 @@ TOLD_EVERY = 60.0
 """Seconds between two lines of the log about exchanges that cannot be written."""
 LONGEST_MASKED = 32 << 20
 """Bytes of a decompressed body in which a key is looked for; a longer one is not recorded."""
+
+
+class FetchedPage(NamedTuple):
+    """The page that an answer was parsed from, for an archive."""
+
+    exchange: ArchivedExchange
+    keys: tuple[str, ...]
+    """Those of its engine, which are masked when it is packed."""
+
+    def packed(self) -> bytes:
+        """Its records; raises UpstreamError for a page in which keys cannot be looked for."""
+        return packed_exchange(without_keys(self.exchange, self.keys) if self.keys else self.exchange)
 
 
 class RecordedSpider(Protocol):
@@ -86,6 +98,15 @@ class ExchangeRecorder:
             if monotonic() - self._told_at > TOLD_EVERY or not self._told_at:
                 self._told_at = monotonic()
                 logger.warning("Exchanges are not recorded, %d since the start: %s", self._lost, error)
+
+
+def fetched_page(
+    response: Response, engine: str, resources: Sequence[Resource], keys: tuple[str, ...]
+) -> FetchedPage | None:
+    """The page of a response that an engine with these has parsed; None for one that is a secret as a whole."""
+    assert response.request, "it was downloaded"
+    exchange = recorded_exchange(response.request, response, engine, resources)
+    return None if exchange is None else FetchedPage(exchange, keys)
 
 
 def recorded_exchange(

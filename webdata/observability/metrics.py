@@ -229,6 +229,9 @@ def access_metrics(
     size = "Cached answers in this process's memory; 0 where they are in a Redis."
     yield gauge("webdata_cache_bytes", size, (), [{"bytes": cache_bytes()}], "bytes")
     yield _counter("webdata_credits", "Credits of live keys that moved.", ("movement",), moved, "credits")
+    ends = [{"end": end, "answers": number} for end, number in counts["archive"].items()]
+    help_text = "Answers of calls that were to be archived: archived, refused, lost as they could not be stored."
+    yield _counter("webdata_archived_answers", help_text, ("end",), ends, "answers")
 
 
 def _browsers(rows: Sequence[Row]) -> Iterator[Metric]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from webdata.domain.in_schema import InSchema
-from webdata.domain.query import Query, lower
+from webdata.domain.query import CallQuery, Query, lower
 from webdata.domain.shapes import NonEmpty
 from webdata.resources import Resource
 from webdata.resources.groups import Group
@@ -96,7 +96,7 @@ CommentSort = Annotated[
 ]
 
 
-class ForumSubforumQuery(Query):
+class ForumSubforumQuery(CallQuery):
     """The posts of a subforum."""
 
     subforum: Subforum
@@ -106,13 +106,13 @@ class ForumSubforumQuery(Query):
     after: After = None
 
 
-class ForumAboutQuery(Query):
+class ForumAboutQuery(CallQuery):
     """The description of a subforum."""
 
     subforum: Subforum
 
 
-class ForumUserQuery(Query):
+class ForumUserQuery(CallQuery):
     """The posts and comments of a user."""
 
     username: Annotated[
@@ -130,7 +130,7 @@ class ForumUserQuery(Query):
     after: After = None
 
 
-class ForumPostQuery(Query):
+class ForumPostQuery(CallQuery):
     """One post."""
 
     id: PostId
@@ -138,7 +138,7 @@ class ForumPostQuery(Query):
     sort: CommentSort = "confidence"
 
 
-class ForumCommentsQuery(Query):
+class ForumCommentsQuery(CallQuery):
     """A post and its comments."""
 
     id: PostId

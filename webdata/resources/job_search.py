@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from webdata.domain.errors import Problem
 from webdata.domain.in_schema import InSchema
-from webdata.domain.query import Query
+from webdata.domain.query import CallQuery
 from webdata.domain.shapes import Natural, NonEmpty, WebLink, sometimes
 from webdata.resources import Resource, ResultFields
 from webdata.resources.groups import Group
@@ -24,7 +24,7 @@ def _in_north_america(q: str) -> str:
     return q
 
 
-class JobQuery(Query):
+class JobQuery(CallQuery):
     """A search for jobs: a position, and a place in North America."""
 
     q: Annotated[

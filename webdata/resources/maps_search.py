@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import AfterValidator, Field
 
 from webdata.domain.in_schema import InSchema
-from webdata.domain.query import SHOWS, Query, not_blank
+from webdata.domain.query import SHOWS, CallQuery, not_blank
 from webdata.domain.shapes import Natural, NonEmpty, Position, WebLink
 from webdata.resources import Resource, ResultFields
 from webdata.resources.groups import Group
@@ -15,7 +15,7 @@ LANGUAGE, COUNTRY = "en", "us"
 """The defaults."""
 
 
-class MapsQuery(Query):
+class MapsQuery(CallQuery):
     """A search for places."""
 
     q: Annotated[

@@ -69,4 +69,4 @@ class PagesQuery(SearchQuery):
         """The query of a result's page, from where and as what the search itself is done; raises QueryError."""
         asked: dict[str, Any] = {"url": url, "response_type": "markdown", "region": self.region, "device": self.device}
         part = {"content": "main" if self.content_main else "page", "max_chars": self.content_chars or USUAL_CHARS}
-        return UrlQuery.check({**asked, **part})
+        return UrlQuery.check({**asked, **part, "archive": self.archive})

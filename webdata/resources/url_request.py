@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 from webdata.domain.errors import QueryError
 from webdata.domain.in_schema import InSchema
 from webdata.domain.query import (
+    CallQuery,
     Capped,
     GivenDevice,
     GivenRegion,
@@ -111,7 +112,7 @@ def _of_part(value: object, info: ValidationInfo) -> object:
     return value
 
 
-class UrlQuery(Query):
+class UrlQuery(CallQuery):
     """A page to fetch, and the form of the response."""
 
     url: Annotated[

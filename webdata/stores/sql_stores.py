@@ -12,6 +12,7 @@ from webdata.runtime.process.names import this_process
 from webdata.stores.accounts.members import MemberStore
 from webdata.stores.accounts.sql import AccountStore, KeyStore
 from webdata.stores.accounts.tables import Moment
+from webdata.stores.answers.sql import AnswerStore
 from webdata.stores.batches.chunks import ChunkStore
 from webdata.stores.batches.moves import MoveStore
 from webdata.stores.batches.schedules import ScheduleStore
@@ -57,6 +58,7 @@ class SqlStores:
         self.history = LedgerHistory(self._database)
         self.upstream_requests = UpstreamRequests(self._database)
         self.watch = WatchStore(self._database)
+        self.answers = AnswerStore(self._database)
         self._ledger_process = LedgerProcess(url) if ledger_process else None
         self._writer = LedgerWriter(self._database)
         write = self._ledger_process.write if self._ledger_process else self._write_in_thread

@@ -204,10 +204,10 @@ async def test_upkeep_removes_old_calls_and_stores_sums(send_live, stores, recor
     """Upkeep removes calls that are too old, in steps, and adds up the ledger."""
     await send_live()
     assert await logged()
-    upkeep = Upkeep(stores.calls, stores.history, days=1)
+    upkeep = Upkeep(stores.calls, stores.history, stores.answers, days=1)
     await upkeep.remove_old_calls()
     await upkeep.store_sums()
     assert await logged()
     assert await stores.history.add_up(100) == 0
-    await Upkeep(stores.calls, stores.history, days=-1).remove_old_calls()
+    await Upkeep(stores.calls, stores.history, stores.answers, days=-1).remove_old_calls()
     assert await logged() == []

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from webdata.accounts.access import upkeep as upkeep_module
-from webdata.accounts.access.upkeep import STEP_CALLS, STEP_MOVEMENTS, Upkeep
+from webdata.accounts.access.upkeep import STEP_ANSWERS, STEP_CALLS, STEP_MOVEMENTS, Upkeep
 from webdata.domain.errors import DatabaseUnavailableError
 from webdata.runtime.process import repeat
 
@@ -51,15 +51,16 @@ async def ended(*rows):
 
 async def test_old_rows_are_removed_in_small_steps():
     """However many calls are old and movements new, one transaction has only some of them."""
-    calls, movements = Rows(2 * STEP_CALLS + 1), Rows(STEP_MOVEMENTS + 1)
-    await ended(calls, movements)
+    calls, movements, answers = Rows(2 * STEP_CALLS + 1), Rows(STEP_MOVEMENTS + 1), Rows(STEP_ANSWERS + 1)
+    await ended(calls, movements, answers)
     assert calls.steps >= 3
+    assert answers.steps >= 2
     assert movements.steps >= 2
 
 
 @pytest.mark.parametrize("error", [DatabaseUnavailableError("gone"), RuntimeError("a fault")])
 async def test_an_error_does_not_end_it(error):
     """After an error the next time succeeds."""
-    calls, movements = Rows(1, error), Rows(1, error)
-    await ended(calls, movements)
+    calls, movements, answers = Rows(1, error), Rows(1, error), Rows(1, error)
+    await ended(calls, movements, answers)
     assert calls.steps >= 2

@@ -15,7 +15,7 @@ async def test_a_record_is_named_by_its_query(job, caplog):
     """The log has the query of a record, refused or exported, and none of its other keys."""
     caplog.set_level(logging.DEBUG)
     await job("broken", "coffee")
-    assert "Error processing the record of WebQuery(q='broken'" in caplog.text
+    assert "Error processing the record of WebQuery(archive=None, q='broken'" in caplog.text
     assert "the record of 'coffee'" in caplog.text
     assert "knowledge_graph" not in caplog.text
 

@@ -148,3 +148,9 @@ def test_a_field_of_single_calls_is_refused():
     arguments = {"url": "https://example.com/", "response_type": "markdown", "max_chars": "500"}
     with pytest.raises(QueryError, match="max_chars is of single calls"):
         RunQueries(URL_REQUEST, arguments)
+
+
+def test_the_archive_of_a_service_is_no_argument():
+    """A run has an archive of its own: the setting RECORD."""
+    with pytest.raises(ConfigError, match="archive is no argument here"):
+        RunQueries(URL_REQUEST, {"url": "https://example.com/", "response_type": "full", "archive": "true"})

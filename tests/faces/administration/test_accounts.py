@@ -17,8 +17,8 @@ def test_credits_are_given_taken_back_and_listed(run, rows):
     assert [row[:3] for row in table] == [["acc_default", "1000", "default"], [account, "1530", "default"]]
 
 
-QUOTAS = ["100000000", "10737418240", "10000", "100"]
-"""Those of a plan that names none: rows, bytes, batches, schedules."""
+QUOTAS = ["100000000", "10737418240", "10000", "100", "0", "1073741824"]
+"""Those of a plan that names none: rows, bytes, batches, schedules; days and bytes of archived answers."""
 
 
 def test_plans_are_made_changed_and_listed(run, rows):

@@ -44,6 +44,18 @@ def test_a_key_has_engines(run, attempt):
     assert "'altavista' is not an engine: the engines are amazon_products, bing_web" in wrong
 
 
+def test_a_key_archives_its_answers(run, attempt, use):
+    """`--archive-days` is from 0 to 365, and stays when the key is rotated."""
+    secret = run("keys", "create", "--archive-days", "30").strip()
+    run("keys", "rotate", secret)
+
+    async def days(stores):
+        return [key.archive_days for key in await stores.keys.all()]
+
+    assert use(days) == [30, 30]
+    assert "0<=x<=365" in attempt("keys", "create", "--archive-days", "366").stderr
+
+
 def test_a_rotated_key_has_a_successor(run, attempt):
     """A rotated key expires after the overlap, and its successor has the same scopes."""
     secret = run("keys", "create", "--live", "--name", "crawler", "--scope", "web_search").strip()

@@ -16,6 +16,7 @@ from webdata.domain import errors
 from webdata.domain.errors import QueryError
 from webdata.domain.outcome import Outcome
 from webdata.faces.api.account import ACCOUNT, USAGE
+from webdata.faces.api.answers import AnswerPages
 from webdata.faces.api.app import Api
 from webdata.faces.api.batches import BatchPages
 from webdata.faces.api.docs_page import documentation
@@ -351,7 +352,12 @@ def parts(value):
 
 def test_numbers_of_pages_fit_the_database():
     """Each whole number that a page over a database takes has a bound that a column has."""
-    pages = [*BatchPages(None, None, {}).pages(), *SchedulePages(None, None).pages(), *WebhookPages(None).pages()]
+    pages = [
+        *BatchPages(None, None, {}).pages(),
+        *SchedulePages(None, None).pages(),
+        *WebhookPages(None).pages(),
+        *AnswerPages(None).pages(),
+    ]
     numbers = [
         one["schema"]
         for path in document([], [], pages)["paths"].values()

@@ -172,3 +172,15 @@ async def test_a_key_has_the_engines_that_were_chosen(person, stores):
     [key] = await stores.keys.of(DEFAULT_ACCOUNT)
     assert key.engines == ("bing_web",)
     assert b"by bing_web" in (await person.get("/keys")).body
+
+
+@task
+async def test_a_key_archives_its_answers_for_as_long_as_was_chosen(person, stores):
+    """Without a choice it is its plan that says so; a time that is none of the list is refused beside the field."""
+    await person.sign_up()
+    refused = await person.post("/keys", name="shop", kind="test", archive="31")
+    assert (refused.status, b'id="e-archive"' in refused.body) == (422, True)
+    for archive in ({}, {"archive": "0"}, {"archive": "90"}):
+        await person.post("/keys", name="shop", kind="test", **archive)
+    assert [key.archive_days for key in await stores.keys.of(DEFAULT_ACCOUNT)] == [None, 0, 90]
+    assert (await person.get("/keys")).body.count(b"answers archived for 90 days") == 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from webdata.accounts.access.answer_archive import AnswerArchive, days_of
 from webdata.accounts.access.api_keys import ApiKeys, Header
 from webdata.accounts.access.cache import STALE_FOR, Cache, CacheControl, Hit
 from webdata.accounts.access.call_log import CallRecorder
@@ -75,6 +76,8 @@ class CallResult:
     """None where it has none that can be run."""
     file: str | None = None
     """The id of the file of its answer that is kept for a while."""
+    archived_days: int = 0
+    """For how many days its answer is to be archived; 0 for not."""
 
 
 class Admission:
@@ -83,7 +86,7 @@ class Admission:
     `deadline` is in seconds; with `sandbox_always` live keys are answered from the sandbox too.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is named where the service is put together
         self,
         api_keys: ApiKeys,
         rate_limits: RateLimits,
@@ -91,8 +94,10 @@ class Admission:
         credits: Credits,
         crawlers: Calls,
         deadline: float,
+        *,
         sandbox_always: bool = False,
         recorder: CallRecorder | None = None,
+        archive: AnswerArchive | None = None,
     ) -> None:
         self.api_keys = api_keys
         self.rate_limits = rate_limits
@@ -102,12 +107,15 @@ class Admission:
         self.deadline = deadline
         self._sandbox_always = sandbox_always
         self._recorder = recorder
+        self.archive = archive
+        """Where answers are archived; None where none is."""
         self._answers: Counter[str] = Counter({"HIT": 0, "STALE": 0, "MISS": 0})
         self.held_bytes = HeldBytes(on_loss=LargeGarbage().lost)
 
     def snapshot(self) -> dict[str, Any]:
-        """Cache hits, stale hits and misses, and credits moved, since the start."""
-        return {"cache": dict(self._answers), "credits": dict(self.credits.moved)}
+        """Cache hits, stale hits and misses, credits moved, and answers archived or not, since the start."""
+        ends = dict(self.archive.ends) if self.archive else {}
+        return {"cache": dict(self._answers), "credits": dict(self.credits.moved), "archive": ends}
 
     async def answer(self, request: CallRequest) -> CallResult:
         """Run a call from its key to its answer. Raises nothing.
@@ -115,7 +123,7 @@ class Admission:
         A caller that disconnects does not cancel it, but nothing is fetched or paid that has not begun.
         """
         began = perf_counter()
-        status, query, remarks, share = None, None, Remarks(), None
+        status, query, remarks, share, days = None, None, Remarks(), None, 0
         try:
             caller = await self._caller(request)
             async with self.rate_limits.counted(caller.key.id, caller.account.plan) as limit:
@@ -124,20 +132,30 @@ class Admission:
                 query, remarks = request.read()
                 self.api_keys.check_opens(caller, query.further_calls)
                 query = self._with_engines_of_key(query, request.resource, caller)
+                days = days_of(query, caller.key, caller.account) if self.archive else 0
                 sandbox, account = caller.key.test or self._sandbox_always, caller.account.id
                 share = CallShare(account, self.held_bytes, request.is_gone)
                 deadline = deadline_of(query, min(self.deadline, request.within))
                 remarks = _with_deadline(remarks, query, self.deadline)
                 status.payment = self.credits.payment(caller, request.id, request.resource.name)
-                call = Call(request.resource, query, sandbox, deadline, account, share, status.payment.reprice)
+                call = Call(
+                    request.resource,
+                    query,
+                    sandbox,
+                    deadline,
+                    account,
+                    share,
+                    status.payment.reprice,
+                    with_page=days > 0 and not query.is_private,
+                )
                 found = await self._found(call, status.payment, CacheControl.read(request.header("cache-control")))
-                result = CallResult(found, status, remarks, share, query, await self._kept(call, found))
+                result = CallResult(found, status, remarks, share, query, await self._kept(call, found), days)
         except Exception as error:  # noqa: BLE001  # whatever happens, the caller gets a reply
             if share:
                 if share.refused:
                     await asyncio.sleep(REFUSED_SECONDS)
                 share.lose()
-            result = CallResult(error, status, remarks)
+            result = CallResult(error, status, remarks, archived_days=days)
         if self._recorder and status:
             cost = status.payment.cost if status.payment else 0
             seconds = perf_counter() - began
@@ -196,7 +214,7 @@ class Admission:
             call.share.check_caller()
         async with payment:
             found = await self._crawlers.answer(call)
-            _hold(call, len(found.json))
+            _hold(call, len(found.json) + (len(found.page.exchange.body) if found.page else 0))
             payment.settle(found.outcome)
         return found
 

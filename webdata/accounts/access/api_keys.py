@@ -154,6 +154,7 @@ def new_key(
     scopes: Collection[str] = (),
     expires: datetime | None = None,
     engines: Sequence[str] = (),
+    archive_days: int | None = None,
 ) -> tuple[Key, str]:
     """A key for a KeyStore, and its secret, of which only the hash is stored."""
     secret = new_secret(test=test)
@@ -168,6 +169,7 @@ def new_key(
         scopes=frozenset(scopes),
         expires=expires,
         engines=tuple(engines),
+        archive_days=archive_days,
     )
     return key, secret
 
@@ -184,9 +186,16 @@ async def first_keys(keys: KeyStore, ledger: Ledger) -> FirstKeys | None:
 
 
 def successor(key: Key) -> tuple[Key, str]:
-    """The key that replaces another one, with the same scopes, engines and lifetime, and its secret."""
+    """The key that replaces another one, with the same scopes, engines, archive and lifetime, and its secret."""
     lifetime = key.expires and key.expires - key.created
-    new, secret = new_key(key.name, test=key.test, account_id=key.account_id, scopes=key.scopes, engines=key.engines)
+    new, secret = new_key(
+        key.name,
+        test=key.test,
+        account_id=key.account_id,
+        scopes=key.scopes,
+        engines=key.engines,
+        archive_days=key.archive_days,
+    )
     return replace(new, expires=new.created + lifetime if lifetime else None), secret
 
 

@@ -1,37 +1,46 @@
-"""What is done now and then with what calls leave behind: old calls are removed, and the ledger's sums are stored."""
+"""What is done now and then with what calls leave behind: old calls and archived answers are removed, and the ledger's
+sums are stored.
+"""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from webdata.runtime.process.repeat import in_steps, repeat
+from webdata.stores.answers.sql import AnswerStore
 from webdata.stores.calls.sql import CallLog
 from webdata.stores.ledger.history import LedgerHistory
 
 HOURLY, MINUTELY = 3600.0, 60.0
-STEP_CALLS, STEP_MOVEMENTS = 500, 2000
+STEP_CALLS, STEP_MOVEMENTS, STEP_ANSWERS = 500, 2000, 100
 """Rows of one transaction, which other writers wait for."""
 
 
 class Upkeep:
-    """Removes old calls and stores the sums of movements; calls are kept for `days`."""
+    """Removes old calls and answers, and stores the sums of movements; calls are kept for `days`."""
 
-    def __init__(self, calls: CallLog, history: LedgerHistory, days: int) -> None:
+    def __init__(self, calls: CallLog, history: LedgerHistory, answers: AnswerStore, days: int) -> None:
         self._calls = calls
         self._history = history
+        self._answers = answers
         self._days = timedelta(days=days)
 
     async def run(self) -> None:
-        """Do both again and again, until it is cancelled."""
+        """Do all of it again and again, until it is cancelled."""
         await asyncio.gather(
             repeat("old calls", self.remove_old_calls, HOURLY),
             repeat("sums of the ledger", self.store_sums, MINUTELY),
+            repeat("old answers", self.remove_old_answers, MINUTELY),
         )
 
     async def remove_old_calls(self) -> None:
         """Remove the calls that are too old, in small steps."""
         before = datetime.now(UTC) - self._days
         await in_steps(partial(self._calls.remove_old, before), STEP_CALLS)
+
+    async def remove_old_answers(self) -> None:
+        """Remove the archived answers that have expired, or whose account was deleted, in small steps."""
+        await in_steps(partial(self._answers.remove_old, datetime.now(UTC)), STEP_ANSWERS)
 
     async def store_sums(self) -> None:
         """Store the sums of the movements that have come since, in small steps."""

@@ -12,7 +12,7 @@ from webdata.crawling.jobs.journal import Journal, Lines
 from webdata.domain.errors import ConfigError, QueryError
 from webdata.domain.failures import Failure
 from webdata.domain.items import as_record
-from webdata.domain.query import Query
+from webdata.domain.query import ARCHIVE, Query
 from webdata.resources import Resource
 
 logger = logging.getLogger(__name__)
@@ -52,7 +52,12 @@ class RunQueries:
     @property
     def arguments(self) -> list[str]:
         """The names of all arguments."""
-        return [FILE, *self.resource.query.fields()]
+        return [FILE, *self._fields]
+
+    @property
+    def _fields(self) -> list[str]:
+        """Those of a query, without that of a service."""
+        return [name for name in self.resource.query.fields() if name != ARCHIVE]
 
     @property
     def required(self) -> list[str]:
@@ -68,7 +73,7 @@ class RunQueries:
         """The validated query of a row; raises QueryError that names the line."""
         if row.problem:
             raise _wrong_line(row, row.problem)
-        known = frozenset(self.resource.query.fields())
+        known = frozenset(self._fields)
         if ignored := row.values.keys() - known - self._ignored:
             self._ignored |= ignored
             logger.warning("Ignored, since they are no fields of a query: %s", ", ".join(sorted(ignored)))
@@ -126,7 +131,7 @@ class RunQueries:
         if missing:
             raise ConfigError(
                 f"{path} has no column {missing[0]}: its first line names {', '.join(columns) or 'nothing'}; "
-                f"it must name the columns, with commas between: {', '.join(self.resource.query.fields())}"
+                f"it must name the columns, with commas between: {', '.join(self._fields)}"
             )
 
 

@@ -1,7 +1,7 @@
 """`webdata accounts` and `webdata plans`: the owners of keys and credits, and their rate limits."""
 
 import asyncio
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -17,6 +17,7 @@ from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.accounts.model import Account, Plan, Role
 from webdata.stores.accounts.sql import AccountStore
+from webdata.stores.answers.model import MOST_DAYS
 from webdata.stores.sql_stores import SqlStores
 
 MAX_AMOUNT = 10**12
@@ -130,8 +131,7 @@ def list_plans(config: Config) -> None:
     with open_stores(config) as stores:
         plans = asyncio.run(stores.accounts.plans())
     rows = [tuple(map(str, astuple(plan))) for plan in plans]
-    names = ("requests", "seconds", "in flight", "low credits", "batch rows", "batch bytes", "batches", "schedules")
-    print_table(("name", *names), rows)
+    print_table([field.name.replace("_", " ") for field in fields(Plan)], rows)
 
 
 @plans.command("set")
@@ -163,6 +163,20 @@ def list_plans(config: Config) -> None:
 @click.option("--batches", type=click.IntRange(1, 10**6), default=Plan.batches, show_default=True, help="Its batches.")
 @click.option(
     "--schedules", type=click.IntRange(1, 10**4), default=Plan.schedules, show_default=True, help="And schedules."
+)
+@click.option(
+    "--archive-days",
+    type=click.IntRange(0, MOST_DAYS),
+    default=Plan.archive_days,
+    show_default=True,
+    help="For how many days all answers are archived, with their pages; 0: only where a key or a call says so.",
+)
+@click.option(
+    "--archive-bytes",
+    type=QUOTA,
+    default=Plan.archive_bytes,
+    show_default=True,
+    help="Bytes that archived answers take, compressed.",
 )
 @click.pass_obj
 def set_plan(config: Config, /, **fields: Any) -> None:

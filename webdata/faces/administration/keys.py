@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 
 import click
 
@@ -16,6 +17,7 @@ from webdata.faces.administration.stores import find_account, open_stores
 from webdata.faces.administration.tables import print_table, to_minute
 from webdata.stores.accounts.model import Account, Key
 from webdata.stores.accounts.sql import KeyStore
+from webdata.stores.answers.model import MOST_DAYS
 from webdata.stores.sql_stores import SqlStores
 
 
@@ -41,25 +43,22 @@ def keys() -> None:
     multiple=True,
     help="An engine that its calls ask where they have no X-Engine; several in their order (default: all).",
 )
+@click.option(
+    "--archive-days",
+    type=click.IntRange(0, MOST_DAYS),
+    help="For how many days its answers are archived, with their pages; 0: only with archive=true (default: its plan).",
+)
 @click.option("--expires", type=Duration(), help="After what time it opens no more, such as 30d (default: never).")
 @click.pass_obj
-def create_key(
-    config: Config,
-    live: bool,
-    test: bool,
-    name: str,
-    account: str,
-    scopes: tuple[str, ...],
-    engines: tuple[str, ...],
-    expires: timedelta | None,
-) -> None:
+def create_key(config: Config, /, *, live: bool, test: bool, name: str, account: str, **limits: Any) -> None:
     """Make a key and print it, once: only a hash of it is stored."""
     if live and test:
         raise click.UsageError("a key is live or test, not both: give one of --live and --test")
-    _check_scopes(scopes, [route.prefix for route in config.gateway])
-    _check_engines(engines)
-    end = datetime.now(UTC) + expires if expires else None
-    made = partial(new_key, name, test=not live, scopes=scopes, expires=end, engines=engines)
+    _check_scopes(limits["scopes"], [route.prefix for route in config.gateway])
+    _check_engines(limits["engines"])
+    lifetime = limits.pop("expires")
+    end = datetime.now(UTC) + lifetime if lifetime else None
+    made = partial(new_key, name, test=not live, expires=end, **limits)
     with open_stores(config) as stores:
         asyncio.run(_create_key(stores, account, made))
 

@@ -14,7 +14,7 @@ from scrapy.utils.reactor import install_reactor
 from webdata.config.config import Config
 from webdata.crawling.warm_crawlers import Answer, Call, WarmCrawlers, load_spiders, scrapy_settings
 from webdata.domain.errors import QueryError, WebdataError
-from webdata.domain.query import Query, deadline_of
+from webdata.domain.query import ARCHIVE, Query, deadline_of
 from webdata.faces.administration.api_client import INTERRUPTED
 from webdata.faces.administration.single_calls import CallReply, call_error
 from webdata.faces.api.problems import problem_of
@@ -35,6 +35,8 @@ def asked_here(config: Config, resource: Resource, values: Mapping[str, Any]) ->
     query, remarks = resource.query.read(pairs, {name: values.get(name) for name in headers})
     if query.further_calls:
         raise click.UsageError("the pages of results need the credits and limits of a service: leave --local out")
+    if getattr(query, ARCHIVE, None):
+        raise click.UsageError("the archive of answers is a service's: leave --local or --archive out")
     try:
         answer = in_reactor(_answer(config, resource, query))
         reply = answer_reply(resource, answer, remarks, query)

@@ -82,6 +82,9 @@ class PlanRecord(TypedDict):
     batch_bytes: Natural
     batches: Natural
     schedules: Natural
+    archive_days: Natural
+    """For how many days answers are archived where neither the call nor its key says so; 0: they are not."""
+    archive_bytes: Natural
 
 
 @InSchema(closed=True)
@@ -119,6 +122,8 @@ class KeyRecord(TypedDict):
     """Engines that its calls ask where they have no `X-Engine`; none: all."""
     expires: str | None
     """When it opens no more."""
+    archive_days: int | None
+    """For how many days its answers are archived where the call says nothing; null: as the plan says."""
 
 
 @InSchema(closed=True)
@@ -179,6 +184,7 @@ async def _account(how_much: HowMuch, call: KeyCall) -> AccountRecord:
             "scopes": sorted(key.scopes),
             "engines": list(key.engines),
             "expires": time_or_null(key.expires),
+            "archive_days": key.archive_days,
         },
     }
 

@@ -1,7 +1,7 @@
 """The responses of the OpenAPI document: headers, records, and one error body for every status."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, get_args
 
 from webdata.domain.attempts import TRANSPORTS
 from webdata.domain.outcome import Outcome
@@ -11,6 +11,7 @@ from webdata.faces.api.problems import BAD_REQUEST, KINDS
 from webdata.faces.api.replies import PHASES
 from webdata.resources import Resource
 from webdata.runtime.server.replies import JSON, PROBLEM_JSON
+from webdata.stores.answers.model import PageState
 
 UNAUTHORIZED = 401
 METHOD_NOT_ALLOWED, TOO_SLOW, CONFLICT, PAYLOAD_TOO_LARGE, UNPROCESSABLE, BAD_GATEWAY = 405, 408, 409, 413, 422, 502
@@ -18,6 +19,7 @@ GATEWAY_STATUSES = (501, 504)
 """Statuses that only the gateway has."""
 TEXT = {"type": "string"}
 COUNT = {"type": "integer", "minimum": 0}
+TIME = {"type": "string", "format": "date-time"}
 
 HEADERS: dict[str, tuple[dict[str, Any], str]] = {
     "x-request-id": (
@@ -54,6 +56,12 @@ HEADERS: dict[str, tuple[dict[str, Any], str]] = {
         "`HIT`: from the cache, or by another caller's fetch. `STALE`: expired, as the fetch failed. `MISS`: fetched.",
     ),
     "age": (COUNT, "Seconds since an answer that is not a `MISS` was fetched."),
+    "x-archived-until": (TIME, "Only of an answer that is archived: until when `GET /v1/answers` gives it again."),
+    "x-archived-page": (
+        {"type": "string", "enum": list(get_args(PageState))},
+        "Only of an answer that is archived: whether its page is, too; else why not.",
+    ),
+    "x-not-archived": (TEXT, "Why an answer that was to be archived is not."),
     "x-credits-cost": ({"type": "integer", "enum": [0, 1]}, "Credits that this call has cost; test keys pay nothing."),
     "x-credits-remaining": (COUNT, "Credits that the account has left."),
     "x-ratelimit-requests-limit": (COUNT, "Requests that the key may make in a window."),
@@ -75,6 +83,8 @@ ACCOUNT_HEADERS = (
     "ratelimit",
 )
 """The credits and the rate limit of the account: headers of every response to a valid key."""
+ARCHIVE_HEADERS = ("x-archived-until", "x-archived-page", "x-not-archived")
+"""The headers of answers that are archived, or were to be."""
 REQUIRED = ("x-request-id", "x-outcome", "x-engine", "x-transport", "x-cache", *ACCOUNT_HEADERS)
 """The headers of every record."""
 RECORD_HEADERS = (
@@ -86,6 +96,7 @@ RECORD_HEADERS = (
     "x-ignored-params",
     "x-adjusted-params",
     "server-timing",
+    *ARCHIVE_HEADERS,
 )
 """All headers of records."""
 RETRY_STATUSES = (429, 502, 503)
@@ -179,7 +190,7 @@ def _error(status: int) -> dict[str, Any]:
 def _error_headers(status: int) -> dict[str, Any]:
     fetch = FETCH_HEADERS if status in FETCH_STATUSES else ()
     challenge = ("www-authenticate",) if status == UNAUTHORIZED else ()
-    names = (*fetch, *challenge, *(() if status in UNAUTHENTICATED else ACCOUNT_HEADERS))
+    names = (*fetch, *challenge, *(() if status in UNAUTHENTICATED else (*ACCOUNT_HEADERS, "x-not-archived")))
     optional = {name: _header(name, required=False) for name in names}
     return {"x-request-id": _header("x-request-id", required=True), **optional, **retry_header(status)}
 

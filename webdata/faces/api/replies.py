@@ -1,6 +1,7 @@
 """The headers and bodies of replies about records and losses."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 import orjson
@@ -13,6 +14,7 @@ from webdata.domain.query import Query, Remarks
 from webdata.domain.records import Record
 from webdata.resources import MediaFile, PlainText, Resource
 from webdata.runtime.server.replies import Reply
+from webdata.stores.answers.model import ArchivedAnswer
 
 PHASES = ("queue", "fetch", "render", "parse", "validate")
 """The phases of a call, in order, as `server-timing` names them."""
@@ -49,6 +51,16 @@ def record_of(answer: Answer | Hit) -> Record:
     """The record of an answer."""
     record: Record = orjson.loads(answer.entry.body) if isinstance(answer, Hit) else answer.record
     return record
+
+
+def archive_headers(answer: ArchivedAnswer) -> dict[str, str]:
+    """The headers of an answer that is archived: until when, and whether its page is."""
+    return {"x-archived-until": as_utc(answer.expires), "x-archived-page": answer.page_state}
+
+
+def as_utc(time: datetime) -> str:
+    """A time to the second, in UTC: `2026-11-30T12:00:00Z`."""
+    return f"{time.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _answer_headers(answer: Answer) -> dict[str, str]:

@@ -18,6 +18,15 @@ from webdata.stores.accounts.sql import KeyStore
 
 LIFETIMES = {"": None, **{days: timedelta(days=int(days)) for days in ("1", "30", "90", "365")}}
 LIFETIME_LABELS = [("", "Never"), ("1", "In a day"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year")]
+ARCHIVES = {"": None, **{days: int(days) for days in ("0", "7", "30", "90", "365")}}
+ARCHIVE_LABELS = [
+    ("", "As the plan says"),
+    ("0", "Only where a call has archive=true"),
+    ("7", "All of them, for 7 days"),
+    ("30", "All of them, for 30 days"),
+    ("90", "All of them, for 90 days"),
+    ("365", "All of them, for a year"),
+]
 OVERLAPS = {"0": timedelta(0), "1": timedelta(hours=1), "24": timedelta(hours=24), "168": timedelta(days=7)}
 OVERLAP_LABELS = [("24", "24 hours"), ("168", "7 days"), ("1", "An hour"), ("0", "Not at all: it stops at once")]
 SHOWN = 60
@@ -98,6 +107,8 @@ class KeysPages:
             engines=form.getlist("engines"),
             known_engines=[(name, name, "") for name in self._engines],
             lifetimes=LIFETIME_LABELS,
+            archive=form.get("archive", ""),
+            archives=ARCHIVE_LABELS,
             errors=errors,
         )
 
@@ -118,6 +129,7 @@ class KeysPages:
             scopes=form.getlist("scopes"),
             expires=now + lifetime if lifetime else None,
             engines=form.getlist("engines"),
+            archive_days=ARCHIVES[form.get("archive", "")],
         )
         await self._keys.add(key)
         return self._made(visit, key, secret, None)
@@ -133,6 +145,8 @@ class KeysPages:
             errors["kind"] = "Choose one of the two."
         if form.get("expiry", "") not in LIFETIMES:
             errors["expiry"] = "Choose one of the list."
+        if form.get("archive", "") not in ARCHIVES:
+            errors["archive"] = "Choose one of the list."
         if not set(form.getlist("scopes")) <= set(self._endpoints):
             errors["scopes"] = "Choose some of these, or none for all."
         if not set(form.getlist("engines")) <= set(self._engines):

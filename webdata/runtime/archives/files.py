@@ -148,6 +148,11 @@ class ArchiveRecords:
         return packing.compress(self._writer.out.getvalue()) + packing.flush()
 
 
+def packed_exchange(exchange: ArchivedExchange) -> bytes:
+    """The records of an exchange, as those of a file: files may be made of them one after another."""
+    return ArchiveRecords().of_exchange(exchange)
+
+
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # it has no types
     """A head of HTTP whose bytes are those that were sent; warcio's own writes others for what is not ASCII."""
 

@@ -80,7 +80,7 @@ class ArchiveReader:
         """The page whose record begins there; None where the file has changed."""
         with self._path.open("rb") as file, suppress(_LeftOutError):
             file.seek(offset)
-            return next((self._response(found.record) for found in _Records(file)), None)
+            return next((_response(found.record, self._longest) for found in _Records(file)), None)
         return None
 
     def _pages(self, file: BinaryIO) -> Iterator[FoundPage]:
@@ -105,7 +105,7 @@ class ArchiveReader:
         digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""
         if record.rec_type == "revisit":
             return self._revisited(record, digest)
-        page = self._response(record)
+        page = _response(record, self._longest)
         if page and digest and len(self._offsets) < MOST_FOUND_AGAIN:
             self._offsets.setdefault(digest, offset)
         return FoundPage(offset, page) if page else None
@@ -120,24 +120,31 @@ class ArchiveReader:
         own = replace(page, id=_id(fields), url=_url(fields), date=_date(fields), marks=_marks(fields))
         return FoundPage(offset, own)
 
-    def _response(self, record: Any) -> ArchivedPage | None:
-        if record.rec_type != "response" or not record.http_headers:
-            return None
-        status, declared = record.http_headers.get_statuscode(), record.payload_length
-        if not status.isdecimal() or not 100 <= int(status) <= 999:
-            raise _LeftOutError("without a response of HTTP")
-        body = b"" if declared > self._longest else record.raw_stream.read(self._longest + 1)
-        if max(declared, len(body)) > self._longest:
-            raise _LeftOutError(f"longer than {self._longest >> 20} MiB")
-        headers = tuple((name, value) for name, value in record.http_headers.headers if not name.startswith(":"))
-        if len(body) < declared:
-            raise _LeftOutError("cut off")
-        if (record.http_headers.get_header("Transfer-Encoding") or "").strip().lower() == "chunked":
-            if body.count(b"\r\n") > MOST_CHUNKS:
-                raise _LeftOutError("of more chunks than a page has")
-            body = ChunkedDataReader(BytesIO(body)).read()
-        fields, kept = record.rec_headers, pairs_without_transfer(headers)
-        return ArchivedPage(_id(fields), _url(fields), _date(fields), int(status), kept, body, _marks(fields))
+
+def archived_page(members: bytes) -> ArchivedPage:
+    """The page of the records of one exchange (`webdata.runtime.archives.files.packed_exchange`)."""
+    found = (_response(each.record, LONGEST_PAGE) for each in _Records(BytesIO(members)))
+    return next(page for page in found if page)
+
+
+def _response(record: Any, longest: int) -> ArchivedPage | None:
+    if record.rec_type != "response" or not record.http_headers:
+        return None
+    status, declared = record.http_headers.get_statuscode(), record.payload_length
+    if not status.isdecimal() or not 100 <= int(status) <= 999:
+        raise _LeftOutError("without a response of HTTP")
+    body = b"" if declared > longest else record.raw_stream.read(longest + 1)
+    if max(declared, len(body)) > longest:
+        raise _LeftOutError(f"longer than {longest >> 20} MiB")
+    headers = tuple((name, value) for name, value in record.http_headers.headers if not name.startswith(":"))
+    if len(body) < declared:
+        raise _LeftOutError("cut off")
+    if (record.http_headers.get_header("Transfer-Encoding") or "").strip().lower() == "chunked":
+        if body.count(b"\r\n") > MOST_CHUNKS:
+            raise _LeftOutError("of more chunks than a page has")
+        body = ChunkedDataReader(BytesIO(body)).read()
+    fields, kept = record.rec_headers, pairs_without_transfer(headers)
+    return ArchivedPage(_id(fields), _url(fields), _date(fields), int(status), kept, body, _marks(fields))
 
 
 class _Record(NamedTuple):

@@ -9,6 +9,9 @@ DEFAULT_ACCOUNT = "acc_default"
 TRIAL_CREDITS = 1000
 """The credits it starts with."""
 
+TEST_SHARE = 100
+"""The test keys of an account have this part of its quotas."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -30,6 +33,10 @@ class Plan:
     batches: int = 10_000
     """Batches, until they are removed."""
     schedules: int = 100
+    archive_days: int = 0
+    """For how many days answers are archived where neither the call nor its key says so; 0: they are not."""
+    archive_bytes: int = 1024**3
+    """Bytes of archived answers, as they are stored."""
 
 
 DEFAULT_PLAN = Plan("default", requests=60, seconds=60, in_flight=32)
@@ -73,6 +80,9 @@ class Key:
     """The id of its successor."""
     engines: tuple[str, ...] = ()
     """The engines that its calls ask, in their order, where they name none; of endpoints with none of them all."""
+    archive_days: int | None = None
+    """For how many days its answers are archived where the call says nothing; 0: they are not; None: as the plan says.
+    """
 
 
 def rotatable(key_id: str, key: Key | None) -> Key:

@@ -27,11 +27,8 @@ PLAN = [column.label(f"plan_{column.name}") for column in PLANS.c]
 ACCOUNT = [ACCOUNTS.c[name].label(f"owner_{name}") for name in ("id", "name", "created", "closed", "balance")]
 OWNERS = ACCOUNTS.join(PLANS, ACCOUNTS.c.plan == PLANS.c.name)
 
-BY_DIGEST = (
-    select(*KEYS.c, *ACCOUNT, *PLAN)
-    .select_from(KEYS.join(OWNERS, KEYS.c.account_id == ACCOUNTS.c.id))
-    .where(KEYS.c.digest == bindparam("sought"))
-)
+WITH_OWNER = select(*KEYS.c, *ACCOUNT, *PLAN).select_from(KEYS.join(OWNERS, KEYS.c.account_id == ACCOUNTS.c.id))
+BY_DIGEST = WITH_OWNER.where(KEYS.c.digest == bindparam("sought"))
 BALANCE = BY_DIGEST.selected_columns.keys().index("owner_balance")
 """The index of the balance in the row; the other columns change rarely."""
 CACHED_ROWS = 10_000
@@ -78,6 +75,12 @@ class KeyStore:
         """
         raw = await self._database.look_up(lambda driver_cursor: self._by_digest.one(driver_cursor, digest))
         return None if raw is None else Caller(*self._constructed(raw[:BALANCE] + raw[BALANCE + 1 :]), raw[BALANCE])
+
+    async def with_id(self, key_id: str) -> Caller | None:
+        """The caller with the key of this id, also a revoked or expired key."""
+        query = WITH_OWNER.where(KEYS.c.id == key_id)
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else Caller(_key(row), account_of(row), row.owner_balance)
 
     async def revoke(self, key_id: str, at: datetime) -> bool:
         """Revoke a key from a time on; returns False, and changes nothing, if it does not exist or is revoked."""
@@ -223,6 +226,7 @@ def _key(row: Row[Any]) -> Key:
         row.last_used,
         row.replaced_by,
         tuple(row.engines.split()),
+        row.archive_days,
     )
 
 

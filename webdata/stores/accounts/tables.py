@@ -53,6 +53,8 @@ PLANS = Table(
     Column("batch_bytes", BigInteger, nullable=False, server_default="10737418240"),
     Column("batches", Integer, nullable=False, server_default="10000"),
     Column("schedules", Integer, nullable=False, server_default="100"),
+    Column("archive_days", Integer, nullable=False, server_default="0"),
+    Column("archive_bytes", BigInteger, nullable=False, server_default="1073741824"),
 )
 
 ACCOUNTS = Table(
@@ -87,6 +89,7 @@ KEYS = Table(
     Column("last_used", Moment),
     Column("replaced_by", String(64)),
     Column("engines", Text, nullable=False, server_default=""),  # separated by spaces
+    Column("archive_days", Integer),  # null: as the plan says
     Index("keys_by_account", "account_id"),
 )
 

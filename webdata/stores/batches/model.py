@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 from webdata.domain.errors import QuotaError
-from webdata.stores.accounts.model import Plan
+from webdata.stores.accounts.model import TEST_SHARE, Plan
+from webdata.stores.answers.model import AddedAnswer
 
 BatchState = Literal["queued", "running", "paused", "done", "cancelled"]
 """`queued` until its first chunk runs. `done` and `cancelled` are ends; the failures of a done one may be retried."""
@@ -29,8 +30,6 @@ MOST_ROUNDS = 4
 """How often a query that was lost in a way that may pass is tried again, where its batch says nothing else."""
 MOST_ATTEMPTS = 5
 """How often a chunk is begun without the end of a row, before it is set aside."""
-TEST_SHARE = 100
-"""The test keys of an account have this part of its quotas."""
 
 
 class QueryRow(NamedTuple):
@@ -187,6 +186,8 @@ class EndedRow:
     batch: Batch
     chunk: int
     result: RowResult
+    archived: AddedAnswer | None = None
+    """Its answer, where that is archived."""
 
 
 @dataclass(frozen=True)

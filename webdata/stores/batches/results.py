@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from webdata.domain.errors import OutOfCreditsError
 from webdata.domain.events import BatchCompleted, BatchProgress
 from webdata.stores.accounts.locks import hold_accounts
+from webdata.stores.answers.sql import add_answer
 from webdata.stores.batches.model import OUT_OF_CREDITS, QUOTA_EXCEEDED, EndedRow, RowResult
 from webdata.stores.batches.quotas import quota, stored
 from webdata.stores.batches.sql import OPEN_STATES, about, announce, batch_of, batches_of, pause
@@ -63,6 +64,9 @@ def write_rows(
     new = [by_key[key] for key in sorted(_inserted(connection, values))]
     refused = _charge(connection, ledger, new)
     written = {_key(row): row for row in new if _key(row) not in refused}
+    for _, row in sorted(written.items(), key=lambda one: one[1].batch.account_id):  # as whoever adds some locks them
+        if row.archived:
+            add_answer(connection, row.archived)
     _complete(connection, _count(connection, written.values(), sizes), now)
     for batch in {row.batch.id: row.batch for key, row in by_key.items() if key in refused}.values():
         pause(connection, batch, OUT_OF_CREDITS, now)

@@ -9,7 +9,7 @@ from webdata.domain.errors import ConfigError
 
 logger = logging.getLogger(__name__)
 
-HEAD = "1"
+HEAD = "2"
 """The newest revision of the tables."""
 OTHER_VERSION = (
     "the database cannot be used: another version of webdata made it. Install that one, or give another database "

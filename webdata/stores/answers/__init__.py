@@ -1,0 +1,1 @@
+"""Archived answers, in an SQL database."""
