@@ -241,7 +241,7 @@ def test_three_workers_run_a_batch(machines, front, until):
     with ExitStack() as stack:
         workers = [stack.enter_context(WorkerProcess(machines.folder, machines.settings)) for _ in range(3)]
         for worker in workers:
-            until(lambda worker=worker: listens(worker.port))
+            until(lambda worker=worker: listens(worker.port), 60)
         queries = [{"q": f"coffee {number}"} for number in range(ROWS)]
         batch = nginx.post("/v1/batches", {"resource": "web_search", "queries": queries}, key)["id"]
         until(lambda: sum(worker.rows > 10 for worker in workers) >= 2, 60)  # who begins first may take most
