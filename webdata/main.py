@@ -6,6 +6,7 @@ import gc
 import os
 import pkgutil
 import signal
+import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -169,7 +170,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     from webdata.crawling.warm_crawlers import load_spiders
     from webdata.observability.logs import log_to_standard_error
     from webdata.runtime.process.workers import Workers
-    from webdata.runtime.server.banner import banner, show
+    from webdata.runtime.server.banner import banner, lines_of_keys, show
     from webdata.stores.sql_stores import SqlStores
 
     log_to_standard_error()
@@ -194,8 +195,8 @@ def _serve_together(config: Config, listening: "Listening") -> None:
         try:
             Workers(config.workers, work, partial(show, text), partial(mark_process_dead, path=metrics)).run()
         except (ConfigError, SystemExit):
-            if first:
-                show(text)  # the keys in it are stored nowhere else
+            if first and sys.stdout.isatty():  # they are stored nowhere else
+                show("\n".join(lines_of_keys(config, listening, first)))
             raise
 
 

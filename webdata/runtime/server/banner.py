@@ -32,10 +32,10 @@ def banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -
         lines += _keys_from_before()
         lines.append(f"dashboard: {listening.url}/dashboard")
     elif sys.stdout.isatty():
-        lines += _first_keys(config, listening, first_keys)
+        lines += lines_of_keys(config, listening, first_keys)
         lines.append("Keep them: only their hashes are stored, they are not shown again.")
         header = f"'X-Api-Key: {first_keys.test}'"
-    elif unwritten := _write(config.first_keys_file, _first_keys(config, listening, first_keys)):
+    elif unwritten := _write(config.first_keys_file, lines_of_keys(config, listening, first_keys)):
         lines.append(f"keys: {config.first_keys_file} cannot be written ({unwritten}): make others with")
         lines.append(f"      {_make_key()}")
     else:
@@ -122,7 +122,8 @@ def _write(file: Path, lines: Iterable[str]) -> str:
     return ""
 
 
-def _first_keys(config: Config, listening: Listening, first: FirstKeys) -> Iterator[str]:
+def lines_of_keys(config: Config, listening: Listening, first: FirstKeys) -> Iterator[str]:
+    """The first keys, each with what it is for, and the link by which the first person signs in."""
     effect = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
     yield f"test key (answered by the built-in sandbox): {first.test}"
     yield f"{f'live key ({effect}):':<44} {first.live}"
