@@ -9,13 +9,14 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files, InclusionLevel
 
+from webdata.faces.api.machine_pages import HEAD
+
 ROOT = Path(__file__).parents[1]
 OUTSIDE = re.compile(r"\]\(\.\./([^)#\s]+)")
 PAGE = re.compile(r"\[([\w-]+)\.md\]\(\1\.md\)")
 SECTION = re.compile(r"^([A-Z][\w ]+):$", re.MULTILINE)
 FOLDER = "project"
 """The folder of the site with the project's own files."""
-HEAD = "# webdata\n\n> Public web data as clean JSON: search results, news, places, products, any page.\n"
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -6,6 +6,7 @@ import gc
 import os
 import pkgutil
 import signal
+import sys
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -169,7 +170,7 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     from webdata.crawling.warm_crawlers import load_spiders
     from webdata.observability.logs import log_to_standard_error
     from webdata.runtime.process.workers import Workers
-    from webdata.runtime.server.banner import show_banner
+    from webdata.runtime.server.banner import banner, lines_of_keys, show
     from webdata.stores.sql_stores import SqlStores
 
     log_to_standard_error()
@@ -177,6 +178,9 @@ def _serve_together(config: Config, listening: "Listening") -> None:
     load_spiders()
     for module in WORKER_MODULES:
         import_module(module)
+    with SqlStores(config.database) as stores:
+        first = asyncio.run(first_secrets(stores.keys, stores.ledger, stores.members))
+    text = banner(listening, config, first)
 
     def work(worker: "Worker") -> None:
         try:
@@ -185,15 +189,15 @@ def _serve_together(config: Config, listening: "Listening") -> None:
             if worker.end():
                 rmtree(metrics, ignore_errors=True)
 
-    def begun() -> None:
-        with SqlStores(config.database) as stores:
-            first = asyncio.run(first_secrets(stores.keys, stores.ledger, stores.members))
-        show_banner(listening, config, first)
-
     # No other user can read it. In memory the files cannot fill a disk: a process that maps them would die of that.
     with TemporaryDirectory(prefix="webdata-", dir=IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None) as metrics:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = metrics
-        Workers(config.workers, work, begun, partial(mark_process_dead, path=metrics)).run()
+        try:
+            Workers(config.workers, work, partial(show, text), partial(mark_process_dead, path=metrics)).run()
+        except (ConfigError, SystemExit):
+            if first and sys.stdout.isatty():  # they are stored nowhere else
+                show("\n".join(lines_of_keys(config, listening, first)))
+            raise
 
 
 @main.command()

@@ -102,7 +102,7 @@ from webdata.runtime.process.names import is_dead, this_process
 from webdata.runtime.process.on_demand import OnDemandProcess
 from webdata.runtime.process.repeat import repeat, running
 from webdata.runtime.process.workers import TICK, Worker
-from webdata.runtime.server.banner import show_banner
+from webdata.runtime.server.banner import banner, show
 from webdata.runtime.server.connections import Connections
 from webdata.runtime.server.listening import Listening, room_for
 from webdata.runtime.server.plain_http import RedirectSite, own_hosts, secured
@@ -249,8 +249,10 @@ class Service:
             with self.listening.of_its_own() as listening:  # the ports have copies
                 self._listen(listening, metrics)
         else:
+            first = await first_secrets(stores.keys, stores.ledger, stores.members)
+            text = banner(self.listening, self.config, first)
             self._listen(self.listening, metrics)
-            show_banner(self.listening, self.config, await first_secrets(stores.keys, stores.ledger, stores.members))
+            show(text)
 
     def _make_crawlers(self, stores: SqlStores, metrics: Metrics) -> RecentCalls:
         """Make the warm crawlers; returns what remembers their last calls."""

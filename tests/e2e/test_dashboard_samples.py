@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import orjson
@@ -22,7 +23,7 @@ LANGUAGES = ["curl", "Python requests", "Python httpx", "JavaScript fetch", "scr
 HOSTILE = 'it\'s "q" `id` $HOME $(id) \\n \\ %41 +&=#? </script> <b> {a} [b] !! 東京 \u202eabc\u2066 a\tb\nc \x7f é'
 """Everything that a language or a URL has a meaning for, and what a terminal does not show."""
 
-FOLDER = Path(sys.executable).parent
+PROGRAMS = Path(sys.executable).parent
 COMMANDS = {
     "curl": ["bash", "-c"],
     "Python requests": [sys.executable, "-c"],
@@ -32,33 +33,38 @@ COMMANDS = {
 }
 
 
+@cache
+def engines():
+    return WarmCrawlers(load_spiders(), scrapy_settings(), max_calls=1)
+
+
+def printed(language, resource, values, folder, url, environ):
+    """Runs the sample of a call in one language in a folder, as a person would paste it; returns what it prints."""
+    command = COMMANDS[language]
+    if not shutil.which(command[0]):
+        pytest.skip(f"there is no {command[0]}")
+    shown = {one.name: one.text for one in samples(resource, values, url, engines().batch_arguments(resource))}
+    done = subprocess.run(
+        [*command, shown[language]], cwd=folder, env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, f"{shown[language]}\n{done.stderr[-2000:]}"
+    return (folder / "answer.jsonl").read_text() if language == "scrapy crawl" else done.stdout
+
+
 @pytest.fixture
 def run(running, tmp_path):
-    """Runs the sample of a call in one language, as a person would paste it, and returns what it prints."""
-    engines = WarmCrawlers(load_spiders(), scrapy_settings(), max_calls=1)
+    """Runs a sample against the service."""
 
     def answer(language, resource, values):
-        command = COMMANDS[language]
-        if not shutil.which(command[0]):
-            pytest.skip(f"there is no {command[0]}")
-        [text] = [
-            one.text
-            for one in samples(resource, values, running.url, engines.batch_arguments(resource))
-            if one.name == language
-        ]
         environ = {
             **os.environ,
             **dict.fromkeys((*TRUST, *FURTHER_TRUST), running.certificate),
-            "PATH": f"{FOLDER}{os.pathsep}{os.environ['PATH']}",
+            "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
             KEY_VARIABLE: running.test_key,
             "WEBDATA_SANDBOX": "always",
             "SCRAPY_SETTINGS_MODULE": "webdata.settings",
         }
-        done = subprocess.run(
-            [*command, text], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert done.returncode == 0, f"{text}\n{done.stderr[-2000:]}"
-        return (tmp_path / "answer.jsonl").read_text() if language == "scrapy crawl" else done.stdout
+        return printed(language, resource, values, tmp_path, running.url, environ)
 
     return answer
 

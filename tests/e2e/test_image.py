@@ -103,7 +103,7 @@ def test_the_entry_point_needs_no_other_environment(tmp_path):
         folder.mkdir()
     with entry_point(data, port) as (process, log):
         ends, keys = monotonic() + 60, data / "first-keys.txt"
-        while exit_status(WEBDATA_PORT=str(port)) or not keys.exists():
+        while exit_status(WEBDATA_PORT=str(port)):
             assert process.poll() is None
             assert monotonic() < ends
             sleep(0.2)

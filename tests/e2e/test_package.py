@@ -18,6 +18,9 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.conftest import free_port
+from tests.e2e.test_dashboard_samples import LANGUAGES, engines, printed
+from webdata.faces.dashboard.playground.samples import KEY_VARIABLE
+from webdata.resources import example
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("starts")]
 ROOT = Path(__file__).parents[2]
@@ -148,11 +151,36 @@ def test_the_service_answers(service):
 
 
 def test_a_batch_runs_in_an_empty_folder(run, tmp_path):
-    """`scrapy crawl` finds the engines by SCRAPY_SETTINGS_MODULE, and writes records."""
-    settings = {"SCRAPY_SETTINGS_MODULE": "webdata.settings", "WEBDATA_SANDBOX": "always"}
-    status, _, log = run("scrapy", "crawl", "google_web", "-a", "q=coffee", "-O", "out.jsonl", **settings)
+    """`scrapy crawl` finds the engines without a project or a variable, and writes records."""
+    arguments = ("-a", "q=coffee", "-O", "out.jsonl")
+    status, _, log = run("scrapy", "crawl", "google_web", *arguments, WEBDATA_SANDBOX="always")
     assert status == 0, log
     assert json.loads((tmp_path / "out.jsonl").read_text())["query"] == "coffee"
+    assert run("scrapy", "crawl", "google-web", *arguments)[0] == 2
+
+
+def test_another_project_keeps_its_own_crawl(run, tmp_path):
+    """In a folder of another Scrapy project `scrapy crawl` knows the spiders of that project alone."""
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = other\n")
+    (tmp_path / "other.py").write_text("")
+    status, _, log = run("scrapy", "crawl", "google_web", PYTHONPATH=str(tmp_path))
+    assert (status, "Spider not found: google_web" in log) == (1, True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_sample_of_the_playground_runs(language, service, programs, tmp_path):
+    """The example of each endpoint, pasted into a terminal of an empty folder, prints an answer."""
+    environ = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        KEY_VARIABLE: service.key,
+        "WEBDATA_SANDBOX": "always",
+    }
+    for resource in engines().resources:
+        folder = tmp_path / resource.name
+        folder.mkdir()
+        values = {name: str(value) for name, value in example(resource).items()}
+        assert printed(language, resource, values, folder, service.url, environ), resource.name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import argparse
 import pytest
 from scrapy.exceptions import UsageError
 
-from webdata.crawling.jobs.crawl import Command, check_numbers
+from webdata.crawling.jobs.crawl import Command, check_engine, check_numbers
 from webdata.crawling.warm_crawlers import scrapy_settings
 
 
@@ -14,6 +14,12 @@ def test_it_runs_one_spider(args):
     """Without a spider, or with several, the message has an example of a right command."""
     with pytest.raises(UsageError, match="give one spider, such as: scrapy crawl google_web"):
         Command().run(args, argparse.Namespace())
+
+
+def test_an_unknown_engine_is_refused():
+    """The message for a misspelt engine names the nearest one, and all others."""
+    with pytest.raises(UsageError, match="'gogle_web': the nearest is google_web; all are bing_web, google_web"):
+        check_engine("gogle_web", ["bing_web", "google_web"])
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "2.5", "nan", "", "9" * 5000])

@@ -10,7 +10,7 @@ import pytest
 
 from webdata.config.config import Config
 from webdata.domain.api_key import FirstKeys
-from webdata.runtime.server.banner import show_banner
+from webdata.runtime.server.banner import banner, show
 from webdata.runtime.server.listening import Listening
 
 FIRST = FirstKeys("wd_test_a", "wd_live_b", 100_000)
@@ -41,19 +41,18 @@ class Terminal(StringIO):
 def test_first_keys_are_shown(plain, monkeypatch):
     """On a terminal the banner has both keys and the balance, and its last line calls with the test key."""
     monkeypatch.setattr(sys, "stdout", Terminal())
-    show_banner(*plain, FIRST)
-    lines = sys.stdout.getvalue().splitlines()
+    lines = banner(*plain, FIRST).splitlines()
     assert lines[0] == f"webdata answers on {plain[0].url}"
     assert "live key (goes out to the internet):         wd_live_b" in lines
     assert any("100,000 credits" in line for line in lines)
     assert lines[-1] == f"try: curl -H 'X-Api-Key: wd_test_a' '{plain[0].url}/v1/search?q=coffee+shops&num=3'"
 
 
-def test_first_keys_are_written_to_a_file(plain, tmp_path, capsys):
+def test_first_keys_are_written_to_a_file(plain, tmp_path):
     """Where no terminal shows them, they are in a file that only its owner can read, and the banner has its path."""
     listening, config = plain
-    show_banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/new/webdata.sqlite3"), FIRST)
-    lines, file = capsys.readouterr().out.splitlines(), tmp_path / "new" / "first-keys.txt"
+    text = banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/new/webdata.sqlite3"), FIRST)
+    lines, file = text.splitlines(), tmp_path / "new" / "first-keys.txt"
     assert f"keys: a test key and a live key are in {file}, which only its owner can read." in lines
     assert any("100,000 credits" in line for line in lines)
     assert FIRST.test not in "\n".join(lines)
@@ -65,41 +64,37 @@ def test_first_keys_are_written_to_a_file(plain, tmp_path, capsys):
     assert FIRST.live in file.read_text()
 
 
-def test_first_keys_that_cannot_be_written(plain, tmp_path, capsys):
+def test_first_keys_that_cannot_be_written(plain, tmp_path):
     """Where the file cannot be written, the banner says so, and how to make other keys."""
     listening, config = plain
     (tmp_path / "file").write_text("no folder")
-    show_banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/file/webdata.sqlite3"), FIRST)
-    text = capsys.readouterr().out
+    text = banner(listening, config.with_options(database=f"sqlite:///{tmp_path}/file/webdata.sqlite3"), FIRST)
     assert "first-keys.txt cannot be written (Not a directory): make others with" in text
     assert FIRST.live not in text
 
 
-def test_without_first_keys(plain, capsys, monkeypatch):
+def test_without_first_keys(plain, monkeypatch):
     """The banner has the command that makes a key, and its last line reads one from the environment."""
     monkeypatch.setattr(sys, "argv", [".venv/bin/webdata", "serve"])
-    show_banner(*plain, None)
-    text = capsys.readouterr().out
+    text = banner(*plain, None)
     assert "export WEBDATA_KEY=$(.venv/bin/webdata keys create)" in text
     assert '-H "X-Api-Key: $WEBDATA_KEY"' in text.splitlines()[-1]
 
 
-def test_a_made_certificate_is_named(tmp_path, capsys):
+def test_a_made_certificate_is_named(tmp_path):
     """With TLS the last line has the certificate's file for curl."""
     config = Config(port=0, http_port=None, tls_folder=tmp_path)
     with Listening.of(config) as listening:
-        show_banner(listening, config.with_options(workers=3), None)
-    text = capsys.readouterr().out
+        text = banner(listening, config.with_options(workers=3), None)
     assert f"--cacert {tmp_path}/cert.pem " in text.splitlines()[-1]
     assert "3 times as often as its plan allows" in text
 
 
-def test_plain_http_stands_first_on_loopback(tmp_path, capsys):
+def test_plain_http_stands_first_on_loopback(tmp_path):
     """HTTPS is on the second line, with the absolute path of the bundle; the last line needs no certificate."""
     config = Config(port=0, http_port=0, tls_folder=tmp_path)
     with Listening.of(config) as listening:
-        show_banner(listening, config, None)
-    first, second, *_, last = capsys.readouterr().out.splitlines()
+        first, second, *_, last = banner(listening, config, None).splitlines()
     assert first == f"webdata answers on {listening.url}"
     assert first.startswith("webdata answers on http://127.0.0.1:")
     assert second == f"and on https://127.0.0.1:{listening.port}, for clients that trust {tmp_path}/bundle.pem"
@@ -113,30 +108,27 @@ def test_plain_http_stands_first_on_loopback(tmp_path, capsys):
         ({"WEBDATA_BROWSER_URL": "ws://127.0.0.1:9/token"}, "a browser that runs elsewhere (WEBDATA_BROWSER_URL)"),
     ],
 )
-def test_the_browser_is_named(plain, capsys, environ, browser):
+def test_the_browser_is_named(plain, environ, browser):
     """The banner names the browser, without a URL, which may hold a token."""
-    show_banner(plain[0], Config.from_environ({"WEBDATA_TRANSPORTS": "http,browser", **environ}), None)
-    assert f"browser transport: {browser}\n" in capsys.readouterr().out
+    text = banner(plain[0], Config.from_environ({"WEBDATA_TRANSPORTS": "http,browser", **environ}), None)
+    assert f"browser transport: {browser}\n" in text
 
 
 def test_a_closed_standard_output(plain, monkeypatch, caplog):
     """A banner that cannot be written is logged, and the service starts."""
     monkeypatch.setattr(sys, "stdout", ClosedPipe())
-    show_banner(*plain, None)
+    show(banner(*plain, None))
     assert "could not be written (Broken pipe)" in caplog.text
 
 
-def test_the_link_of_the_first_admin(plain, monkeypatch, tmp_path, capsys):
+def test_the_link_of_the_first_admin(plain, monkeypatch, tmp_path):
     """The link to the dashboard stands beside the first keys, on a terminal or in their file, never in a log."""
     listening, config = plain
     config = config.with_options(database=f"sqlite:///{tmp_path}/new/webdata.sqlite3")
     first = FirstKeys("wd_test_a", "wd_live_b", 1, "/dashboard/invitations/wd_invite_c")
     link = f"{listening.url}/dashboard/invitations/wd_invite_c"
-    show_banner(listening, config, first)
-    assert "wd_invite_" not in capsys.readouterr().out
+    assert "wd_invite_" not in banner(listening, config, first)
     assert link in (tmp_path / "new" / "first-keys.txt").read_text(encoding="utf-8")
-    show_banner(listening, config, None)
-    assert f"dashboard: {listening.url}/dashboard" in capsys.readouterr().out.splitlines()
+    assert f"dashboard: {listening.url}/dashboard" in banner(listening, config, None).splitlines()
     monkeypatch.setattr(sys, "stdout", Terminal())
-    show_banner(listening, config, first)
-    assert link in sys.stdout.getvalue()
+    assert link in banner(listening, config, first)

@@ -3,6 +3,8 @@
 import argparse
 import asyncio
 import math
+from collections.abc import Sequence
+from difflib import get_close_matches
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.crawler import Crawler
@@ -60,6 +62,7 @@ class Command(CrawlCommand):
         if len(args) != 1:
             raise UsageError("give one spider, such as: scrapy crawl google_web -a q=coffee -O out.jsonl")
         assert self.crawler_process
+        check_engine(args[0], sorted(self.crawler_process.spider_loader.list()))
         collect_less()
         crawler = self._create_crawler(args[0])
         check_numbers(crawler.settings)
@@ -71,6 +74,15 @@ class Command(CrawlCommand):
             error = crawl.exception()
             if isinstance(error, (ConfigError, QueryError)):
                 raise UsageError(str(error), print_help=False)
+
+
+def check_engine(name: str, known: Sequence[str]) -> None:
+    """Raise UsageError for the name of no engine, with the nearest and all of them."""
+    if name not in known:
+        [nearest] = get_close_matches(name, known, 1, 0)
+        raise UsageError(
+            f"there is no engine {name!r}: the nearest is {nearest}; all are {', '.join(known)}", print_help=False
+        )
 
 
 def check_numbers(settings: BaseSettings) -> None:

@@ -22,13 +22,16 @@ Allow: /llms.txt
 Allow: /openapi
 Disallow: /
 """
-LLMS = """\
+HEAD = """\
 # webdata
 
 > Public web data as clean JSON: search results, news, papers, jobs, products, places, forum threads, any URL.
-
-Every call needs an API key: send it in the header `{header}`, or as `{authorization}: Bearer KEY`, never in the URL.
-Whoever runs this service gives one out. Errors are JSON that says what was wrong and what would be right; an empty
+"""
+"""How an `llms.txt` begins, of a service or of the site of the docs."""
+LLMS = f"""\
+{HEAD}
+Every call needs an API key: send it in the header `{{header}}`, or as `{{authorization}}: Bearer KEY`, never in the
+URL. Whoever runs this service gives one out. Errors are JSON that says what was wrong and what would be right; an empty
 answer is true. An answer costs a credit, errors and cached answers cost none.
 
 ## Documentation
@@ -36,10 +39,10 @@ answer is true. An answer costs a credit, errors and cached answers cost none.
 - [OpenAPI](/openapi.json): every parameter, answer and error
 - [Documentation to try](/docs)
 - [Index](/): every endpoint with an example, as JSON
-{doors}
+{{doors}}
 ## Endpoints
 
-{endpoints}
+{{endpoints}}
 """
 
 

@@ -32,7 +32,7 @@ def first_steps(visit: Visit, address: ServiceAddress, prefixes: Collection[str]
     header = f'-H "{HEADERS[0]}: ${KEY_VARIABLE}"'
     body = shlex.quote(json.dumps(BATCH))
     return FirstSteps(
-        variables(YOUR_KEY, address.certificate),
+        variables(YOUR_KEY, address.trusted(visit)),
         f"curl {header} {shlex.quote(base + EXAMPLE)}",
         f"curl {header} -H 'content-type: application/json' \\\n  -d {body} \\\n  {shlex.quote(f'{base}/v1/batches')}",
         program_lines(base, YOUR_KEY, prefixes),

@@ -20,10 +20,10 @@ from webdata.runtime.server.listening import Listening
 logger = logging.getLogger(__name__)
 
 
-def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -> None:
-    """Write the banner to standard output. `first_keys` are those just made, None if there were keys before.
+def banner(listening: Listening, config: Config, first_keys: FirstKeys | None) -> str:
+    """The text to show once the service answers. `first_keys` are those just made, None if there were keys before.
 
-    It has them only on a terminal. Else, where it may end in a log that others read, they are in a file.
+    It has them only for a terminal. Else, where it may end in a log that others read, they are written into a file.
     """
     lines = [f"webdata answers on {listening.url}", *_https(listening), f"browser transport: {_browser(config)}"]
     lines += _workers(config)
@@ -32,10 +32,10 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
         lines += _keys_from_before()
         lines.append(f"dashboard: {listening.url}/dashboard")
     elif sys.stdout.isatty():
-        lines += _first_keys(config, listening, first_keys)
+        lines += lines_of_keys(config, listening, first_keys)
         lines.append("Keep them: only their hashes are stored, they are not shown again.")
         header = f"'X-Api-Key: {first_keys.test}'"
-    elif unwritten := _write(config.first_keys_file, _first_keys(config, listening, first_keys)):
+    elif unwritten := _write(config.first_keys_file, lines_of_keys(config, listening, first_keys)):
         lines.append(f"keys: {config.first_keys_file} cannot be written ({unwritten}): make others with")
         lines.append(f"      {_make_key()}")
     else:
@@ -45,8 +45,13 @@ def show_banner(listening: Listening, config: Config, first_keys: FirstKeys | No
         lines += _credits(first_keys)
     lines.append(f"docs: {listening.url}/docs of the API, `{called_as()} docs` of everything else")
     lines.append(_example(listening, header))
+    return "\n".join(lines)
+
+
+def show(text: str) -> None:
+    """Write the banner to standard output."""
     try:
-        click.echo("\n".join(lines))
+        click.echo(text)
     except OSError as error:  # the service runs on without a reader, such as `head -1` that has ended
         right = f"make keys with `{called_as()} keys create`, if it had the first"
         logger.warning("the banner could not be written (%s): %s", error.strerror, right)
@@ -117,7 +122,8 @@ def _write(file: Path, lines: Iterable[str]) -> str:
     return ""
 
 
-def _first_keys(config: Config, listening: Listening, first: FirstKeys) -> Iterator[str]:
+def lines_of_keys(config: Config, listening: Listening, first: FirstKeys) -> Iterator[str]:
+    """The first keys, each with what it is for, and the link by which the first person signs in."""
     effect = "answered by the sandbox, and pays" if config.sandbox == "always" else "goes out to the internet"
     yield f"test key (answered by the built-in sandbox): {first.test}"
     yield f"{f'live key ({effect}):':<44} {first.live}"
