@@ -44,15 +44,15 @@ def taken(feed: bytes) -> tuple[bytes, list[dict[str, Any] | None]]:
     except (etree.XMLSyntaxError, _OtherFormError):
         return feed, []
     for item, entry in found:
-        if entry is not None:
-            item.getparent().remove(item)
+        if entry is not None and (channel := item.getparent()) is not None:
+            channel.remove(item)
     return etree.tostring(root, encoding="utf-8"), [entry for _, entry in found]
 
 
 def _items(root: etree._Element) -> Iterator[etree._Element]:
     """The items of a feed; raises _OtherFormError for one that is not RSS 2.0 in UTF-8 of known elements alone."""
     document = root.getroottree().docinfo
-    if root.tag != "rss" or root.attrib != {"version": "2.0"} or document.doctype or document.encoding != "UTF-8":
+    if root.tag != "rss" or dict(root.attrib) != {"version": "2.0"} or document.doctype or document.encoding != "UTF-8":
         raise _OtherFormError
     for channel in root:
         if channel.tag != "channel" or channel.attrib or not all(child.tag in CHANNEL for child in channel):
@@ -69,7 +69,7 @@ def _item(item: etree._Element) -> dict[str, Any] | None:
     for child in item:
         text = (child.text or "").strip()
         is_misread = not text.isascii() and MISREAD.search(text)
-        fields = READERS[str(child.tag)](text, child.attrib) if text and not is_misread else None
+        fields = READERS[str(child.tag)](text, dict(child.attrib)) if text and not is_misread else None
         if fields is None:
             return None
         entry |= fields
@@ -95,9 +95,10 @@ def _guid(text: str, attributes: Mapping[str, str]) -> dict[str, Any] | None:
 def _published(text: str, attributes: Mapping[str, str]) -> dict[str, Any] | None:
     if attributes or (date := DATE.fullmatch(text)) is None:
         return None
-    day, month, year, *clock = date.groups()
+    day, month, year, hour, minute, second = date.groups()
     try:
-        time = datetime(int(year), MONTHS.index(month) + 1, int(day), *map(int, clock), tzinfo=UTC)
+        number = MONTHS.index(month) + 1
+        time = datetime(int(year), number, int(day), int(hour), int(minute), int(second), tzinfo=UTC)
     except ValueError:
         return None
     return {"published": text, "published_parsed": [*time.utctimetuple()]}
