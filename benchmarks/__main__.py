@@ -60,12 +60,16 @@ def main(arguments: list[str]) -> None:
 
 
 def _parse(effort: Effort, _real: bytes | None) -> dict[str, float]:
-    print(f"{'engine':18}{'pages':>6} {'ms/MB':>9} {'slowest ms':>11}")
+    print(f"{'engine':18}{'pages':>6} {'ms/MB':>9} {'slowest ms':>11} {'× its tree':>11}")
     figures = {}
     most_pages = None if effort is FULL else FEW_PAGES
-    for name, per_mb, slowest, number in parse.measure(CAPTURES, effort.runs, most_pages):
-        print(f"{name:18}{number:6} {per_mb:9.2f} {slowest:11.2f}")
-        figures[f"parse.{name}.ms_per_mb"] = round(per_mb, 3)
+    captures = (CAPTURES, CAPTURES.with_name("captures-new"))
+    for found in parse.measure(captures, effort.runs, most_pages):
+        print(
+            f"{found.engine:18}{found.pages:6} {found.ms_per_mb:9.2f} {found.slowest_ms:11.2f} {found.tree_ratio:11.2f}"
+        )
+        figures[f"parse.{found.engine}.ms_per_mb"] = round(found.ms_per_mb, 3)
+        figures[f"parse.{found.engine}.tree_ratio"] = round(found.tree_ratio, 2)
     return figures
 
 

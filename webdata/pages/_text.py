@@ -87,6 +87,9 @@ DAYS = (
 )  # fmt: skip
 
 _AMOUNT = rf"\d+(?:[.,'’٫٬{SPACES}]\d+)*"
+_GROUPS = re.compile(rf"['’٬{SPACES}]")
+"""Between the groups of a number's digits, besides dots and commas."""
+_NO_SPACES = dict.fromkeys(map(ord, SPACES))
 _INVISIBLE = re.compile(f"[{''.join(map(chr, INVISIBLE))}]")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(_AMOUNT)
@@ -173,12 +176,12 @@ def decimal(digits: str, short: bool = False, thousandths: str = "") -> float | 
     With `short`, for a number before a multiplier such as K, the last separator is always the decimal mark. So it is
     for a currency of a thousand parts if it is one of `thousandths`, or the other mark is before it.
     """
-    plain = re.sub(rf"['’٬{SPACES}]", "", digits).replace("٫", ".")
+    plain = _GROUPS.sub("", digits).replace("٫", ".")
     whole, mark, decimals = plain.rpartition(max(".,", key=plain.rfind))
     parts = bool(thousandths) and (mark in thousandths or not {".", ","}.isdisjoint(whole))
     if not mark or (len(decimals) == 3 and not short and not parts and whole != "0") or mark in whole:
         return _float(plain.replace(".", "").replace(",", ""))
-    return _float(f"{re.sub('[.,]', '', whole)}.{decimals}")
+    return _float(f"{whole.replace('.', '').replace(',', '')}.{decimals}")
 
 
 def _float(digits: str) -> float | None:
@@ -216,7 +219,7 @@ def _price(match: re.Match[str]) -> Price | None:
 
 
 def _currency(mark: str) -> str | None:
-    bare = mark.translate(dict.fromkeys(map(ord, SPACES)))
+    bare = mark.translate(_NO_SPACES)
     return bare[:3] if bare[:3] in CODES else CURRENCIES[bare]
 
 

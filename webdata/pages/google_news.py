@@ -16,7 +16,7 @@ from selectolax.lexbor import LexborNode
 from webdata.domain.errors import LayoutError, NotFoundError, UpstreamError
 from webdata.pages._elements import parsed as tree
 from webdata.pages._google import blocks
-from webdata.pages._news import ids, links
+from webdata.pages._news import ids, items, links
 from webdata.pages._text import clean
 from webdata.pages.odd_items import OddItemError, readable
 from webdata.resources.news_search import FeedLink, NewsEntity, NewsEntry, NewsFeed, NewsPage, NewsQuery, SubArticle
@@ -87,12 +87,15 @@ def _parsed(body: bytes) -> dict[str, Any]:
     if whole.count(b"<") + whole.count(b"&lt;") > MOST_TAGS:
         raise LayoutError(f"a feed of at most {MOST_TAGS} tags")
     text = NOT_XML.sub("", whole.decode("utf-8", "replace"))  # one such character makes the whole feed invalid
+    rest, entries = items.taken(text.encode())
     try:
         # A stream, since feedparser opens any other value as a file or fetches it as an address.
-        parsed = feedparser.parse(BytesIO(text.encode()), resolve_relative_uris=False)
+        parsed = feedparser.parse(BytesIO(rest), resolve_relative_uris=False)
     except Exception as error:  # feedparser raises any exception on broken markup
         raise LayoutError("a feed that can be read") from error
-    return cast(dict[str, Any], _plain({key: parsed.get(key) for key in ("feed", "entries", "bozo")}))
+    plain = _plain({key: parsed.get(key) for key in ("feed", "entries", "bozo")})
+    others = iter(plain["entries"])
+    return {**plain, "entries": [next(others) if entry is None else entry for entry in entries] + [*others]}
 
 
 def _plain(value: Any) -> Any:

@@ -23,19 +23,22 @@ def lines(node: LexborNode, without: Collection[int]) -> list[str]:
     """
     pieces: list[str] = []
     _collect(node, pieces, without, DEPTH)
-    return [clean(line) for line in " ".join(pieces).split(EDGE) if not line.isspace()]
+    return [clean(line) for line in " ".join(pieces).split(EDGE) if line and not line.isspace()]
 
 
 def _collect(node: LexborNode, pieces: list[str], without: Collection[int], depth: int) -> None:
-    for child in node.iter(include_text=True, skip_empty=True):
+    child = node.first_child
+    while child is not None:
         tag = child.tag
         if tag == "-text":
-            pieces.append(child.text_content or "")
-        elif child.mem_id in without or tag in UNSEEN or not depth:
-            continue
-        elif tag in BLOCKS:
-            pieces.append(EDGE)
-            _collect(child, pieces, without, depth - 1)
-            pieces.append(EDGE)
-        else:
-            _collect(child, pieces, without, depth - 1)
+            text = child.text_content or ""
+            if not text.isspace():
+                pieces.append(text)
+        elif child.mem_id not in without and tag not in UNSEEN and depth:
+            if tag in BLOCKS:
+                pieces.append(EDGE)
+                _collect(child, pieces, without, depth - 1)
+                pieces.append(EDGE)
+            else:
+                _collect(child, pieces, without, depth - 1)
+        child = child.next

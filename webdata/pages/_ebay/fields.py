@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from selectolax.lexbor import LexborNode
 
 from webdata.pages._ebay.cards import ListingCard
 from webdata.pages._ebay.text import line
-from webdata.pages._elements import ancestry, attribute
+from webdata.pages._elements import ancestry_below, attribute
 from webdata.pages._text import clean
 from webdata.pages._text import price as price_in
 
@@ -127,11 +126,7 @@ def _first(card: ListingCard, selectors: Sequence[str]) -> list[LexborNode]:
 def rows(card: ListingCard) -> list[str]:
     """The lines below the title but the price and links to other pages; an auction may have a second price."""
     elsewhere = (*card.prices[:1], *card.node.css(LEFT_OUT))
-    left_out = {
-        around.mem_id
-        for node in elsewhere
-        for around in takewhile(lambda around: around.mem_id != card.node.mem_id, ancestry(node))
-    }
+    left_out = {around.mem_id for node in elsewhere for around in ancestry_below(card.node, node)}
     lines = (line(node) for node in card.node.css(card.layout.rows) if node.mem_id not in left_out)
     return list(dict.fromkeys(filter(None, lines)))
 

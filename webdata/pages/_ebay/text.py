@@ -43,8 +43,10 @@ def is_unseen(node: LexborNode) -> bool:
 
 
 def _collect(node: LexborNode, pieces: list[str], without: Collection[int], depth: int) -> None:
-    for child in node.iter(include_text=True):
+    child = node.first_child
+    while child is not None:
         if child.tag == "-text":
             pieces.append(child.text_content or "")
         elif depth and child.mem_id not in without and not is_unseen(child):
             _collect(child, pieces, without, depth - 1)
+        child = child.next

@@ -85,7 +85,8 @@ def _plain_packs(page: GooglePage) -> Iterator[tuple[int, Carousel]]:
 
 
 def _plain_box(mark: Mark) -> Mark | None:
-    return mark.within("plain_box") if _page_of_view(mark) else None
+    box = mark.within("plain_box")
+    return box if box is not None and _page_of_view(mark) else None
 
 
 def _is_search(mark: Mark) -> bool:

@@ -55,7 +55,6 @@ def _is_known(mark: Mark) -> bool:
 
 
 def _is_suggestion(mark: Mark) -> bool:
-    terms = search_terms(mark.attribute("href"))
-    if not terms or mark.is_within(EXCLUDED):
+    if "link" not in mark.kinds or mark.is_within(EXCLUDED) or not (terms := search_terms(mark.attribute("href"))):
         return False
-    return "link" in mark.kinds and (_is_known(mark) or folded(terms) == folded(visible_text(mark.node)))
+    return _is_known(mark) or folded(terms) == folded(visible_text(mark.node))

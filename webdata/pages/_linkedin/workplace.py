@@ -95,7 +95,7 @@ def is_hybrid(*texts: str | None) -> bool:
 
 
 def _says(text: str, kind: WorkplaceKind) -> bool:
-    if TOWN.search(text):
+    if not (kind.word.search(text) or kind.phrases.search(text)) or TOWN.search(text):  # few texts have such a word
         return False
     segments = [part.strip(" .-") for part in SEGMENTS.split(text)]
     return any(_is_stated(segment, kind) for segment in segments if not NEGATED.search(segment))

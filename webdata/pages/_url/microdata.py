@@ -4,10 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.links import address
 
+OUTER = etree.XPath("descendant-or-self::*[@itemscope and not(@itemprop)]")
 MOST_ITEMS = 500
 DEEPEST = 20
 LONGEST_VALUE = 10_000
@@ -23,8 +25,7 @@ VALUES = {"meta": "content", "data": "value", "meter": "value", "time": "datetim
 
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that are no property of another; references to elements elsewhere are not followed."""
-    outer = (one for one in root.iter("*") if "itemscope" in one.attrib and "itemprop" not in one.attrib)
-    return [_item(element, base, DEEPEST) for element, _ in zip(outer, range(MOST_ITEMS), strict=False)]
+    return [_item(element, base, DEEPEST) for element in OUTER(root)[:MOST_ITEMS]]
 
 
 def _item(element: HtmlElement, base: str, levels: int) -> dict[str, Any]:

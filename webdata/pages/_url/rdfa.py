@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from webdata.pages._url.microdata import DEEPEST, MOST_ITEMS, value_of
 
+OUTER = etree.XPath("descendant-or-self::*[@typeof and not(@property)]")
 LONGEST_NAME = 300
 """Characters of a type or a property."""
 MOST_NAMES = 20
@@ -21,8 +23,7 @@ PREFIXES = {"schema": "https://schema.org/", "og": "https://ogp.me/ns#", "foaf":
 def items(root: HtmlElement, base: str) -> list[dict[str, Any]]:
     """The items of a page that have properties and are no property of another."""
     found: list[dict[str, Any]] = []
-    outer = (one for one in root.iter("*") if "typeof" in one.attrib and "property" not in one.attrib)
-    for element in outer:
+    for element in OUTER(root):
         item = _item(element, base, _vocabulary(element), DEEPEST)
         if item["properties"]:
             found.append(item)
